@@ -1,0 +1,202 @@
+"""Interval analysis of integer expressions: what values an index can take, and simplification with that knowledge.
+
+Symbols stand for tensor dims and are taken to be non-negative. The counterpart is TVM's
+``arith::ConstIntBoundAnalyzer`` and ``IntSet``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .int_expr import (
+    ZERO,
+    Arg,
+    Atom,
+    Compound,
+    IntExpr,
+    IntLike,
+    Monomial,
+    Sym,
+    compound,
+    maximum,
+    minimum,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All integers from `lower` to `upper`, both included; empty when `upper` is smaller."""
+
+    lower: IntExpr
+    upper: IntExpr
+
+    @staticmethod
+    def point(value: IntLike) -> Interval:
+        """The interval of one value."""
+        expr = IntExpr.of(value)
+        return Interval(expr, expr)
+
+    @staticmethod
+    def range(start: IntLike, extent: IntLike) -> Interval:
+        """``[start, start + extent)``."""
+        first = IntExpr.of(start)
+        return Interval(first, first + extent - 1)
+
+    @property
+    def extent(self) -> IntExpr:
+        """How many integers the interval holds."""
+        return self.upper - self.lower + 1
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(self.lower + other.lower, self.upper + other.upper)
+
+
+Ranges: TypeAlias = Mapping[Atom, Interval]
+
+
+def is_non_negative(expr: IntExpr) -> bool:
+    """Whether the expression is provably at least 0 for every non-negative value of its symbols."""
+    if (value := expr.constant) is not None:
+        return value >= 0
+    if all(c >= 0 and all(_atom_non_negative(a) for a in m) for m, c in expr.terms):
+        return True
+    atom = expr.as_atom
+    if isinstance(atom, Compound) and atom.op == "min":
+        return is_non_negative(atom.lhs) and is_non_negative(atom.rhs)
+    return False
+
+
+def _atom_non_negative(atom: Atom) -> bool:
+    match atom:
+        case Sym():
+            return True
+        case Arg():
+            return False
+        case Compound("max", lhs, rhs):
+            return is_non_negative(lhs) or is_non_negative(rhs)
+        case Compound("min", lhs, rhs):
+            return is_non_negative(lhs) and is_non_negative(rhs)
+        case Compound("mod", _, rhs):
+            return (rhs.constant or 0) > 0
+        case Compound(_, lhs, rhs):
+            return is_non_negative(lhs) and is_non_negative(rhs)
+
+
+def is_less(lhs: IntLike, rhs: IntLike) -> bool:
+    """Whether ``lhs < rhs`` provably holds."""
+    return is_non_negative(IntExpr.of(rhs) - lhs - 1)
+
+
+def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
+    """The values `expr` takes while atoms run over `ranges`; other symbols stay as they are.
+
+    `None` where the analysis cannot tell (a product of two running variables of unknown sign, say).
+    """
+    total = Interval(ZERO, ZERO)
+    for monomial, coefficient in expr.terms:
+        term = _monomial_interval(monomial, coefficient, ranges)
+        if term is None:
+            return None
+        total = total + term
+    return total
+
+
+def _monomial_interval(monomial: Monomial, coefficient: int, ranges: Ranges) -> Interval | None:
+    result = Interval.point(coefficient)
+    for atom in monomial:
+        factor = _atom_interval(atom, ranges)
+        if factor is None:
+            return None
+        product = _multiply(result, factor)
+        if product is None:
+            return None
+        result = product
+    return result
+
+
+def _multiply(lhs: Interval, rhs: Interval) -> Interval | None:
+    if lhs.lower == lhs.upper:
+        lhs, rhs = rhs, lhs
+    if rhs.lower == rhs.upper:
+        factor = rhs.lower
+        if is_non_negative(factor):
+            return Interval(lhs.lower * factor, lhs.upper * factor)
+        if is_non_negative(-factor):
+            return Interval(lhs.upper * factor, lhs.lower * factor)
+        return None
+    if is_non_negative(lhs.lower) and is_non_negative(rhs.lower):
+        return Interval(lhs.lower * rhs.lower, lhs.upper * rhs.upper)
+    return None
+
+
+def _atom_interval(atom: Atom, ranges: Ranges) -> Interval | None:
+    if (known := ranges.get(atom)) is not None:
+        return known
+    if not isinstance(atom, Compound):
+        return Interval.point(atom)
+    lhs, rhs = interval_of(atom.lhs, ranges), interval_of(atom.rhs, ranges)
+    if lhs is None or rhs is None:
+        return _remainder_interval(atom)
+    if lhs.lower == lhs.upper and rhs.lower == rhs.upper:
+        return Interval.point(compound(atom.op, lhs.lower, rhs.lower))
+    match atom.op:
+        case "min":
+            return Interval(minimum(lhs.lower, rhs.lower), minimum(lhs.upper, rhs.upper))
+        case "max":
+            return Interval(maximum(lhs.lower, rhs.lower), maximum(lhs.upper, rhs.upper))
+        case "floordiv" if rhs.lower == rhs.upper and is_less(0, rhs.lower):
+            return Interval(lhs.lower // rhs.lower, lhs.upper // rhs.lower)
+        case "mod":
+            if is_non_negative(lhs.lower) and rhs.lower == rhs.upper and is_less(lhs.upper, rhs.lower):
+                return lhs
+            return _remainder_interval(atom)
+        case _:
+            return None
+
+
+def _remainder_interval(atom: Compound) -> Interval | None:
+    if atom.op == "mod" and (atom.rhs.constant or 0) > 0:
+        return Interval(ZERO, atom.rhs - 1)
+    return None
+
+
+def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
+    """Remove floordiv, mod, min and max that the ranges decide: ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8."""
+    result = ZERO
+    for monomial, coefficient in expr.terms:
+        term = IntExpr.of(coefficient)
+        for atom in monomial:
+            term = term * (_simplify_compound(atom, ranges) if isinstance(atom, Compound) else atom)
+        result = result + term
+    return result
+
+
+def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
+    lhs, rhs = simplify(atom.lhs, ranges), simplify(atom.rhs, ranges)
+    if atom.op in ("min", "max"):
+        difference = interval_of(rhs - lhs, ranges)
+        if difference is not None and is_non_negative(difference.lower):
+            return lhs if atom.op == "min" else rhs
+        if difference is not None and is_non_negative(-difference.upper):
+            return rhs if atom.op == "min" else lhs
+        return compound(atom.op, lhs, rhs)
+    whole, rest = _split_multiples(lhs, rhs)
+    span = interval_of(rest, ranges)
+    if span is not None and is_non_negative(span.lower) and is_less(span.upper, rhs):
+        return whole if atom.op == "floordiv" else rest
+    return compound(atom.op, lhs, rhs)
+
+
+def _split_multiples(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:
+    """``(q, r)`` with ``expr == q * divisor + r`` where q collects the terms that are multiples of the divisor."""
+    whole, rest = ZERO, ZERO
+    for term in expr.terms:
+        piece = IntExpr((term,))
+        quotient = piece // divisor
+        if quotient * divisor == piece:
+            whole = whole + quotient
+        else:
+            rest = rest + piece
+    return whole, rest

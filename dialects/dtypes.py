@@ -1,0 +1,89 @@
+"""Data types: the names users write ("float32"), xDSL's element types, and NumPy's dtypes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    Signedness,
+)
+from xdsl.ir import Attribute, TypeAttribute
+
+FLOATS: dict[str, TypeAttribute] = {
+    "float16": Float16Type(),
+    "bfloat16": BFloat16Type(),
+    "float32": Float32Type(),
+    "float64": Float64Type(),
+}
+INTEGER_WIDTHS = (8, 16, 32, 64)
+
+_TYPES: dict[str, TypeAttribute] = {
+    **FLOATS,
+    **{f"int{w}": IntegerType(w) for w in INTEGER_WIDTHS},
+    **{f"uint{w}": IntegerType(w, Signedness.UNSIGNED) for w in INTEGER_WIDTHS},
+    "bool": IntegerType(1),
+    "index": IndexType(),
+}
+_NAMES: dict[Attribute, str] = {t: n for n, t in _TYPES.items()}
+
+DTYPES = tuple(n for n in _TYPES if n != "index")
+"""Every dtype a tensor can have."""
+
+
+def element_type(dtype: str) -> TypeAttribute:
+    """The element type of a dtype name; raises ValueError for an unknown one."""
+    try:
+        return _TYPES[dtype]
+    except KeyError:
+        raise ValueError(f"expected a dtype ({', '.join(DTYPES)}), got '{dtype}'") from None
+
+
+def dtype_name(element: Attribute) -> str:
+    """The dtype name of an element type; raises ValueError where there is none."""
+    try:
+        return _NAMES[element]
+    except KeyError:
+        raise ValueError(f"expected an element type of a tensor, got {element}") from None
+
+
+def is_element_type(element: Attribute) -> bool:
+    """Whether tensors and buffers can hold the type."""
+    return element in _NAMES and not isinstance(element, IndexType)
+
+
+@cache
+def value_type(element: Attribute) -> Attribute:
+    """The SSA type that a loaded element has: arithmetic works on signless integers, as in MLIR's arith."""
+    if isinstance(element, IntegerType):
+        return IntegerType(element.width.data)
+    return element
+
+
+def is_float(dtype: str) -> bool:
+    """Whether the dtype is a floating-point one."""
+    return dtype in FLOATS
+
+
+def is_unsigned(dtype: str) -> bool:
+    """Whether the dtype is an unsigned integer or bool."""
+    return dtype.startswith("uint") or dtype == "bool"
+
+
+def bit_width(dtype: str) -> int:
+    """Bits of one value; a bool counts as 1, an index as 64."""
+    if dtype == "bool":
+        return 1
+    if dtype == "index":
+        return 64
+    return int("".join(c for c in dtype if c.isdigit()))
+
+
+def byte_width(element: Attribute) -> int:
+    """Bytes that one element takes in memory (a bool takes one)."""
+    return max(bit_width(dtype_name(element)), 8) // 8

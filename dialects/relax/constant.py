@@ -1,0 +1,185 @@
+"""Constant tensors: the data stays outside the text of the IR, the IR holds its key, hash, shape and dtype."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Data
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..dtypes import DTYPES, element_type
+from .types import TensorType
+
+INLINE_ELEMENTS = 16
+"""Constants of at most this many elements are printed in the text; larger ones come from a sidecar."""
+
+_SIDECAR: ContextVar[Mapping[str, NDArray[Any]]] = ContextVar("sidecar", default={})
+
+
+def storage_dtype(dtype: str) -> np.dtype[Any]:
+    """NumPy's dtype for the memory of a tensor; bfloat16 is held as its 16 bits."""
+    return np.dtype("uint16" if dtype == "bfloat16" else dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class TensorData:
+    """A read-only constant array with its dtype; equality is by content.
+
+    `array` is `None` for a constant that was parsed without its sidecar: it can be printed and
+    verified, and fails with its name where its values are needed.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    array: NDArray[Any] | None = field(repr=False)
+    key: str = ""
+    known_digest: str = ""
+
+    @staticmethod
+    def of(array: NDArray[Any], dtype: str | None = None, key: str = "") -> TensorData:
+        """The data of an array, shared without a copy."""
+        data = np.ascontiguousarray(array).reshape(np.shape(array))
+        return TensorData(dtype or str(data.dtype), data.shape, data, key)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of dtype, shape and content."""
+        if self.array is None:
+            return self.known_digest
+        head = f"{self.dtype}{self.shape}".encode()
+        content = memoryview(self.array.reshape(-1).view(np.uint8)) if self.array.size else b""
+        return hashlib.blake2b(content, digest_size=16, key=hashlib.md5(head).digest()).hexdigest()
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The array; raises ValueError where the data was not given."""
+        if self.array is None:
+            raise ValueError(f"expected the data of constant '{self.key}' in a sidecar file, got none")
+        return self.array
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorData) and (
+            self is other
+            or (self.dtype, self.shape, self.digest) == (other.dtype, other.shape, other.digest)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.shape, self.digest))
+
+    def tensor_type(self) -> TensorType:
+        """The type of the constant."""
+        return TensorType.of(self.shape, element_type(self.dtype))
+
+
+@contextmanager
+def sidecar(arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+    """While parsing inside this context, constants take their data from `arrays` by key."""
+    token = _SIDECAR.set(arrays)
+    try:
+        yield
+    finally:
+        _SIDECAR.reset(token)
+
+
+@irdl_attr_definition
+class DataAttr(Data[TensorData]):
+    """The value of a constant tensor.
+
+    Small: ``#relax.data<float32, [2], [1.0, nan]>``. Large: ``#relax.data<float32, [128, 784], "w0", "9f…">``.
+    """
+
+    name = "relax.data"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> TensorData:
+        with parser.in_angle_brackets():
+            position = parser.pos
+            dtype = parser.parse_identifier()
+            if dtype not in DTYPES:
+                parser.raise_error(f"expected a dtype, got '{dtype}'", position)
+            parser.parse_punctuation(",")
+            shape = tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
+            parser.parse_punctuation(",")
+            if (key := parser.parse_optional_str_literal()) is None:
+                return _parse_inline(parser, dtype, shape)
+            parser.parse_punctuation(",")
+            return _from_sidecar(parser, dtype, shape, key, parser.parse_str_literal())
+
+    def print_parameter(self, printer: Printer) -> None:
+        data = self.data
+        with printer.in_angle_brackets():
+            printer.print_string(f"{data.dtype}, {list(data.shape)}, ")
+            if data.array is not None and data.array.size <= INLINE_ELEMENTS:
+                printer.print_string("[" + ", ".join(_literal(v) for v in data.array.reshape(-1)) + "]")
+            else:
+                printer.print_string_literal(data.key or data.digest[:12])
+                printer.print_string(", ")
+                printer.print_string_literal(data.digest)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, np.floating):
+        text = repr(float(cast("np.floating[Any]", value)))
+        return f'"{text}"' if text in ("nan", "inf", "-inf") else text
+    return str(int(value))
+
+
+def _parse_inline(parser: AttrParser, dtype: str, shape: tuple[int, ...]) -> TensorData:
+    def element() -> float | int:
+        if (special := parser.parse_optional_str_literal()) is not None:
+            return float(special)
+        return parser.parse_number(allow_boolean=False)
+
+    position = parser.pos
+    values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, element)
+    if len(values) != int(np.prod(shape)):
+        parser.raise_error(f"expected {int(np.prod(shape))} values for shape {list(shape)}, got {len(values)}", position)
+    return TensorData(dtype, shape, np.array(values, storage_dtype(dtype)).reshape(shape))
+
+
+def _from_sidecar(
+    parser: AttrParser, dtype: str, shape: tuple[int, ...], key: str, digest: str
+) -> TensorData:
+    array = _SIDECAR.get().get(key)
+    data = TensorData(dtype, shape, array, key, digest)
+    if array is not None and (array.shape != shape or data.digest != digest):
+        parser.raise_error(f"expected the sidecar's '{key}' to have shape {list(shape)} and hash {digest}")
+    return data
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A constant tensor: ``%0 = relax.constant <float32, [], [1.0]> : !relax.tensor<[], f32>``."""
+
+    name = "relax.constant"
+    value = prop_def(DataAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure(), ConstantLike())
+    assembly_format = "$value attr-dict `:` type($result)"
+
+    def __init__(self, data: TensorData):
+        super().__init__(properties={"value": DataAttr(data)}, result_types=[data.tensor_type()])
+
+    def verify_(self) -> None:
+        expected = self.value.data.tensor_type()
+        if self.result.type != expected:
+            raise VerifyException(f"expected a constant of type {expected}, got {self.result.type}")

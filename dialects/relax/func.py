@@ -1,0 +1,237 @@
+"""Functions and dataflow blocks of the `relax` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    SymbolOpInterface,
+    is_side_effect_free,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ..int_expr import Sym
+from .types import tensors_in, type_symbols
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A graph function: ``relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> { … }``.
+
+    TVM's ``relax.Function``. A symbol is declared by appearing as a whole dim of a parameter. A function
+    is pure unless it says ``impure``.
+    """
+
+    name = "relax.func"
+    sym_name = prop_def(StringAttr)
+    param_names = prop_def(ArrayAttr[StringAttr])
+    result_type = prop_def(Attribute)
+    impure = opt_prop_def(UnitAttr)
+    private = opt_prop_def(UnitAttr)
+    attrs = opt_prop_def(DictionaryAttr)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        param_names: Sequence[str],
+        result_type: Attribute,
+        body: Region,
+        impure: bool = False,
+        private: bool = False,
+        attrs: DictionaryAttr | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "param_names": ArrayAttr([StringAttr(n) for n in param_names]),
+                "result_type": result_type,
+                "impure": UnitAttr() if impure else None,
+                "private": UnitAttr() if private else None,
+                "attrs": attrs,
+            },
+            regions=[body],
+        )
+
+    @property
+    def params(self) -> tuple[BlockArgument, ...]:
+        """The parameters."""
+        return tuple(self.body.block.args)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters' names."""
+        return tuple(n.data for n in self.param_names.data)
+
+    @property
+    def returned(self) -> SSAValue:
+        """The value the function returns."""
+        last = self.body.block.last_op
+        assert isinstance(last, ReturnOp)
+        return last.value
+
+    def declared_symbols(self) -> list[str]:
+        """Symbols that a parameter determines, in order of first appearance."""
+        found: dict[str, None] = {}
+        for param in self.params:
+            for tensor in tensors_in(param.type):
+                for dim in tensor.dims or ():
+                    if isinstance(atom := dim.as_atom, Sym):
+                        found[atom.name] = None
+        return list(found)
+
+    def verify_(self) -> None:
+        if len(self.param_names.data) != len(self.params):
+            raise VerifyException(f"expected {len(self.params)} parameter names, got {len(self.param_names.data)}")
+        if len(set(self.names)) != len(self.names):
+            raise VerifyException(f"expected distinct parameter names, got {', '.join(self.names)}")
+        last = self.body.block.last_op
+        if not isinstance(last, ReturnOp):
+            raise VerifyException("expected a function to end with 'relax.return'")
+        if last.value.type != self.result_type:
+            raise VerifyException(f"expected '{self.sym_name.data}' to return {self.result_type}, got {last.value.type}")
+        declared = set(self.declared_symbols())
+        for param in self.params:
+            _verify_symbols(type_symbols(param.type), declared, self)
+        for op in self.walk():
+            for result in op.results:
+                _verify_symbols(type_symbols(result.type), declared, self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        private = parser.parse_optional_keyword("private") is not None
+        impure = parser.parse_optional_keyword("impure") is not None
+        name = parser.parse_symbol_name().data
+        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        names = [a.name.text[1:] for a in args]
+        if parser.parse_optional_keyword("params"):
+            names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_str_literal)
+        parser.parse_punctuation("->")
+        result_type = parser.parse_type()
+        attrs = parser.parse_optional_attr_dict_with_keyword()
+        return FuncOp(name, names, result_type, parser.parse_region(args), impure, private, attrs)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" private" if self.private is not None else "")
+        printer.print_string(" impure " if self.impure is not None else " ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.params, printer.print_block_argument)
+        if any(n != p.name_hint for n, p in zip(self.names, self.params, strict=True)):
+            printer.print_string(" params (")
+            printer.print_list(self.names, printer.print_string_literal)
+            printer.print_string(")")
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result_type)
+        if self.attrs is not None and self.attrs.data:
+            printer.print_string(" attributes ")
+            printer.print_attribute(self.attrs)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _verify_symbols(used: set[str], declared: set[str], func: FuncOp) -> None:
+    for symbol in sorted(used - declared):
+        raise VerifyException(
+            f"symbol '{symbol}' is not determined by the parameters of '{func.sym_name.data}'"
+        )
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """The end of a function: ``relax.return %y : !relax.tensor<[1, n], f32>``."""
+
+    name = "relax.return"
+    value = operand_def()
+    traits = traits_def(IsTerminator(), HasParent(FuncOp), Pure())
+    assembly_format = "$value attr-dict `:` type($value)"
+
+    def __init__(self, value: SSAValue):
+        super().__init__(operands=[value])
+
+
+@irdl_op_definition
+class DataflowOp(IRDLOperation):
+    """A block of pure operations whose results are only what it outputs; TVM's ``R.dataflow()``.
+
+    ``%y = relax.dataflow -> !relax.tensor<[1, n], f32> { … relax.output %lv : … }``
+    """
+
+    name = "relax.dataflow"
+    outputs = var_result_def()
+    body = region_def("single_block")
+    traits = traits_def(RecursiveMemoryEffect())
+
+    def __init__(self, body: Region, result_types: Sequence[Attribute]):
+        super().__init__(regions=[body], result_types=[list(result_types)])
+
+    @property
+    def output(self) -> OutputOp:
+        """The terminator."""
+        last = self.body.block.last_op
+        assert isinstance(last, OutputOp)
+        return last
+
+    def verify_(self) -> None:
+        last = self.body.block.last_op
+        if not isinstance(last, OutputOp):
+            raise VerifyException("expected a dataflow block to end with 'relax.output'")
+        if [v.type for v in last.values] != [r.type for r in self.outputs]:
+            raise VerifyException("expected a dataflow block to have the types of its outputs")
+        for op in self.body.block.ops:
+            _verify_pure(op)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> DataflowOp:
+        types: list[Attribute] = []
+        if parser.parse_optional_punctuation("->"):
+            types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        return DataflowOp(parser.parse_region(), types)
+
+    def print(self, printer: Printer) -> None:
+        if self.outputs:
+            printer.print_string(" -> ")
+            printer.print_list([r.type for r in self.outputs], printer.print_attribute)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)
+
+
+def _verify_pure(op: Operation) -> None:
+    if isinstance(op, DataflowOp):
+        raise VerifyException("expected a dataflow block not to contain another one")
+    if not isinstance(op, OutputOp) and not is_side_effect_free(op):
+        raise VerifyException(f"expected pure operations in a dataflow block, got '{op.name}'")
+
+
+@irdl_op_definition
+class OutputOp(IRDLOperation):
+    """The end of a dataflow block: the values that are visible outside; TVM's ``R.output``."""
+
+    name = "relax.output"
+    values = var_operand_def()
+    traits = traits_def(IsTerminator(), HasParent(DataflowOp), Pure())
+    assembly_format = "($values^ `:` type($values))? attr-dict"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[list(values)])

@@ -1,0 +1,156 @@
+"""Matrix products and permutations: matmul, linear, permute_dims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def
+
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
+from .base import BinaryOp, OperatorOp, UnaryOp, broadcast_dims, common_element_type
+
+
+def matmul_type(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
+    """The type of ``lhs @ rhs`` with NumPy's rules for vectors and batches."""
+    element = common_element_type(op_name, (lhs, rhs))
+    for side in (lhs, rhs):
+        if side.rank == 0:
+            raise ValueError(f"expected operands of '{op_name}' to have at least one dim, got {shape_text(side)}")
+    if lhs.dims is None or rhs.dims is None:
+        return TensorType.of(None, element)
+    a = (IntExpr.of(1), *lhs.dims) if len(lhs.dims) == 1 else lhs.dims
+    b = (*rhs.dims, IntExpr.of(1)) if len(rhs.dims) == 1 else rhs.dims
+    message = f"expected shapes of '{op_name}' to fit, got {shape_text(lhs)} and {shape_text(rhs)}"
+    if a[-1] != b[-2]:
+        raise ValueError(message)
+    try:
+        batch = broadcast_dims(a[:-2], b[:-2])
+    except ValueError:
+        raise ValueError(message) from None
+    rows = [] if len(lhs.dims) == 1 else [a[-2]]
+    columns = [] if len(rhs.dims) == 1 else [b[-1]]
+    return TensorType.of([*batch, *rows, *columns], element)
+
+
+@irdl_op_definition
+class MatmulOp(BinaryOp):
+    """Matrix product with batching and broadcasting: ``(…, n, k) @ (…, k, m)``; `numpy.matmul`, `torch.matmul`."""
+
+    name = "relax.matmul"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        return matmul_type(cls.name, operands[0], operands[1])
+
+    @classmethod
+    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        return te.topi.matmul(*tensors)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.matmul(*arrays)
+
+
+@irdl_op_definition
+class LinearOp(OperatorOp):
+    """``data @ weight.T + bias`` with data (…, k), weight (m, k), bias (m,); `torch.nn.functional.linear`."""
+
+    name = "relax.linear"
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    assembly_format = (
+        "$data `,` $weight (`bias` $bias^ `:` type($bias))? attr-dict "
+        "`:` type($data) `,` type($weight) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, weight, *bias = operands
+        if weight.rank not in (None, 2):
+            raise ValueError(f"expected weight of '{cls.name}' to have rank 2, got {shape_text(weight)}")
+        turned = TensorType.of(weight.dims and weight.dims[::-1], weight.element_type)
+        try:
+            product = matmul_type(cls.name, data, turned)
+        except ValueError:
+            raise ValueError(
+                f"expected data (…, k) and weight (m, k) of '{cls.name}' to fit, "
+                f"got {shape_text(data)} and {shape_text(weight)}"
+            ) from None
+        for vector in bias:
+            common_element_type(cls.name, (data, vector))
+            if vector.dims is not None and weight.dims is not None and vector.dims != weight.dims[:1]:
+                raise ValueError(
+                    f"expected bias of '{cls.name}' to have shape ({weight.dims[0]},), got {shape_text(vector)}"
+                )
+        return product
+
+    @classmethod
+    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        return te.topi.linear(*tensors)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, weight, *bias = arrays
+        product = data @ weight.T
+        return product + bias[0] if bias else product
+
+
+@irdl_op_definition
+class PermuteDimsOp(UnaryOp):
+    """Reorder the dims, reversing them without `axes`; `numpy.transpose`, `torch.permute`."""
+
+    name = "relax.permute_dims"
+    axes = opt_prop_def(DenseArrayBase)
+
+    @classmethod
+    def encode(cls, attributes: dict[str, Any]) -> dict[str, Attribute | None]:
+        axes = cast("Sequence[int] | None", attributes.get("axes"))
+        unknown = set(attributes) - {"axes"}
+        if unknown:
+            raise ValueError(f"expected attributes of '{cls.name}' among axes, got {', '.join(sorted(unknown))}")
+        return {"axes": None if axes is None else DenseArrayBase.from_list(i64, list(axes))}
+
+    def attribute_values(self) -> dict[str, Any]:
+        return {"axes": None if self.axes is None else tuple(int(v) for v in self.axes.iter_values())}
+
+    @classmethod
+    def order(cls, rank: int, attributes: dict[str, Any]) -> list[int]:
+        """The source dim of each result dim, all non-negative; raises ValueError for a wrong permutation."""
+        axes = cast("Sequence[int] | None", attributes.get("axes"))
+        if axes is None:
+            return list(range(rank))[::-1]
+        order = [a + rank if a < 0 else a for a in axes]
+        if sorted(order) != list(range(rank)):
+            raise ValueError(f"expected axes of '{cls.name}' to permute {rank} dims, got {tuple(axes)}")
+        return order
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (data,) = operands
+        if data.dims is None:
+            return data
+        order = cls.order(len(data.dims), attributes)
+        return TensorType(type(data).of([data.dims[i] for i in order], None).shape, data.element_type)
+
+    @classmethod
+    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (data,) = tensors
+        order = cls.order(len(data.shape), attributes)
+
+        def element(*i: Any) -> Any:
+            return data(*(i[order.index(dim)] for dim in range(len(order))))
+
+        return te.compute([data.shape[i] for i in order], element, name="T_transpose")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.transpose(arrays[0], cls.order(arrays[0].ndim, attributes))
+
+

@@ -1,0 +1,153 @@
+"""Types of the `relax` dialect: tensors whose dtype, rank and dims may each be known, symbolic or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, TupleType
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from ..dtypes import dtype_name, is_element_type
+from ..int_expr import IntExpr, IntLike
+from ..sym import ExprArray, ExprAttr, expr_array, exprs_of, parse_expr
+
+
+@irdl_attr_definition
+class TensorType(ParametrizedAttribute, TypeAttribute):
+    """A tensor: ``!relax.tensor<[1, n * 4], f32>``; TVM's ``TensorStructInfo``.
+
+    ``!relax.tensor<rank 2, f32>`` knows its rank only, ``!relax.tensor<*, f32>`` not even that, and ``?``
+    stands for an unknown dtype.
+    """
+
+    name = "relax.tensor"
+    shape: ExprArray | IntAttr | NoneAttr = param_def()
+    element_type: Attribute = param_def()
+
+    @staticmethod
+    def of(shape: Sequence[IntLike] | None, element_type: Attribute | None, rank: int | None = None) -> TensorType:
+        """The tensor type with these dims; without them, with this rank if it is known."""
+        element = NoneAttr() if element_type is None else element_type
+        if shape is not None:
+            return TensorType(expr_array(shape), element)
+        return TensorType(NoneAttr() if rank is None else IntAttr(rank), element)
+
+    @property
+    def dims(self) -> tuple[IntExpr, ...] | None:
+        """The dims, or `None` where they are unknown."""
+        return exprs_of(self.shape) if isinstance(self.shape, ArrayAttr) else None
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dims, or `None` where it is unknown."""
+        if isinstance(self.shape, ArrayAttr):
+            return len(self.shape.data)
+        return self.shape.data if isinstance(self.shape, IntAttr) else None
+
+    @property
+    def dtype(self) -> str | None:
+        """The dtype's name, or `None` where it is unknown."""
+        return None if isinstance(self.element_type, NoneAttr) else dtype_name(self.element_type)
+
+    def symbols(self) -> set[str]:
+        """Symbols in the dims."""
+        return {s for d in self.dims or () for s in d.symbols()}
+
+    def verify(self) -> None:
+        if not isinstance(self.element_type, NoneAttr) and not is_element_type(self.element_type):
+            raise VerifyException(f"expected an element type of a tensor, got {self.element_type}")
+        for dim in self.dims or ():
+            if dim.args() or ((value := dim.constant) is not None and value < 0):
+                raise VerifyException(f"expected tensor dims over symbols, at least 0, got {dim}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            shape = _parse_shape(parser)
+            parser.parse_punctuation(",")
+            unknown = parser.parse_optional_punctuation("?")
+            return [shape, NoneAttr() if unknown else parser.parse_type()]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            if self.dims is not None:
+                printer.print_string("[" + ", ".join(str(d) for d in self.dims) + "]")
+            else:
+                printer.print_string("*" if self.rank is None else f"rank {self.rank}")
+            printer.print_string(", ")
+            if isinstance(self.element_type, NoneAttr):
+                printer.print_string("?")
+            else:
+                printer.print_attribute(self.element_type)
+
+
+def _parse_shape(parser: AttrParser) -> Attribute:
+    if parser.parse_optional_punctuation("*"):
+        return NoneAttr()
+    if parser.parse_optional_keyword("rank"):
+        return IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))
+    dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_expr(parser))
+    return ArrayAttr([ExprAttr(d) for d in dims])
+
+
+@irdl_attr_definition
+class ShapeType(ParametrizedAttribute, TypeAttribute):
+    """A shape as a value: ``!relax.shape<[n, 4]>``; TVM's ``ShapeStructInfo``."""
+
+    name = "relax.shape"
+    dims: ExprArray = param_def()
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return [_parse_shape(parser)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string("[" + ", ".join(str(d) for d in exprs_of(self.dims)) + "]")
+
+
+@irdl_attr_definition
+class ObjectType(ParametrizedAttribute, TypeAttribute):
+    """Any run-time value: ``!relax.object``; TVM's ``ObjectStructInfo``."""
+
+    name = "relax.object"
+
+
+def type_symbols(type_: Attribute) -> set[str]:
+    """Symbols in a type of the graph."""
+    match type_:
+        case TensorType():
+            return type_.symbols()
+        case ShapeType(dims=dims):
+            return {s for d in exprs_of(dims) for s in d.symbols()}
+        case TupleType(types=types):
+            return {s for t in types.data for s in type_symbols(t)}
+        case _:
+            return set()
+
+
+def tensors_in(type_: Attribute) -> list[TensorType]:
+    """The tensors of a tensor or tuple type, flattened in order."""
+    if isinstance(type_, TensorType):
+        return [type_]
+    if isinstance(type_, TupleType):
+        return [t for inner in type_.types.data for t in tensors_in(inner)]
+    return []
+
+
+def shape_text(type_: TensorType) -> str:
+    """The shape as users write it: ``(1, n)``."""
+    if type_.dims is None:
+        return "of unknown rank" if type_.rank is None else f"of rank {type_.rank}"
+    return python_shape(type_.dims)
+
+
+def python_shape(dims: Sequence[IntExpr | int]) -> str:
+    """A shape in Python's spelling: ``(1, n)``, ``(n,)``, ``()``."""
+    inner = ", ".join(str(d) for d in dims)
+    return f"({inner},)" if len(dims) == 1 else f"({inner})"

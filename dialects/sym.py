@@ -1,0 +1,207 @@
+"""The `sym` dialect: integer expressions as attributes, with the text syntax that all other dialects share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ArrayAttr, IndexType
+from xdsl.ir import Data, Dialect, SSAValue
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
+from xdsl.printer import Printer
+
+from .int_expr import Arg, Compound, IntExpr, IntLike, Sym, compound, render
+
+RESERVED = frozenset({"floordiv", "mod", "min", "max", "arg"})
+"""Names that a symbol cannot have, because the expression syntax uses them."""
+
+ParseLeaf: TypeAlias = Callable[[], IntExpr | None]
+
+
+@irdl_attr_definition
+class ExprAttr(Data[IntExpr]):
+    """An integer expression over symbols and operands: ``#sym.expr<n * 4 + arg(0)>``."""
+
+    name = "sym.expr"
+
+    @staticmethod
+    def of(value: IntLike) -> ExprAttr:
+        """The attribute of an int, an atom, or an expression."""
+        return ExprAttr(IntExpr.of(value))
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> IntExpr:
+        with parser.in_angle_brackets():
+            return parse_expr(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(render(self.data))
+
+
+ExprArray: TypeAlias = ArrayAttr[ExprAttr]
+
+
+def expr_array(values: Iterable[IntLike]) -> ExprArray:
+    """An array attribute of expressions, such as a shape."""
+    return ArrayAttr([ExprAttr.of(v) for v in values])
+
+
+def exprs_of(array: ExprArray) -> tuple[IntExpr, ...]:
+    """The expressions of an array attribute."""
+    return tuple(a.data for a in array.data)
+
+
+def parse_expr(parser: AttrParser, leaf: ParseLeaf = lambda: None) -> IntExpr:
+    """Parse a sum; `leaf` may take a token that only the caller understands, such as ``%i``."""
+    total = _parse_product(parser, leaf)
+    while True:
+        if parser.parse_optional_punctuation("+"):
+            total = total + _parse_product(parser, leaf)
+        elif parser.parse_optional_punctuation("-"):
+            total = total - _parse_product(parser, leaf)
+        else:
+            return total
+
+
+def _parse_product(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
+    product = _parse_factor(parser, leaf)
+    while True:
+        if parser.parse_optional_punctuation("*"):
+            product = product * _parse_factor(parser, leaf)
+        elif op := parser.parse_optional_keyword_in(("floordiv", "mod")):
+            product = compound(op, product, _parse_factor(parser, leaf))
+        else:
+            return product
+
+
+def _parse_factor(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
+    if (own := leaf()) is not None:
+        return own
+    if parser.parse_optional_punctuation("-"):
+        return -_parse_factor(parser, leaf)
+    if parser.parse_optional_punctuation("("):
+        inner = parse_expr(parser, leaf)
+        parser.parse_punctuation(")")
+        return inner
+    if (value := parser.parse_optional_integer(allow_boolean=False, allow_negative=False)) is not None:
+        return IntExpr.of(value)
+    return _parse_name(parser, leaf)
+
+
+def _parse_name(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
+    position = parser.pos
+    name = parser.parse_optional_identifier()
+    if name is None:
+        parser.raise_error("expected an integer expression")
+    if name not in RESERVED:
+        return IntExpr.of(Sym(name))
+    if name == "arg":
+        parser.parse_punctuation("(")
+        index = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        parser.parse_punctuation(")")
+        return IntExpr.of(Arg(index))
+    if name in ("min", "max"):
+        parser.parse_punctuation("(")
+        lhs = parse_expr(parser, leaf)
+        parser.parse_punctuation(",")
+        rhs = parse_expr(parser, leaf)
+        parser.parse_punctuation(")")
+        return compound(name, lhs, rhs)
+    parser.raise_error(f"expected an integer expression, got '{name}'", position)
+
+
+class OperandScope:
+    """The index operands met while an operation's expressions are parsed: each ``%name`` becomes one operand."""
+
+    def __init__(self, parser: Parser):
+        self.parser = parser
+        self.names: dict[str, int] = {}
+        self.unresolved: list[UnresolvedOperand] = []
+
+    def leaf(self) -> IntExpr | None:
+        """Take ``%name`` if it comes next."""
+        operand = self.parser.parse_optional_unresolved_operand()
+        if operand is None:
+            return None
+        key = operand.operand_name
+        if key not in self.names:
+            self.names[key] = len(self.unresolved)
+            self.unresolved.append(operand)
+        return IntExpr.of(Arg(self.names[key]))
+
+    def expr(self) -> IntExpr:
+        """Parse one expression."""
+        return parse_expr(self.parser, self.leaf)
+
+    def exprs(self) -> list[IntExpr]:
+        """Parse ``[expr, …]``."""
+        return self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, self.expr)
+
+    def resolve(self) -> list[SSAValue]:
+        """The operands, in the order of their numbers."""
+        return [self.parser.resolve_operand(u, IndexType()) for u in self.unresolved]
+
+
+class Values:
+    """Numbers SSA values for expressions that are being built: ``arg(i)`` is the i-th value asked for."""
+
+    def __init__(self) -> None:
+        self.list: list[SSAValue] = []
+        self._numbers: dict[SSAValue, int] = {}
+
+    def expr(self, value: SSAValue) -> IntExpr:
+        """The expression of a value."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self.list)
+            self.list.append(value)
+        return IntExpr.of(Arg(number))
+
+    def rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
+        """An operation's expression, whose ``arg(i)`` is ``operands[i]``, in this numbering."""
+        return expr.substitute({Arg(i): self.expr(operands[i]) for i in expr.args()})
+
+
+def print_expr(
+    printer: Printer, expr: IntExpr, operands: Sequence[SSAValue], names: Sequence[SSAValue] = ()
+) -> None:
+    """Print an expression with the names of its operands; `names` come before `operands` in the numbering."""
+    values = [*names, *operands]
+
+    def mark(atom: Sym | Arg) -> str:
+        return atom.name if isinstance(atom, Sym) else f"\0{atom.index}\0"
+
+    for position, piece in enumerate(render(expr, mark).split("\0")):
+        if position % 2:
+            printer.print_ssa_value(values[int(piece)])
+        else:
+            printer.print_string(piece)
+
+
+def print_exprs(printer: Printer, exprs: Iterable[IntExpr], operands: Sequence[SSAValue]) -> None:
+    """Print ``[expr, …]``."""
+    with printer.in_square_brackets():
+        printer.print_list(exprs, lambda e: print_expr(printer, e, operands))
+
+
+def pack(
+    exprs: Iterable[IntExpr], values: Sequence[SSAValue]
+) -> tuple[list[SSAValue], list[IntExpr]]:
+    """Renumber operands by first appearance, merging equal values and dropping unused ones.
+
+    `exprs` number their operands as positions in `values`; returns the operands in use and the new expressions.
+    """
+    exprs = list(exprs)
+    position: dict[SSAValue, int] = {}
+    mapping: dict[Sym | Arg | Compound, IntLike] = {}
+    for expr in exprs:
+        for atom in expr.atoms():
+            if isinstance(atom, Arg) and atom not in mapping:
+                index = position.setdefault(values[atom.index], len(position))
+                mapping[atom] = Arg(index)
+    return list(position), [e.substitute(mapping) for e in exprs]
+
+
+SymDialect = Dialect("sym", [], [ExprAttr])

@@ -1,0 +1,244 @@
+"""`tir` operations on buffers: load, store, allocation, sub-region views, and index arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..dtypes import value_type
+from ..int_expr import IntExpr
+from ..sym import ExprArray, ExprAttr, OperandScope, expr_array, exprs_of, pack, print_expr, print_exprs
+from .types import BufferType
+
+
+def verify_args(op: Operation, exprs: Sequence[IntExpr], operands: int) -> None:
+    """Every ``arg(i)`` of the expressions must name an operand."""
+    for expr in exprs:
+        for index in expr.args():
+            if index >= operands:
+                raise VerifyException(f"expected at most {operands} index operands in '{op.name}', got arg({index})")
+
+
+def _verify_access(op: Operation, buffer: SSAValue, map_: ExprArray, operands: int, value: Attribute) -> None:
+    type_ = buffer.type
+    if not isinstance(type_, BufferType):
+        raise VerifyException(f"expected a buffer, got {type_}")
+    if len(map_.data) != type_.rank:
+        raise VerifyException(f"expected {type_.rank} indices for {type_}, got {len(map_.data)}")
+    if value != value_type(type_.element_type):
+        raise VerifyException(f"expected a value of type {value_type(type_.element_type)} for {type_}, got {value}")
+    verify_args(op, exprs_of(map_), operands)
+
+
+def _print_element(printer: Printer, buffer: SSAValue, map_: ExprArray, operands: Sequence[SSAValue]) -> None:
+    printer.print_ssa_value(buffer)
+    print_exprs(printer, exprs_of(map_), operands)
+
+
+@irdl_op_definition
+class ApplyOp(IRDLOperation):
+    """The value of an integer expression: symbols and indices become SSA values.
+
+    ``%0 = tir.apply %i * 4 + n``; MLIR's ``affine.apply``.
+    """
+
+    name = "tir.apply"
+    operands_ = var_operand_def(IndexType)
+    expr = prop_def(ExprAttr)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+
+    def __init__(self, expr: IntExpr, values: Sequence[SSAValue] = ()):
+        operands, (packed,) = pack([expr], values)
+        super().__init__(
+            operands=[operands], properties={"expr": ExprAttr(packed)}, result_types=[IndexType()]
+        )
+
+    def verify_(self) -> None:
+        verify_args(self, [self.expr.data], len(self.operands))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ApplyOp:
+        scope = OperandScope(parser)
+        expr = scope.expr()
+        return ApplyOp(expr, scope.resolve())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_expr(printer, self.expr.data, self.operands)
+
+
+@irdl_op_definition
+class LoadOp(IRDLOperation):
+    """Read one element: ``%0 = tir.load %X[%i, %k * 2] : !tir.buffer<[1, n], f32>``; TVM's ``BufferLoad``."""
+
+    name = "tir.load"
+    buffer = operand_def(BufferType)
+    operands_ = var_operand_def(IndexType)
+    indices = prop_def(ArrayAttr[ExprAttr])
+    result = result_def()
+    traits = traits_def(MemoryReadEffect())
+
+    def __init__(self, buffer: SSAValue, indices: Sequence[IntExpr], values: Sequence[SSAValue] = ()):
+        operands, packed = pack(indices, values)
+        super().__init__(
+            operands=[buffer, operands],
+            properties={"indices": expr_array(packed)},
+            result_types=[value_type(cast(BufferType, buffer.type).element_type)],
+        )
+
+    def verify_(self) -> None:
+        _verify_access(self, self.buffer, self.indices, len(self.operands_), self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LoadOp:
+        buffer = parser.parse_unresolved_operand()
+        scope = OperandScope(parser)
+        indices = scope.exprs()
+        parser.parse_punctuation(":")
+        return LoadOp(parser.resolve_operand(buffer, parser.parse_type()), indices, scope.resolve())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        _print_element(printer, self.buffer, self.indices, self.operands_)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+
+
+@irdl_op_definition
+class StoreOp(IRDLOperation):
+    """Write one element: ``tir.store %v, %Y[%i, %j] : !tir.buffer<[1, n], f32>``; TVM's ``BufferStore``."""
+
+    name = "tir.store"
+    value = operand_def()
+    buffer = operand_def(BufferType)
+    operands_ = var_operand_def(IndexType)
+    indices = prop_def(ArrayAttr[ExprAttr])
+    traits = traits_def(MemoryWriteEffect())
+
+    def __init__(
+        self, value: SSAValue, buffer: SSAValue, indices: Sequence[IntExpr], values: Sequence[SSAValue] = ()
+    ):
+        operands, packed = pack(indices, values)
+        super().__init__(
+            operands=[value, buffer, operands], properties={"indices": expr_array(packed)}
+        )
+
+    def verify_(self) -> None:
+        _verify_access(self, self.buffer, self.indices, len(self.operands_), self.value.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> StoreOp:
+        value = parser.parse_unresolved_operand()
+        parser.parse_punctuation(",")
+        buffer = parser.parse_unresolved_operand()
+        scope = OperandScope(parser)
+        indices = scope.exprs()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type_ = parser.parse_type()
+        if not isinstance(type_, BufferType):
+            parser.raise_error(f"expected a buffer type, got {type_}", position)
+        stored = parser.resolve_operand(value, value_type(type_.element_type))
+        return StoreOp(stored, parser.resolve_operand(buffer, type_), indices, scope.resolve())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.value)
+        printer.print_string(", ")
+        _print_element(printer, self.buffer, self.indices, self.operands_)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)
+
+
+@irdl_op_definition
+class AllocBufferOp(IRDLOperation):
+    """Scratch memory that lives as long as the enclosing block or function: ``%Y = tir.alloc_buffer : !tir.buffer<[1, n], f32>``."""
+
+    name = "tir.alloc_buffer"
+    buffer_name = opt_prop_def(StringAttr)
+    result = result_def(BufferType)
+    traits = traits_def(MemoryAllocEffect())
+    assembly_format = "($buffer_name^)? attr-dict `:` type($result)"
+
+    def __init__(self, type_: BufferType, buffer_name: str | None = None):
+        name = None if buffer_name is None else StringAttr(buffer_name)
+        super().__init__(result_types=[type_], properties={"buffer_name": name})
+
+
+@irdl_op_definition
+class MatchBufferOp(IRDLOperation):
+    """A view of a region of a buffer with a shape of its own.
+
+    ``%B = tir.match_buffer %A[%i * 4, 0] : !tir.buffer<[n, 16], f32> to !tir.buffer<[4, 16], f32>``
+    (TVM's ``MatchBufferRegion``): element ``[0, 0]`` of the view is the named element of the source, and the
+    view's strides are the source's along its trailing dims.
+    """
+
+    name = "tir.match_buffer"
+    source = operand_def(BufferType)
+    operands_ = var_operand_def(IndexType)
+    starts = prop_def(ArrayAttr[ExprAttr])
+    result = result_def(BufferType)
+    traits = traits_def(Pure())
+
+    def __init__(
+        self, source: SSAValue, starts: Sequence[IntExpr], values: Sequence[SSAValue], type_: BufferType
+    ):
+        operands, packed = pack(starts, values)
+        super().__init__(
+            operands=[source, operands],
+            properties={"starts": expr_array(packed)},
+            result_types=[type_],
+        )
+
+    def verify_(self) -> None:
+        source, view = cast(BufferType, self.source.type), cast(BufferType, self.result.type)
+        if len(self.starts.data) != source.rank:
+            raise VerifyException(f"expected {source.rank} starts for {source}, got {len(self.starts.data)}")
+        if view.rank > source.rank:
+            raise VerifyException(f"expected a view of rank at most {source.rank}, got {view.rank}")
+        if view.element_type != source.element_type:
+            raise VerifyException(
+                f"expected a view of element type {source.element_type}, got {view.element_type}"
+            )
+        verify_args(self, exprs_of(self.starts), len(self.operands_))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> MatchBufferOp:
+        source = parser.parse_unresolved_operand()
+        scope = OperandScope(parser)
+        starts = scope.exprs()
+        parser.parse_punctuation(":")
+        source_type = parser.parse_type()
+        parser.parse_keyword("to")
+        position = parser.pos
+        type_ = parser.parse_type()
+        if not isinstance(type_, BufferType):
+            parser.raise_error(f"expected a buffer type, got {type_}", position)
+        return MatchBufferOp(parser.resolve_operand(source, source_type), starts, scope.resolve(), type_)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        _print_element(printer, self.source, self.starts, self.operands_)
+        printer.print_string(" : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.result.type)

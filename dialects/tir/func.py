@@ -1,0 +1,192 @@
+"""`tir.prim_func` and the operations that leave TensorIR: external calls and assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerType, StringAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    opt_result_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from ..dtypes import is_element_type, value_type
+from ..int_expr import IntExpr, Sym
+from ..sym import ExprAttr
+from .types import BufferType
+
+
+@irdl_op_definition
+class PrimFuncOp(IRDLOperation):
+    """A function on buffers in destination-passing style; TVM's ``tir.PrimFunc``.
+
+    ``tir.prim_func @relu(%X: !tir.buffer<[1, n], f32>, %Y: !tir.buffer<[1, n], f32>) { … }``. Symbols in the
+    parameters' shapes are declared by appearing as a whole dim of one of them, or by an `index` parameter
+    whose name they bear. Parameters named in `param_names` are called so by users; a buffer parameter that
+    came from a handle has the handle's name there and the buffer's name as its SSA name.
+    """
+
+    name = "tir.prim_func"
+    sym_name = prop_def(StringAttr)
+    param_names = prop_def(ArrayAttr[StringAttr])
+    attrs = opt_prop_def(DictionaryAttr)
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        param_names: Sequence[str],
+        body: Region,
+        attrs: DictionaryAttr | None = None,
+    ):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "param_names": ArrayAttr([StringAttr(n) for n in param_names]),
+                "attrs": attrs,
+            },
+            regions=[body],
+        )
+
+    @property
+    def params(self) -> tuple[BlockArgument, ...]:
+        """The parameters: buffers and scalars."""
+        return tuple(self.body.block.args)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters' names."""
+        return tuple(n.data for n in self.param_names.data)
+
+    def declared_symbols(self) -> list[str]:
+        """Symbols that a parameter determines, in order of first appearance."""
+        found: dict[str, None] = {}
+        for name, param in zip(self.names, self.params, strict=True):
+            if isinstance(param.type, BufferType):
+                for dim in param.type.dims:
+                    if isinstance(atom := dim.as_atom, Sym):
+                        found[atom.name] = None
+            elif isinstance(param.type, IndexType):
+                found[name] = None
+        return list(found)
+
+    def attr(self, key: str) -> Attribute | None:
+        """A function attribute, such as "global_symbol" or "tir.noalias"."""
+        return None if self.attrs is None else self.attrs.data.get(key)
+
+    def verify_(self) -> None:
+        if len(self.param_names.data) != len(self.params):
+            raise VerifyException(
+                f"expected {len(self.params)} parameter names, got {len(self.param_names.data)}"
+            )
+        if len(set(self.names)) != len(self.names):
+            raise VerifyException(f"expected distinct parameter names, got {', '.join(self.names)}")
+        for name, param in zip(self.names, self.params, strict=True):
+            if not (
+                isinstance(param.type, BufferType | IndexType)
+                or (is_element_type(param.type) and value_type(param.type) == param.type)
+            ):
+                raise VerifyException(f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}")
+        declared = set(self.declared_symbols())
+        for op in self.walk():
+            for symbol in sorted(symbols_of(op) - declared):
+                raise VerifyException(
+                    f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "
+                    f"'{self.sym_name.data}'"
+                )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PrimFuncOp:
+        name = parser.parse_symbol_name().data
+        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        names = [a.name.text[1:] for a in args]
+        if parser.parse_optional_keyword("params"):
+            names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_str_literal)
+        attrs = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region(args)
+        return PrimFuncOp(name, names, body, attrs)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.params, printer.print_block_argument)
+        if any(n != p.name_hint for n, p in zip(self.names, self.params, strict=True)):
+            printer.print_string(" params (")
+            printer.print_list(self.names, printer.print_string_literal)
+            printer.print_string(")")
+        if self.attrs is not None and self.attrs.data:
+            printer.print_string(" attributes ")
+            printer.print_attribute(self.attrs)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _exprs_in(attribute: Attribute) -> Iterator[IntExpr]:
+    from .structure import AxisAttr, BoundAttr, RegionAttr
+
+    match attribute:
+        case ExprAttr(data=data):
+            yield data
+        case ArrayAttr(data=items):
+            for item in cast(Sequence[Attribute], items):
+                yield from _exprs_in(item)
+        case AxisAttr() | BoundAttr() | RegionAttr():
+            for parameter in attribute.parameters:
+                yield from _exprs_in(parameter)
+        case _:
+            return
+
+
+def symbols_of(op: Operation) -> set[str]:
+    """Symbols in an operation's expressions and in the buffer types of its results and block arguments."""
+    found = {s for a in op.properties.values() for e in _exprs_in(a) for s in e.symbols()}
+    values: list[SSAValue] = [*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)]
+    for value in values:
+        if isinstance(value.type, BufferType):
+            found |= value.type.symbols()
+    return found
+
+
+@irdl_op_definition
+class CallExternOp(IRDLOperation):
+    """Call a C function of the process: ``%0 = tir.call_extern "fmaf"(%a, %b, %c) : (f32, f32, f32) -> f32``."""
+
+    name = "tir.call_extern"
+    callee = prop_def(StringAttr)
+    args = var_operand_def()
+    result = opt_result_def()
+    assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, results)"
+
+    def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute | None):
+        super().__init__(
+            operands=[args], result_types=[[] if result_type is None else [result_type]],
+            properties={"callee": StringAttr(callee)},
+        )
+
+
+@irdl_op_definition
+class AssertOp(IRDLOperation):
+    """Fail at run time with a message unless the condition holds: ``tir.assert %ok, "n must be even"``."""
+
+    name = "tir.assert"
+    condition = operand_def(IntegerType(1))
+    message = prop_def(StringAttr)
+    assembly_format = "$condition `,` $message attr-dict"
+
+    def __init__(self, condition: SSAValue, message: str):
+        super().__init__(operands=[condition], properties={"message": StringAttr(message)})

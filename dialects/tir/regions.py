@@ -1,0 +1,151 @@
+"""Which parts of which buffers a block reads and writes, from the loads and stores in its body.
+
+The counterpart is TVM's ``BlockReadWriteDetector``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ..bounds import Interval, interval_of
+from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
+from ..sym import Values, exprs_of
+from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
+from .structure import BlockOp, BufferRegion, ForOp
+from .types import BufferType
+
+
+def infer_regions(body: Block, values: Values) -> tuple[list[BufferRegion], list[BufferRegion]]:
+    """The regions that the operations of `body` read and write, over `values` from outside of it and its arguments.
+
+    A reduction block (one with an init) does not list what it reads of its own output. Indices that
+    depend on data cover the whole dim.
+    """
+    detector = _Detector(body, values)
+    has_init = any(op.name == "tir.init" for op in body.ops)
+    detector.visit(body)
+    writes = detector.regions(detector.writes)
+    written = {w.buffer for w in writes}
+    reads = [r for r in detector.regions(detector.reads) if not (has_init and r.buffer in written)]
+    return reads, writes
+
+
+@dataclass
+class _Detector:
+    body: Block
+    values: Values
+    reads: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
+    writes: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
+    ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
+    meaning: dict[SSAValue, IntExpr | None] = field(default_factory=lambda: {})
+
+    def visit(self, block: Block) -> None:
+        for op in block.ops:
+            self._define(op)
+            if isinstance(op, LoadOp):
+                self._access(self.reads, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_))
+            elif isinstance(op, StoreOp):
+                self._access(self.writes, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_))
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.visit(inner)
+
+    def _define(self, op: Operation) -> None:
+        if isinstance(op, ForOp):
+            lower = self._rebase(op.min.data, op.operands_)
+            extent = self._rebase(op.extent.data, op.operands_)
+            self._set_range(op.loop_var, lower, extent)
+        elif isinstance(op, BlockOp):
+            for axis_var, binding in zip(op.axis_vars, exprs_of(op.bindings), strict=True):
+                self.meaning[axis_var] = self._rebase(binding, op.numbering())
+        elif isinstance(op, ApplyOp):
+            self.meaning[op.result] = self._rebase(op.expr.data, op.operands)
+
+    def _set_range(self, loop_var: SSAValue, lower: IntExpr | None, extent: IntExpr | None) -> None:
+        if lower is None or extent is None:
+            self.meaning[loop_var] = None
+            return
+        first, last = interval_of(lower, self.ranges), interval_of(lower + extent - 1, self.ranges)
+        if first is None or last is None:
+            self.meaning[loop_var] = None
+            return
+        atom = self.values.expr(loop_var).as_atom
+        assert atom is not None
+        self.ranges[atom] = Interval(first.lower, last.upper)
+
+    def _rebase_all(self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]) -> list[IntExpr | None]:
+        return [self._rebase(e, operands) for e in exprs]
+
+    def _rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr | None:
+        mapping: dict[Atom, IntExpr] = {}
+        for index in expr.args():
+            meaning = self._meaning(operands[index])
+            if meaning is None:
+                return None
+            mapping[Arg(index)] = meaning
+        return expr.substitute(mapping)
+
+    def _meaning(self, value: SSAValue) -> IntExpr | None:
+        if value in self.meaning:
+            return self.meaning[value]
+        if isinstance(value, BlockArgument) or not self._is_inside(value):
+            return self.values.expr(value)
+        return None
+
+    def _is_inside(self, value: SSAValue) -> bool:
+        block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        while block is not None:
+            if block is self.body:
+                return True
+            op = block.parent_op()
+            block = op.parent if op is not None else None
+        return False
+
+    def _access(
+        self, into: dict[SSAValue, list[Interval]], buffer: SSAValue, indices: Sequence[IntExpr | None]
+    ) -> None:
+        dims = cast(BufferType, buffer.type).dims
+        box = [self._interval(i, dim) for i, dim in zip(indices, dims, strict=True)]
+        while isinstance(buffer.owner, MatchBufferOp) and self._is_inside(buffer):
+            box, buffer = self._through_view(buffer.owner), buffer.owner.source
+        if self._is_inside(buffer):
+            return
+        known = into.get(buffer)
+        into[buffer] = box if known is None else [_hull(a, b) for a, b in zip(known, box, strict=True)]
+
+    def _through_view(self, view: MatchBufferOp) -> list[Interval]:
+        starts = self._rebase_all(exprs_of(view.starts), view.operands_)
+        dims = cast(BufferType, view.result.type).dims
+        outer = len(starts) - len(dims)
+        sizes = [IntExpr.of(1)] * outer + list(dims)
+        whole = cast(BufferType, view.source.type).dims
+        box: list[Interval] = []
+        for start, size, dim in zip(starts, sizes, whole, strict=True):
+            first = None if start is None else interval_of(start, self.ranges)
+            box.append(
+                Interval.range(0, dim) if first is None else Interval(first.lower, first.upper + size - 1)
+            )
+        return box
+
+    def _interval(self, index: IntExpr | None, dim: IntExpr) -> Interval:
+        found = None if index is None else interval_of(index, self.ranges)
+        if found is None:
+            return Interval.range(0, dim)
+        lower = ZERO if (found.lower.constant or 0) < 0 else found.lower
+        excess = (found.upper - dim).constant
+        upper = dim - 1 if excess is not None and excess >= 0 else found.upper
+        return Interval(lower, upper)
+
+    def regions(self, found: dict[SSAValue, list[Interval]]) -> list[BufferRegion]:
+        return [
+            BufferRegion(buffer, tuple(i.lower for i in box), tuple(i.extent for i in box))
+            for buffer, box in found.items()
+        ]
+
+
+def _hull(a: Interval, b: Interval) -> Interval:
+    return a if a == b else Interval(minimum(a.lower, b.lower), maximum(a.upper, b.upper))

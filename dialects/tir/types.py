@@ -1,0 +1,157 @@
+"""Types of the `tir` dialect: buffers, the typed memory that loads, stores and destination-passing calls work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, NoneAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from ..dtypes import byte_width, dtype_name, is_element_type
+from ..int_expr import ONE, IntExpr, IntLike
+from ..sym import ExprArray, ExprAttr, expr_array, exprs_of, parse_expr
+
+GLOBAL = "global"
+
+
+@irdl_attr_definition
+class BufferType(ParametrizedAttribute, TypeAttribute):
+    """Memory of a dtype and shape: ``!tir.buffer<[1, n], f32>``; TVM's ``tir.Buffer``.
+
+    Shapes, strides (in elements; row-major and dense when absent) and the element offset are
+    integer expressions over the symbols of the function.
+    """
+
+    name = "tir.buffer"
+    shape: ExprArray = param_def()
+    element_type: Attribute = param_def()
+    strides: ExprArray | NoneAttr = param_def()
+    offset: ExprAttr = param_def()
+    scope: StringAttr = param_def()
+
+    @staticmethod
+    def of(
+        shape: Sequence[IntLike],
+        element_type: Attribute,
+        strides: Sequence[IntLike] | None = None,
+        offset: IntLike = 0,
+        scope: str = GLOBAL,
+    ) -> BufferType:
+        """The buffer type with these dims."""
+        return BufferType(
+            expr_array(shape),
+            element_type,
+            NoneAttr() if strides is None else expr_array(strides),
+            ExprAttr.of(offset),
+            StringAttr(scope),
+        )
+
+    @property
+    def dims(self) -> tuple[IntExpr, ...]:
+        """The shape as expressions."""
+        return exprs_of(self.shape)
+
+    @property
+    def rank(self) -> int:
+        """Number of dims."""
+        return len(self.shape.data)
+
+    @property
+    def dtype(self) -> str:
+        """The dtype's name, such as "float32"."""
+        return dtype_name(self.element_type)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the buffer is row-major without gaps and starts at its pointer."""
+        return isinstance(self.strides, NoneAttr) and self.offset.data == IntExpr.of(0)
+
+    def element_strides(self) -> tuple[IntExpr, ...]:
+        """Distance in elements between neighbours along each dim."""
+        if not isinstance(self.strides, NoneAttr):
+            return exprs_of(self.strides)
+        strides: list[IntExpr] = []
+        step = ONE
+        for dim in reversed(self.dims):
+            strides.append(step)
+            step = step * dim
+        return tuple(reversed(strides))
+
+    def linear_index(self, indices: Sequence[IntExpr]) -> IntExpr:
+        """The element offset of an access."""
+        total = self.offset.data
+        for index, stride in zip(indices, self.element_strides(), strict=True):
+            total = total + index * stride
+        return total
+
+    def size_in_bytes(self) -> IntExpr:
+        """Bytes from the pointer to the end of a dense buffer."""
+        total = IntExpr.of(byte_width(self.element_type))
+        for dim in self.dims:
+            total = total * dim
+        return total
+
+    def symbols(self) -> set[str]:
+        """Symbols in the shape, strides and offset."""
+        arrays = [self.dims, () if isinstance(self.strides, NoneAttr) else exprs_of(self.strides)]
+        return {s for exprs in arrays for e in exprs for s in e.symbols()} | self.offset.data.symbols()
+
+    def verify(self) -> None:
+        if not is_element_type(self.element_type):
+            raise VerifyException(f"expected an element type of a tensor, got {self.element_type}")
+        if not isinstance(self.strides, NoneAttr) and len(self.strides.data) != self.rank:
+            raise VerifyException(
+                f"expected {self.rank} strides for a buffer of rank {self.rank}, got {len(self.strides.data)}"
+            )
+        for dim in self.dims:
+            if dim.args():
+                raise VerifyException(f"expected buffer dims over symbols, got {dim}")
+            if (value := dim.constant) is not None and value < 0:
+                raise VerifyException(f"expected buffer dims of at least 0, got {value}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            shape = _parse_shape(parser)
+            parser.parse_punctuation(",")
+            element_type = parser.parse_type()
+            strides: Attribute = NoneAttr()
+            offset, scope = ExprAttr.of(0), StringAttr(GLOBAL)
+            while parser.parse_optional_punctuation(","):
+                if parser.parse_optional_keyword("strides"):
+                    parser.parse_punctuation("=")
+                    strides = _parse_shape(parser)
+                elif parser.parse_optional_keyword("offset"):
+                    parser.parse_punctuation("=")
+                    offset = ExprAttr(parse_expr(parser))
+                else:
+                    scope = StringAttr(parser.parse_str_literal(" of the buffer's scope"))
+        return [shape, element_type, strides, offset, scope]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            print_shape(printer, self.dims)
+            printer.print_string(", ")
+            printer.print_attribute(self.element_type)
+            if not isinstance(self.strides, NoneAttr):
+                printer.print_string(", strides = ")
+                print_shape(printer, exprs_of(self.strides))
+            if self.offset.data.terms:
+                printer.print_string(f", offset = {self.offset.data}")
+            if self.scope.data != GLOBAL:
+                printer.print_string(", ")
+                printer.print_string_literal(self.scope.data)
+
+
+def _parse_shape(parser: AttrParser) -> ExprArray:
+    dims = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_expr(parser))
+    return ArrayAttr([ExprAttr(d) for d in dims])
+
+
+def print_shape(printer: Printer, dims: Sequence[IntExpr]) -> None:
+    """Print ``[n, m * 4]``."""
+    printer.print_string("[" + ", ".join(str(d) for d in dims) + "]")
