@@ -3,8 +3,8 @@
 A signature is a line of letters, one for each operand, then the result. Equal letters stand for
 equal types:
 
-    F, H  float, or vector of floats        V  vector of anything, E its element, M its i1 mask
-    I, J  integer, or vector of integers    G  vector of pointers
+    F     float, or vector of floats        V  vector of anything, E its element, M its i1 mask
+    I     integer, or vector of integers    G  vector of pointers
     P, Q  pointer                           L  integer that is no vector
     B     i1                                Y  i8
     C     i32                               K  i64
@@ -92,9 +92,7 @@ _POINTER: _Class = ("a pointer", _is_pointer)
 
 _CLASSES: dict[str, _Class] = {
     "F": _FLOAT,
-    "H": _FLOAT,
     "I": _INTEGER,
-    "J": _INTEGER,
     "P": _POINTER,
     "Q": _POINTER,
     "V": ("a vector", _is_vector),

@@ -35,6 +35,11 @@ class OperatorOp(IRDLOperation, ABC):
         return tuple(name for name, _ in cls.get_irdl_definition().operands)
 
     @classmethod
+    def attribute_names(cls) -> tuple[str, ...]:
+        """Names of the attributes, in order."""
+        return tuple(cls.get_irdl_definition().properties)
+
+    @classmethod
     @abstractmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         """The type of the result; raises ValueError with one line where the operands do not fit."""

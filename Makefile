@@ -1,0 +1,55 @@
+# `make` alone lists the targets. Each one prepares its own environment in .venv first.
+PYTHON ?= python3
+EXTRAS ?= dev,demo
+DEMO_ARGS ?=
+TEST_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+COMMA := ,
+ready = $(VENV)/ready-$(subst $(COMMA),-,$(1))
+TEST_READY := $(call ready,$(EXTRAS))
+DEMO_READY := $(call ready,demo)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test unit lint types filecheck check clean
+
+help:  ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 3")
+	@mkdir -p build
+	@$(BIN)/python examples/fashion_mnist.py --output build/fashion_mnist.png $(DEMO_ARGS)
+
+test: lint types unit  ## lint, check types, run every test (EXTRAS=dev,demo,torch adds PyTorch)
+
+unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu")
+	@$(BIN)/python -m pytest $(TEST_ARGS)
+
+lint: $(TEST_READY)  ## run ruff
+	@$(BIN)/ruff check .
+
+types: $(TEST_READY)  ## run pyright in strict mode
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
+filecheck: $(TEST_READY)  ## run the FileCheck suite alone, through lit
+	@$(BIN)/lit -v tests/filecheck
+
+check: test demo  ## all of the above: the tests, then the demo
+
+clean:  ## remove the environment and everything that was generated
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("expected Python 3.11 or later, got %d.%d (choose one: make PYTHON=python3.12)" % v[:2])'
+	@$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of extras, so that the second run of a target starts at once.
+$(VENV)/ready-%: pyproject.toml | $(BIN)/python
+	@echo "installing xrelax and its pinned tools into $(VENV) ($*)"
+	@$(BIN)/python -m pip install --quiet --editable '.[$(subst -,$(COMMA),$*)]'
+	@touch $@

@@ -1,0 +1,176 @@
+"""Emission of conversions; those that LLVM may turn into runtime library calls are expanded.
+
+LLVM lowers `fptrunc` to bf16, and from f64 to f16, to `__truncsfbf2` and the like, which a JIT
+without a compiler runtime cannot resolve, or to instructions that flush denormals. Here they
+become integer arithmetic that rounds to nearest even, on every target.
+"""
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, f32
+from xdsl.dialects.llvm import (
+    BitcastOp,
+    FPExtOp,
+    FPTruncOp,
+    IntToPtrOp,
+    OverflowAttr,
+    OverflowFlag,
+    PtrToIntOp,
+    SExtOp,
+    SIToFPOp,
+    TruncOp,
+    ZExtOp,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..dialects.llvm_ext import CastOp
+from ..dialects.llvm_ext.types import element_type, lanes, like
+from .llvm_function import Emitter, FunctionWriter
+from .llvm_types import type_text
+
+
+def _emit_cast(w: FunctionWriter, opcode: str, flags: str, value: SSAValue, result: SSAValue):
+    expansion = _EXPANSIONS.get((opcode, type(element_type(result.type))))
+    if opcode in ("fptosi", "fptoui") and isinstance(
+        element_type(value.type), BFloat16Type | Float16Type
+    ):
+        expansion = _small_float_to_int
+    if expansion is None or (opcode == "fptrunc" and not _expands(value.type, result.type)):
+        text = f"{opcode} {flags}{w.typed(value)} to {w.type(result)}"
+        w.append(f"{w.define(result)} = {text}")
+    else:
+        expansion(w, opcode, value, result)
+
+
+def _expands(source: Attribute, result: Attribute) -> bool:
+    return isinstance(element_type(result), BFloat16Type) or isinstance(
+        element_type(source), Float64Type
+    )
+
+
+def _truncate(w: FunctionWriter, _: str, value: SSAValue, result: SSAValue) -> None:
+    name = w.names[value]
+    if isinstance(element_type(value.type), Float64Type):
+        name = _round_to_odd(w, name, value.type)
+    _from_f32(w, name, result)
+
+
+def _int_to_small_float(w: FunctionWriter, opcode: str, value: SSAValue, result: SSAValue) -> None:
+    name = w.fresh()
+    w.append(f"{name} = {opcode} {w.typed(value)} to {type_text(like(result.type, f32))}")
+    _from_f32(w, name, result)
+
+
+def _small_float_to_int(w: FunctionWriter, opcode: str, value: SSAValue, result: SSAValue) -> None:
+    name = w.fresh()
+    floats = type_text(like(value.type, f32))
+    w.append(f"{name} = fpext {w.typed(value)} to {floats}")
+    w.append(f"{w.define(result)} = {opcode} {floats} {name} to {w.type(result)}")
+
+
+def _from_f32(w: FunctionWriter, name: str, result: SSAValue) -> None:
+    if isinstance(element_type(result.type), BFloat16Type):
+        _f32_to_bf16(w, name, result)
+    else:
+        floats = type_text(like(result.type, f32))
+        w.append(f"{w.define(result)} = fptrunc {floats} {name} to {w.type(result)}")
+
+
+class _Lanes:
+    """Types and literals in the shape of one value, and a method that appends an instruction."""
+
+    def __init__(self, w: FunctionWriter, shape: Attribute):
+        count = lanes(shape)
+        self._w = w
+        self._format = f"<{count[0]} x {{}}>" if count else "{}"
+        self._literal = "splat ({} {})" if count else "{1}"
+
+    def type(self, element: str) -> str:
+        return self._format.format(element)
+
+    def literal(self, element: str, value: int) -> str:
+        return self._literal.format(element, value)
+
+    def add(self, text: str) -> str:
+        name = self._w.fresh()
+        self._w.append(f"{name} = {text}")
+        return name
+
+
+def _f32_to_bf16(w: FunctionWriter, name: str, result: SSAValue) -> None:
+    v = _Lanes(w, result.type)
+    f32s, i32s, i16s = v.type("float"), v.type("i32"), v.type("i16")
+    bits = v.add(f"bitcast {f32s} {name} to {i32s}")
+    high = v.add(f"lshr {i32s} {bits}, {v.literal('i32', 16)}")
+    odd = v.add(f"and {i32s} {high}, {v.literal('i32', 1)}")
+    bias = v.add(f"add {i32s} {odd}, {v.literal('i32', 0x7FFF)}")
+    total = v.add(f"add {i32s} {bits}, {bias}")
+    rounded = v.add(f"lshr {i32s} {total}, {v.literal('i32', 16)}")
+    quiet = v.add(f"or {i32s} {high}, {v.literal('i32', 0x40)}")
+    is_nan = v.add(f"fcmp uno {f32s} {name}, {name}")
+    word = v.add(f"select {v.type('i1')} {is_nan}, {i32s} {quiet}, {i32s} {rounded}")
+    short = v.add(f"trunc {i32s} {word} to {i16s}")
+    w.append(f"{w.define(result)} = bitcast {i16s} {short} to {w.type(result)}")
+
+
+def _round_to_odd(w: FunctionWriter, name: str, shape: Attribute) -> str:
+    """The f32 next to an f64 with an odd last bit unless exact: rounding it again is exact."""
+    v = _Lanes(w, shape)
+    f32s, f64s, i32s, i64s = (v.type(t) for t in ("float", "double", "i32", "i64"))
+    near = v.add(f"fptrunc {f64s} {name} to {f32s}")
+    back = v.add(f"fpext {f32s} {near} to {f64s}")
+    bits = v.add(f"bitcast {f32s} {near} to {i32s}")
+    value_bits = v.add(f"bitcast {f64s} {name} to {i64s}")
+    back_bits = v.add(f"bitcast {f64s} {back} to {i64s}")
+    beyond = v.add(f"icmp ugt {i64s} {back_bits}, {value_bits}")
+    step = v.add(f"zext {v.type('i1')} {beyond} to {i32s}")
+    below = v.add(f"sub {i32s} {bits}, {step}")
+    inexact = v.add(f"fcmp one {f64s} {back}, {name}")
+    sticky = v.add(f"zext {v.type('i1')} {inexact} to {i32s}")
+    odd = v.add(f"or {i32s} {below}, {sticky}")
+    return v.add(f"bitcast {i32s} {odd} to {f32s}")
+
+
+_Expansion = Callable[[FunctionWriter, str, SSAValue, SSAValue], None]
+_EXPANSIONS: dict[tuple[str, type[Attribute]], _Expansion] = {
+    ("fptrunc", BFloat16Type): _truncate,
+    ("fptrunc", Float16Type): _truncate,
+    ("sitofp", BFloat16Type): _int_to_small_float,
+    ("sitofp", Float16Type): _int_to_small_float,
+    ("uitofp", BFloat16Type): _int_to_small_float,
+    ("uitofp", Float16Type): _int_to_small_float,
+}
+
+
+def _llvm_cast(opcode: str) -> Emitter:
+    def emit(w: FunctionWriter, op: Operation) -> None:
+        flags = "nneg " if "nonNeg" in op.properties else ""
+        if (overflow := op.properties.get("overflowFlags")) is not None:
+            flags = _trunc_flags(overflow)
+        _emit_cast(w, opcode, flags, op.operands[0], op.results[0])
+
+    return emit
+
+
+def _trunc_flags(attr: Attribute) -> str:
+    assert isinstance(attr, OverflowAttr)
+    return "".join(f"{flag.value} " for flag in OverflowFlag if flag in attr.data)
+
+
+def _ext_cast(w: FunctionWriter, op: CastOp) -> None:
+    _emit_cast(w, op.kind.data.value, "", op.arg, op.res)
+
+
+CAST_EMITTERS: dict[type[Operation], Emitter] = {
+    BitcastOp: _llvm_cast("bitcast"),
+    FPExtOp: _llvm_cast("fpext"),
+    FPTruncOp: _llvm_cast("fptrunc"),
+    IntToPtrOp: _llvm_cast("inttoptr"),
+    PtrToIntOp: _llvm_cast("ptrtoint"),
+    SExtOp: _llvm_cast("sext"),
+    SIToFPOp: _llvm_cast("sitofp"),
+    TruncOp: _llvm_cast("trunc"),
+    ZExtOp: _llvm_cast("zext"),
+    CastOp: _ext_cast,
+}
+"""How each conversion is written."""

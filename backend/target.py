@@ -1,0 +1,185 @@
+"""What code is generated for: `Target("llvm -mcpu=znver4")`, frozen and hashable."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .errors import BackendError
+from .host import CacheSizes, host_caches
+from .llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
+
+_OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "keys")
+
+
+@dataclass(frozen=True, init=False, slots=True)
+class Target:
+    """A CPU that LLVM generates code for, with the facts that schedules ask about.
+
+    `Target("llvm")` is the CPU that the process runs on. Options as in TVM: `-mcpu=NAME`,
+    `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
+    Raises `BackendError` for a kind other than `llvm` and for an unknown option or triple.
+    """
+
+    kind: str
+    triple: str
+    cpu: str
+    features: str
+    data_layout: str
+    vector_bits: int
+    """Width of a vector register, in bits."""
+    vector_registers: int
+    caches: CacheSizes
+    num_cores: int | None
+    """As given; `None` leaves it to the thread pool."""
+    host: "Target | None"
+
+    def __init__(self, spec: "str | Mapping[str, Any] | Target" = "llvm", host: Any = None):
+        if isinstance(spec, Target):
+            fields = {name: getattr(spec, name) for name in Target.__slots__}
+        else:
+            fields = _resolve(*_parse(spec))
+        if host is not None:
+            fields["host"] = Target(host)
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self):
+        return _restore, ({name: getattr(self, name) for name in Target.__slots__},)
+
+    def __str__(self) -> str:
+        parts = [self.kind, f"-mtriple={self.triple}", f"-mcpu={self.cpu}"]
+        if self.features:
+            parts.append(f"-mattr={self.features}")
+        if self.num_cores is not None:
+            parts.append(f"-num-cores={self.num_cores}")
+        return " ".join(parts)
+
+    @property
+    def is_host(self) -> bool:
+        """Whether this process can run the code: its triple is the process's own."""
+        with LLVM_LOCK:
+            return self.triple == binding().get_process_triple()
+
+    def lanes(self, element_bits: int) -> int:
+        """Elements of this many bits in one vector register: 16 floats for AVX-512."""
+        return self.vector_bits // element_bits
+
+
+def _restore(fields: dict[str, Any]) -> Target:
+    target = object.__new__(Target)
+    for name, value in fields.items():
+        object.__setattr__(target, name, value)
+    return target
+
+
+def _parse(spec: str | Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Kind and options of a target's text or dict."""
+    if isinstance(spec, Mapping):
+        options = {k: _option_text(v) for k, v in spec.items() if k not in ("kind", "tag", "host")}
+        kind = str(spec.get("kind", ""))
+    else:
+        kind, *words = shlex.split(spec) or [""]
+        options = _split_options(words)
+    if kind != "llvm":
+        raise BackendError(f"expected a target of kind 'llvm', got '{kind}'")
+    for name in options:
+        if name not in _OPTIONS:
+            raise BackendError(f"expected target option {', '.join(_OPTIONS)}, got '{name}'")
+    return kind, options
+
+
+def _option_text(value: object) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
+    return str(value)
+
+
+def _split_options(words: list[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            raise BackendError(f"expected a target option '-name=value', got '{word}'")
+        name, equals, value = word.lstrip("-").partition("=")
+        value = value if equals else next(rest, None)
+        if value is None:
+            raise BackendError(f"expected target option '-{name}' to have a value")
+        options[name] = value
+    return options
+
+
+def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
+    with LLVM_LOCK:
+        llvm = binding()
+        own_triple = llvm.get_process_triple()
+        triple = options.get("mtriple", own_triple)
+        cpu = options.get("mcpu", "native" if triple == own_triple else "generic")
+        features = options.get("mattr", "")
+        is_native = cpu in ("native", "host")
+        if is_native:
+            cpu = llvm.get_host_cpu_name()
+            own = llvm.get_host_cpu_features().flatten()
+            features = ",".join(filter(None, (own, features)))
+        layout, bits, registers = _probe(triple, cpu, features)
+    cores = options.get("num-cores")
+    if cores is not None and not (cores.isdecimal() and int(cores)):
+        raise BackendError(f"expected target option '-num-cores' to be positive, got '{cores}'")
+    return {
+        "kind": kind,
+        "triple": triple,
+        "cpu": cpu,
+        "features": features,
+        "data_layout": layout,
+        "vector_bits": bits,
+        "vector_registers": registers,
+        "caches": host_caches() if is_native else CacheSizes(),
+        "num_cores": None if cores is None else int(cores),
+        "host": None,
+    }
+
+
+def create_target_machine(triple: str, cpu: str, features: str, opt_level: int) -> Any:
+    """LLVM's target machine for position-independent code; the caller holds `LLVM_LOCK`."""
+    llvm = binding()
+    if triple != llvm.get_process_triple():
+        initialize_all_targets()
+    try:
+        target = llvm.Target.from_triple(triple)
+    except RuntimeError as error:
+        raise BackendError(f"unknown target triple '{triple}': {_one_line(error)}") from None
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=opt_level, reloc="pic", codemodel="small"
+    )
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+_PROBE = """
+define void @probe(ptr %p) "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+  %x = load <16 x float>, ptr %p
+  %y = fadd <16 x float> %x, %x
+  store <16 x float> %y, ptr %p
+  ret void
+}
+"""
+
+_REGISTERS = (("zmm", 512, 32), ("ymm", 256, 16), ("xmm", 128, 16))
+
+
+@cache
+def _probe(triple: str, cpu: str, features: str) -> tuple[str, int, int]:
+    """Data layout, vector bits and vector registers, from what LLVM generates for a wide add."""
+    with LLVM_LOCK:
+        machine = create_target_machine(triple, cpu, features, opt_level=0)
+        with llvm_module(binding().parse_assembly, _PROBE) as module:
+            module.triple = triple
+            assembly = machine.emit_assembly(module)
+        layout = str(machine.target_data)
+    for register, bits, count in _REGISTERS:
+        if f"%{register}" in assembly:
+            return layout, bits, count
+    return layout, 128, 32

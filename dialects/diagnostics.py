@@ -1,0 +1,84 @@
+"""Diagnostics of the IR: the one line that says where a module breaks which rule."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+
+class Diagnostic(DiagnosticException):
+    """A rule that a module breaks: the message, the operation, and its place in a source if it has one."""
+
+    def __init__(self, message: str, op: Operation | None = None):
+        self.message = message
+        self.op_name = None if op is None else op.name
+        location = None if op is None else op.location
+        known = isinstance(location, FileLineColLoc)
+        self.filename = location.filename.data if known else None
+        self.line = location.line.data if known else None
+        self.column = location.column.data if known else None
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = "" if self.filename is None else f"{self.filename}:{self.line}:{self.column}: error: "
+        name = "" if self.op_name is None or f"'{self.op_name}'" in self.message else f"'{self.op_name}': "
+        return f"{place}{name}{self.message}"
+
+
+def verify(root: Operation) -> None:
+    """Verify an operation and all inside it, including that values are defined before they are used.
+
+    Raises Diagnostic for the first operation that breaks a rule. Works at any nesting depth.
+    """
+    defined: set[SSAValue] = set()
+    work: list[tuple[Operation | Block, bool]] = [(root, False)]
+    while work:
+        item, leaving = work.pop()
+        if isinstance(item, Block):
+            if leaving:
+                _forget(item, defined)
+            else:
+                defined.update(item.args)
+                work.append((item, True))
+                work += [(op, False) for op in reversed(list(item.ops))]
+        elif leaving:
+            defined.update(item.results)
+        else:
+            _verify_op(item, defined, item is root)
+            work.append((item, True))
+            work += [(block, False) for region in reversed(item.regions) for block in _blocks(region, defined)]
+
+
+def _blocks(region: Region, defined: set[SSAValue]) -> list[Block]:
+    blocks = list(region.blocks)
+    if len(blocks) > 1:  # a control flow graph: dominance there is LLVM's to check
+        for block in blocks:
+            defined.update(r for op in block.ops for r in op.results)
+            defined.update(block.args)
+    return blocks[::-1]
+
+
+def _forget(block: Block, defined: set[SSAValue]) -> None:
+    defined.difference_update(block.args)
+    for op in block.ops:
+        defined.difference_update(op.results)
+
+
+def _verify_op(op: Operation, defined: set[SSAValue], is_root: bool) -> None:
+    if not is_root:
+        for operand in op.operands:
+            if operand not in defined:
+                name = operand.name_hint or "a value"
+                raise Diagnostic(f"expected '{name}' to be defined before its use in '{op.name}'", op)
+    try:
+        op.verify(verify_nested_ops=False)
+    except VerifyException as error:
+        raise Diagnostic(_one_line(str(error)), op) from None
+    except RecursionError:
+        raise Diagnostic("regions are nested too deeply", op) from None
+
+
+def _one_line(message: str) -> str:
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return lines[-1] if lines else "does not verify"

@@ -1,0 +1,51 @@
+"""Python values as attributes and back: function attributes and annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f64, i1, i64
+from xdsl.ir import Attribute
+
+
+def to_attribute(value: Any) -> Attribute:
+    """A number, string, list or dict as an attribute; raises ValueError for anything else."""
+    match value:
+        case Attribute():
+            return value
+        case bool():
+            return IntegerAttr(int(value), i1)
+        case int():
+            return IntegerAttr(value, i64)
+        case float():
+            return FloatAttr(value, f64)
+        case str():
+            return StringAttr(value)
+        case list() | tuple():
+            return ArrayAttr([to_attribute(v) for v in value])  # pyright: ignore[reportUnknownVariableType]
+        case Mapping():
+            return DictionaryAttr({str(k): to_attribute(v) for k, v in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case _:
+            constant = getattr(value, "value", None)
+            if isinstance(constant, bool | int | float):
+                return to_attribute(constant)
+            raise ValueError(f"expected a number, string, list or dict, got {type(value).__name__}")
+
+
+def from_attribute(attribute: Attribute) -> Any:
+    """The Python value of an attribute; the attribute itself where there is none."""
+    match attribute:
+        case IntegerAttr():
+            number = attribute.value.data
+            return bool(number) if attribute.type == i1 else number
+        case FloatAttr():
+            return attribute.value.data
+        case StringAttr(data=data):
+            return data
+        case ArrayAttr(data=items):
+            return [from_attribute(a) for a in items]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        case DictionaryAttr(data=entries):
+            return {k: from_attribute(v) for k, v in entries.items()}
+        case _:
+            return attribute

@@ -1,0 +1,297 @@
+"""A program as a sequence of facts that does not depend on how its values and symbols are called.
+
+Two programs are structurally equal when their sequences are. Values and symbols are numbered by the
+place of their definition, functions of a module are sorted by name, constants count by content.
+Scalars of TensorIR are facts of the statement that uses them: where such an operation stands
+between two effects, and how often an expression is written, makes no difference.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
+
+from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
+from ..dialects.relax import ConstantOp, DataAttr, FuncOp
+from ..dialects.sym import ExprAttr
+from ..dialects.tir import (
+    ApplyOp,
+    BlockOp,
+    ForOp,
+    LoadOp,
+    MatchBufferOp,
+    PrimFuncOp,
+    StoreOp,
+)
+from .scalar_ops import is_expression
+
+Fact: TypeAlias = "IntExpr | str | int | tuple[Fact, ...]"
+
+NAMES_ONLY = frozenset({"param_names", "buffer_name"})
+"""Properties that say how something is called and no more."""
+
+
+class Token(NamedTuple):
+    """One operation: where it is, what it is, and its named facts."""
+
+    path: tuple[str, ...]
+    op: str
+    facts: tuple[tuple[str, Fact], ...]
+
+
+class CanonicalForm:
+    """The tokens of one operation and of everything in it."""
+
+    def __init__(self, root: Operation, map_free_vars: bool, compare_name: bool = True):
+        self.tokens: list[Token] = []
+        self.value_names: list[str] = []
+        self.symbol_names: list[str] = []
+        self._map_free_vars = map_free_vars
+        self._unnamed = None if compare_name else root
+        self._numbers: dict[SSAValue, int] = {}
+        self._interned: dict[tuple[Fact, ...], int] = {}
+        self._symbols: dict[str, int] = {}
+        self._moments: dict[Operation, int] = {}
+        self._texts: dict[Attribute, str] = {}
+        self._clock = 0
+        self._path: tuple[str, ...] = ()
+        self._in_prim_func = _is_in_prim_func(root)
+        self._inside = set(root.walk())
+        self._statement(root)
+
+    def show(self, fact: Fact) -> str:
+        """The fact with the program's own names."""
+        if isinstance(fact, tuple):
+            return f"({', '.join(self.show(f) for f in fact)})"
+        return render(fact, self._name_of) if isinstance(fact, IntExpr) else str(fact)
+
+    def _name_of(self, atom: Sym | Arg) -> str:
+        if isinstance(atom, Arg):
+            return self.value_names[atom.index]
+        return self.symbol_names[int(atom.name[1:])] if atom.name[0] == "$" else atom.name
+
+    def _block(self, block: Block) -> None:
+        for argument in block.args:
+            self._define(argument)
+        for op in block.ops:
+            if self._is_expression(op):
+                for inner in op.walk():
+                    self._moments[inner] = self._clock
+            else:
+                self._statement(op)
+                self._clock += 1
+
+    def _is_expression(self, op: Operation) -> bool:
+        return isinstance(op, ConstantOp) or (self._in_prim_func and is_expression(op))
+
+    def _is_own_expression(self, op: Operation) -> bool:
+        return op in self._inside and self._is_expression(op)
+
+    def _statement(self, op: Operation) -> None:
+        if isinstance(op, ModuleOp):
+            self._module(op)
+            return
+        outer, self._path = self._path, (*self._path, _label(op))
+        if isinstance(op, PrimFuncOp | FuncOp):
+            self._function(op)
+        else:
+            self._operation(op)
+        self._path = outer
+
+    def _module(self, op: ModuleOp) -> None:
+        self._emit(op, self._attributes(op, ()))
+        for function in sorted(op.ops, key=_function_name):
+            self._statement(function)
+
+    def _function(self, op: PrimFuncOp | FuncOp) -> None:
+        symbols, in_prim_func = self._symbols, self._in_prim_func
+        self._in_prim_func = isinstance(op, PrimFuncOp)
+        self._symbols = {}
+        for name in op.declared_symbols():
+            self._new_symbol(name)
+        self._operation(op)
+        self._symbols, self._in_prim_func = symbols, in_prim_func
+
+    def _operation(self, op: Operation) -> None:
+        if isinstance(op, BlockOp):
+            for axis_var in op.axis_vars:
+                self._define(axis_var)
+        numbering = _numbering(op)
+        operands = [
+            self._value(o)
+            for o in op.operands
+            if numbering is None or not isinstance(o.type, IndexType)
+        ]
+        arguments = [a for r in op.regions for b in r.blocks for a in b.args]
+        self._emit(
+            op,
+            (
+                *self._attributes(op, numbering or ()),
+                ("operands", tuple(operands)),
+                ("result types", tuple(self._attribute(r.type, ()) for r in op.results)),
+                ("argument types", tuple(self._attribute(a.type, ()) for a in arguments)),
+            ),
+        )
+        for region in op.regions:
+            for block in region.blocks:
+                self._block(block)
+        for result in op.results:
+            self._define(result)
+
+    def _emit(self, op: Operation, facts: tuple[tuple[str, Fact], ...]) -> None:
+        self.tokens.append(Token(self._path, op.name, facts))
+
+    def _define(self, value: SSAValue) -> int:
+        if value not in self._numbers:
+            self._numbers[value] = self._new_number(value.name_hint)
+        return self._numbers[value]
+
+    def _new_number(self, name: str | None) -> int:
+        number = len(self.value_names)
+        self.value_names.append(f"%{name or number}")
+        return number
+
+    def _new_symbol(self, name: str) -> int:
+        number = self._symbols[name] = len(self.symbol_names)
+        self.symbol_names.append(name)
+        return number
+
+    def _value(self, value: SSAValue) -> IntExpr:
+        """A value as a fact: its number, or for index arithmetic what it computes."""
+        if value in self._numbers:
+            return IntExpr.of(Arg(self._numbers[value]))
+        owner = value.owner
+        if not isinstance(owner, Operation) or not self._is_own_expression(owner):
+            return IntExpr.of(Arg(self._free(value)))
+        if isinstance(owner, ApplyOp):
+            return self._expr(owner.expr.data, owner.operands)
+        if isinstance(owner, arith.ConstantOp) and isinstance(value.type, IndexType):
+            return IntExpr.of(cast("IntegerAttr[IndexType]", owner.value).value.data)
+        number = self._numbers[value] = self._expression(owner, value)
+        return IntExpr.of(Arg(number))
+
+    def _expression(self, op: Operation, value: SSAValue) -> int:
+        numbering = _numbering(op)
+        operands = op.operands if numbering is None else op.operands[:1]
+        facts: tuple[tuple[str, Fact], ...] = (
+            *self._attributes(op, numbering or ()),
+            ("operands", tuple(self._value(o) for o in operands)),
+            ("branches", tuple(self._value(v) for v in _yielded(op))),
+            ("result type", self._attribute(value.type, ())),
+        )
+        key = (op.name, self._moments.get(op, 0) if isinstance(op, LoadOp) else -1, facts)
+        if key not in self._interned:
+            self._emit(op, facts)
+            self._interned[key] = self._new_number(value.name_hint)
+        return self._interned[key]
+
+    def _free(self, value: SSAValue) -> int:
+        identity = 0 if self._map_free_vars else id(value)
+        facts: tuple[tuple[str, Fact], ...] = (
+            ("identity", identity),
+            ("type", self._attribute(value.type, ())),
+        )
+        self.tokens.append(Token(self._path, "a value from outside", facts))
+        return self._define(value)
+
+    def _expr(self, expr: IntExpr, numbering: Sequence[SSAValue]) -> IntExpr:
+        mapping: dict[Atom, IntLike] = {
+            Arg(i): self._value(numbering[i]) for i in sorted(expr.args())
+        }
+        for name in sorted(expr.symbols()):
+            if name not in self._symbols and self._map_free_vars:
+                self._new_symbol(name)
+            if name in self._symbols:
+                mapping[Sym(name)] = Sym(f"${self._symbols[name]}")
+        return expr.substitute(mapping)
+
+    def _attributes(
+        self, op: Operation, numbering: Sequence[SSAValue]
+    ) -> tuple[tuple[str, Fact], ...]:
+        entries = {**op.attributes, **op.properties}
+        ignored = NAMES_ONLY | ({"operandSegmentSizes"} if numbering else set[str]())
+        if op is self._unnamed:
+            ignored |= {"sym_name"}
+        return tuple(
+            (f"'{k}'", self._attribute(entries[k], numbering))
+            for k in sorted(entries.keys() - ignored)
+        )
+
+    def _attribute(self, attribute: Attribute, numbering: Sequence[SSAValue]) -> Fact:
+        match attribute:
+            case ExprAttr(data=expr):
+                return self._expr(expr, numbering)
+            case StringAttr(data=text):
+                return f'"{text}"'
+            case DataAttr(data=data):
+                return (data.dtype, data.shape, data.digest)
+            case FloatAttr():
+                number = cast("FloatAttr[AnyFloat]", attribute)
+                bits = struct.pack("<d", number.value.data).hex()
+                return (f"{number.value.data}", bits, str(number.type))
+            case IntegerAttr():
+                integer = cast("IntegerAttr[IndexType]", attribute)
+                return f"{integer.value.data} : {integer.type}"
+            case ArrayAttr(data=items):
+                return tuple(
+                    self._attribute(a, numbering) for a in cast("Sequence[Attribute]", items)
+                )
+            case DictionaryAttr(data=entries):
+                return tuple((k, self._attribute(v, numbering)) for k, v in sorted(entries.items()))
+            case ParametrizedAttribute() if attribute.parameters:
+                return (
+                    attribute.name,
+                    *(self._attribute(p, numbering) for p in attribute.parameters),
+                )
+            case _:
+                if attribute not in self._texts:
+                    self._texts[attribute] = str(attribute)
+                return self._texts[attribute]
+
+
+def _is_in_prim_func(op: Operation) -> bool:
+    parent: Operation | None = op
+    while parent is not None and not isinstance(parent, PrimFuncOp):
+        parent = parent.parent_op()
+    return parent is not None
+
+
+def _numbering(op: Operation) -> Sequence[SSAValue] | None:
+    """What ``arg(i)`` in the operation's expressions stands for; `None` if it has none."""
+    match op:
+        case BlockOp():
+            return op.numbering()
+        case ForOp() | LoadOp() | MatchBufferOp() | StoreOp():
+            return op.operands_
+        case _:
+            return None
+
+
+def _yielded(op: Operation) -> list[SSAValue]:
+    return [v for r in op.regions if r.block.last_op is not None for v in r.block.last_op.operands]
+
+
+def _function_name(op: Operation) -> str:
+    name = op.properties.get("sym_name")
+    return name.data if isinstance(name, StringAttr) else ""
+
+
+def _label(op: Operation) -> str:
+    if isinstance(op, BlockOp):
+        return f"block '{op.block_name.data}'"
+    name = _function_name(op)
+    return f"@{name}" if name else op.name

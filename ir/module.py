@@ -1,0 +1,140 @@
+"""`IRModule`: a named collection of graph functions and PrimFuncs; a view of an xDSL module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from .function import BaseFunc, function_view
+
+
+@dataclass(frozen=True)
+class GlobalVar:
+    """The name of a function of a module; TVM's ``GlobalVar``."""
+
+    name_hint: str
+
+    def __str__(self) -> str:
+        return f'I.GlobalVar("{self.name_hint}")'
+
+
+class IRModule:
+    """Functions by name; TVM's ``IRModule``.
+
+    `op` is the xDSL module itself: passes and patterns of xDSL work on it, and ``print(mod.op)`` shows it.
+    """
+
+    def __init__(self, op: ModuleOp | Mapping[Any, BaseFunc] | None = None, name: str = "Module"):
+        if isinstance(op, ModuleOp):
+            self.op = op
+        else:
+            self.op = ModuleOp([])
+            for key, function in (op or {}).items():
+                self[key] = function
+        self.name = name
+
+    @staticmethod
+    def from_expr(function: BaseFunc) -> IRModule:
+        """The module of one function, under its own name."""
+        module = IRModule()
+        module[function.name] = function
+        return module
+
+    def _ops(self) -> dict[str, Operation]:
+        return {function_view(op).name: op for op in self.op.ops}
+
+    @property
+    def functions(self) -> dict[GlobalVar, BaseFunc]:
+        """The functions by global variable, in the module's order."""
+        return {GlobalVar(name): function_view(op) for name, op in self._ops().items()}
+
+    @property
+    def functions_(self) -> dict[GlobalVar, BaseFunc]:
+        """The functions by global variable; TVM's older spelling."""
+        return self.functions
+
+    def get_global_vars(self) -> list[GlobalVar]:
+        """The names of the functions."""
+        return list(self.functions)
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """The global variable of a name; raises ValueError for an unknown one."""
+        self[name]
+        return GlobalVar(name)
+
+    def __getitem__(self, key: str | GlobalVar) -> BaseFunc:
+        name = key.name_hint if isinstance(key, GlobalVar) else key
+        ops = self._ops()
+        if name not in ops:
+            raise ValueError(f"expected a function of the module ({', '.join(ops)}), got '{name}'")
+        return function_view(ops[name])
+
+    def __setitem__(self, key: str | GlobalVar, function: BaseFunc) -> None:
+        name = key.name_hint if isinstance(key, GlobalVar) else key
+        new = function.op.clone()
+        new.properties["sym_name"] = type(function).symbol(name)
+        old = self._ops().get(name)
+        if old is None:
+            self.op.body.block.add_op(new)
+            return
+        block = old.parent
+        assert block is not None
+        block.insert_op_before(new, old)
+        old.detach()
+
+    def __contains__(self, key: object) -> bool:
+        name = key.name_hint if isinstance(key, GlobalVar) else key
+        return name in self._ops()
+
+    def __iter__(self) -> Iterator[GlobalVar]:
+        return iter(self.functions)
+
+    def __len__(self) -> int:
+        return len(self._ops())
+
+    def items(self) -> list[tuple[GlobalVar, BaseFunc]]:
+        """Pairs of global variable and function."""
+        return list(self.functions.items())
+
+    def clone(self) -> IRModule:
+        """A copy whose operations are its own."""
+        return IRModule(self.op.clone(), self.name)
+
+    def script(self, *, show_meta: bool = False, name: str = "Module", **_options: Any) -> str:
+        """The module as TVMScript that parses back; with `show_meta` the constants' data too."""
+        from ..script.printer import print_module
+
+        return print_module(self.op, show_meta=show_meta, name=name)
+
+    def show(self, *_args: Any, stage: str | None = None, **options: Any) -> None:
+        """Print the module: its TVMScript, or with `stage` the IR of that stage of the pipeline."""
+        if stage is None:
+            print(self.script(**{k: v for k, v in options.items() if k == "show_meta"}))
+            return
+        from ..driver import stage_text
+
+        print(stage_text(self, stage))
+
+    def with_attr(self, key: str, value: Any) -> IRModule:
+        """A copy with an attribute."""
+        from .attributes import to_attribute
+
+        copy = self.clone()
+        copy.op.attributes[key] = to_attribute(value)
+        return copy
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __str__(self) -> str:
+        return self.script()
+
+    def __repr__(self) -> str:
+        return self.script()

@@ -1,0 +1,65 @@
+"""What is an expression and what is a statement among the operations of a TensorIR function.
+
+Operations on scalars have no place of their own in TVMScript or in a comparison of programs: they
+are part of the statement that uses them. A load may move to that statement only where nothing
+happens in between.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.dialects.arith import ConstantOp, IndexCastOp
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..dialects.tir import AllocBufferOp, ApplyOp, LoadOp, MatchBufferOp
+
+
+def is_expression(op: Operation) -> bool:
+    """Whether the operation only computes a scalar, perhaps from memory."""
+    if isinstance(op, LoadOp | ApplyOp) or op.name.startswith(("arith.", "math.")):
+        return True
+    return isinstance(op, scf.IfOp) and is_conditional_expression(op)
+
+
+def is_conditional_expression(op: scf.IfOp) -> bool:
+    """Whether an `scf.if` is TVM's ``if_then_else``: one result that branches compute."""
+    return len(op.output) == 1 and all(
+        is_expression(inner) or isinstance(inner, scf.YieldOp)
+        for region in op.regions
+        for inner in region.block.ops
+    )
+
+
+def is_index_arithmetic(op: Operation) -> bool:
+    """Whether the operation is written out wherever it is used: constants and indices."""
+    return isinstance(op, ConstantOp | ApplyOp) or (
+        isinstance(op, IndexCastOp) and IndexType() in (op.input.type, op.result.type)
+    )
+
+
+def reads_memory(op: Operation) -> bool:
+    """Whether the value of an expression depends on when it is computed."""
+    return isinstance(op, LoadOp) or any(reads_memory(o) for r in op.regions for o in r.block.ops)
+
+
+def epochs(block: Block) -> dict[Operation, int]:
+    """For each operation, how many operations with effects come before it in the block."""
+    found: dict[Operation, int] = {}
+    count = 0
+    for op in block.ops:
+        found[op] = count
+        if not is_expression(op) and not isinstance(op, AllocBufferOp | MatchBufferOp):
+            count += 1
+    return found
+
+
+def users(value: SSAValue) -> list[Operation]:
+    """The operations that use a value, once for each use, looking through index arithmetic."""
+    found: list[Operation] = []
+    for use in value.uses:
+        if is_index_arithmetic(use.operation):
+            found += users(use.operation.results[0])
+        else:
+            found.append(use.operation)
+    return found

@@ -1,0 +1,186 @@
+"""What the shapes of a call say about the callee's symbols: calls are unified with callees here.
+
+Calling ``linear0(x: (1, m), w: (n, m), b: (n,), z: (1, n))`` with shapes ``(1, 784)``, ``(128,
+784)``, ``(128,)`` and ``(1, 128)`` gives ``{m: 784, n: 128}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import PassFailedException
+
+from ..dialects.int_expr import ZERO, Atom, IntExpr, Sym
+from ..dialects.relax import TensorType
+from ..dialects.relax.types import python_shape, shape_text
+from ..dialects.tir import BufferType, PrimFuncOp
+from .equations import Equation, always_differ
+from .functions import count_text
+
+TensorLike: TypeAlias = "BufferType | TensorType"
+
+
+@dataclass(frozen=True, slots=True)
+class Formal:
+    """What a callee says about an argument or result; `subject` names it: ``argument 'x'``."""
+
+    subject: str
+    type: TensorLike
+
+
+@dataclass(frozen=True)
+class Unification:
+    """The callee's symbols in terms of the caller's, and equations that only run time can decide.
+
+    `symbols` lacks those that are determined by arguments of unknown shape alone. An equation that
+    is undecided here must be checked by whoever makes the call run; conversion to `rt` turns it
+    into a check of the caller's own arguments.
+    """
+
+    symbols: dict[str, IntExpr] = field(default_factory=lambda: {})
+    undecided: list[Equation] = field(default_factory=lambda: [])
+
+
+def unify(
+    where: str,
+    formals: Sequence[Formal],
+    actuals: Sequence[TensorLike],
+    given: Mapping[str, IntExpr] | None = None,
+) -> Unification:
+    """The callee's symbols for arguments of these types; `given` holds its index parameters.
+
+    `where` opens each message, as in ``call of 'linear0'``. Raises PassFailedException with one
+    line for another dtype or rank, for dims that are provably different from what the callee
+    expects, and for a symbol with two values. Dims that may or may not be equal are accepted and
+    listed as `undecided`.
+    """
+    unifier = _Unifier(where, dict(given or {}))
+    pairs = list(zip(formals, actuals, strict=True))
+    for formal, actual in pairs:
+        unifier.check_kind(formal, actual)
+    for formal, actual in pairs:
+        unifier.bind_symbols(formal, actual)
+    for formal, actual in pairs:
+        unifier.compare_dims(formal, actual)
+        unifier.compare_layout(formal, actual)
+    return Unification(unifier.symbols, unifier.undecided)
+
+
+def buffer_formals(names: Sequence[str], types: Sequence[Attribute]) -> list[Formal]:
+    """The formals of a callee on memory: its buffer parameters, without the index parameters."""
+    pairs = zip(names, types, strict=True)
+    return [Formal(f"argument '{n}'", t) for n, t in pairs if isinstance(t, BufferType)]
+
+
+def index_values(func: PrimFuncOp, values: Sequence[IntExpr]) -> dict[str, IntExpr]:
+    """What a call's `vars` say about the symbols that are index parameters of the callee.
+
+    Raises PassFailedException for another number of values.
+    """
+    names = [
+        n for n, p in zip(func.names, func.params, strict=True) if isinstance(p.type, IndexType)
+    ]
+    if len(names) != len(values):
+        listed = f" ({', '.join(names)})" if names else ""
+        raise PassFailedException(
+            f"'{func.sym_name.data}' expects {count_text(len(names), 'index value')}{listed}, "
+            f"got {len(values)}"
+        )
+    return dict(zip(names, values, strict=True))
+
+
+class _Unifier:
+    def __init__(self, where: str, given: dict[str, IntExpr]):
+        self.where = where
+        self.symbols = given
+        self.sources = {name: f"index value '{name}'" for name in given}
+        self.undecided: list[Equation] = []
+
+    def fail(self, message: str) -> PassFailedException:
+        return PassFailedException(f"{self.where}: {message}")
+
+    def check_kind(self, formal: Formal, actual: TensorLike) -> None:
+        expected, got = formal.type.dtype, actual.dtype
+        if expected is not None and got is not None and expected != got:
+            raise self.fail(f"expected {formal.subject} to have dtype {expected}, got {got}")
+        rank = formal.type.rank
+        if rank is not None and actual.rank is not None and rank != actual.rank:
+            raise self.fail(
+                f"expected {formal.subject} to have rank {rank}, got {actual.rank} "
+                f"(shape {_shape_text(actual)})"
+            )
+
+    def bind_symbols(self, formal: Formal, actual: TensorLike) -> None:
+        for expected, got in _dim_pairs(formal.type, actual):
+            if not isinstance(atom := expected.as_atom, Sym):
+                continue
+            known = self.symbols.setdefault(atom.name, got)
+            source = self.sources.setdefault(atom.name, formal.subject)
+            if always_differ(known, got):
+                raise self.fail(
+                    f"symbol '{atom.name}' is {known} by {source} but {got} by {formal.subject}"
+                )
+            self._require(formal, known, got)
+
+    def compare_dims(self, formal: Formal, actual: TensorLike) -> None:
+        for dim, got in _dim_pairs(formal.type, actual):
+            if isinstance(dim.as_atom, Sym) or (expected := self._known(dim)) is None:
+                continue
+            if always_differ(expected, got):
+                shape = [self._known(d) or d for d in formal.type.dims or ()]
+                raise self.fail(
+                    f"expected {formal.subject} to have shape {python_shape(shape)}, "
+                    f"got {_shape_text(actual)}"
+                )
+            self._require(formal, expected, got)
+
+    def compare_layout(self, formal: Formal, actual: TensorLike) -> None:
+        """A callee that asks for other strides than row-major ones must get them."""
+        if not isinstance(formal.type, BufferType) or formal.type.is_dense or actual.dims is None:
+            return
+        dense = (
+            actual if isinstance(actual, BufferType) else _dense_buffer(formal.type, actual.dims)
+        )
+        wanted = [self._known(s) for s in formal.type.element_strides()]
+        strides = dense.element_strides()
+        pairs = [*zip(wanted, strides, strict=True), (self._known(formal.type.offset.data), ZERO)]
+        for expected, got in pairs:
+            if expected is None:
+                continue
+            if always_differ(expected, got):
+                raise self.fail(
+                    f"expected {formal.subject} to have strides "
+                    f"{python_shape([w if w is not None else ZERO for w in wanted])} "
+                    f"and offset {formal.type.offset.data}, got {python_shape(strides)} and 0"
+                )
+            self._require(formal, expected, got)
+
+    def _known(self, expr: IntExpr) -> IntExpr | None:
+        """The expression in terms of the caller; `None` if it has an undetermined symbol."""
+        if expr.symbols() - self.symbols.keys():
+            return None
+        mapping: dict[Atom, IntExpr] = {Sym(name): value for name, value in self.symbols.items()}
+        return expr.substitute(mapping)
+
+    def _require(self, formal: Formal, expected: IntExpr, got: IntExpr) -> None:
+        equation = Equation(formal.subject, expected, got)
+        if expected != got and equation not in self.undecided:
+            self.undecided.append(equation)
+
+
+def _dim_pairs(formal: TensorLike, actual: TensorLike) -> list[tuple[IntExpr, IntExpr]]:
+    if formal.dims is None or actual.dims is None:
+        return []
+    return list(zip(formal.dims, actual.dims, strict=True))
+
+
+def _shape_text(type_: TensorLike) -> str:
+    return shape_text(type_) if isinstance(type_, TensorType) else python_shape(type_.dims)
+
+
+def _dense_buffer(like: BufferType, dims: Sequence[IntExpr]) -> BufferType:
+    return BufferType.of(dims, like.element_type)

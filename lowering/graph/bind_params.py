@@ -1,0 +1,176 @@
+"""Parameters of a graph function become constants, and its symbols the numbers these have.
+
+::
+
+    relax.func @main(%x: !relax.tensor<[1, m], f32>, %w0: !relax.tensor<[n, m], f32>) -> … {
+      %0 = relax.call_dps_packed "env.dense"(%x, %w0) : … -> !relax.tensor<[1, n], f32>
+
+⇒ with ``w0`` of shape (128, 784)
+
+::
+
+    relax.func @main(%x: !relax.tensor<[1, 784], f32>) -> … {
+      %w0 = relax.constant <float32, [128, 784], "w0", "9f…"> : !relax.tensor<[128, 784], f32>
+      %0 = relax.call_dps_packed "env.dense"(%x, %w0) : … -> !relax.tensor<[1, 128], f32>
+
+TVM's ``BindParams`` and ``BindSymbolicVars``. PrimFuncs stay as they are, symbolic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.ir import BlockArgument
+from xdsl.utils.exceptions import PassFailedException
+
+from ...dialects import relax
+from ...dialects.int_expr import Atom, IntExpr, Sym
+from ..call_signature import Formal, Unification, unify
+from ..equations import Equation, always_differ, solve
+from ..functions import functions_by_name, graph_functions, names_text
+from ..substitute import substitute_symbols
+from .refresh_types import refresh_types
+
+
+def bind_params(
+    module: ModuleOp, function: str, values: Mapping[str | int, relax.TensorData]
+) -> None:
+    """Make parameters of a graph function constants; `values` is keyed by their names or positions.
+
+    The module is changed in place. Symbols that the values determine become numbers throughout the
+    function. Raises PassFailedException with one line for an unknown function or parameter, a value
+    of another dtype, rank or shape than its parameter, and for values that contradict each other.
+    """
+    func = _graph_function(module, function)
+    _verify_not_called(module, function)
+    bound = _bound_params(func, values)
+    numbers = _symbol_values(func, bound)
+    _replace_params(func, bound)
+    substitute_symbols(func, numbers)
+    refresh_types(func)
+
+
+def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, int]) -> None:
+    """Make symbols of a graph function numbers, in place.
+
+    Raises PassFailedException with one line for an unknown function or symbol and for a negative
+    number.
+    """
+    func = _graph_function(module, function)
+    symbols = func.declared_symbols()
+    for name, value in values.items():
+        if name not in symbols:
+            raise PassFailedException(
+                f"'{function}' has no symbol '{name}', it has {names_text(symbols)}"
+            )
+        if value < 0:
+            raise PassFailedException(f"expected symbol '{name}' to be at least 0, got {value}")
+    substitute_symbols(func, values)
+    refresh_types(func)
+
+
+def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
+    func = functions_by_name(module).get(name)
+    if isinstance(func, relax.FuncOp):
+        return func
+    known = names_text(f.sym_name.data for f in graph_functions(module))
+    raise PassFailedException(f"the module has no graph function '{name}', it has {known}")
+
+
+def _verify_not_called(module: ModuleOp, name: str) -> None:
+    for func in graph_functions(module):
+        if any(isinstance(op, relax.CallOp) and op.callee_name == name for op in func.walk()):
+            raise PassFailedException(
+                f"expected a function that the module does not call, "
+                f"'{name}' is called by '{func.sym_name.data}'"
+            )
+
+
+def _bound_params(
+    func: relax.FuncOp, values: Mapping[str | int, relax.TensorData]
+) -> dict[int, relax.TensorData]:
+    """The values by position, in order of the parameters."""
+    function, names = func.sym_name.data, func.names
+    found: dict[int, relax.TensorData] = {}
+    for key, data in values.items():
+        if isinstance(key, str):
+            if key not in names:
+                raise PassFailedException(
+                    f"'{function}' has no parameter '{key}', it has {names_text(names)}"
+                )
+            index = names.index(key)
+        else:
+            index = key
+            if not 0 <= index < len(names):
+                raise PassFailedException(
+                    f"'{function}' has no parameter number {index}, "
+                    f"it has {len(names)}: {names_text(names)}"
+                )
+        if index in found:
+            raise PassFailedException(f"parameter '{names[index]}' of '{function}' is bound twice")
+        found[index] = data
+    return dict(sorted(found.items()))
+
+
+def _symbol_values(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) -> dict[str, IntExpr]:
+    """The numbers that the shapes of the values give to the function's symbols."""
+    where = f"parameters of '{func.sym_name.data}'"
+    formals: list[Formal] = []
+    for index in bound:
+        type_ = func.params[index].type
+        if not isinstance(type_, relax.TensorType):
+            raise PassFailedException(
+                f"{where}: expected '{func.names[index]}' to be a tensor, got {type_}"
+            )
+        formals.append(Formal(f"argument '{func.names[index]}'", type_))
+    unified = unify(where, formals, [data.tensor_type() for data in bound.values()])
+    return _solve_composed(where, unified, formals, list(bound.values()))
+
+
+def _solve_composed(
+    where: str, unified: Unification, formals: Sequence[Formal], data: Sequence[relax.TensorData]
+) -> dict[str, IntExpr]:
+    """Symbols that are no whole dim of a value, but follow from one: ``n * 4`` is 128."""
+    symbols = dict(unified.symbols)
+    equations = [
+        Equation(formal.subject, dim, IntExpr.of(size))
+        for formal, value in zip(formals, data, strict=True)
+        if isinstance(formal.type, relax.TensorType)
+        for dim, size in zip(formal.type.dims or (), value.shape, strict=False)
+        if not isinstance(dim.as_atom, Sym)
+    ]
+    for equation in equations:
+        mapping: dict[Atom, IntExpr] = {Sym(name): value for name, value in symbols.items()}
+        expected, actual = equation.expected.substitute(mapping), equation.actual
+        solution = solve(expected, actual, sorted(expected.symbols()))
+        if solution is not None and solution[1].is_constant:
+            symbols[solution[0]] = solution[1]
+        elif expected != actual:
+            verb = "cannot be" if always_differ(expected, actual) else "does not follow from"
+            raise PassFailedException(
+                f"{where}: dim {equation.expected} of {equation.subject} {verb} {actual}"
+            )
+    return symbols
+
+
+def _replace_params(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) -> None:
+    block, names = func.body.block, func.names
+    constants: list[relax.ConstantOp] = []
+    for index, data in bound.items():
+        param = func.params[index]
+        constant = relax.ConstantOp(replace(data, key=data.key or names[index]))
+        constant.result.name_hint = param.name_hint or names[index]
+        param.replace_all_uses_with(constant.result)
+        constants.append(constant)
+    used = [c for c in constants if c.result.first_use is not None]
+    first = block.first_op
+    assert first is not None
+    block.insert_ops_before(used, first)
+    for index in reversed(list(bound)):
+        param = block.args[index]
+        assert isinstance(param, BlockArgument)
+        block.erase_arg(param)
+    kept = [n for i, n in enumerate(func.param_names.data) if i not in bound]
+    func.param_names = ArrayAttr(kept)

@@ -1,0 +1,150 @@
+"""Copies of loop code with index values replaced by expressions; unrolled loops are expanded on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects import loops, tir
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import exprs_of
+from .scope import Bound, Scope
+
+
+class Copier:
+    """Copies operations into `scope.block`; what `scope` says about values holds in the copies."""
+
+    def __init__(self, scope: Scope, unroll_limit: int = 0):
+        self.scope = scope
+        self.unroll_limit = unroll_limit
+
+    def copy_all(self, block: Block) -> list[SSAValue]:
+        """Copy a block's operations; returns the values that its terminator yields, if it is a loop's."""
+        for op in block.ops:
+            if isinstance(op, loops.YieldOp):
+                return [self.scope.value(v) for v in op.values]
+            self.copy(op)
+        return []
+
+    def copy(self, op: Operation) -> None:
+        """Copy one operation."""
+        match op:
+            case loops.ForOp():
+                self._copy_for(op)
+            case loops.IfOp():
+                self._copy_if(op)
+            case loops.LoadOp():
+                self._copy_load(op)
+            case loops.StoreOp():
+                self._copy_store(op)
+            case loops.MaskOp():
+                active = self.scope.expr(op.active.data, op.operands)
+                lanes = op.result.type.get_shape()[0]
+                mask = loops.MaskOp(active, self.scope.values.list, lanes)
+                self.scope.emit(mask)
+                self.scope.define(op.result, mask.result)
+            case tir.ApplyOp():
+                self.scope.meaning[op.result] = self.scope.expr(op.expr.data, op.operands)
+            case _:
+                self._copy_other(op)
+
+    def unroll(self, op: loops.ForOp, lower: IntExpr, count: int) -> list[SSAValue]:
+        """Copy the body `count` times, for one value of the loop variable after the other."""
+        carried = [self.scope.value(v) for v in op.inits]
+        for position in range(count):
+            self.scope.meaning[op.loop_var] = lower + position
+            for var, value in zip(op.carry_vars, carried, strict=True):
+                self._stand_for(var, value)
+            carried = self.copy_all(op.body.block)
+        return carried
+
+    def _stand_for(self, old: SSAValue, new: SSAValue) -> None:
+        if isinstance(old.type, IndexType):
+            self.scope.meaning[old] = self.scope.values.expr(new)
+        else:
+            self.scope.data[old] = new
+
+    def _copy_for(self, op: loops.ForOp) -> None:
+        scope = self.scope
+        lower, extent = scope.exprs([op.lower.data, op.extent.data], op.operands_)
+        count = extent.constant
+        if op.kind.data == "unrolled" and count is not None and count <= self.unroll_limit:
+            for old, new in zip(op.carried, self.unroll(op, lower, count), strict=True):
+                self._stand_for(old, new)
+            return
+        inits = [scope.value(v) for v in op.inits]
+        body = Block(arg_types=op.body.block.arg_types)
+        loop = loops.ForOp(lower, extent, scope.values.list, inits, Region(body), op.kind.data)
+        scope.emit(loop)
+        for old, new in zip(op.body.block.args, body.args, strict=True):
+            scope.define(old, new)
+        with scope.inside(body):
+            body.add_op(loops.YieldOp(self.copy_all(op.body.block)))
+        for old, new in zip(op.carried, loop.carried, strict=True):
+            scope.define(old, new)
+
+    def _copy_if(self, op: loops.IfOp) -> None:
+        bounds = bounds_of(op, self.scope)
+        excess = [(b[0] - b[1]).constant for b in bounds]
+        if any(e is not None and e >= 0 for e in excess):
+            return
+        left = [b for b, e in zip(bounds, excess, strict=True) if e is None]
+        if not left:
+            self.copy_all(op.body.block)
+            return
+        body = Block()
+        self.scope.emit(loops.IfOp(left, self.scope.values.list, Region(body)))
+        with self.scope.inside(body):
+            self.copy_all(op.body.block)
+
+    def _copy_load(self, op: loops.LoadOp) -> None:
+        scope = self.scope
+        indices = scope.exprs(exprs_of(op.indices), op.operands_)
+        mask = None if op.mask is None else scope.value(op.mask)
+        new = loops.LoadOp(scope.value(op.buffer), indices, scope.values.list, op.result.type, mask)
+        scope.emit(new)
+        scope.define(op.result, new.result)
+
+    def _copy_store(self, op: loops.StoreOp) -> None:
+        scope = self.scope
+        indices = scope.exprs(exprs_of(op.indices), op.operands_)
+        mask = None if op.mask is None else scope.value(op.mask)
+        value, buffer = scope.value(op.value), scope.value(op.buffer)
+        scope.emit(loops.StoreOp(value, buffer, indices, scope.values.list, mask))
+
+    def _copy_other(self, op: Operation) -> None:
+        rebuild(op, self.scope, self._copy_region)
+
+    def _copy_region(self, block: Block) -> None:
+        for op in block.ops:
+            self.copy(op)
+
+
+def rebuild(op: Operation, scope: Scope, convert_block: Callable[[Block], None]) -> None:
+    """Emit the same operation on new values; `convert_block` fills its regions."""
+    operands = [scope.value(v) for v in op.operands]
+    regions = [Region([Block(arg_types=b.arg_types) for b in r.blocks]) for r in op.regions]
+    new = op.create(
+        operands=operands,
+        result_types=op.result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+        regions=regions,
+    )
+    scope.emit(new)
+    for old_region, region in zip(op.regions, regions, strict=True):
+        for old_block, block in zip(old_region.blocks, region.blocks, strict=True):
+            for old, arg in zip(old_block.args, block.args, strict=True):
+                scope.define(old, arg)
+            with scope.inside(block):
+                convert_block(old_block)
+    for old, result in zip(op.results, new.results, strict=True):
+        scope.define(old, result)
+
+
+def bounds_of(op: loops.IfOp, scope: Scope) -> list[Bound]:
+    """The bounds of a condition over new values."""
+    pairs = [(b.lhs.data, b.rhs.data) for b in op.bounds.data]
+    return [(scope.expr(lhs, op.operands_), scope.expr(rhs, op.operands_)) for lhs, rhs in pairs]

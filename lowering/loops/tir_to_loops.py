@@ -1,0 +1,284 @@
+"""TensorIR to loops: blocks disappear, their axes become index expressions, initialisation becomes code.
+
+    tir.for %i in (0, n) {                                      loops.for %i in (0, n) {
+      tir.for %k in (0, m) {                                      loops.store %zero, %Y[%i]
+        tir.block "Y" (%vi: spatial (0, n) = %i,                  loops.for %k in (0, m) {
+                       %vk: reduce (0, m) = %k) … {        ⇒        %y = loops.load %Y[%i]
+          tir.init { tir.store %zero, %Y[%vi] }                     %x = loops.load %X[%i, %k]
+          %y = tir.load %Y[%vi]                                     …
+          %x = tir.load %X[%vi, %vk]                              }
+          …                                                     }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from ...dialects import loops, tir
+from ...dialects.int_expr import ONE, Atom, IntExpr, sym
+from ...dialects.sym import exprs_of
+from ...dialects.tir.types import BufferType
+from .copy_ops import rebuild
+from .reduction_init import Accesses, InitPlan, Level, plan_init
+from .scope import Bound, Scope, View, name_of
+from .stack_buffers import STACK_BYTES, stack_buffers
+from .tighten_bounds import tighten_bounds
+
+
+def convert_function(func: tir.PrimFuncOp) -> loops.FuncOp:
+    """The kernel that does what the function does; the function stays as it is.
+
+    `index` parameters are symbols only. The kernel's symbols are the `index` parameters in order, then the
+    symbols that buffers determine. Buffers do not overlap unless ``tir.noalias`` is false.
+    """
+    return _FunctionConverter(func).convert()
+
+
+@dataclass
+class _FunctionConverter:
+    func: tir.PrimFuncOp
+    scope: Scope = field(init=False)
+    nest: list[Level] = field(default_factory=lambda: [])
+    frames: list[Block] = field(default_factory=lambda: [])
+    on_stack: set[tir.AllocBufferOp] = field(default_factory=lambda: set())
+    accesses: Accesses = field(default_factory=Accesses)
+
+    def convert(self) -> loops.FuncOp:
+        buffers = [p for p in self.func.params if not isinstance(p.type, IndexType)]
+        body = Block(arg_types=[p.type for p in buffers])
+        self.scope = Scope(body)
+        self.frames.append(body)
+        self.on_stack = stack_buffers(self.func)
+        for old, new in zip(buffers, body.args, strict=True):
+            self.scope.define(old, new)
+        for name, param in zip(self.func.names, self.func.params, strict=True):
+            if isinstance(param.type, IndexType):
+                self.scope.meaning[param] = sym(name)
+        self.convert_all(self.func.body.block)
+        tighten_bounds(body)
+        name = self.func.sym_name.data
+        return loops.FuncOp(name, symbol_order(self.func), Region(body), _is_noalias(self.func))
+
+    def convert_all(self, block: Block) -> None:
+        for op in block.ops:
+            convert = _CONVERT.get(type(op))
+            if convert is None:
+                self.convert_scalar(op)
+            else:
+                convert(self, op)
+
+    def convert_for(self, op: tir.ForOp) -> None:
+        kind = op.kind.data
+        if kind == "thread_binding":
+            self.fail(f"loop '{name_of(op.loop_var)}' is bound to {op.thread_tag}, which a CPU does not have")
+        scope = self.scope
+        lower, extent = scope.exprs([op.min.data, op.extent.data], op.operands_)
+        if extent == ONE:
+            scope.meaning[op.loop_var] = lower
+            self.convert_all(op.body.block)
+            return
+        loop, var = self.open_loop(op, lower, extent)
+        body = loop.body.block
+        self.nest.append(Level(op, loop, var, lower, extent))
+        if kind == "parallel":
+            self.frames.append(body)
+        with scope.inside(body):
+            self.convert_all(op.body.block)
+        body.add_op(loops.YieldOp([]))
+        if kind == "parallel":
+            self.frames.pop()
+        self.nest.pop()
+
+    def open_loop(self, op: tir.ForOp, lower: IntExpr, extent: IntExpr) -> tuple[loops.ForOp, Atom]:
+        body = Block(arg_types=[IndexType()])
+        loop = loops.ForOp(lower, extent, self.scope.values.list, [], Region(body), op.kind.data)
+        self.scope.emit(loop)
+        return loop, self.scope.define_loop(op.loop_var, body.args[0], lower, extent)
+
+    def convert_block(self, op: tir.BlockOp) -> None:
+        numbering = op.numbering()
+        for axis_var, binding in zip(op.axis_vars, exprs_of(op.bindings), strict=True):
+            self.scope.meaning[axis_var] = self.scope.expr(binding, numbering)
+        bounds = self.scope.undecided(
+            [
+                (self.scope.expr(b.lhs.data, numbering), self.scope.expr(b.rhs.data, numbering))
+                for b in op.predicates.data
+            ]
+        )
+        init = op.init
+        plan = None
+        if init is not None:
+            plan = plan_init(op, bounds, self.nest, self.scope, self.accesses)
+            if plan is not None:
+                self.convert_init(init, plan)
+        with self.guarded(bounds):
+            if init is not None and plan is None:
+                with self.guarded(self.scope.undecided(self.first_iteration(op))):
+                    self.convert_all(init.body.block)
+            self.convert_all(op.body.block)
+
+    def first_iteration(self, op: tir.BlockOp) -> list[Bound]:
+        """That all reduce axes have their first values, which are their smallest."""
+        numbering = op.numbering()
+        return [
+            (self.scope.index(axis_var), self.scope.expr(axis.min.data, numbering) + 1)
+            for axis_var, axis in zip(op.axis_vars, op.axes.data, strict=True)
+            if axis.kind.data == "reduce"
+        ]
+
+    def convert_init(self, init: tir.InitOp, plan: InitPlan) -> None:
+        """Run the initialisation in a nest of its own before the loops that reduce."""
+        around = Block()
+        self.convert_init_level(init, plan, plan.loops, dict(plan.first), around)
+        parent = plan.before.parent
+        assert parent is not None
+        for op in list(around.ops):
+            op.detach()
+            parent.insert_op_before(op, plan.before)
+
+    def convert_init_level(
+        self,
+        init: tir.InitOp,
+        plan: InitPlan,
+        levels: Sequence[Level],
+        renaming: dict[Atom, IntExpr],
+        block: Block,
+    ) -> None:
+        scope = self.scope
+        with scope.inside(block), scope.renamed(renaming):
+            if not levels:
+                nest, self.nest = self.nest, []
+                bounds = [(a.substitute(renaming), b.substitute(renaming)) for a, b in plan.bounds]
+                with self.guarded(scope.undecided(bounds)):
+                    self.convert_all(init.body.block)
+                self.nest = nest
+                return
+            level = levels[0]
+            meaning = scope.meaning[level.source.loop_var]
+            lower, extent = level.lower.substitute(renaming), level.extent.substitute(renaming)
+            loop, var = self.open_loop(level.source, lower, extent)
+            scope.meaning[level.source.loop_var] = meaning
+        renaming[level.var] = IntExpr.of(var)
+        self.convert_init_level(init, plan, levels[1:], renaming, loop.body.block)
+        loop.body.block.add_op(loops.YieldOp([]))
+
+    @contextmanager
+    def guarded(self, bounds: Sequence[Bound]) -> Iterator[None]:
+        """Put what follows under a condition, if there is one."""
+        if not bounds:
+            yield
+            return
+        body = Block()
+        self.scope.emit(loops.IfOp(bounds, self.scope.values.list, Region(body)))
+        nest, self.nest = self.nest, []
+        with self.scope.inside(body):
+            yield
+        self.nest = nest
+
+    def convert_load(self, op: tir.LoadOp) -> None:
+        indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
+        buffer, indices = self.scope.place(op.buffer, indices)
+        new = loops.LoadOp(buffer, indices, self.scope.values.list, op.result.type)
+        self.scope.emit(new)
+        self.scope.define(op.result, new.result)
+
+    def convert_store(self, op: tir.StoreOp) -> None:
+        value = self.scope.value(op.value)
+        indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
+        buffer, indices = self.scope.place(op.buffer, indices)
+        self.scope.emit(loops.StoreOp(value, buffer, indices, self.scope.values.list))
+
+    def convert_apply(self, op: tir.ApplyOp) -> None:
+        self.scope.meaning[op.result] = self.scope.expr(op.expr.data, op.operands)
+
+    def convert_match_buffer(self, op: tir.MatchBufferOp) -> None:
+        starts = self.scope.exprs(exprs_of(op.starts), op.operands_)
+        buffer, starts = self.scope.place(op.source, starts)
+        rank = cast(BufferType, op.result.type).rank
+        self.scope.views[op.result] = View(buffer, tuple(starts), rank)
+
+    def convert_alloc(self, op: tir.AllocBufferOp) -> None:
+        """Stack memory, taken once per call or once per iteration of the parallel loop around."""
+        if op not in self.on_stack:
+            self.fail(
+                f"expected scratch buffer '{name_of(op.result)}' of type {op.result.type} to fit into "
+                f"{STACK_BYTES} bytes of stack or to be lifted by 'lift-workspace'"
+            )
+        new = loops.AllocaOp(cast(BufferType, op.result.type))
+        frame = self.frames[-1]
+        if frame.first_op is None:
+            frame.add_op(new)
+        else:
+            frame.insert_op_before(new, frame.first_op)
+        self.scope.define(op.result, new.result)
+
+    def convert_constant(self, op: ConstantOp) -> None:
+        if isinstance(op.value, IntegerAttr) and isinstance(op.result.type, IndexType):
+            value = cast("IntegerAttr[IndexType]", op.value)
+            self.scope.meaning[op.result] = IntExpr.of(value.value.data)
+        else:
+            self.convert_scalar(op)
+
+    def convert_scalar(self, op: Operation) -> None:
+        """Arithmetic, control flow on data, and what else stays as it is."""
+        for operand in op.operands:
+            if operand in self.scope.views:
+                self.fail(f"cannot pass sub-region '{name_of(operand)}' to '{op.name}'")
+        nest, self.nest = self.nest, []
+        rebuild(op, self.scope, self.convert_all)
+        self.nest = nest
+
+    def skip(self, op: Operation) -> None:
+        """An initialisation is converted where its block is."""
+
+    def fail(self, message: str) -> None:
+        raise PassFailedException(f"in '@{self.func.sym_name.data}': {message}")
+
+
+_CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
+    ConstantOp: _FunctionConverter.convert_constant,
+    tir.AllocBufferOp: _FunctionConverter.convert_alloc,
+    tir.ApplyOp: _FunctionConverter.convert_apply,
+    tir.BlockOp: _FunctionConverter.convert_block,
+    tir.ForOp: _FunctionConverter.convert_for,
+    tir.InitOp: _FunctionConverter.skip,
+    tir.LoadOp: _FunctionConverter.convert_load,
+    tir.MatchBufferOp: _FunctionConverter.convert_match_buffer,
+    tir.StoreOp: _FunctionConverter.convert_store,
+}
+
+
+def symbol_order(func: tir.PrimFuncOp) -> list[str]:
+    """The kernel's symbols: `index` parameters in order, then what the buffers' shapes determine."""
+    params = zip(func.names, func.params, strict=True)
+    given = [name for name, param in params if isinstance(param.type, IndexType)]
+    return list(dict.fromkeys([*given, *func.declared_symbols()]))
+
+
+def _is_noalias(func: tir.PrimFuncOp) -> bool:
+    attribute = func.attr("tir.noalias")
+    return not (isinstance(attribute, IntegerAttr) and attribute.value.data == 0)
+
+
+@dataclass(frozen=True)
+class TIRToLoopsPass(ModulePass):
+    """Replace every `tir.prim_func` by a `loops.func` of the same name."""
+
+    name = "convert-tir-to-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in list(op.body.block.ops):
+            if isinstance(func, tir.PrimFuncOp):
+                op.body.block.insert_op_before(convert_function(func), func)
+                func.detach()
+                func.erase()

@@ -1,0 +1,207 @@
+"""Large scratch buffers of kernels become memory that the caller passes, so that it is planned with the rest.
+
+    tir.prim_func @f(%X: …, %Y: …) {                tir.prim_func @f(%X: …, %Y: …, %workspace: !tir.buffer<[4 * n], i8>) {
+      %T = tir.alloc_buffer : !tir.buffer<[n], f32>   %T = rt.view %workspace[0] : … to !tir.buffer<[n], f32>
+      …                                         ⇒     …
+    rt.call_dps @f(%x) outs(%y)                     %workspace = rt.alloc : !tir.buffer<[4 * n], i8>
+                                                    rt.call_dps @f(%x) outs(%y, %workspace)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, IndexType, ModuleOp, StringAttr, i8
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from ...dialects import relax, rt, tir
+from ...dialects.bounds import is_non_negative
+from ...dialects.dtypes import byte_width
+from ...dialects.int_expr import ZERO, Atom, IntExpr, Sym, maximum
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.types import BufferType
+from ...dialects.tir.verify_block import value_range
+from ..call_signature import Formal, buffer_formals, index_values, unify
+from ..loops.stack_buffers import stack_buffers
+
+ALIGNMENT = 64
+"""Bytes to whose multiples offsets are rounded: a cache line, and the widest vector register."""
+
+WORKSPACE = "workspace"
+
+
+def lift_function(func: tir.PrimFuncOp) -> IntExpr | None:
+    """Give the function a workspace parameter for the scratch buffers that do not fit on the stack.
+
+    Returns the workspace's size in bytes over the function's symbols, or `None` if it needs none. A
+    buffer inside parallel loops gets a slot for each of their iterations.
+    """
+    on_stack = stack_buffers(func)
+    lifted = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp) and op not in on_stack]
+    if not lifted:
+        return None
+    views: list[tuple[tir.AllocBufferOp, IntExpr, BufferType]] = []
+    size = ZERO
+    for op in lifted:
+        type_ = _slots_type(op, func)
+        views.append((op, size, type_))
+        size = size + _slots_size(op, type_)
+    workspace = _add_parameter(func, size)
+    for op, offset, type_ in views:
+        _replace(op, workspace, offset, type_)
+    return size
+
+
+def _round_up(size: IntExpr) -> IntExpr:
+    return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
+
+
+def _parallel_loops(op: tir.AllocBufferOp) -> list[tir.ForOp]:
+    found: list[tir.ForOp] = []
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, tir.ForOp) and parent.kind.data == "parallel":
+            found.append(parent)
+        parent = parent.parent_op()
+    return found[::-1]
+
+
+def _trip_count(loop: tir.ForOp, func: tir.PrimFuncOp) -> IntExpr:
+    values = value_range(loop.loop_var)
+    if values is None:
+        raise PassFailedException(
+            f"in '@{func.sym_name.data}': expected parallel loop '{loop.loop_var.name_hint}' around a scratch "
+            f"buffer to have bounds over symbols and loop variables"
+        )
+    return values.extent if is_non_negative(values.extent) else maximum(values.extent, 0)
+
+
+def _slots_type(op: tir.AllocBufferOp, func: tir.PrimFuncOp) -> BufferType:
+    """The buffer's type with a leading dim for each parallel loop around it."""
+    type_ = cast(BufferType, op.result.type)
+    if not type_.is_dense:
+        name = op.result.name_hint or "a buffer"
+        raise PassFailedException(
+            f"in '@{func.sym_name.data}': expected scratch buffer '{name}' to be dense, got {type_}"
+        )
+    counts = [_trip_count(loop, func) for loop in _parallel_loops(op)]
+    if not counts:
+        return type_
+    step = _slot_bytes(type_) // byte_width(type_.element_type)
+    strides: list[IntExpr] = []
+    for count in reversed(counts):
+        strides.insert(0, step)
+        step = step * count
+    return BufferType.of(
+        [*counts, *type_.dims], type_.element_type, [*strides, *type_.element_strides()]
+    )
+
+
+def _slot_bytes(type_: BufferType) -> IntExpr:
+    return _round_up(type_.size_in_bytes())
+
+
+def _slots_size(op: tir.AllocBufferOp, type_: BufferType) -> IntExpr:
+    own = cast(BufferType, op.result.type)
+    size = _slot_bytes(own)
+    for count in type_.dims[: type_.rank - own.rank]:
+        size = size * count
+    return size
+
+
+def _add_parameter(func: tir.PrimFuncOp, size: IntExpr) -> BlockArgument:
+    block = func.body.block
+    workspace = block.insert_arg(BufferType.of([size], i8), len(block.args))
+    name, taken = WORKSPACE, set(func.names)
+    while name in taken:
+        name += "_"
+    workspace.name_hint = name
+    func.param_names = ArrayAttr([*func.param_names.data, StringAttr(name)])
+    return workspace
+
+
+def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, offset: IntExpr, type_: BufferType) -> None:
+    entry, block = workspace.owner, op.parent
+    assert entry.first_op is not None and block is not None
+    view = rt.ViewOp(workspace, offset, type_)
+    view.result.name_hint = op.result.name_hint
+    entry.insert_op_before(view, entry.first_op)
+    result = view.result
+    if type_ != op.result.type:
+        slot = _slot_of_iteration(op, view.result)
+        slot.result.name_hint = op.result.name_hint
+        block.insert_op_before(slot, op)
+        result = slot.result
+    op.result.replace_all_uses_with(result)
+    op.detach()
+    op.erase()
+
+
+def _slot_of_iteration(op: tir.AllocBufferOp, slots: SSAValue) -> tir.MatchBufferOp:
+    type_ = cast(BufferType, op.result.type)
+    values = Values()
+    starts: list[IntExpr] = []
+    for loop in _parallel_loops(op):
+        known = value_range(loop.loop_var)
+        assert known is not None
+        starts.append(values.expr(loop.loop_var) - known.lower)
+    return tir.MatchBufferOp(slots, [*starts, *([ZERO] * type_.rank)], values.list, type_)
+
+
+@dataclass(frozen=True)
+class _Lifted:
+    """What a call needs to know of a function with a workspace: its signature without it, and the size."""
+
+    func: tir.PrimFuncOp
+    formals: list[Formal]
+    size: IntExpr
+
+
+def _lift(func: tir.PrimFuncOp) -> _Lifted | None:
+    formals = buffer_formals(func.names, [p.type for p in func.params])
+    size = lift_function(func)
+    return None if size is None else _Lifted(func, formals, size)
+
+
+def _pass_workspace(call: rt.CallDPSOp, callee: _Lifted) -> None:
+    arguments = [cast(BufferType, v.type) for v in (*call.inputs, *call.outputs)]
+    variables = index_values(callee.func, exprs_of(call.vars))
+    symbols = unify(f"call of '{call.callee_name}'", callee.formals, arguments, variables).symbols
+    mapping: dict[Atom, IntExpr] = {Sym(name): value for name, value in symbols.items()}
+    memory = rt.AllocOp(BufferType.of([callee.size.substitute(mapping)], i8))
+    memory.result.name_hint = WORKSPACE
+    block = call.parent
+    assert block is not None
+    block.insert_op_before(memory, call)
+    outputs = [*call.outputs, memory.result]
+    block.insert_op_before(rt.CallDPSOp(call.callee_name, call.inputs, outputs, exprs_of(call.vars)), call)
+    call.detach()
+    call.erase()
+
+
+@dataclass(frozen=True)
+class LiftWorkspacePass(ModulePass):
+    """Turn scratch buffers that are too large for the stack into a workspace that callers allocate.
+
+    Runs on the `rt` stage, before memory is planned.
+    """
+
+    name = "lift-workspace"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lifted: dict[str, _Lifted] = {}
+        for func in op.body.block.ops:
+            if isinstance(func, tir.PrimFuncOp) and (found := _lift(func)) is not None:
+                lifted[func.sym_name.data] = found
+        for call in list(op.walk()) if lifted else ():
+            if isinstance(call, rt.CallDPSOp) and call.callee_name in lifted:
+                _pass_workspace(call, lifted[call.callee_name])
+            elif isinstance(call, relax.CallTIROp | relax.CallDPSPackedOp) and call.callee_name in lifted:
+                raise PassFailedException(
+                    f"expected calls of '{call.callee_name}', which needs a workspace, to be "
+                    f"'rt.call_dps', got '{call.name}'"
+                )

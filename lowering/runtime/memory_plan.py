@@ -1,0 +1,93 @@
+"""Where buffers of known lifetime lie in one arena, so that memory is used again once it is free.
+
+Sizes are expressions over symbols. Buffers share a *slot* where one size is provably enough for the
+other. The counterpart is TVM's ``StaticPlanBlockMemory``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects.bounds import is_non_negative
+from ...dialects.int_expr import ZERO, IntExpr
+
+ALIGNMENT = 64
+"""Bytes that every offset in the arena is a multiple of: a cache line, and the widest vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A buffer of `size` bytes that is in use from step `first` to step `last`, both included."""
+
+    size: IntExpr
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """For each request its offset in bytes, the sizes of the slots, and the size of the arena."""
+
+    offsets: tuple[IntExpr, ...]
+    slots: tuple[IntExpr, ...]
+    size: IntExpr
+
+
+@dataclass
+class _Slot:
+    size: IntExpr
+    last: int
+
+
+def plan_memory(requests: Sequence[Request]) -> MemoryPlan:
+    """Place the requests in the order of their first steps, each in the free slot that fits best.
+
+    A slot that is provably too small grows rather than leaving its bytes unused; one whose size
+    cannot be compared is left alone. The result depends on nothing but the requests and their
+    order.
+    """
+    slots: list[_Slot] = []
+    placed = [0] * len(requests)
+    for number in sorted(range(len(requests)), key=lambda n: requests[n].first):
+        request = requests[number]
+        index = _choose(slots, request)
+        if index is None:
+            index = len(slots)
+            slots.append(_Slot(request.size, request.last))
+        slot = slots[index]
+        slot.size = slot.size if _is_enough(slot.size, request.size) else request.size
+        slot.last = request.last
+        placed[number] = index
+    starts: list[IntExpr] = []
+    total = ZERO
+    for slot in slots:
+        starts.append(total)
+        total = total + aligned(slot.size)
+    return MemoryPlan(
+        tuple(starts[index] for index in placed), tuple(aligned(s.size) for s in slots), total
+    )
+
+
+def aligned(size: IntExpr) -> IntExpr:
+    """The size rounded up to the alignment."""
+    return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
+
+
+def _is_enough(size: IntExpr, needed: IntExpr) -> bool:
+    """Whether memory for `size` bytes provably holds `needed` ones, with what alignment adds."""
+    return is_non_negative(size - needed) or is_non_negative(aligned(size) - aligned(needed))
+
+
+def _choose(slots: Sequence[_Slot], request: Request) -> int | None:
+    """The free slot with the least waste, else the one with the least to grow, else `None`."""
+    free = [(i, s) for i, s in enumerate(slots) if s.last < request.first]
+    fitting = [i for i, s in free if _is_enough(s.size, request.size)]
+    growing = [i for i, s in free if _is_enough(request.size, s.size)]
+
+    def misfit(index: int) -> tuple[bool, int, int]:
+        """Known differences before symbolic ones, small before large, early slots first."""
+        difference = (aligned(slots[index].size) - aligned(request.size)).constant
+        return (difference is None, abs(difference or 0), index)
+
+    return min(fitting or growing, key=misfit, default=None)

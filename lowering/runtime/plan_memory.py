@@ -1,0 +1,151 @@
+"""Intermediates find their places in one arena per function, at offsets known beforehand.
+
+::
+
+    rt.func @main(%x: …, %y: …) results 1 {
+      rt.check %x "x" : …
+      rt.dataflow {
+        %a = rt.alloc : !tir.buffer<[1, n], f32>
+        rt.call_dps @relu(%x) outs(%a) : …
+        %b = rt.alloc : !tir.buffer<[1, n], f32>
+        rt.call_dps @relu(%a) outs(%b) : …
+        rt.call_dps @relu(%b) outs(%y) : …
+
+⇒
+
+::
+
+    rt.func @main(%x: …, %y: …) results 1 {
+      rt.check %x "x" : …
+      %0 = rt.arena ((n * 4 + 63) floordiv 64) * 128
+      rt.dataflow {
+        %a = rt.view %0[0] : … to !tir.buffer<[1, n], f32>
+        rt.call_dps @relu(%x) outs(%a) : …
+        %b = rt.view %0[((n * 4 + 63) floordiv 64) * 64] : … to !tir.buffer<[1, n], f32>
+        …
+
+All that a call takes is in use for the whole call, so no output lies on an input, and a registered
+function sees its memory unchanged until it returns. A private function has no arena of its own: its
+caller gives it scratch memory as one more result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntAttr, ModuleOp, i8
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from ...dialects import rt, tir
+from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.sym import exprs_of
+from ..call_signature import buffer_formals, unify
+from ..functions import callees_first, functions_by_name
+from .memory_plan import MemoryPlan, Request, plan_memory
+
+
+def straight_line(func: rt.FuncOp) -> Iterator[Operation]:
+    """The operations of the function in order, with dataflow regions replaced by what they hold."""
+    for op in func.body.block.ops:
+        if isinstance(op, rt.DataflowOp):
+            yield from op.body.block.ops
+        else:
+            yield op
+
+
+def plan_module(module: ModuleOp) -> None:
+    """Plan the memory of every function of the module, callees first."""
+    functions = {n: f for n, f in functions_by_name(module).items() if isinstance(f, rt.FuncOp)}
+    calls = {
+        name: [op.callee_name for op in straight_line(func) if isinstance(op, rt.CallDPSOp)]
+        for name, func in functions.items()
+    }
+    scratch: dict[str, IntExpr] = {}
+    for name in callees_first(calls):
+        func = functions[name]
+        for op in list(straight_line(func)):
+            if isinstance(op, rt.CallDPSOp) and op.callee_name in functions:
+                _pass_scratch(op, functions[op.callee_name], scratch.get(op.callee_name), name)
+        size = plan_function(func)
+        if size is not None and func.private is not None:
+            scratch[name] = size
+
+
+def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, caller: str) -> None:
+    """Give a private function its scratch memory: one more output, in use during the call alone."""
+    if callee.private is None:
+        raise PassFailedException(
+            f"expected '{caller}' to call kernels and private functions, got '{op.callee_name}'"
+        )
+    if size is None:
+        return
+    given = [*op.inputs, *op.outputs]
+    formals = buffer_formals(callee.names, [a.type for a in callee.params])
+    actuals = [cast(tir.BufferType, v.type) for v in given[: len(formals)]]
+    unified = unify(f"call of '{op.callee_name}'", formals, actuals)
+    mapping: dict[Atom, IntExpr] = {Sym(name): value for name, value in unified.symbols.items()}
+    memory = rt.AllocOp(tir.BufferType.of([size.substitute(mapping)], i8))
+    memory.result.name_hint = "scratch"
+    call = rt.CallDPSOp(op.callee_name, op.inputs, [*op.outputs, memory.result], exprs_of(op.vars))
+    Rewriter.replace_op(op, [memory, call], [])
+
+
+def plan_function(func: rt.FuncOp) -> IntExpr | None:
+    """Turn the allocations of a function into views; returns the arena's size, `None` without one.
+
+    Raises PassFailedException if the function has an arena already and allocates beside it.
+    """
+    ops = list(straight_line(func))
+    allocs = [op for op in ops if isinstance(op, rt.AllocOp)]
+    if allocs and any(isinstance(op, rt.ArenaOp) for op in ops):
+        raise PassFailedException(
+            f"expected '{func.sym_name.data}' to be planned once, "
+            f"got both 'rt.arena' and 'rt.alloc'"
+        )
+    steps = {op: step for step, op in enumerate(ops)}
+    for op in [a for a in allocs if a.result.first_use is None]:
+        Rewriter.erase_op(op)
+        allocs.remove(op)
+    if not allocs:
+        return None
+    plan = plan_memory([_request(op, steps) for op in allocs])
+    arena = _add_arena(func, plan)
+    for op, offset in zip(allocs, plan.offsets, strict=True):
+        view = rt.ViewOp(arena, offset, op.result.type)
+        Rewriter.replace_op(op, view)
+    return plan.size
+
+
+def _request(op: rt.AllocOp, steps: dict[Operation, int]) -> Request:
+    users = [steps[use.operation] for use in op.result.uses]
+    return Request(op.result.type.size_in_bytes(), min(users), max(users))
+
+
+def _add_arena(func: rt.FuncOp, plan: MemoryPlan) -> SSAValue:
+    block = func.body.block
+    if func.private is not None:
+        memory = block.insert_arg(tir.BufferType.of([plan.size], i8), len(block.args))
+        memory.name_hint = "scratch"
+        func.num_results = IntAttr(func.num_results.data + 1)
+        return memory
+    arena = rt.ArenaOp(plan.size)
+    checks = [op for op in block.ops if isinstance(op, rt.CheckOp)]
+    point = InsertPoint.after(checks[-1]) if checks else InsertPoint.at_start(block)
+    Rewriter.insert_op(arena, point)
+    return arena.result
+
+
+@dataclass(frozen=True)
+class PlanMemoryPass(ModulePass):
+    """Place intermediates in an arena, reusing memory whose value is dead."""
+
+    name = "plan-memory"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        plan_module(op)

@@ -1,0 +1,132 @@
+"""Runs a function of a module at any stage on NumPy arrays: graphs, TensorIR, planned functions, loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, ModuleOp, TupleType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..dialects import loops, relax, rt, tir
+from ..dialects.relax.constant import storage_dtype
+from .memory import Buffer
+from .relax import flatten, run_graph
+from .rt import run_planned
+from .session import Registry, Session
+from .values import Array, EvaluationError, Precision
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call left behind: its results, its arguments afterwards, and their dtypes' names.
+
+    `terms` bounds how many roundings follow each other in a reduction.
+    """
+
+    results: tuple[Array, ...]
+    result_dtypes: tuple[str, ...]
+    arguments: tuple[Array, ...]
+    argument_dtypes: tuple[str, ...]
+    terms: int
+
+
+def evaluate(
+    module: ModuleOp,
+    function: str,
+    args: Sequence[Any],
+    *,
+    registry: Registry | None = None,
+    float64: bool = False,
+    vectorize: bool = True,
+) -> list[Array]:
+    """Run a function of the module and return its results.
+
+    Graph and planned functions return their results, tuples flattened; PrimFuncs and loop functions are
+    in destination-passing style: they write `args` in place and return them. bfloat16 arrays hold their 16
+    bits as uint16. With `float64` all float arithmetic is in float64, and arrays that come back are of that
+    dtype, new ones; otherwise every operation rounds to its own dtype. `vectorize` false runs every loop
+    point by point. `registry` has the Python functions that packed calls name.
+
+    Raises EvaluationError, one line, for arguments that do not fit and for programs without a meaning.
+    """
+    outcome = run(module, function, args, registry=registry, float64=float64, vectorize=vectorize)
+    is_graph = isinstance(Session(module, {}, Precision()).function(function), relax.FuncOp | rt.FuncOp)
+    return list(outcome.results if is_graph else outcome.arguments)
+
+
+def run(
+    module: ModuleOp,
+    function: str,
+    args: Sequence[Any],
+    *,
+    registry: Registry | None = None,
+    float64: bool = False,
+    vectorize: bool = True,
+) -> Outcome:
+    """As `evaluate`, with everything that a check wants to know."""
+    session = Session(module, registry or {}, Precision(float64), vectorize)
+    op = session.function(function)
+    params = parameters(op)
+    if len(args) != len(params):
+        raise EvaluationError(f"expected {len(params)} arguments for '{function}', got {len(args)}")
+    values = [_argument(n, t, a, session.precision) for (n, t), a in zip(params, args, strict=True)]
+    with np.errstate(all="ignore"):
+        results = [r for r in _dispatch(session, op, values) if isinstance(r, Buffer)]
+    buffers = [b for v in values for b in flatten(v) if isinstance(b, Buffer)]
+    return Outcome(
+        tuple(r.array for r in results),
+        tuple(r.dtype for r in results),
+        tuple(b.array for b in buffers),
+        tuple(b.dtype for b in buffers),
+        max(1, session.terms),
+    )
+
+
+def parameters(op: Operation) -> list[tuple[str, Attribute]]:
+    """Names and types of the arguments that callers give to a function."""
+    match op:
+        case relax.FuncOp() | rt.FuncOp() | tir.PrimFuncOp():
+            return [(n, p.type) for n, p in zip(op.names, op.params, strict=True)]
+        case loops.FuncOp():
+            return [(p.name_hint or f"argument {i}", p.type) for i, p in enumerate(op.params)]
+        case _:
+            raise EvaluationError(f"expected a function of a known stage, got '{op.name}'")
+
+
+def _dispatch(session: Session, op: Operation, values: Sequence[Any]) -> list[Any]:
+    match op:
+        case relax.FuncOp():
+            return flatten(run_graph(session, op, values))
+        case rt.FuncOp():
+            return list(run_planned(session, op, values))
+        case tir.PrimFuncOp() | loops.FuncOp():
+            indices = [int(v) for v, p in zip(values, op.params, strict=True) if _is_index(p)]
+            others = [v for v, p in zip(values, op.params, strict=True) if not _is_index(p)]
+            session.run_kernel(op, others, indices)
+            return []
+        case _:
+            raise EvaluationError(f"expected a function of a known stage, got '{op.name}'")
+
+
+def _is_index(param: SSAValue) -> bool:
+    return isinstance(param.type, IndexType)
+
+
+def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> Any:
+    if isinstance(type_, TupleType):
+        fields = cast(Sequence[Attribute], type_.types.data)
+        if not isinstance(given, tuple | list) or len(cast(Sequence[Any], given)) != len(fields):
+            raise EvaluationError(f"expected argument '{name}' to be a tuple of {len(fields)}, got {type(given).__name__}")
+        return tuple(_argument(name, t, g, precision) for t, g in zip(fields, cast(Sequence[Any], given), strict=True))
+    if not isinstance(type_, tir.BufferType | relax.TensorType):
+        return given
+    if not isinstance(given, np.ndarray):
+        raise EvaluationError(f"expected argument '{name}' to be an array, got {type(given).__name__}")
+    array = cast(Array, given)
+    dtype = str(array.dtype) if type_.dtype is None else type_.dtype
+    if array.dtype != storage_dtype(dtype):
+        raise EvaluationError(f"expected argument '{name}' to have dtype {dtype}, got {array.dtype}")
+    return Buffer(precision.widen(dtype, array), dtype, name)

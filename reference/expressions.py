@@ -1,0 +1,73 @@
+"""Integer expressions as Python functions, on numbers and on index arrays alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..dialects.int_expr import Arg, IntExpr, Sym, render
+from .values import EvaluationError, Value
+
+Evaluate: TypeAlias = Callable[[Sequence[Value]], Value]
+
+_PYTHON_SPELLING = {
+    "floordiv": "{0} // {1}",
+    "mod": "{0} % {1}",
+    "min": "minimum({2}, {3})",
+    "max": "maximum({2}, {3})",
+}
+
+
+def _minimum(lhs: Value, rhs: Value) -> Value:
+    return min(lhs, rhs) if isinstance(lhs, int) and isinstance(rhs, int) else np.minimum(lhs, rhs)
+
+
+def _maximum(lhs: Value, rhs: Value) -> Value:
+    return max(lhs, rhs) if isinstance(lhs, int) and isinstance(rhs, int) else np.maximum(lhs, rhs)
+
+
+def _name_of(atom: Sym | Arg) -> str:
+    return f"a[{atom.index}]" if isinstance(atom, Arg) else atom.name
+
+
+@lru_cache(maxsize=4096)
+def compile_expr(expr: IntExpr) -> Evaluate:
+    """The expression as a function of its operands' values; it must not have symbols."""
+    scope: dict[str, Any] = {"minimum": _minimum, "maximum": _maximum}
+    # The text is built from a canonical expression: numbers, operators and operand positions only.
+    return eval(f"lambda a: {render(expr, _name_of, _PYTHON_SPELLING)}", scope)
+
+
+def with_symbols(expr: IntExpr, symbols: Mapping[str, int]) -> IntExpr:
+    """The expression with numbers for its symbols; raises EvaluationError for a division by zero."""
+    try:
+        found = {Sym(name): symbols[name] for name in expr.symbols() if name in symbols}
+        value = expr.substitute(found)
+        return IntExpr.of(value.evaluate(_unknown)) if not any(True for _ in value.atoms()) else value
+    except ZeroDivisionError:
+        raise EvaluationError(f"expected no division by zero in '{expr}'") from None
+
+
+def number(expr: IntExpr, symbols: Mapping[str, int]) -> int:
+    """The value of an expression over symbols alone; raises EvaluationError where one has no value."""
+    value = with_symbols(expr, symbols).constant
+    if value is None:
+        missing = ", ".join(sorted(expr.symbols() - set(symbols)))
+        raise EvaluationError(f"expected values for the symbols of '{expr}', got none for {missing or 'operands'}")
+    return value
+
+
+def shape_of(dims: Sequence[IntExpr], symbols: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape that dims have for these symbols; raises EvaluationError for a negative one."""
+    shape = tuple(number(d, symbols) for d in dims)
+    for dim, value in zip(dims, shape, strict=True):
+        if value < 0:
+            raise EvaluationError(f"expected dims of at least 0, got {value} for '{dim}'")
+    return shape
+
+
+def _unknown(atom: Sym | Arg) -> int:
+    raise EvaluationError(f"expected a value for '{atom}'")

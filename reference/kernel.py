@@ -1,0 +1,227 @@
+"""Runs the body of a kernel: each operation becomes a Python function once, which works on all lanes at once.
+
+A *lane* is one iteration of the loops that run as array axes. Each such loop puts an axis in front, so
+that values of outer loops broadcast against values of inner ones. Control flow that differs from lane
+to lane runs under a mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..dialects import tir
+from ..dialects.int_expr import Arg, IntExpr
+from .expressions import compile_expr, shape_of, with_symbols
+from .legality import independent_loops
+from .math_ops import MATH
+from .memory import Buffer
+from .scalars import DIVISIONS, SCALARS, ScalarFunction
+from .values import Array, EvaluationError, Precision, Value, lanes_of
+from .vectors import VECTORS
+
+Step: TypeAlias = "Callable[[Frame], None]"
+"""What an operation does to the values of a frame."""
+Number: TypeAlias = "Callable[[Frame], Any]"
+"""The value of an integer expression in a frame."""
+
+MAX_LANES = 1 << 18
+"""Lanes that run at once; a longer axis runs in pieces, which keeps arrays in the cache."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """The state of one call: values, the lengths of the lane axes, and which lanes are on."""
+
+    values: dict[SSAValue, Value] = field(default_factory=lambda: {})
+    lanes: tuple[int, ...] = ()
+    mask: Array | None = None
+
+    def narrow(self, condition: Value) -> bool:
+        """Switch off the lanes where the condition is false; returns whether a lane is still on.
+
+        The caller keeps the old mask and puts it back.
+        """
+        if np.ndim(condition) == 0:
+            return bool(condition)
+        self.mask = condition if self.mask is None else self.mask & condition
+        return bool(self.mask.any())
+
+    def merge(self, on: Value, new: Value, old: Value, type_: Any) -> Value:
+        """`new` in the lanes that are `on`, `old` in the others."""
+        if np.ndim(on) == 0:
+            return new if on else old
+        spread = np.asarray(on)[..., None] if lanes_of(type_) is not None else on
+        return np.where(spread, new, old)
+
+
+Handler: TypeAlias = "Callable[[KernelCompiler, Any], Step | None]"
+"""Translates one operation with regions or memory effects; `None` for a terminator, which its parent reads."""
+
+
+@dataclass
+class KernelCompiler:
+    """Translates one kernel for fixed symbols. Without `choose_axes` every loop runs point by point."""
+
+    symbols: Mapping[str, int]
+    precision: Precision
+    handlers: Mapping[str, Handler]
+    externs: Mapping[str, Callable[..., Any]]
+    axes: set[Operation] = field(default_factory=lambda: set())
+    terms: int = 1
+    """How many roundings follow each other in the longest reduction that was translated."""
+    allocated: int = 0
+    """Elements of scratch memory that were translated."""
+
+    def loop(self, op: Operation, body: Block) -> tuple[Step, int]:
+        """The body of a loop, and how many lanes may run at once; 0 where iterations need their order."""
+        before = self.allocated
+        step = self.block(body)
+        own = max(1, self.allocated - before)
+        return step, max(1, MAX_LANES // own) if op in self.axes else 0
+
+    def choose_axes(self, body: Block, known: Mapping[SSAValue, int]) -> None:
+        """Let the loops that are provably independent run as array axes."""
+        self.axes = independent_loops(body, self.symbols, known)
+
+    def block(self, block: Block) -> Step:
+        """The operations of a block, one after the other."""
+        return run_all([step for op in block.ops if (step := self.operation(op)) is not None])
+
+    def operation(self, op: Operation) -> Step | None:
+        """One operation; `None` for a terminator, which its parent reads."""
+        if op.name in self.handlers:
+            return self.handlers[op.name](self, op)
+        maker = SCALARS.get(op.name) or MATH.get(op.name) or VECTORS.get(op.name)
+        if maker is None:
+            raise EvaluationError(f"expected an operation with a reference, got '{op.name}'")
+        function = maker(op, self.precision)
+        return _divide(op, function) if op.name in DIVISIONS else _apply(op, function)
+
+    def number(self, expr: IntExpr, operands: Sequence[SSAValue]) -> Number:
+        """The value of an expression whose ``arg(i)`` is ``operands[i]``."""
+        expr = with_symbols(expr, self.symbols)
+        if (constant := expr.constant) is not None:
+            return lambda frame: constant
+        used = sorted(expr.args())
+        compiled = compile_expr(expr.substitute({Arg(i): Arg(p) for p, i in enumerate(used)}))
+        values = [operands[i] for i in used]
+
+        def evaluate(frame: Frame) -> Value:
+            try:
+                return compiled([frame.values[v] for v in values])
+            except ZeroDivisionError:
+                raise EvaluationError(f"expected no division by zero in '{expr}'") from None
+
+        return evaluate
+
+    def numbers(self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]) -> list[Number]:
+        """The values of several expressions."""
+        return [self.number(e, operands) for e in exprs]
+
+    def bounds(self, bounds: Sequence[tir.BoundAttr], operands: Sequence[SSAValue]) -> Number:
+        """Whether ``lhs < rhs`` holds for all of the bounds."""
+        margins = [self.number(b.rhs.data - b.lhs.data, operands) for b in bounds]
+
+        def hold(frame: Frame) -> Value:
+            result: Value = True
+            for margin in margins:
+                result = (margin(frame) > 0) & result
+            return result
+
+        return hold
+
+    def scratch(self, value: SSAValue) -> Step:
+        """Fresh memory for a buffer; each lane has its own."""
+        assert isinstance(value.type, tir.BufferType)
+        shape, dtype = shape_of(value.type.dims, self.symbols), value.type.dtype
+        name = value.name_hint or "a buffer"
+        self.allocated += int(np.prod(shape))
+
+        def run(frame: Frame) -> None:
+            array = self.precision.fresh(dtype, (*frame.lanes, *shape))
+            frame.values[value] = Buffer(array, dtype, name, tuple(np.ix_(*map(np.arange, frame.lanes))))
+
+        return run
+
+
+def run_all(steps: Sequence[Step]) -> Step:
+    """The steps in order, as one."""
+    if len(steps) == 1:
+        return steps[0]
+
+    def run(frame: Frame) -> None:
+        for step in steps:
+            step(frame)
+
+    return run
+
+
+def _apply(op: Operation, function: ScalarFunction) -> Step:
+    operands, (result,) = list(op.operands), op.results
+
+    def run(frame: Frame) -> None:
+        values = frame.values
+        values[result] = function(*[values[v] for v in operands])
+
+    return run
+
+
+def _divide(op: Operation, function: ScalarFunction) -> Step:
+    apply, divisor, is_vector = _apply(op, function), op.operands[1], lanes_of(op.operands[1].type)
+
+    def run(frame: Frame) -> None:
+        zero = np.asarray(frame.values[divisor]) == 0
+        if zero.any():
+            on = True if frame.mask is None else frame.mask
+            if (zero & (np.asarray(on)[..., None] if is_vector else on)).any():
+                raise EvaluationError(f"expected a divisor other than 0 in '{op.name}'")
+        apply(frame)
+
+    return run
+
+
+def for_loop(
+    frame: Frame, var: SSAValue, lower: Value, extent: Value, body: Step, limit: int
+) -> None:
+    """Run `body` for each value of `var` in ``[lower, lower + extent)``: up to `limit` lanes at once, 0 for one by one."""
+    if np.ndim(extent) == 0:
+        _uniform_loop(frame, var, lower, int(extent), body, limit)
+        return
+    active = extent if frame.mask is None else np.where(frame.mask, extent, 0)
+    count = int(active.max(initial=0))
+    mask, values = frame.mask, frame.values
+
+    def masked(inner: Frame) -> None:
+        position = values[var] - lower
+        outer = inner.mask
+        if inner.narrow(position < extent):
+            body(inner)
+        inner.mask = outer
+
+    _uniform_loop(frame, var, lower, count, masked, limit)
+    frame.mask = mask
+
+
+def _uniform_loop(
+    frame: Frame, var: SSAValue, lower: Value, count: int, body: Step, limit: int
+) -> None:
+    values = frame.values
+    if not limit or count <= 1:
+        for position in range(count):
+            values[var] = lower + position
+            body(frame)
+        return
+    outer = frame.lanes
+    piece = max(1, limit // int(np.prod(outer)))
+    for start in range(0, count, piece):
+        size = min(piece, count - start)
+        frame.lanes = (size, *outer)
+        positions = np.arange(start, start + size).reshape(size, *(1 for _ in outer))
+        values[var] = lower + positions
+        body(frame)
+    frame.lanes = outer

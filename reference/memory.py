@@ -1,0 +1,128 @@
+"""Buffers of the evaluator: element access by index arrays, bounds checked, with views of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .values import Array, EvaluationError, Precision, Value
+
+Index: TypeAlias = "int | np.integer[Any] | Array"
+"""One index of an access: a number, or one for each lane."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory of a dtype. `lane_index` indexes the leading dims of memory that every lane has for itself."""
+
+    array: Array
+    dtype: str
+    name: str
+    lane_index: tuple[Array, ...] = ()
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape as the program sees it."""
+        return self.array.shape[len(self.lane_index) :]
+
+    def per_vector(self) -> Buffer:
+        """The same memory for accesses whose index arrays have a last axis for the lanes of a vector."""
+        if not self.lane_index:
+            return self
+        return replace(self, lane_index=tuple(i[..., None] for i in self.lane_index))
+
+    def locate(self, index: Sequence[Index], mask: Array | None) -> tuple[Array, tuple[Index, ...]]:
+        """The array and the checked index into it; raises EvaluationError outside the buffer.
+
+        Lanes that the mask switches off get some index that is inside.
+        """
+        checked = [_inside(self, d, i, mask) for d, i in enumerate(index)]
+        return self.array, (*self.lane_index, *checked)
+
+
+@dataclass(frozen=True)
+class View:
+    """A region of another buffer with a shape of its own; `starts` may differ from lane to lane."""
+
+    source: Memory
+    starts: tuple[Index, ...]
+    dims: tuple[int, ...]
+    name: str
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of the source."""
+        return self.source.dtype
+
+    def per_vector(self) -> View:
+        """As `Buffer.per_vector`."""
+        starts = tuple(i if isinstance(i, int) else np.asarray(i)[..., None] for i in self.starts)
+        return replace(self, source=self.source.per_vector(), starts=starts)
+
+    def locate(self, index: Sequence[Index], mask: Array | None) -> tuple[Array, tuple[Index, ...]]:
+        """As `Buffer.locate`, through the source."""
+        own = [_inside(self, d, i, mask) for d, i in enumerate(index)]
+        outer = len(self.starts) - len(own)
+        moved = [s + i for s, i in zip(self.starts[outer:], own, strict=True)]
+        return self.source.locate([*self.starts[:outer], *moved], mask)
+
+
+Memory: TypeAlias = Buffer | View
+
+
+def _inside(buffer: Memory, position: int, index: Index, mask: Array | None) -> Index:
+    dim = buffer.dims[position]
+    if isinstance(index, int | np.integer):
+        if not 0 <= index < dim:
+            raise _outside(buffer, position, int(index))
+        return index
+    wrong = (index < 0) | (index >= dim)
+    if not wrong.any():
+        return index
+    active = wrong if mask is None else wrong & mask
+    if active.any():
+        raise _outside(buffer, position, int(np.broadcast_to(index, active.shape)[active][0]))
+    return np.where(wrong, 0, index)
+
+
+def _outside(buffer: Memory, position: int, index: int) -> EvaluationError:
+    return EvaluationError(
+        f"expected indices of dim {position} of '{buffer.name}' in [0, {buffer.dims[position]}), got {index}"
+    )
+
+
+def read(buffer: Memory, index: Sequence[Index], mask: Array | None, precision: Precision) -> Value:
+    """The elements at the indices, one for each lane."""
+    array, place = buffer.locate(index, mask)
+    return precision.load(buffer.dtype, array[place])
+
+
+def write(
+    buffer: Memory, index: Sequence[Index], value: Value, mask: Array | None, precision: Precision
+) -> None:
+    """Set the elements at the indices where the mask is on; raises EvaluationError for read-only memory."""
+    array, place = buffer.locate(index, mask)
+    stored = precision.store(buffer.dtype, value)
+    if not array.flags.writeable:
+        raise EvaluationError(f"expected '{buffer.name}' to be writable, got constant memory")
+    if mask is None:
+        shape = np.broadcast_shapes(stored.shape, *(np.shape(i) for i in place))
+        array[tuple(_spread(i, shape) for i in place)] = stored
+        return
+    shape = np.broadcast_shapes(stored.shape, mask.shape, *(np.shape(i) for i in place))
+    active = np.broadcast_to(mask, shape)
+    chosen = tuple(np.broadcast_to(i, shape)[active] for i in place)
+    array[chosen] = np.broadcast_to(stored, shape)[active] if place else stored
+
+
+def _spread(index: Index, shape: tuple[int, ...]) -> Index:
+    return np.broadcast_to(index, shape) if shape else index
+
+
+def vector_index(index: Sequence[Index], lanes: int) -> list[Index]:
+    """Indices of a vector of `lanes` elements along the last dim, as a new last axis."""
+    spread: list[Index] = [i if isinstance(i, int) else np.asarray(i)[..., None] for i in index]
+    return [*spread[:-1], spread[-1] + np.arange(lanes)]

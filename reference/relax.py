@@ -1,0 +1,190 @@
+"""Graph functions: operators by their `reference`, calls that allocate what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, TupleType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..dialects import relax
+from ..dialects.sym import ExprAttr, exprs_of
+from ..dialects.relax.types import TensorType, tensors_in
+from .binding import Expected, bind_symbols
+from .expressions import number, shape_of
+from .memory import Buffer
+from .session import Session
+from .values import EvaluationError
+
+GraphValue: TypeAlias = "Buffer | tuple[GraphValue, ...] | Any"
+"""A tensor, a tuple, or whatever object a registered function returned."""
+
+
+@dataclass
+class _Graph:
+    session: Session
+    symbols: Mapping[str, int]
+    values: dict[SSAValue, GraphValue] = field(default_factory=lambda: {})
+
+
+def run_graph(session: Session, func: relax.FuncOp, args: Sequence[GraphValue]) -> GraphValue:
+    """The value that a graph function returns."""
+    try:
+        graph = _Graph(session, _bind(func, args), dict(zip(func.params, args, strict=True)))
+        _run_block(graph, func.body.block)
+        return graph.values[func.returned]
+    except EvaluationError as error:
+        raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
+
+
+def flatten(value: GraphValue) -> list[Any]:
+    """The tensors of a tuple, in order."""
+    return [leaf for v in cast("tuple[Any, ...]", value) for leaf in flatten(v)] if isinstance(value, tuple) else [value]
+
+
+def _bind(func: relax.FuncOp, args: Sequence[GraphValue]) -> dict[str, int]:
+    if len(args) != len(func.params):
+        raise EvaluationError(f"expected {len(func.params)} arguments, got {len(args)}")
+    expected: list[Expected] = []
+    arrays: list[Any] = []
+    for name, param, arg in zip(func.names, func.params, args, strict=True):
+        for tensor, leaf in zip(tensors_in(param.type), flatten(arg), strict=False):
+            if tensor.dtype is not None and leaf.dtype != tensor.dtype:
+                raise EvaluationError(f"expected argument '{name}' to have dtype {tensor.dtype}, got {leaf.dtype}")
+            expected.append(Expected(name, tensor.dims, tensor.dtype, tensor.rank))
+            arrays.append(leaf.array)
+    symbols: dict[str, int] = {}
+    bind_symbols(expected, arrays, symbols)
+    return symbols
+
+
+def _run_block(graph: _Graph, block: Block) -> None:
+    for op in block.ops:
+        if isinstance(op, relax.OperatorOp):
+            _operator(graph, op)
+        elif op.name in _RELAX:
+            _RELAX[op.name](graph, op)
+        else:
+            raise EvaluationError(f"expected an operation of a graph, got '{op.name}'")
+
+
+def _operator(graph: _Graph, op: relax.OperatorOp) -> None:
+    precision = graph.session.precision
+    operands = [cast(Buffer, graph.values[v]) for v in op.operands]
+    arrays = [precision.load(b.dtype, b.array) if b.dtype == "bfloat16" else b.array for b in operands]
+    found = np.asarray(op.reference(arrays, op.attribute_values()))
+    dtype = op.result.type.dtype or (operands[0].dtype if operands else str(found.dtype))
+    stored = precision.store(dtype, precision.narrow(dtype, found)) if dtype == "bfloat16" else found
+    array = np.array(stored, precision.storage(dtype))
+    if op.result.type.dims is not None:
+        shape = shape_of(op.result.type.dims, graph.symbols)
+        if shape != array.shape:
+            raise EvaluationError(f"expected '{op.name}' to give shape {shape}, got {array.shape}")
+    longest = max((n for b in operands for n in (*b.array.shape, b.array.size // max(1, array.size))), default=1)
+    elementwise = all(b.array.size <= array.size and b.array.shape in (array.shape, ()) for b in operands)
+    graph.session.terms = max(graph.session.terms, 1 if elementwise else longest)
+    graph.values[op.result] = Buffer(array, dtype, op.result.name_hint or op.name)
+
+
+def _fresh(graph: _Graph, type_: Attribute, name: str) -> GraphValue:
+    """Undefined memory for a tensor type, or for each tensor of a tuple type."""
+    if isinstance(type_, TupleType):
+        return tuple(_fresh(graph, t, name) for t in cast(Sequence[Attribute], type_.types.data))
+    assert isinstance(type_, TensorType) and type_.dims is not None and type_.dtype is not None
+    shape = shape_of(type_.dims, graph.symbols)
+    return Buffer(graph.session.precision.fresh(type_.dtype, shape), type_.dtype, name)
+
+
+def _numbers(graph: _Graph, exprs: ArrayAttr[ExprAttr] | None) -> list[int]:
+    return [] if exprs is None else [number(e, graph.symbols) for e in exprs_of(exprs)]
+
+
+def _arguments(graph: _Graph, operands: Sequence[SSAValue]) -> list[Buffer]:
+    return [leaf for v in operands for leaf in flatten(graph.values[v])]
+
+
+def _call_tir(graph: _Graph, op: relax.CallTIROp) -> None:
+    kernel = graph.session.kernel_named(op.callee_name)
+    if kernel is None:
+        raise EvaluationError(f"expected a PrimFunc '{op.callee_name}' in the module, got none")
+    result = _fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
+    inputs, outputs = _arguments(graph, op.args), flatten(result)
+    graph.session.run_kernel(kernel, [*inputs, *outputs], _numbers(graph, op.tir_vars))
+    graph.values[op.result] = result
+
+
+def _call_dps_packed(graph: _Graph, op: relax.CallDPSPackedOp) -> None:
+    result = _fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
+    buffers, outputs = _arguments(graph, op.args), flatten(result)
+    kernel = graph.session.kernel_named(op.callee_name)
+    if kernel is not None:
+        graph.session.run_kernel(kernel, [*buffers, *outputs], ())
+    else:
+        graph.session.call_registered(op.callee_name, [*buffers, *outputs], outputs)
+    graph.values[op.result] = result
+
+
+def _call_packed(graph: _Graph, op: relax.CallPackedOp) -> None:
+    buffers = _arguments(graph, op.args)
+    graph.values[op.result] = graph.session.call_registered(op.callee.data, buffers, buffers)
+
+
+def _call(graph: _Graph, op: relax.CallOp) -> None:
+    callee = graph.session.function(op.callee_name)
+    if not isinstance(callee, relax.FuncOp):
+        raise EvaluationError(f"expected '{op.callee_name}' to be a graph function, got '{callee.name}'")
+    graph.values[op.result] = run_graph(graph.session, callee, [graph.values[v] for v in op.args])
+
+
+def constant_buffer(session: Session, data: relax.TensorData, name: str) -> Buffer:
+    """The memory of a constant, which cannot be written."""
+    try:
+        array = session.precision.widen(data.dtype, data.values).view()
+    except ValueError as error:
+        raise EvaluationError(str(error)) from None
+    array.flags.writeable = False
+    return Buffer(array, data.dtype, name)
+
+
+def _constant(graph: _Graph, op: relax.ConstantOp) -> None:
+    data = op.value.data
+    graph.values[op.result] = constant_buffer(graph.session, data, op.result.name_hint or data.key)
+
+
+def _dataflow(graph: _Graph, op: relax.DataflowOp) -> None:
+    _run_block(graph, op.body.block)
+    graph.values.update({r: graph.values[v] for r, v in zip(op.outputs, op.output.values, strict=True)})
+
+
+def _alloc_tensor(graph: _Graph, op: relax.AllocTensorOp) -> None:
+    graph.values[op.result] = _fresh(graph, op.result.type, op.result.name_hint or "a tensor")
+
+
+def _tuple(graph: _Graph, op: relax.TupleOp) -> None:
+    graph.values[op.result] = tuple(graph.values[v] for v in op.fields)
+
+
+def _tuple_get_item(graph: _Graph, op: relax.TupleGetItemOp) -> None:
+    graph.values[op.result] = graph.values[op.tuple_value][op.index.data]
+
+
+def _nothing(graph: _Graph, op: Operation) -> None:
+    return None
+
+
+_RELAX: dict[str, Callable[[_Graph, Any], None]] = {
+    "relax.alloc_tensor": _alloc_tensor,
+    "relax.call": _call,
+    "relax.call_dps_packed": _call_dps_packed,
+    "relax.call_packed": _call_packed,
+    "relax.call_tir": _call_tir,
+    "relax.constant": _constant,
+    "relax.dataflow": _dataflow,
+    "relax.output": _nothing,
+    "relax.return": _nothing,
+    "relax.tuple": _tuple,
+    "relax.tuple_get_item": _tuple_get_item,
+}

@@ -1,0 +1,297 @@
+"""`arith` in NumPy: one function for each operation, exact in its dtype.
+
+Where LLVM leaves a result undefined the evaluator is definite: shifts by the width or more give 0 (the
+sign for `shrsi`), a float out of an integer's range saturates and NaN becomes 0. Division by zero in an
+active lane is an EvaluationError. Fast-math flags are not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.ir import Operation
+
+from ..dialects.llvm_ext.vectors import FCmpOp, SelectOp, SplatOp
+from .values import Precision, Value, bfloat16_bits, bfloat16_values, lanes_of, value_dtype
+
+ScalarFunction: TypeAlias = Callable[..., Value]
+"""From operand values to the result, elementwise on arrays."""
+Maker: TypeAlias = Callable[[Any, Precision], ScalarFunction]
+"""Translates one operation."""
+
+
+def unsigned(values: Value) -> Value:
+    """The same bits as unsigned integers; bool as 0 and 1."""
+    array = np.asarray(values)
+    return array.astype(np.uint8) if array.dtype.kind == "b" else array.view(f"u{array.dtype.itemsize}")[()]
+
+
+def signed(values: Value) -> Value:
+    """The same bits as signed integers; true is -1."""
+    array = np.asarray(values)
+    return -array.astype(np.int8) if array.dtype.kind == "b" else array[()]
+
+
+def _float_op(function: ScalarFunction) -> Maker:
+    def make(op: Operation, precision: Precision) -> ScalarFunction:
+        dtype = value_dtype(op.results[0].type)
+        if dtype != "bfloat16" or precision.float64:
+            return function
+        return lambda *args: precision.narrow(dtype, function(*args))
+
+    return make
+
+
+def _integer_op(function: ScalarFunction, is_unsigned: bool = False) -> Maker:
+    view = unsigned if is_unsigned else signed
+
+    def make(op: Operation, precision: Precision) -> ScalarFunction:
+        dtype = value_dtype(op.results[0].type)
+        result, operand = precision.compute(dtype), precision.compute(value_dtype(op.operands[0].type))
+
+        def apply(*args: Value) -> Value:
+            values = function(*(view(np.asarray(a, operand)) for a in args))
+            return (values & 1 != 0) if result.kind == "b" else np.asarray(values).astype(result)[()]
+
+        return apply
+
+    return make
+
+
+def _extremum(function: ScalarFunction, zero: ScalarFunction) -> ScalarFunction:
+    """IEEE 754's maximum and minimum: NaN wins, and -0 is smaller than +0."""
+
+    def apply(x: Value, y: Value) -> Value:
+        both = (x == 0) & (y == 0)
+        return np.where(both, zero(x, y), function(x, y))[()] if np.any(both) else function(x, y)
+
+    return apply
+
+
+def _truncating_division(x: Value, y: Value) -> Value:
+    quotient = x // y
+    return quotient + ((quotient < 0) & (quotient * y != x)).astype(quotient.dtype)
+
+
+def _shift(function: ScalarFunction) -> ScalarFunction:
+    """Counts are unsigned: a negative one is as large as any that is too large."""
+
+    def apply(x: Value, count: Value) -> Value:
+        width = x.dtype.itemsize * 8
+        large = unsigned(count) >= width
+        shifted = function(x, np.where(large, 0, count).astype(x.dtype))
+        return np.where(large, function(function(x, width - 1), 1), shifted)[()]
+
+    return apply
+
+
+CMPI: tuple[tuple[ScalarFunction, bool], ...] = (
+    (np.equal, False),
+    (np.not_equal, False),
+    (np.less, False),
+    (np.less_equal, False),
+    (np.greater, False),
+    (np.greater_equal, False),
+    (np.less, True),
+    (np.less_equal, True),
+    (np.greater, True),
+    (np.greater_equal, True),
+)
+"""Function and unsignedness of each `arith.cmpi` predicate, by number."""
+
+
+def _unordered(x: Value, y: Value) -> Value:
+    return np.isnan(x) | np.isnan(y)
+
+
+CMPF: dict[str, ScalarFunction] = {
+    "false": lambda x, y: np.zeros_like(x == y),
+    "oeq": np.equal,
+    "ogt": np.greater,
+    "oge": np.greater_equal,
+    "olt": np.less,
+    "ole": np.less_equal,
+    "one": lambda x, y: (x < y) | (x > y),
+    "ord": lambda x, y: ~_unordered(x, y),
+    "ueq": lambda x, y: ~((x < y) | (x > y)),
+    "ugt": lambda x, y: ~(x <= y),
+    "uge": lambda x, y: ~(x < y),
+    "ult": lambda x, y: ~(x >= y),
+    "ule": lambda x, y: ~(x > y),
+    "une": np.not_equal,
+    "uno": _unordered,
+    "true": lambda x, y: np.ones_like(x == y),
+}
+"""Float comparisons by name, in the order of `arith.cmpf`'s predicate numbers."""
+
+
+def _cmpi(op: arith.CmpiOp, precision: Precision) -> ScalarFunction:
+    function, is_unsigned = CMPI[op.predicate.value.data]
+    view = unsigned if is_unsigned else signed
+    operand = precision.compute(value_dtype(op.lhs.type))
+    return lambda x, y: function(view(np.asarray(x, operand)), view(np.asarray(y, operand)))
+
+
+def _cmpf(op: arith.CmpfOp, precision: Precision) -> ScalarFunction:
+    return list(CMPF.values())[op.predicate.value.data]
+
+
+def _constant(op: arith.ConstantOp, precision: Precision) -> ScalarFunction:
+    dtype, lanes = value_dtype(op.result.type), lanes_of(op.result.type)
+    value = _constant_value(op.value)
+    if dtype == "index" and lanes is None:
+        return lambda: value
+    array = precision.narrow(dtype, np.asarray(value))
+    constant = array if lanes is None else np.broadcast_to(array, (lanes,))
+    return lambda: constant
+
+
+def _constant_value(attribute: Any) -> Any:
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        return list(cast(Sequence[Any], attribute.get_values()))
+    assert isinstance(attribute, IntegerAttr | FloatAttr)
+    return cast(Any, attribute).value.data
+
+
+def _select(op: arith.SelectOp | SelectOp, precision: Precision) -> ScalarFunction:
+    spread = lanes_of(op.operands[0].type) is None and lanes_of(op.results[0].type) is not None
+
+    def select(condition: Value, on_true: Value, on_false: Value) -> Value:
+        return np.where(np.asarray(condition)[..., None] if spread else condition, on_true, on_false)[()]
+
+    return select
+
+
+def _resize(op: Operation, precision: Precision) -> ScalarFunction:
+    dtype = value_dtype(op.results[0].type)
+    return lambda x: precision.narrow(dtype, x)
+
+
+def _integer_resize(is_unsigned: bool) -> Maker:
+    view = unsigned if is_unsigned else signed
+
+    def make(op: Operation, precision: Precision) -> ScalarFunction:
+        source = precision.compute(value_dtype(op.operands[0].type))
+        target = precision.compute(value_dtype(op.results[0].type))
+        if target.kind == "b":
+            return lambda x: np.asarray(x, source) & 1 != 0
+        return lambda x: np.asarray(view(np.asarray(x, source))).astype(target)[()]
+
+    return make
+
+
+def _integer_to_float(is_unsigned: bool) -> Maker:
+    view = unsigned if is_unsigned else signed
+
+    def make(op: Operation, precision: Precision) -> ScalarFunction:
+        dtype = value_dtype(op.results[0].type)
+        source = precision.compute(value_dtype(op.operands[0].type))
+        if dtype == "bfloat16" and not precision.float64:
+            return lambda x: precision.narrow(dtype, np.asarray(view(np.asarray(x, source)), np.float64))
+        target = precision.compute(dtype)
+        return lambda x: np.asarray(view(np.asarray(x, source))).astype(target)[()]
+
+    return make
+
+
+def _float_to_integer(is_unsigned: bool) -> Maker:
+    def make(op: Operation, precision: Precision) -> ScalarFunction:
+        target = precision.compute(value_dtype(op.results[0].type))
+        bits = 1 if target.kind == "b" else target.itemsize * 8
+        low, high = (0, 2**bits - 1) if is_unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        held = np.dtype(f"{'u' if is_unsigned else 'i'}{target.itemsize}")
+
+        def convert(x: Value) -> Value:
+            wide = np.nan_to_num(np.trunc(np.asarray(x, np.float64)), nan=0.0, posinf=np.inf, neginf=-np.inf)
+            inside = np.where((wide > low) & (wide < high), wide, 0).astype(held)
+            result = np.where(wide >= high, held.type(high), np.where(wide <= low, held.type(low), inside))
+            return (result & 1 != 0)[()] if target.kind == "b" else result.view(target)[()]
+
+        return convert
+
+    return make
+
+
+def _bitcast(op: Operation, precision: Precision) -> ScalarFunction:
+    source, target = value_dtype(op.operands[0].type), value_dtype(op.results[0].type)
+    held = precision.compute(target)
+
+    def cast_bits(x: Value) -> Value:
+        exact = Precision().narrow(source, x)
+        bits = bfloat16_bits(exact) if source == "bfloat16" else np.asarray(exact)
+        if target == "bfloat16":
+            return bfloat16_values(bits.view(np.uint16)).astype(held)[()]
+        return bits.view(Precision().compute(target)).astype(held)[()]
+
+    return cast_bits
+
+
+def _splat(op: Operation, precision: Precision) -> ScalarFunction:
+    if lanes_of(op.operands[0].type) is not None:
+        return lambda x: x
+    shape = (lanes_of(op.results[0].type),)
+    return lambda x: np.broadcast_to(np.asarray(x)[..., None], (*np.shape(x), *shape))
+
+
+DIVISIONS: frozenset[str] = frozenset(
+    f"arith.{n}" for n in ("divui", "divsi", "floordivsi", "ceildivsi", "ceildivui", "remui", "remsi")
+)
+"""Operations that have no result for a divisor of 0."""
+
+SCALARS: dict[str, Maker] = {
+    "arith.constant": _constant,
+    "arith.addf": _float_op(np.add),
+    "arith.subf": _float_op(np.subtract),
+    "arith.mulf": _float_op(np.multiply),
+    "arith.divf": _float_op(np.divide),
+    "arith.negf": _float_op(np.negative),
+    "arith.maximumf": _float_op(_extremum(np.maximum, np.add)),
+    "arith.minimumf": _float_op(_extremum(np.minimum, lambda x, y: -(-x - y))),
+    "arith.maxnumf": _float_op(np.fmax),
+    "arith.minnumf": _float_op(np.fmin),
+    "arith.addi": _integer_op(np.add),
+    "arith.subi": _integer_op(np.subtract),
+    "arith.muli": _integer_op(np.multiply),
+    "arith.divsi": _integer_op(_truncating_division),
+    "arith.divui": _integer_op(np.floor_divide, True),
+    "arith.floordivsi": _integer_op(np.floor_divide),
+    "arith.ceildivsi": _integer_op(lambda x, y: x // y + (x % y != 0)),
+    "arith.ceildivui": _integer_op(lambda x, y: x // y + (x % y != 0), True),
+    "arith.remsi": _integer_op(np.fmod),
+    "arith.remui": _integer_op(np.remainder, True),
+    "arith.minsi": _integer_op(np.minimum),
+    "arith.maxsi": _integer_op(np.maximum),
+    "arith.minui": _integer_op(np.minimum, True),
+    "arith.maxui": _integer_op(np.maximum, True),
+    "arith.andi": _integer_op(np.bitwise_and),
+    "arith.ori": _integer_op(np.bitwise_or),
+    "arith.xori": _integer_op(np.bitwise_xor),
+    "arith.shli": _integer_op(_shift(np.left_shift)),
+    "arith.shrsi": _integer_op(_shift(np.right_shift)),
+    "arith.shrui": _integer_op(_shift(np.right_shift), True),
+    "arith.cmpi": _cmpi,
+    "arith.cmpf": _cmpf,
+    "arith.select": _select,
+    "arith.extf": _resize,
+    "arith.truncf": _resize,
+    "arith.extsi": _integer_resize(False),
+    "arith.extui": _integer_resize(True),
+    "arith.trunci": _integer_resize(False),
+    "arith.index_cast": _integer_resize(False),
+    "arith.index_castui": _integer_resize(True),
+    "arith.sitofp": _integer_to_float(False),
+    "arith.uitofp": _integer_to_float(True),
+    "arith.fptosi": _float_to_integer(False),
+    "arith.fptoui": _float_to_integer(True),
+    "arith.bitcast": _bitcast,
+    "vector.bitcast": _bitcast,
+    "vector.broadcast": _splat,
+    SplatOp.name: _splat,
+    SelectOp.name: _select,
+    FCmpOp.name: lambda op, precision: CMPF[op.predicate.data.value],
+}
+"""How each operation on scalars, or elementwise on vectors, is computed."""

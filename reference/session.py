@@ -1,0 +1,142 @@
+"""One evaluation of a module: its functions by name, the registry, kernels translated so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from ..dialects import loops, tir
+from .binding import Expected, bind_symbols
+from .control import CONTROL
+from .kernel import Frame, KernelCompiler, Step
+from .loops import LOOPS
+from .memory import Buffer
+from .tir import TIR
+from .values import EvaluationError, Precision, Value, value_dtype
+
+Registry: TypeAlias = Mapping[str, Callable[..., Any]]
+"""Python functions by name: they get arrays and write the last ones in place."""
+Kernel: TypeAlias = tir.PrimFuncOp | loops.FuncOp
+
+
+@dataclass
+class Session:
+    """Where functions of the module are found and run."""
+
+    module: ModuleOp
+    registry: Registry
+    precision: Precision
+    vectorize: bool = True
+    terms: int = 0
+    """A bound for how many roundings follow each other in the results so far."""
+    functions: dict[str, Operation] = field(init=False)
+    kernels: dict[Any, Step] = field(default_factory=lambda: {})
+
+    def __post_init__(self) -> None:
+        self.functions = {}
+        for op in self.module.body.block.ops:
+            name = op.properties.get("sym_name", op.attributes.get("sym_name"))
+            if isinstance(name, StringAttr):
+                self.functions[name.data] = op
+
+    def function(self, name: str) -> Operation:
+        """The function of that name; raises EvaluationError where there is none."""
+        if name not in self.functions:
+            raise EvaluationError(f"expected a function '{name}' in the module, got none")
+        return self.functions[name]
+
+    def kernel_named(self, name: str) -> Kernel | None:
+        """The PrimFunc or loop function of that name."""
+        op = self.functions.get(name)
+        return op if isinstance(op, Kernel) else None
+
+    def run_kernel(self, op: Kernel, buffers: Sequence[Value], variables: Sequence[int]) -> None:
+        """Run a kernel on buffers, in place; `variables` are the values of its index parameters."""
+        try:
+            self._run_kernel(op, buffers, variables)
+        except EvaluationError as error:
+            raise EvaluationError(f"in '{op.sym_name.data}': {error}") from None
+
+    def _run_kernel(self, op: Kernel, buffers: Sequence[Value], variables: Sequence[int]) -> None:
+        values, symbols = _bind_kernel(op, buffers, variables, self.precision)
+        arrays = [b.array for b in buffers if isinstance(b, Buffer)]
+        alone = self.vectorize and not _overlap(arrays)
+        key = (op, tuple(sorted(symbols.items())), alone)
+        if key not in self.kernels:
+            handlers = {**TIR, **LOOPS, **CONTROL}
+            compiler = KernelCompiler(symbols, self.precision, handlers, self.registry)
+            if alone:
+                known = {p: values[p] for p in op.params if isinstance(p.type, IndexType)}
+                compiler.choose_axes(op.body.block, known)
+            self.kernels[key] = compiler.block(op.body.block)
+            self.terms = max(self.terms, compiler.terms)
+        self.kernels[key](Frame(values))
+
+    def call_registered(self, name: str, buffers: Sequence[Buffer], written: Sequence[Buffer]) -> Any:
+        """Call a registered function on the user's kind of arrays; raises EvaluationError for an unknown name."""
+        if name not in self.registry:
+            raise EvaluationError(
+                f"expected '{name}' to be a PrimFunc of the module or a registered function, got neither"
+            )
+        arrays = [self.precision.native(b.dtype, b.array) for b in buffers]
+        result = self.registry[name](*arrays)
+        for buffer, array in zip(buffers, arrays, strict=True):
+            if array is not buffer.array and any(buffer is w for w in written):
+                buffer.array[...] = self.precision.widen(buffer.dtype, array)
+        return result
+
+
+def _bind_kernel(
+    op: Kernel, buffers: Sequence[Value], variables: Sequence[int], precision: Precision
+) -> tuple[dict[SSAValue, Value], dict[str, int]]:
+    """Values of the parameters and of the symbols."""
+    given, numbers = list(buffers), list(variables)
+    values: dict[SSAValue, Value] = {}
+    symbols: dict[str, int] = {}
+    names = op.names if isinstance(op, tir.PrimFuncOp) else [p.name_hint or "" for p in op.params]
+    for name, param in zip(names, op.params, strict=True):
+        source = numbers if isinstance(param.type, IndexType) and numbers else given
+        if not source:
+            raise EvaluationError(f"expected an argument for parameter '{name}', got none")
+        values[param] = _argument(name, param, source.pop(0), precision)
+        if isinstance(param.type, IndexType):
+            symbols[name] = values[param]
+    if given:
+        raise EvaluationError(f"expected {len(values)} arguments, got {len(values) + len(given)}")
+    memory = [(n, p) for n, p in zip(names, op.params, strict=True) if isinstance(p.type, tir.BufferType)]
+    expected = [Expected(n, p.type.dims, p.type.dtype) for n, p in memory if isinstance(p.type, tir.BufferType)]
+    bind_symbols(expected, [values[p].array for _, p in memory], symbols)
+    if isinstance(op, loops.FuncOp):
+        unsolved = [s for s in op.symbol_names if s not in symbols]
+        symbols.update(zip(unsolved, numbers, strict=False))
+    return values, symbols
+
+
+def _argument(name: str, param: SSAValue, given: Value, precision: Precision) -> Value:
+    if isinstance(param.type, tir.BufferType):
+        if not isinstance(given, Buffer):
+            raise EvaluationError(f"expected argument '{name}' to be a tensor, got {given}")
+        if given.dtype != param.type.dtype:
+            raise EvaluationError(f"expected argument '{name}' to have dtype {param.type.dtype}, got {given.dtype}")
+        return Buffer(given.array, given.dtype, param.name_hint or name)
+    scalar = given.array[()] if isinstance(given, Buffer) else given
+    return int(scalar) if isinstance(param.type, IndexType) else precision.narrow(value_dtype(param.type), scalar)
+
+
+def _overlap(arrays: Sequence[Any]) -> bool:
+    return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
+
+
+def check_apart(callee: str, outputs: Sequence[Buffer], inputs: Sequence[Buffer]) -> None:
+    """Raise EvaluationError where memory that a call writes overlaps other memory of the call."""
+    for position, output in enumerate(outputs):
+        for other in (*inputs, *outputs[:position]):
+            if np.may_share_memory(output.array, other.array) and output.array.size:
+                raise EvaluationError(
+                    f"expected the output of '{callee}' in memory of its own, got '{output.name}' over '{other.name}'"
+                )

@@ -1,0 +1,168 @@
+"""TensorIR: loops, blocks with their first-iteration init, element accesses, views."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dialects import tir
+from ..dialects.sym import exprs_of
+from .control import nothing
+from .expressions import shape_of, with_symbols
+from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
+from .memory import View, read, write
+from .values import EvaluationError, Value, value_dtype
+
+
+def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:
+    lower, extent = compiler.numbers([op.min.data, op.extent.data], op.operands_)
+    (body, limit), var = compiler.loop(op, op.body.block), op.loop_var
+    return lambda frame: for_loop(frame, var, lower(frame), extent(frame), body, limit)
+
+
+def _block(compiler: KernelCompiler, op: tir.BlockOp) -> Step:
+    """Bind the axes; where the predicates hold, run the init at the first reduction point, then the body."""
+    operands = op.numbering()
+    axes = list(zip(op.axis_vars, compiler.numbers(exprs_of(op.bindings), operands), strict=True))
+    holds = compiler.bounds(op.predicates.data, operands)
+    init = None if op.init is None else compiler.block(op.init.body.block)
+    is_first = _at_first(compiler, op)
+    body = compiler.block(op.body.block)
+    compiler.terms = max(compiler.terms, _reduction_terms(compiler, op))
+
+    def run(frame: Frame) -> None:
+        outer = frame.mask
+        for var, binding in axes:
+            frame.values[var] = binding(frame)
+        if frame.narrow(holds(frame)):
+            if init is not None:
+                inner = frame.mask
+                if frame.narrow(is_first(frame)):
+                    init(frame)
+                frame.mask = inner
+            body(frame)
+        frame.mask = outer
+
+    return run
+
+
+def _reduction_terms(compiler: KernelCompiler, op: tir.BlockOp) -> int:
+    extents = [with_symbols(a.extent.data, compiler.symbols) for a in op.axes.data if a.kind.data == "reduce"]
+    return math.prod(e.constant or 1 for e in extents)
+
+
+def _at_first(compiler: KernelCompiler, op: tir.BlockOp) -> Number:
+    pairs = [
+        (var, compiler.number(axis.min.data, op.numbering()))
+        for var, axis in zip(op.axis_vars, op.axes.data, strict=True)
+        if axis.kind.data == "reduce"
+    ]
+
+    def is_first(frame: Frame) -> Value:
+        result: Value = True
+        for var, lower in pairs:
+            result = (frame.values[var] == lower(frame)) & result
+        return result
+
+    return is_first
+
+
+def _load(compiler: KernelCompiler, op: tir.LoadOp) -> Step:
+    index = compiler.numbers(exprs_of(op.indices), op.operands_)
+    buffer, result, precision = op.buffer, op.result, compiler.precision
+
+    def run(frame: Frame) -> None:
+        place = [i(frame) for i in index]
+        frame.values[result] = read(frame.values[buffer], place, frame.mask, precision)
+
+    return run
+
+
+def _store(compiler: KernelCompiler, op: tir.StoreOp) -> Step:
+    index = compiler.numbers(exprs_of(op.indices), op.operands_)
+    buffer, value, precision = op.buffer, op.value, compiler.precision
+
+    def run(frame: Frame) -> None:
+        place = [i(frame) for i in index]
+        write(frame.values[buffer], place, frame.values[value], frame.mask, precision)
+
+    return run
+
+
+def _apply(compiler: KernelCompiler, op: tir.ApplyOp) -> Step:
+    number, result = compiler.number(op.expr.data, op.operands), op.result
+
+    def run(frame: Frame) -> None:
+        frame.values[result] = number(frame)
+
+    return run
+
+
+def _match_buffer(compiler: KernelCompiler, op: tir.MatchBufferOp) -> Step:
+    starts = compiler.numbers(exprs_of(op.starts), op.operands_)
+    result, source = op.result, op.source
+    assert isinstance(result.type, tir.BufferType)
+    dims, name = shape_of(result.type.dims, compiler.symbols), result.name_hint or "a view"
+
+    def run(frame: Frame) -> None:
+        place = tuple(s(frame) for s in starts)
+        frame.values[result] = View(frame.values[source], place, dims, name)
+
+    return run
+
+
+def _assert(compiler: KernelCompiler, op: tir.AssertOp) -> Step:
+    condition, message = op.condition, op.message.data
+
+    def run(frame: Frame) -> None:
+        holds = np.asarray(frame.values[condition])
+        if not (holds if frame.mask is None else holds | ~frame.mask).all():
+            raise EvaluationError(message)
+
+    return run
+
+
+C_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "atan2": np.arctan2,
+    "fabs": np.abs,
+    "fma": lambda x, y, z: x * y + z,
+    "pow": np.power,
+    **{n: getattr(np, n) for n in ("cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "fmod")},
+    **{n: getattr(np, n) for n in ("log", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")},
+}
+"""Functions of C's math library that `tir.call_extern` may name, with or without the ``f`` of float32."""
+
+
+def _call_extern(compiler: KernelCompiler, op: tir.CallExternOp) -> Step:
+    name, args, result = op.callee.data, list(op.args), op.result
+    function = C_FUNCTIONS.get(name) or C_FUNCTIONS.get(name.removesuffix("f"))
+    if name in compiler.externs:
+        function = np.frompyfunc(compiler.externs[name], len(args), 1)
+    if function is None:
+        raise EvaluationError(f"expected '{name}' to be registered or a function of C's math library")
+
+    def run(frame: Frame) -> None:
+        found = function(*(np.asarray(frame.values[a], np.float64) for a in args))
+        if result is not None:
+            dtype = value_dtype(result.type)
+            frame.values[result] = compiler.precision.narrow(dtype, np.asarray(found, np.float64))
+
+    return run
+
+
+TIR: dict[str, Handler] = {
+    "tir.alloc_buffer": lambda compiler, op: compiler.scratch(op.result),
+    "tir.apply": _apply,
+    "tir.assert": _assert,
+    "tir.block": _block,
+    "tir.call_extern": _call_extern,
+    "tir.for": _for,
+    "tir.init": nothing,
+    "tir.load": _load,
+    "tir.match_buffer": _match_buffer,
+    "tir.store": _store,
+}
+"""How each `tir` operation runs."""

@@ -1,0 +1,23 @@
+"""What runs built modules: tensors, the function registry, executables and the virtual machine.
+
+Nothing here imports the compiler: NumPy and the standard library are enough.
+"""
+
+from .device import Device as Device
+from .device import cpu as cpu
+from .device import device as device
+from .executable import Executable as Executable
+from .executable import NativeLibrary as NativeLibrary
+from .registry import get_global_func as get_global_func
+from .registry import list_global_func_names as list_global_func_names
+from .registry import register_func as register_func
+from .registry import register_global_func as register_global_func
+from .registry import remove_global_func as remove_global_func
+from .tensor import NDArray as NDArray
+from .tensor import Tensor as Tensor
+from .tensor import array as array
+from .tensor import empty as empty
+from .tensor import from_dlpack as from_dlpack
+from .tensor import from_numpy as from_numpy
+from .tensor import tensor as tensor
+from .vm import VirtualMachine as VirtualMachine

@@ -1,0 +1,201 @@
+"""Checking the arguments of a call against the signature, and making them fit for native code.
+
+What depends on layouts alone is worked out once per combination of layouts and kept as a `Plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from .dtype import dtype_info
+from .signature import Dim, FunctionSpec, ParamSpec, evaluate_dim, shape_text
+from .tensor import Layout, Tensor, as_tensor
+
+
+class Plan(NamedTuple):
+    """What a call with arguments of certain layouts needs.
+
+    `results` are the bytes and layout of each result, `extents` the bytes of each packed argument;
+    `staged` says that some argument must be copied into packed memory first.
+    """
+
+    symbols: tuple[int, ...]
+    results: tuple[tuple[int, Layout], ...]
+    arena_size: int
+    extents: tuple[int, ...]
+    staged: bool
+
+
+def make_plan(spec: FunctionSpec, layouts: Sequence[Layout]) -> Plan:
+    """Check all layouts against the signature; TypeError or ValueError naming the parameter."""
+    for param, layout in zip(spec.params, layouts, strict=True):
+        _check_static(param, layout)
+    symbols = _solve(spec, layouts)
+    for param, layout in zip(spec.params, layouts, strict=True):
+        _check_expressions(param, layout, symbols)
+        if param.written:
+            _check_written(param, layout)
+    results = tuple(_result(spec, i, symbols) for i in range(len(spec.results)))
+    return Plan(
+        tuple(symbols[s] for s in spec.symbols),
+        tuple((layout.nbytes, layout) for layout in results),
+        evaluate_dim(spec.arena_size, symbols),
+        tuple(layout.nbytes for layout in layouts),
+        not all(layout.packed for layout in layouts),
+    )
+
+
+def _check_static(param: ParamSpec, layout: Layout) -> None:
+    if layout.dtype != param.dtype:
+        raise TypeError(
+            f"expected argument '{param.name}' to have dtype {param.dtype}, got {layout.dtype}"
+        )
+    if len(layout.shape) != len(param.shape) or any(
+        isinstance(want, int) and want != got
+        for want, got in zip(param.shape, layout.shape, strict=True)
+    ):
+        _shape_error(param, shape_text(param.shape), layout)
+
+
+def _shape_error(param: ParamSpec, expected: str, layout: Layout) -> NoReturn:
+    raise ValueError(
+        f"expected argument '{param.name}' to have shape {expected}, got {layout.shape}"
+    )
+
+
+def _solve(spec: FunctionSpec, layouts: Sequence[Layout]) -> dict[str, int]:
+    """The value of every symbol, from the dims that are exactly that symbol."""
+    found: dict[str, tuple[int, str]] = {}
+    for param, layout in zip(spec.params, layouts, strict=True):
+        for dim, size in zip(param.shape, layout.shape, strict=True):
+            if not isinstance(dim, str):
+                continue
+            first, by = found.setdefault(dim, (size, param.name))
+            if first != size:
+                raise ValueError(
+                    f"symbol '{dim}' is {first} by argument '{by}' "
+                    f"but {size} by argument '{param.name}'"
+                )
+    return {symbol: value for symbol, (value, _) in found.items()}
+
+
+def _check_expressions(param: ParamSpec, layout: Layout, symbols: Mapping[str, int]) -> None:
+    if any(isinstance(d, tuple) for d in param.shape):
+        expected = tuple(evaluate_dim(d, symbols) for d in param.shape)
+        if expected != layout.shape:
+            _shape_error(param, f"{shape_text(param.shape)} = {expected}", layout)
+
+
+def _check_written(param: ParamSpec, layout: Layout) -> None:
+    if not layout.writable:
+        raise ValueError(f"argument '{param.name}' is written but read-only")
+    if layout.strides is not None and _overlaps_itself(layout):
+        raise ValueError(f"argument '{param.name}' is written but its elements overlap")
+
+
+def _overlaps_itself(layout: Layout) -> bool:
+    """Whether two elements may share memory: a stride that does not step over the inner dims."""
+    if 0 in layout.shape:
+        return False
+    reach = dtype_info(layout.dtype).itemsize
+    dims = zip(layout.shape, layout.strides or (), strict=True)
+    for size, stride in sorted((d for d in dims if d[0] > 1), key=lambda d: abs(d[1])):
+        if abs(stride) < reach:
+            return True
+        reach += abs(stride) * (size - 1)
+    return False
+
+
+def _result(spec: FunctionSpec, index: int, symbols: Mapping[str, int]) -> Layout:
+    dims: tuple[Dim, ...] = spec.results[index].shape
+    shape = tuple(evaluate_dim(d, symbols) for d in dims)
+    if any(d < 0 for d in shape):
+        raise ValueError(
+            f"expected result {index} of {spec.name} to have dims of at least 0, "
+            f"got {shape_text(dims)} = {shape}"
+        )
+    return Layout(shape, spec.results[index].dtype)
+
+
+def bind_arguments(
+    spec: FunctionSpec, args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[object, ...]:
+    """All arguments in the order of the parameters; raises TypeError where they do not fit."""
+    names = [p.name for p in spec.params]
+    listed = f"({', '.join(names)})"
+    given = dict(zip(names, args, strict=False))
+    for name, value in kwargs.items():
+        if name not in names:
+            raise TypeError(f"{spec.name} has no argument '{name}', expected {listed}")
+        if name in given:
+            raise TypeError(f"{spec.name} got two values for argument '{name}'")
+        given[name] = value
+    count = len(args) + len(kwargs)
+    if count != len(names):
+        plural = "" if len(names) == 1 else "s"
+        raise TypeError(f"{spec.name} expects {len(names)} argument{plural} {listed}, got {count}")
+    return tuple(given[name] for name in names)
+
+
+def to_tensor(param: ParamSpec, value: object) -> Tensor:
+    """A tensor over the memory of one argument; raises TypeError or ValueError naming it."""
+    try:
+        return as_tensor(value)
+    except (BufferError, RuntimeError, ValueError) as error:  # what torch and others refuse with
+        raise ValueError(f"cannot use argument '{param.name}': {_one_line(error)}") from error
+    except TypeError as error:
+        if hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"):
+            raise TypeError(f"cannot use argument '{param.name}': {_one_line(error)}") from error
+    kind = type(value).__name__
+    raise TypeError(f"expected argument '{param.name}' to be a tensor, got {kind}")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()).rstrip(".")
+
+
+def overlapping(written: Sequence[int], args: Sequence[Tensor], extents: Sequence[int]) -> bool:
+    """Whether a written argument shares memory with any other one; all are packed."""
+    for i in written:
+        start = args[i].address
+        end = start + extents[i]
+        for j, other in enumerate(args):
+            if j != i and other.address < end and start < other.address + extents[j]:
+                return True
+    return False
+
+
+def stage(
+    spec: FunctionSpec, args: Sequence[Tensor]
+) -> tuple[list[Tensor], list[tuple[Tensor, Tensor]]]:
+    """Packed arguments of which no written one shares memory with another.
+
+    Returns them, and the (copy, original) pairs to copy back after the call. An argument that is
+    only read is copied where a written one overlaps it: the call sees the values from before.
+    Raises ValueError where two written arguments share elements, as no result would be right.
+    """
+    views: list[np.ndarray[Any, Any]] = [a.view() for a in args]
+    written = [i for i, p in enumerate(spec.params) if p.written]
+    staged, back = list(args), list[tuple[Tensor, Tensor]]()
+    for i, param in enumerate(spec.params):
+        others = [j for j in written if j != i and np.may_share_memory(views[i], views[j])]
+        if param.written:
+            _refuse_shared(spec, i, others, views)
+        if not args[i].layout.packed or (others and not param.written):
+            staged[i] = args[i].contiguous_copy()
+            if param.written:
+                back.append((staged[i], args[i]))
+    return staged, back
+
+
+def _refuse_shared(
+    spec: FunctionSpec, index: int, others: Sequence[int], views: Sequence[np.ndarray[Any, Any]]
+) -> None:
+    for j in others:
+        if np.shares_memory(views[index], views[j]):
+            first, second = sorted((index, j))
+            names = f"'{spec.params[first].name}' and '{spec.params[second].name}'"
+            raise ValueError(f"arguments {names} are both written but share memory")

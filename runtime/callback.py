@@ -1,0 +1,150 @@
+"""Calls from native code back into registered Python functions.
+
+One C function pointer serves all: native code hands it the token of its call, by which the state of
+that call is found. Exceptions travel in that state: native code sees only a status.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+from .memory import ArenaPool, Storage
+from .registry import get_global_func
+from .signature import PackedSite
+from .tensor import Layout, Tensor
+
+
+class Lease:
+    """The memory that one call lends to callbacks: arguments, results and the arena.
+
+    Every tensor handed to a callback owns the lease. The arena goes back to its pool when the call
+    has ended *and* no such tensor is left, so one that a callback keeps stays valid.
+    """
+
+    __slots__ = ("_arena", "_kept", "_pool", "_read_only")
+
+    def __init__(
+        self,
+        arena: Storage | None,
+        pool: ArenaPool,
+        args: Sequence[Tensor],
+        results: Sequence[Tensor],
+    ) -> None:
+        self._arena = arena
+        self._pool = pool
+        self._kept = (args, results)
+        self._read_only = [
+            (a.address, a.address + a.layout.nbytes) for a in args if not a.layout.writable
+        ]
+
+    def tensor(self, address: int, dtype: str, shape: tuple[int, ...]) -> Tensor:
+        """A view of lent memory, read-only where it is the user's read-only argument."""
+        writable = not any(low <= address < high for low, high in self._read_only)
+        return Tensor(address, Layout(shape, dtype, None, writable), self)
+
+    def __del__(self) -> None:
+        if self._arena is not None:
+            self._pool.give(self._arena)
+
+
+class CallState:
+    """A running call whose native code may call back; use as a context manager.
+
+    `token` identifies it to the callback, `error` is what a callback raised.
+    """
+
+    __slots__ = ("error", "lease", "sites", "thread", "token")
+
+    def __init__(self, sites: Sequence[PackedSite], lease: Lease) -> None:
+        self.sites = sites
+        self.lease = lease
+        self.error: BaseException | None = None
+        self.token = next(_tokens)
+        self.thread = threading.get_ident()
+
+    def __enter__(self) -> CallState:
+        _install_hook()
+        _active[self.token] = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        del _active[self.token]
+
+    def call(self, site: int, data: int | None, dims: int | None) -> None:
+        """Call the function of a site with views of the memory that native code names."""
+        packed = self.sites[site]
+        addresses = (ctypes.c_int64 * len(packed.args)).from_address(data or 0)
+        sizes = (ctypes.c_int64 * sum(len(a.shape) for a in packed.args)).from_address(dims or 0)
+        args: list[Tensor] = []
+        start = 0
+        for address, spec in zip(addresses, packed.args, strict=True):
+            end = start + len(spec.shape)
+            args.append(self.lease.tensor(address, spec.dtype, tuple(sizes[start:end])))
+            start = end
+        get_global_func(packed.name)(*args)
+
+
+_active: dict[int, CallState] = {}
+_tokens = itertools.count(1)
+
+
+def _call_back(token: int, site: int, data: int | None, dims: int | None) -> int:
+    state = _active[token]
+    try:
+        if state.error is not None:  # native code has missed the status of an earlier callback
+            return 1
+        state.call(site, data, dims)
+        return 0
+    except BaseException as error:  # KeyboardInterrupt too must reach the caller
+        state.error = error
+        return 1
+
+
+_callback = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p
+)(_call_back)
+
+
+def _pointer() -> int:
+    value = ctypes.cast(_callback, ctypes.c_void_p).value
+    assert value is not None
+    return value
+
+
+CALLBACK_ADDRESS = _pointer()
+"""The C function pointer for ctx[0] of every call."""
+
+
+class _EntryErrorHook:
+    """An unraisable hook for exceptions that strike before the first statement of `_call_back`.
+
+    A Ctrl-C during native code becomes KeyboardInterrupt at the next entry into Python, and a
+    RecursionError is raised there too. No `try` can catch those, ctypes can only report them to
+    this hook, and native code would go on as if the callback had done its work. Everything else
+    goes to the hook that was there before.
+    """
+
+    def __init__(self, before: Callable[[sys.UnraisableHookArgs], object]) -> None:
+        self._before = before
+
+    def __call__(self, failure: sys.UnraisableHookArgs) -> None:
+        is_ours = failure.object is _call_back or repr(_call_back) in (failure.err_msg or "")
+        state = _innermost(threading.get_ident()) if is_ours else None
+        if state is None:
+            self._before(failure)
+        elif state.error is None:
+            state.error = failure.exc_value
+
+
+def _innermost(thread: int) -> CallState | None:
+    return next((s for s in reversed(list(_active.values())) if s.thread == thread), None)
+
+
+def _install_hook() -> None:
+    """Put a hook of ours first, also after another tool has replaced it."""
+    if not isinstance(sys.unraisablehook, _EntryErrorHook):
+        sys.unraisablehook = _EntryErrorHook(sys.unraisablehook)

@@ -1,0 +1,50 @@
+"""Devices: where the memory of a tensor is, as in `tvm.runtime.Device`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CPU_TYPE = 1
+"""DLPack's kDLCPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device by type and index; the CPU is the only one, so `Device()` is `cpu(0)`."""
+
+    device_type: int = CPU_TYPE
+    index: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.device_type, self.index) != (CPU_TYPE, 0):
+            raise ValueError(f"expected device cpu:0, got {_text(self.device_type, self.index)}")
+
+    @property
+    def type(self) -> str:
+        """The name of the device type."""
+        return "cpu"
+
+    def sync(self) -> None:
+        """Wait for the device: calls on the CPU have ended when they return."""
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.index}"
+
+
+def cpu(index: int = 0) -> Device:
+    """The CPU; raises ValueError for an index other than 0."""
+    return Device(CPU_TYPE, index)
+
+
+def device(name: str | Device, index: int = 0) -> Device:
+    """The device of a name ("cpu", "cpu:0", or the target's "llvm"); ValueError for others."""
+    if isinstance(name, Device):
+        return name
+    base, _, suffix = name.partition(":")
+    if base not in ("cpu", "llvm") or suffix not in ("", "0"):
+        raise ValueError(f"expected device 'cpu', got '{name}'")
+    return cpu(index)
+
+
+def _text(device_type: int, index: int) -> str:
+    return f"cpu:{index}" if device_type == CPU_TYPE else f"device type {device_type}"

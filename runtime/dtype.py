@@ -1,0 +1,82 @@
+"""Data types of run-time tensors: their names, NumPy storage and DLPack codes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class DType(NamedTuple):
+    """How one element type is stored; `code` and `bits` are DLPack's DLDataType."""
+
+    name: str
+    storage: np.dtype[Any]
+    code: int
+    bits: int
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.bits // 8
+
+
+_INT, _UINT, _FLOAT, _BFLOAT, _BOOL = 0, 1, 2, 4, 6
+_WIDTHS = (8, 16, 32, 64)
+_ALL = (
+    *(DType(f"float{w}", np.dtype(f"float{w}"), _FLOAT, w) for w in _WIDTHS[1:]),
+    DType("bfloat16", np.dtype("uint16"), _BFLOAT, 16),
+    *(DType(f"int{w}", np.dtype(f"int{w}"), _INT, w) for w in _WIDTHS),
+    *(DType(f"uint{w}", np.dtype(f"uint{w}"), _UINT, w) for w in _WIDTHS),
+    DType("bool", np.dtype("bool"), _BOOL, 8),
+)
+
+DTYPES: dict[str, DType] = {d.name: d for d in _ALL}
+_BY_NUMPY = {d.storage: d.name for d in _ALL if d.name != "bfloat16"}
+_BY_DLPACK = {(d.code, d.bits): d.name for d in _ALL}
+
+
+def dtype_info(name: str) -> DType:
+    """The storage of a dtype name; raises ValueError for an unknown one."""
+    try:
+        return DTYPES[name]
+    except KeyError:
+        raise ValueError(f"expected a dtype ({', '.join(DTYPES)}), got '{name}'") from None
+
+
+def dtype_of_numpy(dtype: np.dtype[Any]) -> str:
+    """The name of a NumPy dtype in native byte order; raises TypeError where there is none.
+
+    NumPy has no bfloat16 of its own; the one that extension packages register is known by name.
+    """
+    name = _BY_NUMPY.get(dtype)
+    if name is None:
+        if dtype.name != "bfloat16":
+            raise TypeError(f"expected a dtype ({', '.join(DTYPES)}), got {dtype}")
+        return dtype.name
+    return name
+
+
+def dtype_of_dlpack(code: int, bits: int, lanes: int) -> str:
+    """The name of a DLPack data type; raises TypeError where there is none."""
+    name = _BY_DLPACK.get((code, bits))
+    if name is None or lanes != 1:
+        got = f"code {code}, {bits} bits, {lanes} lanes"
+        raise TypeError(f"expected a DLPack type of {', '.join(DTYPES)}, got {got}")
+    return name
+
+
+def bfloat16_to_float32(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    """The values of bfloat16 bit patterns, exactly."""
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def float32_to_bfloat16(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
+    """The bfloat16 bit patterns of values, rounded to nearest even; NaN stays a quiet NaN."""
+    bits = np.ascontiguousarray(values).reshape(values.shape).view(np.uint32)
+    odd = (bits >> np.uint32(16)) & np.uint32(1)
+    with np.errstate(over="ignore"):
+        rounded = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)
+    quiet_nan = (bits >> np.uint32(16)) | np.uint32(0x0040)
+    return np.where(np.isnan(values), quiet_nan, rounded).astype(np.uint16)

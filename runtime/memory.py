@@ -1,0 +1,83 @@
+"""Aligned memory that tensors and arenas own."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+ALIGNMENT = 64
+"""Bytes to which every allocation is aligned: a cache line, and the widest vector register."""
+
+_UINT8 = np.dtype(np.uint8)
+# A ctypes array is the quickest small block of known address; it comes zeroed, so not for large.
+_SMALL = tuple(ctypes.c_char * (ALIGNMENT * (lines + 1)) for lines in range(65))
+_SMALL_LIMIT = ALIGNMENT * (len(_SMALL) - 1)
+
+
+class Storage:
+    """`nbytes` uninitialised bytes at a 64-byte aligned `address`, freed with the object.
+
+    Raises MemoryError where there is no such memory.
+    """
+
+    __slots__ = ("__weakref__", "_block", "address", "nbytes")
+
+    def __init__(self, nbytes: int) -> None:
+        self._block: object
+        if nbytes <= _SMALL_LIMIT:
+            self._block = small = _SMALL[(nbytes + ALIGNMENT - 1) // ALIGNMENT]()
+            start = ctypes.addressof(small)
+        else:
+            self._block = large = _large_block(nbytes)
+            start = buffer_address(large)
+        self.address: int = (start + ALIGNMENT - 1) & -ALIGNMENT
+        self.nbytes = nbytes
+
+
+def buffer_address(array: npt.NDArray[Any]) -> int:
+    """Where the data of an array is; TypeError or ValueError unless writable, packed, not empty.
+
+    Several times quicker than the array's own `__array_interface__` or `ctypes`.
+    """
+    return ctypes.addressof(ctypes.c_char.from_buffer(array))  # pyright: ignore[reportArgumentType]
+
+
+def _large_block(nbytes: int) -> npt.NDArray[np.uint8]:
+    """Uninitialised memory with room to align; NumPy asks for huge pages where they pay."""
+    if nbytes <= sys.maxsize - ALIGNMENT:
+        try:
+            return np.empty(nbytes + ALIGNMENT, _UINT8)
+        except MemoryError:
+            pass
+    raise MemoryError(f"cannot allocate {nbytes} bytes")
+
+
+class ArenaPool:
+    """Scratch memory of finished calls, for the next ones; safe to use from threads.
+
+    It holds as many arenas as calls have run at the same time, each as large as was needed.
+    """
+
+    __slots__ = ("_free",)
+
+    def __init__(self) -> None:
+        self._free: list[Storage] = []
+
+    def take(self, nbytes: int) -> Storage:
+        """An arena of at least `nbytes` that nobody else uses until it is given back."""
+        try:
+            arena = self._free.pop()
+        except IndexError:
+            return Storage(nbytes)
+        return arena if arena.nbytes >= nbytes else Storage(nbytes)
+
+    def give(self, arena: Storage) -> None:
+        """Return an arena to which no pointer is left."""
+        self._free.append(arena)
+
+    def __len__(self) -> int:
+        return len(self._free)

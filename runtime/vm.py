@@ -1,0 +1,92 @@
+"""The virtual machine: TVM's way to run an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .device import Device, cpu
+from .device import device as named_device
+from .executable import Executable
+from .timing import TimeEvaluator
+
+
+class VirtualMachine:
+    """Runs the functions of an executable, as `tvm.relax.VirtualMachine`: `vm["main"](x)`.
+
+    Everything is native code: what the machine adds is state, the inputs and outputs of the
+    `set_input` style and saved calls, which belong to one thread at a time.
+    """
+
+    def __init__(
+        self, rt_mod: Executable, device: Device | str | Sequence[Device] | None = None
+    ) -> None:
+        self.executable = rt_mod
+        self.device = _single(cpu() if device is None else device)
+        self._saved: dict[str, Callable[..., Any]] = {}
+        self._inputs: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+        self._outputs: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        saved = self._saved.get(name)
+        return saved if saved is not None else self.executable[name]
+
+    def save_function(
+        self,
+        func_name: str,
+        saved_name: str,
+        *args: Any,
+        include_return: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        """Make `vm[saved_name]()` call `func_name` with these arguments.
+
+        Without `include_return` the result is dropped. A saved name may be saved again; ValueError
+        for the name of a function of the executable.
+        """
+        function = self[func_name]
+        if saved_name in self.executable:
+            raise ValueError(f"expected a new name to save, got the function '{saved_name}'")
+
+        def call() -> Any:
+            result = function(*args, **kwargs)
+            return result if include_return else None
+
+        self._saved[saved_name] = call
+
+    def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
+        """Keep the arguments for `invoke_stateful`; they are checked there."""
+        self[func_name]
+        self._inputs[func_name] = (args, kwargs)
+
+    def invoke_stateful(self, func_name: str) -> None:
+        """Call a function with its kept arguments, keep the result; ValueError without inputs."""
+        if func_name not in self._inputs:
+            raise ValueError(f"expected set_input for '{func_name}' before invoke_stateful")
+        args, kwargs = self._inputs[func_name]
+        self._outputs[func_name] = self[func_name](*args, **kwargs)
+
+    def get_outputs(self, func_name: str) -> Any:
+        """The result of a function's last `invoke_stateful`; ValueError where there is none."""
+        if func_name not in self._outputs:
+            raise ValueError(f"expected invoke_stateful for '{func_name}' before get_outputs")
+        return self._outputs[func_name]
+
+    def time_evaluator(
+        self,
+        func_name: str,
+        dev: Device | None = None,
+        number: int = 10,
+        repeat: int = 1,
+        min_repeat_ms: float = 0,
+    ) -> TimeEvaluator:
+        """A callable that measures a function, or a saved call, on the arguments it is given."""
+        return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
+
+
+def _single(devices: Device | str | Sequence[Device]) -> Device:
+    if isinstance(devices, Device | str):
+        return named_device(devices)
+    if len(devices) != 1:
+        raise ValueError(f"expected one device, got {len(devices)}")
+    return devices[0]

@@ -1,0 +1,45 @@
+"""Script errors: where in the user's program, the line itself, and what was expected."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+
+class ScriptError(SyntaxError):
+    """A script that cannot be parsed: ``file:line:col: error: message`` with the line and a caret under it."""
+
+    def __init__(self, message: str, filename: str, line: int, column: int, text: str):
+        super().__init__(message)
+        self.message = message
+        self.filename = filename
+        self.lineno = line
+        self.offset = column
+        self.text = text
+
+    def __str__(self) -> str:
+        head = f"{self.filename}:{self.lineno}:{self.offset}: error: {self.message}"
+        if not self.text:
+            return head
+        stripped = self.text.rstrip("\n")
+        return f"{head}\n{stripped}\n{' ' * ((self.offset or 1) - 1)}^"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a program and where it came from; lines count from 1, columns from 0 as in `ast`."""
+
+    filename: str
+    text: str
+
+    def line(self, number: int) -> str:
+        """One line of the text, without its end."""
+        lines = self.text.split("\n")
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+    def error(self, node: ast.AST, message: str) -> ScriptError:
+        """The error at a node of the program."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+        text = self.line(line)
+        column = len(text.encode()[:column].decode(errors="replace"))
+        return ScriptError(message, self.filename, line, column + 1, text)

@@ -1,0 +1,48 @@
+"""The names that scripts use (`T.block`, `R.Tensor`, `I.ir_module`) as Python objects.
+
+Inside a decorated function they are never run: the parser recognises them by name. Outside, where Python
+evaluates annotations at class creation, they may be called and subscripted, and stand for themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ScriptName:
+    """A name of a script namespace, such as ``T.Buffer``; calling or subscripting gives a name again."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def __call__(self, *args: Any, **kwargs: Any) -> ScriptName:
+        return ScriptName(self.path)
+
+    def __getitem__(self, item: Any) -> ScriptName:
+        return ScriptName(self.path)
+
+    def __getattr__(self, name: str) -> ScriptName:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return ScriptName(f"{self.path}.{name}")
+
+    def __iter__(self) -> Any:
+        raise TypeError(f"'{self.path}' is only meaningful inside a script function")
+
+    def __repr__(self) -> str:
+        return self.path
+
+
+def root_of(name: str) -> ScriptName | None:
+    """The namespace that a well-known short name stands for when Python does not know it: T, R, I, Tensor, …."""
+    return _DEFAULTS.get(name)
+
+
+_DEFAULTS: dict[str, ScriptName] = {
+    "T": ScriptName("T"),
+    "R": ScriptName("R"),
+    "I": ScriptName("I"),
+    "relax": ScriptName("relax"),
+    "Tensor": ScriptName("R.Tensor"),
+    "metadata": ScriptName("metadata"),
+}

@@ -1,0 +1,220 @@
+"""Scalar and index expressions of TensorIR, rebuilt from SSA values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp
+from . import operators as table
+from .literals import call_text, quote, typed_float, typed_int
+from .operators import Text
+from .signs import Signs, dtype_of, input_sign, sized_integer
+
+PYTHON_SPELLING = {
+    "floordiv": "{0} // {1}",
+    "mod": "{0} % {1}",
+    "min": "T.min({2}, {3})",
+    "max": "T.max({2}, {3})",
+}
+
+
+def integer_text(expr: IntExpr, name_of: Callable[[Sym | Arg], str]) -> str:
+    """An integer expression with Python's operators."""
+    return render(expr, name_of, PYTHON_SPELLING)
+
+
+class Expressions:
+    """Writes the scalars of one function; `names` holds the values that have a name so far."""
+
+    def __init__(self, symbols: dict[str, str]):
+        self.names: dict[SSAValue, str] = {}
+        self.signs = Signs()
+        self._symbols = symbols
+
+    def dim(self, expr: IntExpr) -> str:
+        """An expression over symbols."""
+        return self.index(expr, ())
+
+    def index(self, expr: IntExpr, operands: Sequence[SSAValue]) -> str:
+        """An integer expression whose ``arg(i)`` is ``operands[i]``."""
+        return self._index(expr, operands).text
+
+    def element(self, buffer: SSAValue, indices: Sequence[str]) -> str:
+        """``X[i, j]``; ``X[()]`` for rank 0."""
+        return f"{self.names[buffer]}[{', '.join(indices) or '()'}]"
+
+    def access(self, op: LoadOp, operands: Sequence[SSAValue]) -> Text:
+        """The element that an operation reads."""
+        indices = [self.index(e, operands) for e in exprs_of(op.indices)]
+        return Text(self.element(op.buffer, indices))
+
+    def dtype(self, value: SSAValue, unsigned: bool | None = None) -> str:
+        """The dtype name in print; `unsigned` decides where the value leaves it open."""
+        natural = self.signs.natural(value)
+        return dtype_of(value.type, bool(unsigned if natural is None else natural))
+
+    def value(self, value: SSAValue, unsigned: bool | None = None) -> Text:
+        """A scalar; a cast makes it unsigned or signed where that is wanted and it is not."""
+        natural = self.signs.natural(value)
+        if value in self.names:
+            text = Text(self.names[value])
+        else:
+            wanted = unsigned if natural is None else natural
+            text = self._operation(value, bool(wanted))
+        if unsigned in (None, natural) or natural is None or not sized_integer(value.type):
+            return text
+        return Text(call_text("T.Cast", quote(dtype_of(value.type, bool(unsigned))), text.text))
+
+    def _index(self, expr: IntExpr, operands: Sequence[SSAValue]) -> Text:
+        values = Values()
+        flat = self._flatten(expr, operands, values)
+        whole = isinstance(flat.as_atom, Arg)
+
+        def name_of(atom: Sym | Arg) -> str:
+            if isinstance(atom, Sym):
+                return self._symbols.get(atom.name, atom.name)
+            value = values.list[atom.index]
+            if value in self.names:
+                return self.names[value]
+            if whole and isinstance(value.owner, arith.IndexCastOp):
+                return self.value(value.owner.input).within(table.PRIMARY)
+            return self.value(value).within(table.PRIMARY)
+
+        return Text(integer_text(flat, name_of), _precedence(flat))
+
+    def _flatten(self, expr: IntExpr, operands: Sequence[SSAValue], values: Values) -> IntExpr:
+        mapping: dict[Atom, IntLike] = {}
+        for index in sorted(expr.args()):
+            operand = operands[index]
+            match operand.owner:
+                case ApplyOp() as op if operand not in self.names:
+                    mapping[Arg(index)] = self._flatten(op.expr.data, op.operands, values)
+                case arith.ConstantOp(value=IntegerAttr() as constant):
+                    mapping[Arg(index)] = cast("IntegerAttr[IndexType]", constant).value.data
+                case _:
+                    mapping[Arg(index)] = values.expr(operand)
+        return expr.substitute(mapping)
+
+    def _operation(self, value: SSAValue, unsigned: bool) -> Text:
+        match value.owner:
+            case LoadOp() as op:
+                return self.access(op, op.operands_)
+            case ApplyOp() as op:
+                return self._index(op.expr.data, op.operands)
+            case arith.ConstantOp() as op:
+                return self._constant(op, unsigned)
+            case arith.CmpiOp() as op:
+                symbol = table.INTEGER_COMPARISONS[op.predicate.value.data]
+                return self._compare(op, symbol, self._common_sign(op))
+            case arith.CmpfOp() as op:
+                return self._compare_floats(op)
+            case CallExternOp() as op:
+                return self.extern_call(op)
+            case scf.IfOp() as op:
+                return self._conditional(op, unsigned)
+            case Operation() as op:
+                return self._by_name(op, unsigned)
+            case _:
+                raise ValueError(f"expected the value '{value.name_hint}' to have a name")
+
+    def _constant(self, op: arith.ConstantOp, unsigned: bool) -> Text:
+        attribute = op.value
+        dtype = dtype_of(op.result.type, unsigned)
+        if isinstance(attribute, FloatAttr):
+            return Text(typed_float(attribute.value.data, dtype))
+        if isinstance(attribute, IntegerAttr):
+            return Text(typed_int(cast("IntegerAttr[IndexType]", attribute).value.data, dtype))
+        raise ValueError(f"expected a scalar constant, got {attribute}")
+
+    def _common_sign(self, op: Operation) -> bool | None:
+        required = input_sign(op)
+        return self.signs.common(list(op.operands)) if required is None else required
+
+    def _binary(self, op: Operation, symbol: str, precedence: int, unsigned: bool | None) -> Text:
+        lhs, rhs = (self.value(o, unsigned) for o in op.operands)
+        return Text(f"{lhs.within(precedence)} {symbol} {rhs.within(precedence + 1)}", precedence)
+
+    def _compare(self, op: Operation, symbol: str, unsigned: bool | None) -> Text:
+        lhs, rhs = (self.value(o, unsigned).within(table.COMPARE + 1) for o in op.operands)
+        return Text(f"{lhs} {symbol} {rhs}", table.COMPARE)
+
+    def _compare_floats(self, op: arith.CmpfOp) -> Text:
+        predicate = op.predicate.value.data
+        if predicate in table.FLOAT_COMPARISONS:
+            return self._compare(op, table.FLOAT_COMPARISONS[predicate], None)
+        if predicate in table.NEGATED_FLOAT_COMPARISONS:
+            inner = self._compare(op, table.NEGATED_FLOAT_COMPARISONS[predicate], None)
+            return Text(f"not {inner.text}", table.NOT)
+        if predicate == 14 and op.lhs is op.rhs:
+            return Text(call_text("T.isnan", self.value(op.lhs).text))
+        raise ValueError(f"expected a comparison that TVMScript has, got predicate {predicate}")
+
+    def extern_call(self, op: CallExternOp) -> Text:
+        """``T.call_extern("float32", "fmaf", a, b, c)``; a buffer is passed as its data pointer."""
+        dtype = "void" if op.result is None else self.dtype(op.result)
+        arguments = [
+            f"{self.names[a]}.data" if isinstance(a.type, BufferType) else self.value(a).text
+            for a in op.args
+        ]
+        return Text(call_text("T.call_extern", quote(dtype), quote(op.callee.data), *arguments))
+
+    def _conditional(self, op: scf.IfOp, unsigned: bool) -> Text:
+        branches: list[str] = []
+        for region in op.regions:
+            last = region.block.last_op
+            assert last is not None
+            branches.append(self.value(last.operands[0], unsigned).text)
+        return Text(call_text("T.if_then_else", self.value(op.cond).text, *branches))
+
+    def _by_name(self, op: Operation, unsigned: bool) -> Text:
+        name = op.name
+        if name in table.CASTS:
+            inner = self.value(op.operands[0], input_sign(op)).text
+            return Text(call_text("T.Cast", quote(dtype_of(op.results[0].type, unsigned)), inner))
+        if name == "arith.bitcast":
+            dtype = dtype_of(op.results[0].type, unsigned)
+            return Text(call_text("T.reinterpret", quote(dtype), self.value(op.operands[0]).text))
+        if name == "arith.negf":
+            return Text(f"-{self.value(op.operands[0]).within(table.UNARY)}", table.UNARY)
+        if op.results[0].type == IntegerType(1) and (text := self._boolean(op)) is not None:
+            return text
+        required = input_sign(op)
+        sign = unsigned if required is None else required
+        if name in table.BINARY:
+            return self._binary(op, *table.BINARY[name], sign)
+        if name in table.CALLS:
+            arguments = (self.value(o, sign).text for o in op.operands)
+            return Text(call_text(table.CALLS[name], *arguments))
+        raise ValueError(f"expected an operation that TVMScript can express, got '{name}'")
+
+    def _boolean(self, op: Operation) -> Text | None:
+        if op.name in table.BOOLEAN:
+            return self._binary(op, *table.BOOLEAN[op.name], None)
+        if isinstance(op, arith.XOrIOp) and _is_true(op.rhs):
+            return Text(f"not {self.value(op.lhs).within(table.NOT)}", table.NOT)
+        return None
+
+
+def _is_true(value: SSAValue) -> bool:
+    owner = value.owner
+    return isinstance(owner, arith.ConstantOp) and owner.value == IntegerAttr.from_bool(True)
+
+
+def _precedence(expr: IntExpr) -> int:
+    if (value := expr.constant) is not None:
+        return table.PRIMARY if value >= 0 else table.UNARY
+    if len(expr.terms) > 1:
+        return table.ADD
+    atom = expr.as_atom
+    if atom is None:
+        return table.MULTIPLY if all(c > 0 for _, c in expr.terms) else table.ADD
+    if isinstance(atom, Compound) and atom.op in ("floordiv", "mod"):
+        return table.MULTIPLY
+    return table.PRIMARY

@@ -1,0 +1,64 @@
+"""Constants of a printed module: numbered references in the text, their data in one Python dict."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dialects.relax import ConstantOp, TensorData
+from .literals import quote, shortest
+from .writer import Writer
+
+KEY = "relax.expr.Constant"
+OMITTED = "# Metadata omitted. Use show_meta=True in script() method to show it."
+
+
+class Metadata:
+    """Numbers the constants that are not written in place, by first appearance."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[ConstantOp, int] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no constant was numbered."""
+        return not self._numbers
+
+    def constant(self, op: ConstantOp) -> str:
+        """``R.const(1.0, "float32")`` for a scalar, else ``metadata["relax.…"][0]``."""
+        data = op.value.data
+        if data.shape == () and data.array is not None:
+            return f"R.const({_scalar(data)}, {quote(data.dtype)})"
+        return f"metadata[{quote(KEY)}][{self._numbers.setdefault(op, len(self._numbers))}]"
+
+    def write(self, writer: Writer) -> None:
+        """Write ``metadata = {…}``; raises ValueError for a constant whose data was not given."""
+        with writer.indented("metadata = {"):
+            with writer.indented(f"{quote(KEY)}: ["):
+                for op in self._numbers:
+                    writer.line(f"{_entry(op.value.data)},")
+            writer.line("],")
+        writer.line("}")
+
+
+def _entry(data: TensorData) -> str:
+    array = data.values
+    little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    text = base64.b64encode(little.tobytes()).decode()
+    return (
+        f'{{"dtype": {quote(data.dtype)}, "shape": {list(data.shape)}, '
+        f'"key": {quote(data.key)}, "base64": {quote(text)}}}'
+    )
+
+
+def _scalar(data: TensorData) -> str:
+    array: NDArray[Any] = data.values.reshape(())
+    if data.dtype == "bfloat16":
+        array = (array.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    value = array.item()
+    if not isinstance(value, float):
+        return str(value)
+    return shortest(value, data.dtype) if np.isfinite(value) else f'float("{value}")'

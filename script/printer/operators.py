@@ -1,0 +1,88 @@
+"""Tables: how the scalar operations of `arith` and `math` are spelled in TVMScript."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, ADD, MULTIPLY, UNARY, PRIMARY = range(12)
+"""Python's precedences, from loose to tight."""
+
+
+class Text(NamedTuple):
+    """An expression and how tightly its outermost operator binds."""
+
+    text: str
+    precedence: int = PRIMARY
+
+    def within(self, precedence: int) -> str:
+        """The text, in parentheses where an operand has to bind at least this tightly."""
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+
+BINARY: dict[str, tuple[str, int]] = {
+    "arith.addf": ("+", ADD),
+    "arith.addi": ("+", ADD),
+    "arith.subf": ("-", ADD),
+    "arith.subi": ("-", ADD),
+    "arith.mulf": ("*", MULTIPLY),
+    "arith.muli": ("*", MULTIPLY),
+    "arith.divf": ("/", MULTIPLY),
+    "arith.floordivsi": ("//", MULTIPLY),
+    "arith.divui": ("//", MULTIPLY),
+    "arith.remui": ("%", MULTIPLY),
+    "arith.andi": ("&", BIT_AND),
+    "arith.ori": ("|", BIT_OR),
+    "arith.xori": ("^", BIT_XOR),
+    "arith.shli": ("<<", SHIFT),
+    "arith.shrsi": (">>", SHIFT),
+    "arith.shrui": (">>", SHIFT),
+}
+BOOLEAN: dict[str, tuple[str, int]] = {
+    "arith.andi": ("and", AND),
+    "arith.ori": ("or", OR),
+}
+CALLS: dict[str, str] = {
+    "arith.divsi": "T.truncdiv",
+    "arith.remsi": "T.truncmod",
+    "arith.ceildivsi": "T.ceildiv",
+    "arith.ceildivui": "T.ceildiv",
+    "arith.maximumf": "T.max",
+    "arith.maxsi": "T.max",
+    "arith.maxui": "T.max",
+    "arith.minimumf": "T.min",
+    "arith.minsi": "T.min",
+    "arith.minui": "T.min",
+    "arith.maxnumf": "T.fmax",
+    "arith.minnumf": "T.fmin",
+    "arith.select": "T.Select",
+    "math.absf": "T.abs",
+    "math.absi": "T.abs",
+    "math.ctlz": "T.clz",
+    "math.cttz": "T.ctz",
+    "math.ctpop": "T.popcount",
+    "math.fpowi": "T.pow",
+    "math.ipowi": "T.pow",
+    "math.powf": "T.pow",
+    "math.roundeven": "T.nearbyint",
+    **{
+        f"math.{name}": f"T.{name}"
+        for name in (
+            "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign",
+            "cos", "cosh", "erf", "exp", "exp2", "expm1", "floor", "fma", "log", "log10", "log1p",
+            "log2", "round", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+        )
+    },
+}  # fmt: skip
+CASTS = frozenset(
+    f"arith.{name}"
+    for name in (
+        "extf", "truncf", "extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui",
+        "index_cast",
+    )
+)  # fmt: skip
+INTEGER_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+"""By the number of an `arith.cmpi` predicate."""
+FLOAT_COMPARISONS = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<=", 13: "!="}
+"""By the number of an `arith.cmpf` predicate; as in Python, NaN is unequal to all."""
+NEGATED_FLOAT_COMPARISONS = {9: "<=", 10: "<", 11: ">=", 12: ">"}
+"""Unordered comparisons, which are the negation of an ordered one."""

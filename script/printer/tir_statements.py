@@ -1,0 +1,213 @@
+"""Statements of TensorIR: loops, stores, control flow, buffers and names for shared values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import exprs_of
+from ...dialects.tir import (
+    AllocBufferOp,
+    AssertOp,
+    BlockOp,
+    BufferType,
+    CallExternOp,
+    ForOp,
+    InitOp,
+    MatchBufferOp,
+    StoreOp,
+)
+from ...ir.scalar_ops import is_expression
+from .bindings import bound_operations
+from .buffers import declare_buffer, region_text
+from .expressions import Expressions
+from .literals import call_text, dictionary_text, quote
+from .names import Names
+from .tir_blocks import BlockPrinter
+from .writer import Writer
+
+LOOP_FUNCTIONS = {
+    "serial": "T.serial",
+    "parallel": "T.parallel",
+    "vectorized": "T.vectorized",
+    "unrolled": "T.unroll",
+    "thread_binding": "T.thread_binding",
+}
+
+
+class Statements:
+    """Writes the operations of a PrimFunc's blocks, each as the lines it stands for."""
+
+    def __init__(
+        self, writer: Writer, names: Names, expressions: Expressions, live: set[Operation]
+    ):
+        self.writer = writer
+        self.names = names
+        self.expressions = expressions
+        self._live = live
+        self._bound: dict[Block, set[Operation]] = {}
+        self._write: dict[type[Operation], Callable[[Any], None]] = {
+            AllocBufferOp: self._alloc_buffer,
+            AssertOp: self._assert,
+            BlockOp: self._block,
+            CallExternOp: self._call_extern,
+            ForOp: self._for,
+            MatchBufferOp: self._match_buffer,
+            StoreOp: self._store,
+            scf.IfOp: self._if,
+            scf.WhileOp: self._while,
+        }
+
+    def block(self, block: Block) -> None:
+        """Write what the block does."""
+        for op in self._statements(block):
+            if is_expression(op):
+                self._bind(op)
+            elif type(op) in self._write:
+                self._write[type(op)](op)
+            else:
+                raise ValueError(f"expected an operation that TVMScript has, got '{op.name}'")
+
+    def nested(self, header: str, block: Block) -> None:
+        """Write a block below `header`, with names of its own."""
+        with self.writer.indented(header), self.names.scope():
+            start = len(self.writer.lines)
+            self.block(block)
+            if len(self.writer.lines) == start:
+                self.writer.line("T.evaluate(0)")
+
+    def _statements(self, block: Block) -> list[Operation]:
+        bound = self._bound_in(block)
+        return [
+            op
+            for op in block.ops
+            if op in bound
+            or not (
+                is_expression(op)
+                or isinstance(op, InitOp | scf.YieldOp)
+                or (isinstance(op, CallExternOp) and self._is_inlined(op))
+            )
+        ]
+
+    def _bound_in(self, block: Block) -> set[Operation]:
+        if block not in self._bound:
+            self._bound[block] = bound_operations(block, self._live)
+        return self._bound[block]
+
+    def _is_inlined(self, op: CallExternOp) -> bool:
+        return op.result is not None and any(u.operation in self._live for u in op.result.uses)
+
+    def _bind(self, op: Operation) -> None:
+        result = op.results[0]
+        text = self.expressions.value(result).text
+        dtype = self.expressions.dtype(result)
+        self.expressions.signs.fix(result, dtype.startswith("uint"))
+        name = self._name(result, "v")
+        self.writer.line(f"{name}: T.{'int64' if dtype == 'index' else dtype} = {text}")
+
+    def _name(self, value: SSAValue, default: str) -> str:
+        name = self.expressions.names[value] = self.names.fresh(value.name_hint or default)
+        return name
+
+    def _store(self, op: StoreOp) -> None:
+        unsigned = cast(BufferType, op.buffer.type).dtype.startswith("uint")
+        indices = [self.expressions.index(e, op.operands_) for e in exprs_of(op.indices)]
+        target = self.expressions.element(op.buffer, indices)
+        self.writer.line(f"{target} = {self.expressions.value(op.value, unsigned).text}")
+
+    def _alloc_buffer(self, op: AllocBufferOp) -> None:
+        hint = op.result.name_hint or "buffer"
+        name = self.names.fresh(hint if op.buffer_name is None else op.buffer_name.data)
+        self.expressions.names[op.result] = name
+        text = declare_buffer(self.expressions, "T.alloc_buffer", op.result.type)
+        self.writer.line(f"{name} = {text}")
+
+    def _match_buffer(self, op: MatchBufferOp) -> None:
+        view = op.result.type
+        starts = exprs_of(op.starts)
+        extents = (IntExpr.of(1),) * (len(starts) - view.rank) + view.dims
+        source = region_text(self.expressions, op.source, starts, extents, op.operands_)
+        text = declare_buffer(self.expressions, "T.match_buffer", view, source)
+        self.writer.line(f"{self._name(op.result, 'view')} = {text}")
+
+    def _assert(self, op: AssertOp) -> None:
+        condition = self.expressions.value(op.condition).text
+        self.writer.line(f"assert {condition}, {quote(op.message.data)}")
+
+    def _call_extern(self, op: CallExternOp) -> None:
+        if self._is_inlined(op):
+            self._bind(op)
+        else:
+            self.writer.line(f"T.evaluate({self.expressions.extern_call(op).text})")
+
+    def _if(self, op: scf.IfOp) -> None:
+        if op.output:
+            raise ValueError("expected an 'scf.if' with results to compute one scalar")
+        self.nested(f"if {self.expressions.value(op.cond).text}:", op.true_region.block)
+        if op.false_region.blocks and self._statements(op.false_region.block):
+            self.nested("else:", op.false_region.block)
+
+    def _while(self, op: scf.WhileOp) -> None:
+        *computation, last = op.before_region.block.ops
+        if op.arguments or op.res or not all(map(is_expression, computation)):
+            raise ValueError(
+                "expected an 'scf.while' without carried values or effects in its condition"
+            )
+        condition = self.expressions.value(last.operands[0]).text
+        self.nested(f"while {condition}:", op.after_region.block)
+
+    def _block(self, op: BlockOp) -> None:
+        header = f"with T.block({quote(op.block_name.data)}):"
+        with self.writer.indented(header), self.names.scope():
+            BlockPrinter(self, op).write()
+
+    def _for(self, op: ForOp) -> None:
+        nest = self._grid(op)
+        last = nest[-1]
+        with self.names.scope():
+            bounds = [self.expressions.index(loop.extent.data, loop.operands_) for loop in nest]
+            iterable = f"T.grid({', '.join(bounds)})" if len(nest) > 1 else self._range(op)
+            variables = [self._name(loop.loop_var, "i") for loop in nest]
+            self.nested(f"for {', '.join(variables)} in {iterable}:", last.body.block)
+
+    def _grid(self, op: ForOp) -> list[ForOp]:
+        """The loops that one ``T.grid`` stands for; only `op` if it has to be written alone."""
+        nest = [op]
+        while _is_plain(nest[-1]):
+            inner = self._statements(nest[-1].body.block)
+            if len(inner) != 1 or not isinstance(loop := inner[0], ForOp) or not _is_plain(loop):
+                break
+            if any(_is_defined_in(operand, nest) for operand in loop.operands_):
+                break
+            nest.append(loop)
+        return nest
+
+    def _range(self, op: ForOp) -> str:
+        kind, lower = op.kind.data, op.min.data
+        bounds = [self.expressions.index(op.extent.data, op.operands_)]
+        if lower.terms:
+            ends = (lower, lower + op.extent.data)
+            bounds = [self.expressions.index(e, op.operands_) for e in ends]
+        annotations = None if op.annotations is None else op.annotations.data
+        if kind == "serial" and not annotations:
+            return f"range({', '.join(bounds)})"
+        return call_text(
+            LOOP_FUNCTIONS[kind],
+            *bounds,
+            thread=None if op.thread_tag is None else quote(op.thread_tag.data),
+            annotations=dictionary_text(annotations) if annotations else None,
+        )
+
+
+def _is_plain(loop: ForOp) -> bool:
+    annotated = loop.annotations is not None and bool(loop.annotations.data)
+    return loop.kind.data == "serial" and not loop.min.data.terms and not annotated
+
+
+def _is_defined_in(value: SSAValue, loops: Sequence[ForOp]) -> bool:
+    block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+    return any(block is loop.body.block for loop in loops)

@@ -1,0 +1,264 @@
+"""The scalar functions that scripts and tensor expressions may call, one line each: name, arguments, operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, math
+from xdsl.ir import Operation
+
+from ..dialects.dtypes import is_float
+from .expr import Call, ExprLike, PrimExpr, binary, cast, const, convert, promote
+
+
+@dataclass(frozen=True)
+class Intrinsic:
+    """A function on floats (or, with `integers`, on integers too) and the operation it becomes."""
+
+    arity: int
+    operation: type[Operation]
+    integers: type[Operation] | None = None
+
+
+INTRINSICS: dict[str, Intrinsic] = {
+    "exp": Intrinsic(1, math.ExpOp),
+    "exp2": Intrinsic(1, math.Exp2Op),
+    "expm1": Intrinsic(1, math.ExpM1Op),
+    "log": Intrinsic(1, math.LogOp),
+    "log2": Intrinsic(1, math.Log2Op),
+    "log10": Intrinsic(1, math.Log10Op),
+    "log1p": Intrinsic(1, math.Log1pOp),
+    "sqrt": Intrinsic(1, math.SqrtOp),
+    "rsqrt": Intrinsic(1, math.RsqrtOp),
+    "sin": Intrinsic(1, math.SinOp),
+    "cos": Intrinsic(1, math.CosOp),
+    "tan": Intrinsic(1, math.TanOp),
+    "asin": Intrinsic(1, math.AsinOp),
+    "acos": Intrinsic(1, math.AcosOp),
+    "atan": Intrinsic(1, math.AtanOp),
+    "sinh": Intrinsic(1, math.SinhOp),
+    "cosh": Intrinsic(1, math.CoshOp),
+    "tanh": Intrinsic(1, math.TanhOp),
+    "asinh": Intrinsic(1, math.AsinhOp),
+    "acosh": Intrinsic(1, math.AcoshOp),
+    "atanh": Intrinsic(1, math.AtanhOp),
+    "erf": Intrinsic(1, math.ErfOp),
+    "floor": Intrinsic(1, math.FloorOp),
+    "ceil": Intrinsic(1, math.CeilOp),
+    "trunc": Intrinsic(1, math.TruncOp),
+    "round": Intrinsic(1, math.RoundEvenOp),
+    "nearbyint": Intrinsic(1, math.RoundEvenOp),
+    "fabs": Intrinsic(1, math.AbsFOp),
+    "neg": Intrinsic(1, arith.NegfOp),
+    "pow": Intrinsic(2, math.PowFOp),
+    "atan2": Intrinsic(2, math.Atan2Op),
+    "copysign": Intrinsic(2, math.CopySignOp),
+    "fma": Intrinsic(3, math.FmaOp),
+    "popcount": Intrinsic(1, math.CtPopOp, math.CtPopOp),
+    "clz": Intrinsic(1, math.CountLeadingZerosOp, math.CountLeadingZerosOp),
+}
+"""Functions by TVM's name; those on floats take integers after a conversion to float32."""
+
+INTEGER_ONLY = ("popcount", "clz")
+
+
+def call_intrinsic(name: str, *args: ExprLike) -> PrimExpr:
+    """Apply an intrinsic; raises TypeError for a wrong number of arguments or a dtype it does not take."""
+    intrinsic = INTRINSICS[name]
+    if len(args) != intrinsic.arity:
+        raise TypeError(f"'{name}' expects {intrinsic.arity} arguments, got {len(args)}")
+    exprs = _common([convert(a) for a in args])
+    dtype = exprs[0].dtype
+    if name in INTEGER_ONLY:
+        if is_float(dtype):
+            raise TypeError(f"'{name}' expects an integer, got {dtype}")
+        return Call(name, tuple(exprs), dtype)
+    if name == "fma" and not is_float(dtype):
+        return exprs[0] * exprs[1] + exprs[2]
+    if not is_float(dtype):
+        exprs = [cast("float32", e) for e in exprs]
+    return Call(name, tuple(exprs), exprs[0].dtype)
+
+
+def _common(exprs: list[PrimExpr]) -> list[PrimExpr]:
+    for i in range(1, len(exprs)):
+        exprs[0], exprs[i] = promote(exprs[0], exprs[i])
+    return [promote(e, exprs[0])[0] for e in exprs]
+
+
+def absolute(value: ExprLike) -> PrimExpr:
+    """``|value|``; `math.absf` or `math.absi`."""
+    expr = convert(value)
+    return call_intrinsic("fabs", expr) if is_float(expr.dtype) else Call("abs", (expr,), expr.dtype)
+
+
+def select(condition: ExprLike, on_true: ExprLike, on_false: ExprLike) -> PrimExpr:
+    """Both sides are computed, one is taken; `arith.select`, TVM's ``Select``."""
+    return _choice("select", condition, on_true, on_false)
+
+
+def if_then_else(condition: ExprLike, on_true: ExprLike, on_false: ExprLike) -> PrimExpr:
+    """Only the side that is taken is computed, so it may guard an access; `scf.if`."""
+    return _choice("if_then_else", condition, on_true, on_false)
+
+
+def _choice(op: str, condition: ExprLike, on_true: ExprLike, on_false: ExprLike) -> PrimExpr:
+    test = boolean(condition)
+    a, b = promote(convert(on_true), convert(on_false))
+    return Call(op, (test, a, b), a.dtype)
+
+
+def boolean(value: ExprLike) -> PrimExpr:
+    """The truth value of an expression: numbers are true where they are not 0."""
+    expr = convert(value)
+    return expr if expr.dtype == "bool" else binary("ne", expr, const(0, expr.dtype))
+
+
+def logical_and(*values: ExprLike) -> PrimExpr:
+    """True where all are; both sides are computed."""
+    return _logical("bitwise_and", values)
+
+
+def logical_or(*values: ExprLike) -> PrimExpr:
+    """True where one is; both sides are computed."""
+    return _logical("bitwise_or", values)
+
+
+def _logical(op: str, values: tuple[ExprLike, ...]) -> PrimExpr:
+    result = boolean(values[0])
+    for value in values[1:]:
+        result = binary(op, result, boolean(value))
+    return result
+
+
+def logical_not(value: ExprLike) -> PrimExpr:
+    """True where `value` is false."""
+    return binary("bitwise_xor", boolean(value), const(True))
+
+
+def sigmoid(value: ExprLike) -> PrimExpr:
+    """``1 / (1 + exp(-value))``."""
+    expr = convert(value)
+    x = expr if is_float(expr.dtype) else cast("float32", expr)
+    return const(1.0, x.dtype) / (const(1.0, x.dtype) + call_intrinsic("exp", -x))
+
+
+def fmod(a: ExprLike, b: ExprLike) -> PrimExpr:
+    """The remainder with the sign of `a`; C's ``fmod``."""
+    return binary("truncmod", a, b)
+
+
+def isnan(value: ExprLike) -> PrimExpr:
+    """True where `value` is NaN."""
+    expr = convert(value)
+    return binary("ne", expr, expr) if is_float(expr.dtype) else const(False)
+
+
+def isinf(value: ExprLike) -> PrimExpr:
+    """True where `value` is an infinity."""
+    expr = convert(value)
+    if not is_float(expr.dtype):
+        return const(False)
+    return binary("eq", absolute(expr), const(float("inf"), expr.dtype))
+
+
+def isfinite(value: ExprLike) -> PrimExpr:
+    """True where `value` is neither NaN nor an infinity."""
+    expr = convert(value)
+    if not is_float(expr.dtype):
+        return const(True)
+    return binary("lt", absolute(expr), const(float("inf"), expr.dtype))
+
+
+def min_value(dtype: str) -> PrimExpr:
+    """The smallest finite value of a dtype."""
+    return const(_limits(dtype)[0], dtype)
+
+
+def max_value(dtype: str) -> PrimExpr:
+    """The largest finite value of a dtype."""
+    return const(_limits(dtype)[1], dtype)
+
+
+def _limits(dtype: str) -> tuple[float | int, float | int]:
+    import numpy as np
+
+    if dtype == "bfloat16":
+        largest = float.fromhex("0x1.fep127")
+        return -largest, largest
+    if is_float(dtype):
+        info = np.finfo(dtype)
+        return float(info.min), float(info.max)
+    if dtype == "bool":
+        return False, True
+    bounds = np.iinfo(dtype)
+    return int(bounds.min), int(bounds.max)
+
+
+BINARY_FUNCTIONS: dict[str, str] = {
+    "floordiv": "floordiv",
+    "floormod": "floormod",
+    "indexdiv": "floordiv",
+    "indexmod": "floormod",
+    "truncdiv": "truncdiv",
+    "truncmod": "truncmod",
+    "min": "min",
+    "max": "max",
+    "bitwise_and": "bitwise_and",
+    "bitwise_or": "bitwise_or",
+    "bitwise_xor": "bitwise_xor",
+    "shift_left": "shift_left",
+    "shift_right": "shift_right",
+    "LT": "lt",
+    "LE": "le",
+    "GT": "gt",
+    "GE": "ge",
+    "EQ": "eq",
+    "NE": "ne",
+    "Add": "add",
+    "Sub": "sub",
+    "Mul": "mul",
+    "Div": "div",
+    "FloorDiv": "floordiv",
+    "FloorMod": "floormod",
+    "Min": "min",
+    "Max": "max",
+}
+"""Functions of two arguments and the operation of `binary` that each is."""
+
+
+def _binary_function(op: str) -> Callable[[ExprLike, ExprLike], PrimExpr]:
+    return lambda a, b: binary(op, a, b)
+
+
+def _intrinsic_function(name: str) -> Callable[..., PrimExpr]:
+    return lambda *args: call_intrinsic(name, *args)
+
+
+FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
+    **{name: _intrinsic_function(name) for name in INTRINSICS if name != "neg"},
+    **{name: _binary_function(op) for name, op in BINARY_FUNCTIONS.items()},
+    "abs": absolute,
+    "power": _intrinsic_function("pow"),
+    "Select": select,
+    "if_then_else": if_then_else,
+    "And": logical_and,
+    "Or": logical_or,
+    "Not": logical_not,
+    "all": logical_and,
+    "any": logical_or,
+    "bitwise_not": lambda value: ~convert(value),
+    "sigmoid": sigmoid,
+    "fmod": fmod,
+    "isnan": isnan,
+    "isinf": isinf,
+    "isfinite": isfinite,
+    "min_value": min_value,
+    "max_value": max_value,
+    "infinity": lambda dtype: const(float("inf"), dtype),
+    "likely": convert,
+    "Cast": cast,
+    "cast": lambda value, dtype: cast(dtype, value),
+}
+"""Every function that scripts call as ``T.name``; tensor expressions use the same ones."""

@@ -1,0 +1,101 @@
+"""Targets: what their text and dict forms say, and what LLVM says about their CPU."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+from xrelax.backend import host
+from xrelax.backend.errors import BackendError
+from xrelax.backend.target import Target
+
+
+def test_host_is_the_default():
+    target = Target("llvm")
+    assert target == Target({"kind": "llvm"}) == Target(target)
+    assert target.is_host and target.cpu and target.triple
+    assert target.vector_bits in (128, 256, 512)
+    assert target.lanes(32) == target.vector_bits // 32
+    assert target.caches.l1 <= target.caches.l2 <= target.caches.l3
+
+
+@pytest.mark.parametrize(
+    ("options", "bits", "registers"),
+    [
+        ("-mcpu=x86-64", 128, 16),
+        ("-mcpu=haswell", 256, 16),
+        ("-mcpu=x86-64 -mattr=+avx2", 256, 16),
+        ("-mcpu=skylake-avx512", 512, 32),
+        ("-mcpu=haswell -mattr=-avx,-avx2", 128, 16),
+        ("-mcpu=generic -mtriple=aarch64-unknown-linux-gnu", 128, 32),
+    ],
+)
+def test_vector_registers(options: str, bits: int, registers: int):
+    triple = "" if "mtriple" in options else " -mtriple=x86_64-unknown-linux-gnu"
+    target = Target(f"llvm {options}{triple}")
+    assert (target.vector_bits, target.vector_registers) == (bits, registers)
+
+
+def test_text_and_dict_give_the_same_target():
+    text = Target("llvm -mcpu=haswell -mattr=+fma,-avx2 -num-cores 4")
+    assert text == Target(
+        {"kind": "llvm", "mcpu": "haswell", "mattr": ["+fma", "-avx2"], "num-cores": 4}
+    )
+    assert (text.cpu, text.features, text.num_cores) == ("haswell", "+fma,-avx2", 4)
+    assert Target(str(text)) == text
+
+
+def test_targets_are_hashable_frozen_and_pickled():
+    target = Target("llvm -mcpu=haswell", host="llvm")
+    assert target.host == Target("llvm")
+    assert {target: 1}[Target("llvm -mcpu=haswell", host="llvm")] == 1
+    assert target != Target("llvm -mcpu=haswell")
+    assert pickle.loads(pickle.dumps(target)) == target
+    with pytest.raises(AttributeError):
+        target.cpu = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("cuda", "expected a target of kind 'llvm', got 'cuda'"),
+        ("", "expected a target of kind 'llvm', got ''"),
+        ({"mcpu": "haswell"}, "expected a target of kind 'llvm', got ''"),
+        ("llvm -foo=1", "expected target option mcpu, mattr, mtriple, num-cores, keys, got 'foo'"),
+        ("llvm haswell", "expected a target option '-name=value', got 'haswell'"),
+        ("llvm -mcpu", "expected target option '-mcpu' to have a value"),
+        ("llvm -num-cores=two", "expected target option '-num-cores' to be positive, got 'two'"),
+        (
+            "llvm -mtriple=nowhere",
+            "unknown target triple 'nowhere': No available targets are compatible with triple"
+            ' "nowhere"',
+        ),
+    ],
+)
+def test_error(spec: str, message: str):
+    with pytest.raises(BackendError) as error:
+        Target(spec)
+    assert str(error.value) == message
+
+
+def test_llvmlite_is_imported_by_the_first_target_alone():
+    code = (
+        "import sys; from xrelax.backend import jit, llvm_text, target;"
+        "assert 'llvmlite' not in sys.modules; target.Target('llvm');"
+        "assert 'llvmlite' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_linux_cache_sizes(tmp_path):
+    for index, (kind, level, size) in enumerate(
+        [("Data", "1", "48K"), ("Instruction", "1", "32K"), ("Unified", "2", "2M")]
+    ):
+        folder = tmp_path / f"index{index}"
+        folder.mkdir()
+        (folder / "type").write_text(f"{kind}\n")
+        (folder / "level").write_text(f"{level}\n")
+        (folder / "size").write_text(f"{size}\n")
+    (tmp_path / "index9").mkdir()
+    assert host._linux_sizes(tmp_path) == {1: 48 << 10, 2: 2 << 20}

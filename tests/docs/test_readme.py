@@ -1,0 +1,91 @@
+"""What the documents say holds: programs run, commands exist, links and folders are there."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from xrelax.pipeline import PASSES, STAGES
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    """The README's code blocks of that language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def commands(name: str) -> list[list[str]]:
+    """The README's shell lines that call the command, as words."""
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    return [words for line in lines if (words := shlex.split(line, comments=True))[:1] == [name]]
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    tools = str(Path(sys.executable).parent)
+    path = os.pathsep.join([tools, os.environ.get("PATH", "")])
+    environment = {**os.environ, "PATH": path}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("program", blocks("python"))
+def test_program_runs(program: str, tmp_path: Path):
+    (tmp_path / "program.py").write_text(program)
+    result = run([sys.executable, "-W", "error", "program.py"], tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", commands("xrelax-opt"), ids=" ".join)
+def test_xrelax_opt_command_runs(command: list[str]):
+    result = run(command, ROOT)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "relax.func @main" in result.stdout
+
+
+def test_there_is_something_to_run():
+    assert blocks("python") and commands("xrelax-opt") and commands("make")
+
+
+def test_make_targets_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    text = "\n".join((ROOT / document).read_text() for document in DOCUMENTS)
+    named = set(re.findall(r"(?:^|`)make ([a-z]+)\b", text, re.MULTILINE))
+    assert {"demo", "test"} <= named <= targets
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: str):
+    text = (ROOT / document).read_text()
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#]+)\)", prose):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_picture_shows_the_stages_in_order():
+    picture = README.split("## Stages")[1]
+    # A stage is a word and its explanation; the line between two stages has the arrow.
+    named = re.findall(r"^ {4}(\w+) {4,}\S", picture, re.MULTILINE)
+    assert named == [stage.name for stage in STAGES]
+
+
+def test_picture_names_every_folder_of_passes():
+    picture = README.split("## Stages")[1].split("[pipeline.py]")[0]
+    used = {place.split(":")[0].split(".")[2] for place in PASSES.values()}
+    assert set(re.findall(r"lowering/(\w+)", picture)) == used
+
+
+def test_layout_names_every_folder():
+    named = set(re.findall(r"^\| `(\w+)/` \|", README, re.MULTILINE))
+    ignored = {"build", "data", "dist"}
+    folders = {
+        path.name
+        for path in ROOT.iterdir()
+        if path.is_dir() and path.name.isidentifier() and not path.name.startswith("__")
+    }
+    assert named == folders - ignored
