@@ -14,6 +14,7 @@ PASSES: dict[str, str] = {
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
     "convert-to-llvm": ".lowering.llvm.convert:ConvertToLLVMPass",
+    "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "normalize": ".lowering.graph.normalize:NormalizePass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
@@ -40,7 +41,7 @@ class Stage:
 STAGES: tuple[Stage, ...] = (
     Stage("relax", ("normalize", "cse", "dce")),
     Stage("tir", ("legalize-ops", "specialize-prim-funcs", "schedule-default")),
-    Stage("rt", ("convert-relax-to-rt", "plan-memory")),
+    Stage("rt", ("convert-relax-to-rt", "lift-workspace", "plan-memory")),
     Stage(
         "loops",
         ("convert-tir-to-loops", "unroll-loops", "vectorize-loops", "promote-buffers", "cse", "dce"),

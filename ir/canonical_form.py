@@ -240,7 +240,7 @@ class CanonicalForm:
             case DataAttr(data=data):
                 return (data.dtype, data.shape, data.digest)
             case FloatAttr():
-                number = cast("FloatAttr[AnyFloat]", attribute)
+                number: FloatAttr[AnyFloat] = attribute
                 bits = struct.pack("<d", number.value.data).hex()
                 return (f"{number.value.data}", bits, str(number.type))
             case IntegerAttr():

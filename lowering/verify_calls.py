@@ -101,10 +101,9 @@ def _kernel_arity_text(callee: tir.PrimFuncOp, inputs: int, outputs: int) -> str
         for n, p in zip(callee.names, callee.params, strict=True)
         if isinstance(p.type, tir.BufferType)
     ]
-    return (
-        f"'{callee.sym_name.data}' expects {count_text(len(names), 'argument')} "
-        f"({', '.join(names)}), got {count_text(inputs, 'input')} and {count_text(outputs, 'output')}"
-    )
+    got = f"{count_text(inputs, 'input')} and {count_text(outputs, 'output')}"
+    expected = f"{count_text(len(names), 'argument')} ({', '.join(names)})"
+    return f"'{callee.sym_name.data}' expects {expected}, got {got}"
 
 
 def _tensor_type(where: str, formal: Formal, value: SSAValue) -> relax.TensorType:

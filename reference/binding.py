@@ -20,7 +20,9 @@ class Expected:
     rank: int | None = None
 
 
-def bind_symbols(expected: Sequence[Expected], arrays: Sequence[Array], symbols: dict[str, int]) -> None:
+def bind_symbols(
+    expected: Sequence[Expected], arrays: Sequence[Array], symbols: dict[str, int]
+) -> None:
     """Add the symbols that are whole dims, then check every dim; raises EvaluationError where they disagree."""
     for wanted, array in zip(expected, arrays, strict=True):
         _check_rank(wanted, array)
@@ -34,7 +36,9 @@ def bind_symbols(expected: Sequence[Expected], arrays: Sequence[Array], symbols:
 def _check_rank(wanted: Expected, array: Array) -> None:
     rank = wanted.rank if wanted.dims is None else len(wanted.dims)
     if rank is not None and array.ndim != rank:
-        raise EvaluationError(f"expected argument '{wanted.name}' to have rank {rank}, got {array.ndim}")
+        raise EvaluationError(
+            f"expected argument '{wanted.name}' to have rank {rank}, got {array.ndim}"
+        )
 
 
 def _check_dims(wanted: Expected, array: Array, symbols: Mapping[str, int]) -> None:
@@ -42,4 +46,6 @@ def _check_dims(wanted: Expected, array: Array, symbols: Mapping[str, int]) -> N
         return
     shape = tuple(number(d, symbols) for d in wanted.dims)
     if shape != array.shape:
-        raise EvaluationError(f"expected argument '{wanted.name}' to have shape {shape}, got {array.shape}")
+        raise EvaluationError(
+            f"expected argument '{wanted.name}' to have shape {shape}, got {array.shape}"
+        )

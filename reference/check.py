@@ -1,2 +1,217 @@
-class CheckError(Exception): ...
-def check_pipeline(): ...
+"""Names the first pass of a pipeline that changes a result, by running the module before and after each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+from ..dialects import get_context, loops, relax, rt, tir
+from ..dialects.dtypes import is_float
+from .compare import as_float64, mismatch
+from .evaluate import Outcome, parameters, run
+from .inputs import copy_arguments, draw_arguments, draw_symbols
+from .session import Registry
+from .values import Array, EvaluationError
+
+MachineCode: TypeAlias = Callable[[str, list[Any]], Sequence[Array]]
+"""Runs a function of the finished module: name and arguments to results; may write arguments in place."""
+
+INTEGER_RANGES = ((-4, 5), (0, 2), (1, 2))
+"""Ranges for random integers, tried until the given module has a meaning for them (no index out of range)."""
+
+SIZES = (5, 40)
+"""Largest value of a symbol in each sample: small shapes, then ones that are longer than a vector."""
+
+FUNCTIONS = (relax.FuncOp, rt.FuncOp, tir.PrimFuncOp, loops.FuncOp)
+
+
+class CheckError(Exception):
+    """A pass changed what a function computes or left bad IR; one line that names the pass."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One function on one set of arguments, and what it must compute."""
+
+    function: str
+    symbols: dict[str, int]
+    args: list[Any]
+    exact: Outcome
+    wide: Outcome
+    names: tuple[str, ...]
+
+
+def check_pipeline(
+    module: ModuleOp,
+    passes: Sequence[tuple[str, ModulePass]],
+    *,
+    functions: Sequence[str] | None = None,
+    seed: int = 0,
+    registry: Registry | None = None,
+    context: Context | None = None,
+    machine_code: MachineCode | None = None,
+) -> ModuleOp:
+    """Run the passes on a copy of the module, checking each; returns the copy at the end.
+
+    Every function of `functions` (by default the public ones: graph functions that are not private, and
+    PrimFuncs that no other function calls) gets random arguments, the same at every stage. The result of
+    each stage is compared with a float64 run of the given module, within the bound of `compare` plus four
+    times the error that the given module itself has; integers must be equal. Once a pass has made `llvm`
+    functions, results are compared through `machine_code` alone, after the last pass.
+
+    Raises CheckError naming the first pass that changes a result, drops a function, or leaves IR that
+    does not verify.
+    """
+    names = public_functions(module) if functions is None else list(functions)
+    cases = [case for name in names for case in _cases(module, name, seed, registry)]
+    current, ctx = module.clone(), context or get_context()
+    for name, pass_ in passes:
+        _apply(name, pass_, ctx, current)
+        if not _is_machine_level(current):
+            for case in cases:
+                _compare(name, case, _outcome(name, current, case, registry))
+    if machine_code is not None:
+        for case in cases:
+            _compare_machine_code(case, machine_code)
+    return current
+
+
+def public_functions(module: ModuleOp) -> list[str]:
+    """Graph functions that are not private, and kernels that no other function of the module calls."""
+    called = {
+        op.callee_name
+        for op in module.walk()
+        if isinstance(op, relax.CallTIROp | relax.CallDPSPackedOp | relax.CallOp | rt.CallDPSOp)
+    }
+    found: list[str] = []
+    for op in module.body.block.ops:
+        if isinstance(op, relax.FuncOp | rt.FuncOp) and op.private is None:
+            found.append(op.sym_name.data)
+        elif isinstance(op, tir.PrimFuncOp | loops.FuncOp) and op.sym_name.data not in called:
+            found.append(op.sym_name.data)
+    return found
+
+
+def _function(module: ModuleOp, name: str) -> Operation | None:
+    for op in module.body.block.ops:
+        if isinstance(op, FUNCTIONS) and op.sym_name.data == name:
+            return op
+    return None
+
+
+def _cases(module: ModuleOp, name: str, seed: int, registry: Registry | None) -> list[_Case]:
+    op = _function(module, name)
+    if op is None:
+        raise CheckError(f"expected a function '{name}' in the module, got none")
+    return [
+        _case(module, op, name, np.random.default_rng([seed, i]), registry, n)
+        for i, n in enumerate(SIZES)
+    ]
+
+
+def _case(
+    module: ModuleOp,
+    op: Operation,
+    name: str,
+    rng: np.random.Generator,
+    registry: Registry | None,
+    largest: int,
+) -> _Case:
+    failure: EvaluationError | None = None
+    for integers in INTEGER_RANGES:
+        try:
+            symbols = draw_symbols(op, rng, largest)
+            args = draw_arguments(op, rng, symbols, integers)
+            exact, wide = (
+                run(module, name, copy_arguments(args), registry=registry, float64=f)
+                for f in (False, True)
+            )
+            return _Case(name, symbols, args, exact, wide, tuple(n for n, _ in parameters(op)))
+        except EvaluationError as error:
+            failure = error
+    raise CheckError(f"the module as given cannot be evaluated: {failure}")
+
+
+def _apply(name: str, pass_: ModulePass, ctx: Context, module: ModuleOp) -> None:
+    try:
+        pass_.apply(ctx, module)
+    except DiagnosticException as error:
+        raise CheckError(f"pass '{name}' failed: {_first_line(error)}") from error
+    try:
+        module.verify()
+    except VerifyException as error:
+        raise CheckError(
+            f"pass '{name}' left IR that does not verify: {_first_line(error)}"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(
+        (line for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__
+    )
+
+
+def _is_machine_level(module: ModuleOp) -> bool:
+    return any(op.name == "llvm.func" for op in module.body.block.ops)
+
+
+def _outcome(name: str, module: ModuleOp, case: _Case, registry: Registry | None) -> Outcome:
+    if _function(module, case.function) is None:
+        raise CheckError(f"pass '{name}' dropped the function '{case.function}'")
+    try:
+        return run(module, case.function, copy_arguments(case.args), registry=registry)
+    except EvaluationError as error:
+        raise CheckError(f"pass '{name}' breaks '{case.function}'{_where(case)}: {error}") from None
+
+
+def _where(case: _Case) -> str:
+    return f" ({', '.join(f'{n} = {v}' for n, v in case.symbols.items())})" if case.symbols else ""
+
+
+def _compare(name: str, case: _Case, outcome: Outcome) -> None:
+    for what, attribute in (("result", "results"), ("argument", "arguments")):
+        _compare_all(name, case, what, getattr(outcome, attribute), attribute)
+
+
+def _compare_all(name: str, case: _Case, what: str, found: Sequence[Array], attribute: str) -> None:
+    exact, wide = getattr(case.exact, attribute), getattr(case.wide, attribute)
+    dtypes: tuple[str, ...] = getattr(case.exact, f"{what}_dtypes")
+    if len(found) != len(exact):
+        raise CheckError(
+            f"pass '{name}' gives '{case.function}' {len(found)} {attribute} instead of {len(exact)}"
+        )
+    for i, dtype in enumerate(dtypes):
+        problem = _problem(found[i], exact[i], wide[i], dtype, case.wide.terms)
+        if problem is not None:
+            label = f"'{case.names[i]}'" if what == "argument" and i < len(case.names) else str(i)
+            raise CheckError(
+                f"pass '{name}' changes {what} {label} of '{case.function}'{_where(case)}: {problem}"
+            )
+
+
+def _problem(found: Array, exact: Array, wide: Array, dtype: str, terms: int) -> str | None:
+    """Compare with the float64 run; with the exact run where that one has other infinities or NaNs."""
+    if not is_float(dtype) or mismatch(exact, exact, dtype, terms) is not None:
+        return mismatch(found, exact, dtype, terms)
+    native, ideal = as_float64(exact, dtype), as_float64(wide, dtype)
+    usable = np.isfinite(native) == np.isfinite(ideal)
+    finite = np.isfinite(native) & np.isfinite(ideal)
+    noise = 4 * float(np.max(np.abs(native - ideal), where=finite, initial=0.0))
+    return mismatch(found, ideal if usable.all() else native, dtype, terms, noise)
+
+
+def _compare_machine_code(case: _Case, machine_code: MachineCode) -> None:
+    args = copy_arguments(case.args)
+    results = list(machine_code(case.function, args))
+    _compare_all("machine code", case, "result", results, "results")
+    arrays = [a for a in args if isinstance(a, np.ndarray)]
+    if len(arrays) == len(case.exact.arguments):
+        _compare_all("machine code", case, "argument", arrays, "arguments")

@@ -31,7 +31,10 @@ def _if(compiler: KernelCompiler, op: scf.IfOp) -> Step:
         _arm(compiler, region) for region in (op.true_region, op.false_region)
     )
     condition, results = op.cond, list(op.results)
-    poison = [compiler.precision.load(d, compiler.precision.fresh(d, ())) for d in map(value_dtype, (r.type for r in results))]
+    poison = [
+        compiler.precision.load(d, compiler.precision.fresh(d, ()))
+        for d in map(value_dtype, (r.type for r in results))
+    ]
 
     def arm(frame: Frame, on: Value, run: Step, values: Sequence[SSAValue]) -> list[Value]:
         mask = frame.mask
@@ -119,13 +122,19 @@ def _while(compiler: KernelCompiler, op: scf.WhileOp) -> Step:
             values.update(zip(before.args, state, strict=True))
             test(frame)
             passed = [values[v] for v in forwarded]
-            found = [frame.merge(on, p, f, v.type) for v, p, f in zip(forwarded, passed, found, strict=True)]
+            found = [
+                frame.merge(on, p, f, v.type)
+                for v, p, f in zip(forwarded, passed, found, strict=True)
+            ]
             on = on & values[condition]
             running = frame.narrow(on)
             if running:
                 values.update(zip(after.args, passed, strict=True))
                 body(frame)
-                state = [frame.merge(on, values[v], s, v.type) for v, s in zip(step_to, state, strict=True)]
+                state = [
+                    frame.merge(on, values[v], s, v.type)
+                    for v, s in zip(step_to, state, strict=True)
+                ]
         frame.mask = mask
         values.update(zip(results, found, strict=True))
 

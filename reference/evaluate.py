@@ -53,7 +53,9 @@ def evaluate(
     Raises EvaluationError, one line, for arguments that do not fit and for programs without a meaning.
     """
     outcome = run(module, function, args, registry=registry, float64=float64, vectorize=vectorize)
-    is_graph = isinstance(Session(module, {}, Precision()).function(function), relax.FuncOp | rt.FuncOp)
+    is_graph = isinstance(
+        Session(module, {}, Precision()).function(function), relax.FuncOp | rt.FuncOp
+    )
     return list(outcome.results if is_graph else outcome.arguments)
 
 
@@ -119,14 +121,23 @@ def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> 
     if isinstance(type_, TupleType):
         fields = cast(Sequence[Attribute], type_.types.data)
         if not isinstance(given, tuple | list) or len(cast(Sequence[Any], given)) != len(fields):
-            raise EvaluationError(f"expected argument '{name}' to be a tuple of {len(fields)}, got {type(given).__name__}")
-        return tuple(_argument(name, t, g, precision) for t, g in zip(fields, cast(Sequence[Any], given), strict=True))
+            raise EvaluationError(
+                f"expected argument '{name}' to be a tuple of {len(fields)}, got {type(given).__name__}"
+            )
+        return tuple(
+            _argument(name, t, g, precision)
+            for t, g in zip(fields, cast(Sequence[Any], given), strict=True)
+        )
     if not isinstance(type_, tir.BufferType | relax.TensorType):
         return given
     if not isinstance(given, np.ndarray):
-        raise EvaluationError(f"expected argument '{name}' to be an array, got {type(given).__name__}")
+        raise EvaluationError(
+            f"expected argument '{name}' to be an array, got {type(given).__name__}"
+        )
     array = cast(Array, given)
     dtype = str(array.dtype) if type_.dtype is None else type_.dtype
     if array.dtype != storage_dtype(dtype):
-        raise EvaluationError(f"expected argument '{name}' to have dtype {dtype}, got {array.dtype}")
+        raise EvaluationError(
+            f"expected argument '{name}' to have dtype {dtype}, got {array.dtype}"
+        )
     return Buffer(precision.widen(dtype, array), dtype, name)

@@ -46,7 +46,9 @@ def with_symbols(expr: IntExpr, symbols: Mapping[str, int]) -> IntExpr:
     try:
         found = {Sym(name): symbols[name] for name in expr.symbols() if name in symbols}
         value = expr.substitute(found)
-        return IntExpr.of(value.evaluate(_unknown)) if not any(True for _ in value.atoms()) else value
+        return (
+            IntExpr.of(value.evaluate(_unknown)) if not any(True for _ in value.atoms()) else value
+        )
     except ZeroDivisionError:
         raise EvaluationError(f"expected no division by zero in '{expr}'") from None
 
@@ -56,7 +58,9 @@ def number(expr: IntExpr, symbols: Mapping[str, int]) -> int:
     value = with_symbols(expr, symbols).constant
     if value is None:
         missing = ", ".join(sorted(expr.symbols() - set(symbols)))
-        raise EvaluationError(f"expected values for the symbols of '{expr}', got none for {missing or 'operands'}")
+        raise EvaluationError(
+            f"expected values for the symbols of '{expr}', got none for {missing or 'operands'}"
+        )
     return value
 
 

@@ -144,7 +144,9 @@ class KernelCompiler:
 
         def run(frame: Frame) -> None:
             array = self.precision.fresh(dtype, (*frame.lanes, *shape))
-            frame.values[value] = Buffer(array, dtype, name, tuple(np.ix_(*map(np.arange, frame.lanes))))
+            frame.values[value] = Buffer(
+                array, dtype, name, tuple(np.ix_(*map(np.arange, frame.lanes)))
+            )
 
         return run
 

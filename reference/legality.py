@@ -99,7 +99,12 @@ class _Analysis:
                     self.visit(inner)
 
     def _loop(
-        self, op: Operation, var: SSAValue, lower: IntExpr, extent: IntExpr, operands: Sequence[SSAValue]
+        self,
+        op: Operation,
+        var: SSAValue,
+        lower: IntExpr,
+        extent: IntExpr,
+        operands: Sequence[SSAValue],
     ) -> None:
         atom = self.values.expr(var).as_atom
         assert atom is not None
@@ -137,7 +142,10 @@ class _Analysis:
         while memory in self.views:
             memory, starts = self.views[memory]
             outer = len(starts) - len(indices)
-            moved = [None if s is None or i is None else s + i for s, i in zip(starts[outer:], indices, strict=True)]
+            moved = [
+                None if s is None or i is None else s + i
+                for s, i in zip(starts[outer:], indices, strict=True)
+            ]
             indices = [*starts[:outer], *moved]
         access = _Access(memory, tuple(indices), is_store, lanes)
         for loop in self.stack:
@@ -156,7 +164,11 @@ class _Analysis:
 
     def _span(self, expr: IntExpr) -> Span | None:
         found = interval_of(expr, self.ranges)
-        if found is None or (low := found.lower.constant) is None or (high := found.upper.constant) is None:
+        if (
+            found is None
+            or (low := found.lower.constant) is None
+            or (high := found.upper.constant) is None
+        ):
             return None
         return low, high
 
@@ -201,7 +213,9 @@ class _Analysis:
             outers.add(outer)
         return len(outers) == 1
 
-    def _addresses_are_apart(self, loop: _Loop, group: Sequence[_Access], dims: Sequence[int]) -> bool:
+    def _addresses_are_apart(
+        self, loop: _Loop, group: Sequence[_Access], dims: Sequence[int]
+    ) -> bool:
         keys: list[Array] = []
         iterations: list[Array] = []
         for access in group:
@@ -216,7 +230,9 @@ class _Analysis:
         same = (places[1:] == places[:-1]).all(axis=1)
         return not bool((same & (iteration[1:] != iteration[:-1])).any())
 
-    def _enumerate(self, loop: _Loop, access: _Access, dims: Sequence[int]) -> tuple[Array, Array] | None:
+    def _enumerate(
+        self, loop: _Loop, access: _Access, dims: Sequence[int]
+    ) -> tuple[Array, Array] | None:
         """The places that an access touches, one row each, and the iteration that does."""
         own = [_split_terms(cast(IntExpr, access.indices[d]), loop)[1] for d in dims]
         atoms = list(dict.fromkeys([loop.atom, *(a for e in own for a in e.atoms())]))
@@ -242,4 +258,3 @@ def _split_terms(expr: IntExpr, loop: _Loop) -> tuple[IntExpr, IntExpr]:
         is_outer = bool(atoms) and not any(a == loop.atom or a in loop.inner for a in atoms)
         outer, own = (outer + piece, own) if is_outer else (outer, own + piece)
     return outer, own
-

@@ -58,8 +58,12 @@ def _load(compiler: KernelCompiler, op: loops.LoadOp) -> Step:
             frame.values[result] = read(memory, place, frame.mask, precision)
             return
         on = None if mask is None else frame.values[mask]
-        found = read(memory.per_vector(), vector_index(place, lanes), _lane_mask(frame, on), precision)
-        frame.values[result] = found if on is None else np.where(on, found, np.zeros((), found.dtype))
+        found = read(
+            memory.per_vector(), vector_index(place, lanes), _lane_mask(frame, on), precision
+        )
+        frame.values[result] = (
+            found if on is None else np.where(on, found, np.zeros((), found.dtype))
+        )
 
     return run
 
@@ -81,7 +85,11 @@ def _store(compiler: KernelCompiler, op: loops.StoreOp) -> Step:
 
 
 def _mask(compiler: KernelCompiler, op: loops.MaskOp) -> Step:
-    active, result, lanes = compiler.number(op.active.data, op.operands_), op.result, lanes_of(op.result.type)
+    active, result, lanes = (
+        compiler.number(op.active.data, op.operands_),
+        op.result,
+        lanes_of(op.result.type),
+    )
     assert lanes is not None
 
     def run(frame: Frame) -> None:

@@ -21,7 +21,9 @@ def _wide(function: ScalarFunction) -> Maker:
 
     def make(op: Operation, precision: Precision) -> ScalarFunction:
         dtype = value_dtype(op.results[0].type)
-        return lambda *args: precision.narrow(dtype, function(*(np.asarray(a, np.float64) for a in args)))
+        return lambda *args: precision.narrow(
+            dtype, function(*(np.asarray(a, np.float64) for a in args))
+        )
 
     return make
 

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ArrayAttr, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects import relax
-from ..dialects.sym import ExprAttr, exprs_of
 from ..dialects.relax.types import TensorType, tensors_in
+from ..dialects.sym import ExprAttr, exprs_of
 from .binding import Expected, bind_symbols
 from .expressions import number, shape_of
 from .memory import Buffer
@@ -42,7 +42,11 @@ def run_graph(session: Session, func: relax.FuncOp, args: Sequence[GraphValue]) 
 
 def flatten(value: GraphValue) -> list[Any]:
     """The tensors of a tuple, in order."""
-    return [leaf for v in cast("tuple[Any, ...]", value) for leaf in flatten(v)] if isinstance(value, tuple) else [value]
+    return (
+        [leaf for v in cast("tuple[Any, ...]", value) for leaf in flatten(v)]
+        if isinstance(value, tuple)
+        else [value]
+    )
 
 
 def _bind(func: relax.FuncOp, args: Sequence[GraphValue]) -> dict[str, int]:
@@ -53,7 +57,9 @@ def _bind(func: relax.FuncOp, args: Sequence[GraphValue]) -> dict[str, int]:
     for name, param, arg in zip(func.names, func.params, args, strict=True):
         for tensor, leaf in zip(tensors_in(param.type), flatten(arg), strict=False):
             if tensor.dtype is not None and leaf.dtype != tensor.dtype:
-                raise EvaluationError(f"expected argument '{name}' to have dtype {tensor.dtype}, got {leaf.dtype}")
+                raise EvaluationError(
+                    f"expected argument '{name}' to have dtype {tensor.dtype}, got {leaf.dtype}"
+                )
             expected.append(Expected(name, tensor.dims, tensor.dtype, tensor.rank))
             arrays.append(leaf.array)
     symbols: dict[str, int] = {}
@@ -74,17 +80,26 @@ def _run_block(graph: _Graph, block: Block) -> None:
 def _operator(graph: _Graph, op: relax.OperatorOp) -> None:
     precision = graph.session.precision
     operands = [cast(Buffer, graph.values[v]) for v in op.operands]
-    arrays = [precision.load(b.dtype, b.array) if b.dtype == "bfloat16" else b.array for b in operands]
+    arrays = [
+        precision.load(b.dtype, b.array) if b.dtype == "bfloat16" else b.array for b in operands
+    ]
     found = np.asarray(op.reference(arrays, op.attribute_values()))
     dtype = op.result.type.dtype or (operands[0].dtype if operands else str(found.dtype))
-    stored = precision.store(dtype, precision.narrow(dtype, found)) if dtype == "bfloat16" else found
+    stored = (
+        precision.store(dtype, precision.narrow(dtype, found)) if dtype == "bfloat16" else found
+    )
     array = np.array(stored, precision.storage(dtype))
     if op.result.type.dims is not None:
         shape = shape_of(op.result.type.dims, graph.symbols)
         if shape != array.shape:
             raise EvaluationError(f"expected '{op.name}' to give shape {shape}, got {array.shape}")
-    longest = max((n for b in operands for n in (*b.array.shape, b.array.size // max(1, array.size))), default=1)
-    elementwise = all(b.array.size <= array.size and b.array.shape in (array.shape, ()) for b in operands)
+    longest = max(
+        (n for b in operands for n in (*b.array.shape, b.array.size // max(1, array.size))),
+        default=1,
+    )
+    elementwise = all(
+        b.array.size <= array.size and b.array.shape in (array.shape, ()) for b in operands
+    )
     graph.session.terms = max(graph.session.terms, 1 if elementwise else longest)
     graph.values[op.result] = Buffer(array, dtype, op.result.name_hint or op.name)
 
@@ -135,7 +150,9 @@ def _call_packed(graph: _Graph, op: relax.CallPackedOp) -> None:
 def _call(graph: _Graph, op: relax.CallOp) -> None:
     callee = graph.session.function(op.callee_name)
     if not isinstance(callee, relax.FuncOp):
-        raise EvaluationError(f"expected '{op.callee_name}' to be a graph function, got '{callee.name}'")
+        raise EvaluationError(
+            f"expected '{op.callee_name}' to be a graph function, got '{callee.name}'"
+        )
     graph.values[op.result] = run_graph(graph.session, callee, [graph.values[v] for v in op.args])
 
 
@@ -156,7 +173,9 @@ def _constant(graph: _Graph, op: relax.ConstantOp) -> None:
 
 def _dataflow(graph: _Graph, op: relax.DataflowOp) -> None:
     _run_block(graph, op.body.block)
-    graph.values.update({r: graph.values[v] for r, v in zip(op.outputs, op.output.values, strict=True)})
+    graph.values.update(
+        {r: graph.values[v] for r, v in zip(op.outputs, op.output.values, strict=True)}
+    )
 
 
 def _alloc_tensor(graph: _Graph, op: relax.AllocTensorOp) -> None:

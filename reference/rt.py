@@ -38,7 +38,9 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[Buffer]) -> li
         symbols = _bind(func, args)
         types = [cast(BufferType, r.type) for r in func.results_]
         results = [
-            Buffer(session.precision.fresh(t.dtype, shape_of(t.dims, symbols)), t.dtype, f"result {i}")
+            Buffer(
+                session.precision.fresh(t.dtype, shape_of(t.dims, symbols)), t.dtype, f"result {i}"
+            )
             for i, t in enumerate(types)
         ]
         _run_on(session, func, [*args, *results], symbols)
@@ -47,7 +49,9 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[Buffer]) -> li
         raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
 
 
-def _run_on(session: Session, func: rt.FuncOp, memory: Sequence[Buffer], symbols: Mapping[str, int]) -> None:
+def _run_on(
+    session: Session, func: rt.FuncOp, memory: Sequence[Buffer], symbols: Mapping[str, int]
+) -> None:
     plan = _Plan(session, symbols, dict(zip(func.args, memory, strict=True)))
     _run_block(plan, func.body.block)
 
@@ -59,7 +63,9 @@ def _bind(func: rt.FuncOp, args: Sequence[Buffer]) -> dict[str, int]:
     for name, param, arg in zip(func.names, func.params, args, strict=True):
         type_ = cast(BufferType, param.type)
         if arg.dtype != type_.dtype:
-            raise EvaluationError(f"expected argument '{name}' to have dtype {type_.dtype}, got {arg.dtype}")
+            raise EvaluationError(
+                f"expected argument '{name}' to have dtype {type_.dtype}, got {arg.dtype}"
+            )
         expected.append(Expected(name, type_.dims, type_.dtype))
     symbols: dict[str, int] = {}
     bind_symbols(expected, [a.array for a in args], symbols)
@@ -107,7 +113,9 @@ def _view(plan: _Plan, op: rt.ViewOp) -> None:
     name, width = op.result.name_hint or "a view", byte_width(type_.element_type)
     end, size = offset + int(np.prod(shape)) * width, source.array.size // _cell(plan)
     if offset < 0 or end > size:
-        raise EvaluationError(f"expected view '{name}' inside of {size} bytes, got [{offset}, {end})")
+        raise EvaluationError(
+            f"expected view '{name}' inside of {size} bytes, got [{offset}, {end})"
+        )
     strides = [int(np.prod(shape[d + 1 :])) * width * _cell(plan) for d in range(len(shape))]
     storage = plan.session.precision.storage(type_.dtype)
     if not np.prod(shape):

@@ -27,7 +27,11 @@ Maker: TypeAlias = Callable[[Any, Precision], ScalarFunction]
 def unsigned(values: Value) -> Value:
     """The same bits as unsigned integers; bool as 0 and 1."""
     array = np.asarray(values)
-    return array.astype(np.uint8) if array.dtype.kind == "b" else array.view(f"u{array.dtype.itemsize}")[()]
+    return (
+        array.astype(np.uint8)
+        if array.dtype.kind == "b"
+        else array.view(f"u{array.dtype.itemsize}")[()]
+    )
 
 
 def signed(values: Value) -> Value:
@@ -51,11 +55,16 @@ def _integer_op(function: ScalarFunction, is_unsigned: bool = False) -> Maker:
 
     def make(op: Operation, precision: Precision) -> ScalarFunction:
         dtype = value_dtype(op.results[0].type)
-        result, operand = precision.compute(dtype), precision.compute(value_dtype(op.operands[0].type))
+        result, operand = (
+            precision.compute(dtype),
+            precision.compute(value_dtype(op.operands[0].type)),
+        )
 
         def apply(*args: Value) -> Value:
             values = function(*(view(np.asarray(a, operand)) for a in args))
-            return (values & 1 != 0) if result.kind == "b" else np.asarray(values).astype(result)[()]
+            return (
+                (values & 1 != 0) if result.kind == "b" else np.asarray(values).astype(result)[()]
+            )
 
         return apply
 
@@ -161,7 +170,9 @@ def _select(op: arith.SelectOp | SelectOp, precision: Precision) -> ScalarFuncti
     spread = lanes_of(op.operands[0].type) is None and lanes_of(op.results[0].type) is not None
 
     def select(condition: Value, on_true: Value, on_false: Value) -> Value:
-        return np.where(np.asarray(condition)[..., None] if spread else condition, on_true, on_false)[()]
+        return np.where(
+            np.asarray(condition)[..., None] if spread else condition, on_true, on_false
+        )[()]
 
     return select
 
@@ -191,7 +202,9 @@ def _integer_to_float(is_unsigned: bool) -> Maker:
         dtype = value_dtype(op.results[0].type)
         source = precision.compute(value_dtype(op.operands[0].type))
         if dtype == "bfloat16" and not precision.float64:
-            return lambda x: precision.narrow(dtype, np.asarray(view(np.asarray(x, source)), np.float64))
+            return lambda x: precision.narrow(
+                dtype, np.asarray(view(np.asarray(x, source)), np.float64)
+            )
         target = precision.compute(dtype)
         return lambda x: np.asarray(view(np.asarray(x, source))).astype(target)[()]
 
@@ -206,9 +219,13 @@ def _float_to_integer(is_unsigned: bool) -> Maker:
         held = np.dtype(f"{'u' if is_unsigned else 'i'}{target.itemsize}")
 
         def convert(x: Value) -> Value:
-            wide = np.nan_to_num(np.trunc(np.asarray(x, np.float64)), nan=0.0, posinf=np.inf, neginf=-np.inf)
+            wide = np.nan_to_num(
+                np.trunc(np.asarray(x, np.float64)), nan=0.0, posinf=np.inf, neginf=-np.inf
+            )
             inside = np.where((wide > low) & (wide < high), wide, 0).astype(held)
-            result = np.where(wide >= high, held.type(high), np.where(wide <= low, held.type(low), inside))
+            result = np.where(
+                wide >= high, held.type(high), np.where(wide <= low, held.type(low), inside)
+            )
             return (result & 1 != 0)[()] if target.kind == "b" else result.view(target)[()]
 
         return convert
@@ -238,7 +255,8 @@ def _splat(op: Operation, precision: Precision) -> ScalarFunction:
 
 
 DIVISIONS: frozenset[str] = frozenset(
-    f"arith.{n}" for n in ("divui", "divsi", "floordivsi", "ceildivsi", "ceildivui", "remui", "remsi")
+    f"arith.{n}"
+    for n in ("divui", "divsi", "floordivsi", "ceildivsi", "ceildivui", "remui", "remsi")
 )
 """Operations that have no result for a divisor of 0."""
 

@@ -77,7 +77,9 @@ class Session:
             self.terms = max(self.terms, compiler.terms)
         self.kernels[key](Frame(values))
 
-    def call_registered(self, name: str, buffers: Sequence[Buffer], written: Sequence[Buffer]) -> Any:
+    def call_registered(
+        self, name: str, buffers: Sequence[Buffer], written: Sequence[Buffer]
+    ) -> Any:
         """Call a registered function on the user's kind of arrays; raises EvaluationError for an unknown name."""
         if name not in self.registry:
             raise EvaluationError(
@@ -108,8 +110,14 @@ def _bind_kernel(
             symbols[name] = values[param]
     if given:
         raise EvaluationError(f"expected {len(values)} arguments, got {len(values) + len(given)}")
-    memory = [(n, p) for n, p in zip(names, op.params, strict=True) if isinstance(p.type, tir.BufferType)]
-    expected = [Expected(n, p.type.dims, p.type.dtype) for n, p in memory if isinstance(p.type, tir.BufferType)]
+    memory = [
+        (n, p) for n, p in zip(names, op.params, strict=True) if isinstance(p.type, tir.BufferType)
+    ]
+    expected = [
+        Expected(n, p.type.dims, p.type.dtype)
+        for n, p in memory
+        if isinstance(p.type, tir.BufferType)
+    ]
     bind_symbols(expected, [values[p].array for _, p in memory], symbols)
     if isinstance(op, loops.FuncOp):
         unsolved = [s for s in op.symbol_names if s not in symbols]
@@ -122,10 +130,16 @@ def _argument(name: str, param: SSAValue, given: Value, precision: Precision) ->
         if not isinstance(given, Buffer):
             raise EvaluationError(f"expected argument '{name}' to be a tensor, got {given}")
         if given.dtype != param.type.dtype:
-            raise EvaluationError(f"expected argument '{name}' to have dtype {param.type.dtype}, got {given.dtype}")
+            raise EvaluationError(
+                f"expected argument '{name}' to have dtype {param.type.dtype}, got {given.dtype}"
+            )
         return Buffer(given.array, given.dtype, param.name_hint or name)
     scalar = given.array[()] if isinstance(given, Buffer) else given
-    return int(scalar) if isinstance(param.type, IndexType) else precision.narrow(value_dtype(param.type), scalar)
+    return (
+        int(scalar)
+        if isinstance(param.type, IndexType)
+        else precision.narrow(value_dtype(param.type), scalar)
+    )
 
 
 def _overlap(arrays: Sequence[Any]) -> bool:

@@ -50,7 +50,11 @@ def _block(compiler: KernelCompiler, op: tir.BlockOp) -> Step:
 
 
 def _reduction_terms(compiler: KernelCompiler, op: tir.BlockOp) -> int:
-    extents = [with_symbols(a.extent.data, compiler.symbols) for a in op.axes.data if a.kind.data == "reduce"]
+    extents = [
+        with_symbols(a.extent.data, compiler.symbols)
+        for a in op.axes.data
+        if a.kind.data == "reduce"
+    ]
     return math.prod(e.constant or 1 for e in extents)
 
 
@@ -130,8 +134,14 @@ C_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fabs": np.abs,
     "fma": lambda x, y, z: x * y + z,
     "pow": np.power,
-    **{n: getattr(np, n) for n in ("cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "fmod")},
-    **{n: getattr(np, n) for n in ("log", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")},
+    **{
+        n: getattr(np, n)
+        for n in ("cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "fmod")
+    },
+    **{
+        n: getattr(np, n)
+        for n in ("log", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
+    },
 }
 """Functions of C's math library that `tir.call_extern` may name, with or without the ``f`` of float32."""
 
@@ -142,7 +152,9 @@ def _call_extern(compiler: KernelCompiler, op: tir.CallExternOp) -> Step:
     if name in compiler.externs:
         function = np.frompyfunc(compiler.externs[name], len(args), 1)
     if function is None:
-        raise EvaluationError(f"expected '{name}' to be registered or a function of C's math library")
+        raise EvaluationError(
+            f"expected '{name}' to be registered or a function of C's math library"
+        )
 
     def run(frame: Frame) -> None:
         found = function(*(np.asarray(frame.values[a], np.float64) for a in args))

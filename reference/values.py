@@ -42,7 +42,9 @@ def round_to_bfloat16(values: Value) -> Array:
     """Round float32 to the nearest bfloat16, ties to even, kept as float32; NaN stays NaN."""
     single = np.asarray(values, np.float32)
     bits = single.view(np.uint32)
-    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(
+        0xFFFF0000
+    )
     quiet = (bits | np.uint32(0x00400000)) & np.uint32(0xFFFF0000)
     return np.where(np.isnan(single), quiet, rounded).astype(np.uint32).view(np.float32)
 
@@ -132,7 +134,11 @@ class Precision:
             return np.full(shape, nan, storage)
         if storage.kind == "b":
             return np.ones(shape, storage)
-        return np.full(int(np.prod(shape)) * storage.itemsize, 0xA5, np.uint8).view(storage).reshape(shape)
+        return (
+            np.full(int(np.prod(shape)) * storage.itemsize, 0xA5, np.uint8)
+            .view(storage)
+            .reshape(shape)
+        )
 
     def widen(self, dtype: str, array: Array) -> Array:
         """An array of the user's in the storage of this precision; the same array where that is exact."""

@@ -42,7 +42,9 @@ def _reduction(op: vector.ReductionOp, precision: Precision) -> ScalarFunction:
     is_float = precision.compute(value_dtype(op.dest.type)).kind == "f"
     name = _COMBINERS[op.kind.data.value][is_float]
     if name is None:
-        raise EvaluationError(f"expected a reduction of {op.vector.type}, got '{op.kind.data.value}'")
+        raise EvaluationError(
+            f"expected a reduction of {op.vector.type}, got '{op.kind.data.value}'"
+        )
     combine = SCALARS[name](_Like(op.dest), precision)
 
     def reduce(values: Value, acc: Value = None) -> Value:

@@ -76,3 +76,9 @@ def list_global_func_names() -> list[str]:
     """All registered names, sorted."""
     with _lock:
         return sorted(_functions)
+
+
+def registered_functions() -> dict[str, Function]:
+    """A copy of the table: functions by name."""
+    with _lock:
+        return dict(_functions)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp
+from ...ir.scalar_ops import reads_memory
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
 from .operators import Text
@@ -83,11 +84,22 @@ class Expressions:
             value = values.list[atom.index]
             if value in self.names:
                 return self.names[value]
-            if whole and isinstance(value.owner, arith.IndexCastOp):
-                return self.value(value.owner.input).within(table.PRIMARY)
+            if isinstance(value.owner, arith.IndexCastOp):
+                return self._computed_index(value.owner, whole)
             return self.value(value).within(table.PRIMARY)
 
         return Text(integer_text(flat, name_of), _precedence(flat))
+
+    def _computed_index(self, op: arith.IndexCastOp, whole: bool) -> str:
+        """A scalar as an index; where it is the whole index, its conversion goes without saying."""
+        source = op.input
+        if (
+            whole
+            and isinstance(source.owner, arith.ExtSIOp | arith.ExtUIOp)
+            and source not in self.names
+        ):
+            return self.value(source.owner.operands[0], input_sign(source.owner)).text
+        return self.value(source).text if whole else self.value(source).within(table.PRIMARY)
 
     def _flatten(self, expr: IntExpr, operands: Sequence[SSAValue], values: Values) -> IntExpr:
         mapping: dict[Atom, IntLike] = {}
@@ -176,8 +188,12 @@ class Expressions:
     def _by_name(self, op: Operation, unsigned: bool) -> Text:
         name = op.name
         if name in table.CASTS:
-            inner = self.value(op.operands[0], input_sign(op)).text
+            inner = self.value(_source(op), input_sign(op)).text
             return Text(call_text("T.Cast", quote(dtype_of(op.results[0].type, unsigned)), inner))
+        if isinstance(op, arith.SubiOp) and (divisor := _modulus(op)) is not None:
+            lhs, rhs = self.value(op.lhs, False), self.value(divisor, False)
+            text = f"{lhs.within(table.MULTIPLY)} % {rhs.within(table.MULTIPLY + 1)}"
+            return Text(text, table.MULTIPLY)
         if name == "arith.bitcast":
             dtype = dtype_of(op.results[0].type, unsigned)
             return Text(call_text("T.reinterpret", quote(dtype), self.value(op.operands[0]).text))
@@ -196,10 +212,38 @@ class Expressions:
 
     def _boolean(self, op: Operation) -> Text | None:
         if op.name in table.BOOLEAN:
-            return self._binary(op, *table.BOOLEAN[op.name], None)
+            symbol, precedence, function = table.BOOLEAN[op.name]
+            if not self._reads(op.operands[1]):
+                return self._binary(op, symbol, precedence, None)
+            return Text(call_text(function, *(self.value(o).text for o in op.operands)))
         if isinstance(op, arith.XOrIOp) and _is_true(op.rhs):
             return Text(f"not {self.value(op.lhs).within(table.NOT)}", table.NOT)
         return None
+
+    def _reads(self, value: SSAValue) -> bool:
+        """Whether the text of a value reads memory."""
+        owner = value.owner
+        if value in self.names or not isinstance(owner, Operation):
+            return False
+        return reads_memory(owner) or any(self._reads(o) for o in owner.operands)
+
+
+def _source(op: Operation) -> SSAValue:
+    """What a conversion converts; an index becomes an int32 by way of an i64, in one step of script."""
+    inner = op.operands[0].owner
+    narrows = isinstance(op, arith.TruncIOp) and op.result.type == i32
+    if narrows and isinstance(inner, arith.IndexCastOp) and isinstance(inner.input.type, IndexType):
+        return inner.input
+    return op.operands[0]
+
+
+def _modulus(op: arith.SubiOp) -> SSAValue | None:
+    """The ``b`` of ``a - a // b * b``, which is how ``a % b`` is computed."""
+    product = op.rhs.owner
+    quotient = product.lhs.owner if isinstance(product, arith.MuliOp) else None
+    if not isinstance(quotient, arith.FloorDivSIOp) or not isinstance(product, arith.MuliOp):
+        return None
+    return quotient.rhs if (quotient.lhs, quotient.rhs) == (op.lhs, product.rhs) else None
 
 
 def _is_true(value: SSAValue) -> bool:

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...dialects.dtypes import element_type
 from ...dialects.relax import ConstantOp, TensorData
+from ...dialects.relax.constant import storage_dtype
 from .literals import quote, shortest
 from .writer import Writer
 
 KEY = "relax.expr.Constant"
 OMITTED = "# Metadata omitted. Use show_meta=True in script() method to show it."
+
+
+def read_constants(metadata: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[TensorData]:
+    """The constants of a printed ``metadata`` dict, in order.
+
+    Raises KeyError or ValueError for a dict that was not printed so.
+    """
+    return [_read(entry) for entry in metadata.get(KEY, ())]
+
+
+def _read(entry: Mapping[str, Any]) -> TensorData:
+    dtype, shape = str(entry["dtype"]), tuple(int(d) for d in entry["shape"])
+    element_type(dtype)
+    storage = storage_dtype(dtype)
+    content = base64.b64decode(entry["base64"], validate=True)
+    array = np.frombuffer(content, storage.newbyteorder("<")).reshape(shape)
+    return TensorData.of(array.astype(storage), dtype, str(entry["key"]))
 
 
 class Metadata:
@@ -61,4 +81,4 @@ def _scalar(data: TensorData) -> str:
     value = array.item()
     if not isinstance(value, float):
         return str(value)
-    return shortest(value, data.dtype) if np.isfinite(value) else f'float("{value}")'
+    return shortest(value, data.dtype) if np.isfinite(value) else quote(str(value))

@@ -37,39 +37,33 @@ BINARY: dict[str, tuple[str, int]] = {
     "arith.shrsi": (">>", SHIFT),
     "arith.shrui": (">>", SHIFT),
 }
-BOOLEAN: dict[str, tuple[str, int]] = {
-    "arith.andi": ("and", AND),
-    "arith.ori": ("or", OR),
+BOOLEAN: dict[str, tuple[str, int, str]] = {
+    "arith.andi": ("and", AND, "T.And"),
+    "arith.ori": ("or", OR, "T.Or"),
 }
+"""On bools: Python's operator, which guards its right side, and the function that does not."""
 CALLS: dict[str, str] = {
     "arith.divsi": "T.truncdiv",
     "arith.remsi": "T.truncmod",
-    "arith.ceildivsi": "T.ceildiv",
-    "arith.ceildivui": "T.ceildiv",
     "arith.maximumf": "T.max",
     "arith.maxsi": "T.max",
     "arith.maxui": "T.max",
     "arith.minimumf": "T.min",
     "arith.minsi": "T.min",
     "arith.minui": "T.min",
-    "arith.maxnumf": "T.fmax",
-    "arith.minnumf": "T.fmin",
     "arith.select": "T.Select",
     "math.absf": "T.abs",
     "math.absi": "T.abs",
     "math.ctlz": "T.clz",
-    "math.cttz": "T.ctz",
     "math.ctpop": "T.popcount",
-    "math.fpowi": "T.pow",
-    "math.ipowi": "T.pow",
     "math.powf": "T.pow",
     "math.roundeven": "T.nearbyint",
     **{
         f"math.{name}": f"T.{name}"
         for name in (
-            "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign",
+            "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign",
             "cos", "cosh", "erf", "exp", "exp2", "expm1", "floor", "fma", "log", "log10", "log1p",
-            "log2", "round", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+            "log2", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
         )
     },
 }  # fmt: skip

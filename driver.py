@@ -1,0 +1,136 @@
+"""Running the pipeline: from a module to the IR of any stage, and to an executable."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from .dialects import get_context
+from .dialects.diagnostics import verify
+from .pipeline import STAGES, Stage, load_pass
+
+if TYPE_CHECKING:
+    from .backend.target import Target
+    from .ir.module import IRModule
+    from .runtime.executable import Executable
+
+STAGE_NAMES = tuple(stage.name for stage in STAGES)
+
+Observer = Callable[[str, ModuleOp], None]
+"""Called with the name of each pass that has run and the module after it."""
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """A compile makes many small objects that stay alive: the collector only costs time meanwhile."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def run_stage(module: ModuleOp, stage: Stage, context: Context, observe: Observer | None = None) -> None:
+    """Bring a module, in place, from the stage before to `stage`; it verifies afterwards.
+
+    Raises PassFailedException or Diagnostic with one line where a pass cannot go on.
+    """
+    for name in stage.passes:
+        load_pass(name)().apply(context, module)
+        if observe is not None:
+            observe(name, module)
+    verify(module)
+
+
+def lower_to(module: ModuleOp, stage: str, observe: Observer | None = None) -> ModuleOp:
+    """A copy of the module at a stage; raises ValueError for an unknown stage."""
+    if stage not in STAGE_NAMES:
+        raise ValueError(f"expected a stage ({', '.join(STAGE_NAMES)}), got '{stage}'")
+    context = get_context()
+    copy = module.clone()
+    verify(copy)
+    with _without_collector():
+        for step in STAGES[: STAGE_NAMES.index(stage) + 1]:
+            run_stage(copy, step, context, observe)
+    return copy
+
+
+def stages(mod: IRModule) -> list[tuple[str, str]]:
+    """The text of the module at every stage of the pipeline, in order."""
+    found: list[tuple[str, str]] = []
+    context = get_context()
+    module = mod.op.clone()
+    for stage in STAGES:
+        run_stage(module, stage, context)
+        found.append((stage.name, str(module)))
+    return found
+
+
+def stage_text(mod: IRModule, stage: str) -> str:
+    """The IR of the module at one stage; raises ValueError for an unknown one."""
+    return str(lower_to(mod.op, stage))
+
+
+def build(
+    mod: Any,
+    target: str | Mapping[str, Any] | Target = "llvm",
+    *,
+    check: bool = False,
+    **_options: Any,
+) -> Executable:
+    """Compile a module, or one function, for a target.
+
+    With `check` every pass is run against the reference evaluator on random inputs, and CheckError names
+    the first one that changes a result. Raises PassFailedException, Diagnostic or ValueError with one line
+    where the module cannot be compiled.
+    """
+    from .backend.build import compile_executable, function_specs
+    from .backend.target import Target
+    from .lowering.verify_names import verify_packed_names
+
+    module = _as_module(mod)
+    verify_packed_names(module)
+    resolved = Target(target)
+    if check:
+        check_module(module)
+    context = get_context()
+    lowered = module.clone()
+    verify(lowered)
+    with _without_collector():
+        for stage in STAGES[:-1]:
+            run_stage(lowered, stage, context)
+        specs = function_specs(lowered)
+        run_stage(lowered, STAGES[-1], context)
+        return compile_executable(specs, lowered, resolved)
+
+
+def check_module(module: ModuleOp) -> None:
+    """Run every pass of the pipeline and compare each function's results before and after it.
+
+    Raises CheckError with the name of the first pass that changes a result.
+    """
+    from .reference.check import check_pipeline
+    from .runtime.registry import registered_functions
+
+    passes = [(name, load_pass(name)()) for stage in STAGES[:-1] for name in stage.passes]
+    check_pipeline(module, passes, registry=registered_functions())
+
+
+def _as_module(mod: Any) -> ModuleOp:
+    from .ir.function import BaseFunc
+
+    if isinstance(mod, ModuleOp):
+        return mod
+    if isinstance(mod, BaseFunc):
+        return ModuleOp([mod.op.clone()])
+    op = getattr(mod, "op", None)
+    if isinstance(op, ModuleOp):
+        return op
+    raise TypeError(f"expected a module or a function to build, got {type(mod).__name__}")

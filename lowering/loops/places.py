@@ -1,0 +1,58 @@
+"""Places in buffers that accesses name: when two of them are the same, and when they certainly are not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from ...dialects import loops
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import exprs_of
+from .scope import Scope
+
+Access: TypeAlias = "loops.LoadOp | loops.StoreOp"
+
+
+@dataclass(frozen=True)
+class Place:
+    """An element of a buffer, or the vector that starts there, as far as the mask lets it."""
+
+    buffer: SSAValue
+    indices: tuple[IntExpr, ...]
+    type: Attribute
+    mask: SSAValue | None
+
+    @property
+    def lanes(self) -> int:
+        """How many elements the place has."""
+        return self.type.get_shape()[0] if isinstance(self.type, VectorType) else 1
+
+
+def place_of(op: Access, scope: Scope) -> Place:
+    """The place that a load or store accesses, over the values of `scope`."""
+    type_ = op.result.type if isinstance(op, loops.LoadOp) else op.value.type
+    indices = tuple(scope.exprs(exprs_of(op.indices), op.operands_))
+    return Place(op.buffer, indices, type_, op.mask)
+
+
+def are_disjoint(places: Collection[Place]) -> bool:
+    """Whether all of these places of one buffer certainly share no element.
+
+    They must differ by constants only, as in ``[%i * 4, %j]`` and ``[%i * 4 + 1, %j]``.
+    """
+    if len({tuple(i - i.offset for i in p.indices) for p in places}) > 1:
+        return False
+    rows: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for place in places:
+        *row, column = (i.offset for i in place.indices) if place.indices else (0,)
+        rows.setdefault(tuple(row), []).append((column, place.lanes))
+    return all(_are_apart(sorted(spans)) for spans in rows.values())
+
+
+def _are_apart(spans: list[tuple[int, int]]) -> bool:
+    pairs = zip(spans, spans[1:], strict=False)
+    return all(start + lanes <= following for (start, lanes), (following, _) in pairs)

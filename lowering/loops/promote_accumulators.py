@@ -1,0 +1,202 @@
+"""Elements that a loop reads and writes again and again become values that it carries.
+
+    loops.for %k in (0, m) {                        %y0 = loops.load %Y[%i]
+      %y = loops.load %Y[%i]                        %s = loops.for %k in (0, m) carry (%y = %y0 : f32) {
+      %x = loops.load %X[%i, %k]                      %x = loops.load %X[%i, %k]
+      %t = arith.addf %y, %x                 ⇒        %t = arith.addf %y, %x fastmath<reassoc,nsz,contract>
+      loops.store %t, %Y[%i]                          loops.yield %t : f32
+    }                                               }
+                                                    loops.store %s, %Y[%i]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects import loops
+from ...dialects.bounds import interval_of, is_less, is_non_negative
+from ...dialects.int_expr import ZERO
+from ...dialects.tir.types import BufferType
+from .places import Place, are_disjoint, place_of
+from .reduction_flags import allow_reassociation
+from .scope import Scope, is_inside, replace_by_block
+
+
+def promote_accumulators(func: loops.FuncOp) -> None:
+    """Promote what the function's serial loops accumulate in memory, inner loops first.
+
+    Parameters that may overlap are left alone; scratch memory never overlaps anything.
+    """
+    _Promoter(func.noalias is None).visit(func.body.block)
+
+
+@dataclass
+class _Known:
+    """What a block has done so far: which places are valid, and what is in some of them."""
+
+    contents: dict[Place, SSAValue | None] = field(default_factory=lambda: {})
+
+    def note(self, op: loops.LoadOp | loops.StoreOp, place: Place) -> None:
+        if isinstance(op, loops.LoadOp):
+            self.contents.setdefault(place, None)
+            return
+        self.forget({op.buffer})
+        self.contents[place] = op.value if op.mask is None else None
+
+    def forget(self, buffers: set[SSAValue]) -> None:
+        for place in self.contents:
+            if place.buffer in buffers:
+                self.contents[place] = None
+
+
+class _Promoter:
+    def __init__(self, may_overlap: bool):
+        self.may_overlap = may_overlap
+        self.scope = Scope(Block(), in_place=True)
+
+    def visit(self, block: Block) -> set[SSAValue]:
+        """Promote in a block; returns the buffers that its operations use."""
+        known = _Known()
+        used: set[SSAValue] = set()
+        for op in list(block.ops):
+            if isinstance(op, loops.LoadOp | loops.StoreOp):
+                used.add(op.buffer)
+                known.note(op, place_of(op, self.scope))
+                continue
+            inner = {v for v in op.operands if isinstance(v.type, BufferType)}
+            if isinstance(op, loops.ForOp):
+                self._note_range(op)
+            for region in op.regions:
+                for child in region.blocks:
+                    inner |= self.visit(child)
+            if isinstance(op, loops.ForOp):
+                self._promote(op, known)
+            known.forget(inner)
+            used |= inner
+        return used
+
+    def _note_range(self, op: loops.ForOp) -> None:
+        lower, extent = self.scope.exprs([op.lower.data, op.extent.data], op.operands_)
+        self.scope.define_loop(op.loop_var, op.loop_var, lower, extent)
+
+    def _promote(self, op: loops.ForOp, known: _Known) -> None:
+        if op.kind.data not in ("serial", "unrolled"):
+            return
+        candidates = self._candidates(op)
+        runs = is_less(0, self.scope.expr(op.extent.data, op.operands_))
+        safe = [p for p in candidates if runs or p in known.contents or self._is_valid(p)]
+        guarded = len(safe) < len(candidates) and not op.inits
+        chosen = candidates if guarded else safe
+        allow_reassociation(self._carry(op, chosen, known, guarded) if chosen else op)
+
+    def _candidates(self, op: loops.ForOp) -> list[Place]:
+        """The places that the loop's own body loads first and stores then, and that do not change with it."""
+        places: dict[SSAValue, dict[Place, tuple[bool, bool]]] = {}
+        excluded: set[SSAValue] = set()
+        for inner in op.body.block.ops:
+            if not isinstance(inner, loops.LoadOp | loops.StoreOp):
+                excluded |= _buffers_in(inner)
+                continue
+            place = place_of(inner, self.scope)
+            found = places.setdefault(inner.buffer, {})
+            is_store = isinstance(inner, loops.StoreOp)
+            loaded_first, stored = found.get(place, (not is_store, False))
+            found[place] = loaded_first, stored or is_store
+        chosen: list[Place] = []
+        for buffer, found in places.items():
+            if buffer in excluded or not self._is_private(buffer) or is_inside(buffer, op):
+                continue
+            if not any(stored for _, stored in found.values()) or not are_disjoint(found):
+                continue
+            chosen += [
+                p
+                for p, (loaded_first, stored) in found.items()
+                if loaded_first and stored and self._is_invariant(p, op)
+            ]
+        return chosen
+
+    def _is_private(self, buffer: SSAValue) -> bool:
+        return not self.may_overlap or isinstance(buffer.owner, loops.AllocaOp)
+
+    def _is_invariant(self, place: Place, op: loops.ForOp) -> bool:
+        used = [self.scope.values.list[i] for e in place.indices for i in e.args()]
+        used += [] if place.mask is None else [place.mask]
+        return not any(v is op.loop_var or is_inside(v, op) for v in used)
+
+    def _is_valid(self, place: Place) -> bool:
+        """Whether the place is inside its buffer wherever the loop stands, even if it does not run."""
+        dims = cast(BufferType, place.buffer.type).dims
+        last = len(dims) - 1
+        for position, (index, dim) in enumerate(zip(place.indices, dims, strict=True)):
+            span = interval_of(index, self.scope.ranges)
+            if span is None:
+                return False
+            upper = span.upper + (place.lanes - 1 if position == last else 0)
+            if not (is_non_negative(span.lower) and is_less(upper, dim)):
+                return False
+        return True
+
+    def _carry(
+        self, op: loops.ForOp, places: Sequence[Place], known: _Known, guarded: bool
+    ) -> loops.ForOp:
+        """Rebuild the loop with the contents of the places as carried values."""
+        values = self.scope.values.list
+        around = Block()
+        inits = [self._content(p, known, around) for p in places]
+        lower, extent = self.scope.exprs([op.lower.data, op.extent.data], op.operands_)
+        _carry_in_body(op, places, self.scope)
+        loop = loops.ForOp(
+            lower, extent, values, [*op.inits, *inits], op.detach_region(op.body), op.kind.data
+        )
+        around.add_op(loop)
+        results = loop.carried[len(op.inits) :]
+        for place, result in zip(places, results, strict=True):
+            around.add_op(loops.StoreOp(result, place.buffer, place.indices, values, place.mask))
+        if guarded:
+            around = Block([loops.IfOp([(ZERO, extent)], values, Region(around))])
+        replace_by_block(op, around, loop.carried[: len(op.inits)])
+        return loop
+
+    def _content(self, place: Place, known: _Known, block: Block) -> SSAValue:
+        """What is in a place before the loop."""
+        content = known.contents.get(place)
+        if content is not None:
+            return content
+        load = loops.LoadOp(place.buffer, place.indices, self.scope.values.list, place.type, place.mask)
+        load.result.name_hint = place.buffer.name_hint
+        block.add_op(load)
+        return load.result
+
+
+def _carry_in_body(op: loops.ForOp, places: Sequence[Place], scope: Scope) -> None:
+    """Replace loads and stores of the places in the loop's body by new carried values."""
+    body = op.body.block
+    current: dict[Place, SSAValue] = {}
+    for place in places:
+        argument = body.insert_arg(place.type, len(body.args))
+        argument.name_hint = place.buffer.name_hint
+        current[place] = argument
+    for inner in list(body.ops):
+        if isinstance(inner, loops.YieldOp):
+            values = [*inner.values, *current.values()]
+            inner.detach()
+            inner.erase()
+            body.add_op(loops.YieldOp(values))
+        elif isinstance(inner, loops.LoadOp | loops.StoreOp):
+            place = place_of(inner, scope)
+            if place not in current:
+                continue
+            if isinstance(inner, loops.LoadOp):
+                inner.result.replace_all_uses_with(current[place])
+            else:
+                current[place] = inner.value
+            inner.detach()
+            inner.erase()
+
+
+def _buffers_in(op: Operation) -> set[SSAValue]:
+    return {v for inner in op.walk() for v in inner.operands if isinstance(v.type, BufferType)}

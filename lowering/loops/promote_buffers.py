@@ -1,0 +1,34 @@
+"""Memory that is only a detour for values becomes values: accumulators of loops, and small scratch buffers.
+
+    %t = loops.alloca : !tir.buffer<[2], f32>
+    loops.store %a, %t[0]                              ⇒      arith.addf %a, %a
+    %b = loops.load %t[0]
+    arith.addf %b, %b
+
+See `promote_scratch` for scratch buffers and `promote_accumulators` for loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ...dialects import loops
+from .promote_accumulators import promote_accumulators
+from .promote_scratch import promote_scratch
+
+
+@dataclass(frozen=True)
+class PromoteBuffersPass(ModulePass):
+    """Keep accumulators and small scratch buffers in registers, and let reductions be reassociated."""
+
+    name = "promote-buffers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.body.block.ops:
+            if isinstance(func, loops.FuncOp):
+                promote_scratch(func)
+                promote_accumulators(func)

@@ -1,0 +1,95 @@
+"""Random arguments for a function: small sizes for symbols, moderate floats, small integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import IndexType, TupleType
+from xdsl.ir import Attribute, Operation
+
+from ..dialects import relax, tir
+from ..dialects.dtypes import is_float, is_unsigned
+from ..dialects.int_expr import IntExpr
+from .evaluate import parameters
+from .expressions import number
+from .values import Array, EvaluationError, Precision, value_dtype
+
+ATTEMPTS = 64
+"""Draws of symbol values until every dim of the parameters is at least 1."""
+
+
+def draw_symbols(op: Operation, rng: np.random.Generator, largest: int) -> dict[str, int]:
+    """Values from 1 to `largest` for the symbols of a function's parameters.
+
+    Raises EvaluationError where some dim stays below 1.
+    """
+    params = parameters(op)
+    dims = [d for _, type_ in params for d in _dims(type_)]
+    names = sorted({s for d in dims for s in d.symbols()})
+    indices = [name for name, type_ in params if isinstance(type_, IndexType)]
+    for _ in range(ATTEMPTS):
+        symbols = {name: int(rng.integers(1, largest + 1)) for name in [*names, *indices]}
+        if all(number(d, symbols) >= 1 for d in dims):
+            return symbols
+    raise EvaluationError(f"expected dims of at least 1 for some symbols up to {largest}, got none")
+
+
+def draw_arguments(
+    op: Operation, rng: np.random.Generator, symbols: Mapping[str, int], integers: tuple[int, int]
+) -> list[Any]:
+    """Random arguments: floats in [-2, 2), integers in the half-open range `integers`."""
+    return [_draw(name, type_, rng, symbols, integers) for name, type_ in parameters(op)]
+
+
+def copy_arguments(args: Sequence[Any]) -> list[Any]:
+    """The same arguments in memory of their own."""
+    return [
+        np.array(a) if isinstance(a, np.ndarray)
+        else tuple(copy_arguments(cast(Sequence[Any], a))) if isinstance(a, tuple)
+        else a
+        for a in args
+    ]  # fmt: skip
+
+
+def _dims(type_: Attribute) -> list[IntExpr]:
+    if isinstance(type_, TupleType):
+        return [d for t in cast(Sequence[Attribute], type_.types.data) for d in _dims(t)]
+    return list(type_.dims or ()) if isinstance(type_, tir.BufferType | relax.TensorType) else []
+
+
+def _draw(
+    name: str,
+    type_: Attribute,
+    rng: np.random.Generator,
+    symbols: Mapping[str, int],
+    integers: tuple[int, int],
+) -> Any:
+    if isinstance(type_, TupleType):
+        return tuple(
+            _draw(name, t, rng, symbols, integers)
+            for t in cast(Sequence[Attribute], type_.types.data)
+        )
+    if isinstance(type_, IndexType):
+        return symbols[name]
+    if isinstance(type_, tir.BufferType | relax.TensorType):
+        shape = (
+            (2,) * (type_.rank or 0)
+            if type_.dims is None
+            else tuple(number(d, symbols) for d in type_.dims)
+        )
+        return random_array(type_.dtype or "float32", shape, rng, integers)
+    return random_array(value_dtype(type_), (), rng, integers)[()]
+
+
+def random_array(
+    dtype: str, shape: Sequence[int], rng: np.random.Generator, integers: tuple[int, int]
+) -> Array:
+    """A random array in the storage of a dtype."""
+    exact = Precision()
+    if is_float(dtype):
+        return exact.store(dtype, exact.narrow(dtype, rng.uniform(-2, 2, tuple(shape))))
+    low = max(0, integers[0]) if is_unsigned(dtype) else integers[0]
+    values = rng.integers(low, max(low + 1, integers[1]), tuple(shape))
+    return np.asarray(values & 1 if dtype == "bool" else values).astype(exact.storage(dtype))

@@ -1,0 +1,193 @@
+// RUN: xrelax-opt %s -p normalize --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: unknown callee of call_tir: the module has no PrimFunc 'relu', it has gelu, tanh
+tir.prim_func @gelu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+}
+tir.prim_func @tanh(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @relu(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: unknown callee of call: the module has no graph function 'relu', it has main
+tir.prim_func @relu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call @relu(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'linear0' expects 4 arguments (x, w, b, z), got 2 inputs and 1 output
+tir.prim_func @linear0(%X: !tir.buffer<[1, m], f32>, %W: !tir.buffer<[n, m], f32>, %B: !tir.buffer<[n], f32>, %Z: !tir.buffer<[1, n], f32>) params ("x", "w", "b", "z") {
+}
+relax.func @main(%x: !relax.tensor<[1, 784], f32>, %w: !relax.tensor<[128, 784], f32>) -> !relax.tensor<[1, 128], f32> {
+  %0 = relax.call_dps_packed "linear0"(%x, %w) : (!relax.tensor<[1, 784], f32>, !relax.tensor<[128, 784], f32>) -> !relax.tensor<[1, 128], f32>
+  relax.return %0 : !relax.tensor<[1, 128], f32>
+}
+
+// -----
+
+// CHECK: 'f' expects 2 arguments (x, y), got 1
+relax.func @f(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call @f(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: call of 'f': symbol 'n' is 8 by argument 'x' but 4 by the result
+relax.func @f(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+relax.func @main(%x: !relax.tensor<[8], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call @f(%x) : (!relax.tensor<[8], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'relu': expected argument 'X' to have dtype float32, got float64
+tir.prim_func @relu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f64>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @relu(%x) : (!relax.tensor<[4], f64>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'relu': expected argument 'Y' to have rank 1, got 2 (shape (1, n))
+tir.prim_func @relu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[1, n], f32> {
+  %0 = relax.call_tir @relu(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[1, n], f32>
+  relax.return %0 : !relax.tensor<[1, n], f32>
+}
+
+// -----
+
+// The snippet of the course about effects outside of dataflow blocks has shapes that do not fit.
+
+// CHECK: call of 'linear1': expected argument 'W' to have shape (10, 128), got (1, 128)
+tir.prim_func @linear1(%X: !tir.buffer<[1, 128], f32>, %W: !tir.buffer<[10, 128], f32>, %B: !tir.buffer<[10], f32>, %Z: !tir.buffer<[1, 10], f32>) {
+}
+relax.func @main(%gv0: !relax.tensor<[1, 128], f32>, %b0: !relax.tensor<[128], f32>) -> !relax.tensor<[1, 128], f32> {
+  %gv1 = relax.alloc_tensor : !relax.tensor<[1, 128], f32>
+  %out = relax.call_tir @linear1(%gv0, %gv1, %b0) : (!relax.tensor<[1, 128], f32>, !relax.tensor<[1, 128], f32>, !relax.tensor<[128], f32>) -> !relax.tensor<[1, 128], f32>
+  relax.return %out : !relax.tensor<[1, 128], f32>
+}
+
+// -----
+
+// CHECK: call of 'linear0': symbol 'm' is 784 by argument 'x' but 128 by argument 'w'
+tir.prim_func @linear0(%X: !tir.buffer<[1, m], f32>, %W: !tir.buffer<[n, m], f32>, %B: !tir.buffer<[n], f32>, %Z: !tir.buffer<[1, n], f32>) params ("x", "w", "b", "z") {
+}
+relax.func @main(%x: !relax.tensor<[1, 784], f32>, %w: !relax.tensor<[784, 128], f32>, %b: !relax.tensor<[128], f32>) -> !relax.tensor<[1, 128], f32> {
+  %0 = relax.call_tir @linear0(%x, %w, %b) : (!relax.tensor<[1, 784], f32>, !relax.tensor<[784, 128], f32>, !relax.tensor<[128], f32>) -> !relax.tensor<[1, 128], f32>
+  relax.return %0 : !relax.tensor<[1, 128], f32>
+}
+
+// -----
+
+// Symbolic dims that can never be equal are as wrong as numbers.
+
+// CHECK: call of 'add': symbol 'n' is k by argument 'A' but k + 1 by argument 'B'
+tir.prim_func @add(%A: !tir.buffer<[n], f32>, %B: !tir.buffer<[n], f32>, %C: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%a: !relax.tensor<[k], f32>, %b: !relax.tensor<[k + 1], f32>) -> !relax.tensor<[k], f32> {
+  %0 = relax.call_tir @add(%a, %b) : (!relax.tensor<[k], f32>, !relax.tensor<[k + 1], f32>) -> !relax.tensor<[k], f32>
+  relax.return %0 : !relax.tensor<[k], f32>
+}
+
+// -----
+
+// CHECK: call of 'twice': expected argument 'Y' to have shape (8,), got (9,)
+tir.prim_func @twice(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n * 2], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[9], f32> {
+  %0 = relax.call_tir @twice(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[9], f32>
+  relax.return %0 : !relax.tensor<[9], f32>
+}
+
+// -----
+
+// CHECK: 'window' expects 1 index value (i), got 0
+tir.prim_func @window(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n - i], f32>, %i: index) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[2], f32> {
+  %0 = relax.call_tir @window(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[2], f32>
+  relax.return %0 : !relax.tensor<[2], f32>
+}
+
+// -----
+
+// CHECK: call of 'window': expected argument 'Y' to have shape (1,), got (2,)
+tir.prim_func @window(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n - i], f32>, %i: index) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[2], f32> {
+  %0 = relax.call_tir @window(%x) vars [#sym.expr<3>] : (!relax.tensor<[4], f32>) -> !relax.tensor<[2], f32>
+  relax.return %0 : !relax.tensor<[2], f32>
+}
+
+// -----
+
+// CHECK: call of 'scale': expected parameters to be buffers or indices, got 'alpha' of type f32
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>, %alpha: f32) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @scale(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'column': expected argument 'X' to have strides (2,) and offset 0, got (1,) and 0
+tir.prim_func @column(%X: !tir.buffer<[n], f32, strides = [2]>, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @column(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'clear': expected its inputs to be read only, it writes 'X'
+tir.prim_func @clear(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    %zero = arith.constant 0.0 : f32
+    tir.store %zero, %X[%i] : !tir.buffer<[n], f32>
+  }
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @clear(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'relu': expected argument 'X' to be a tensor, got !relax.object
+tir.prim_func @relu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%x: !relax.object) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir @relu(%x) : (!relax.object) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: call of 'f': expected argument 't' to have type tuple<!relax.tensor<[n], f32>>, got !relax.tensor<[n], f32>
+relax.func @f(%t: tuple<!relax.tensor<[n], f32>>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call @f(%x, %x) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}

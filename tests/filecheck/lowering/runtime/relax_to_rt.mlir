@@ -1,0 +1,214 @@
+// RUN: xrelax-opt %s -p convert-relax-to-rt --split-input-file | filecheck %s
+
+// Parameters are checked under the users' names, intermediates allocated, and the returned value is computed
+// in the memory of the result. The kernel is called by another name, because its own is now its entry's.
+
+// CHECK-LABEL: rt.func @relu(%x: !tir.buffer<[1, n], f32>, %y: !tir.buffer<[1, n], f32>) written [1] {
+// CHECK-NEXT:    rt.check %x "x" : !tir.buffer<[1, n], f32>
+// CHECK-NEXT:    rt.check %y "y" : !tir.buffer<[1, n], f32>
+// CHECK-NEXT:    rt.call_dps @relu.kernel(%x) outs(%y) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+// CHECK-NEXT:  }
+// CHECK-LABEL: tir.prim_func @relu.kernel(%X: !tir.buffer<[1, n], f32>
+// CHECK-LABEL: rt.func @main(%x: !tir.buffer<[1, n], f32>, %lv1: !tir.buffer<[1, n], f32>) results 1 {
+// CHECK-NEXT:    rt.check %x "x" : !tir.buffer<[1, n], f32>
+// CHECK-NEXT:    rt.dataflow {
+// CHECK-NEXT:      %lv0 = rt.alloc : !tir.buffer<[1, n], f32>
+// CHECK-NEXT:      rt.call_dps @relu.kernel(%x) outs(%lv0)
+// CHECK-NEXT:      rt.call_packed "env.relu"(%lv0) outs(%lv1)
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+tir.prim_func @relu(%X: !tir.buffer<[1, n], f32>, %Y: !tir.buffer<[1, n], f32>) params ("x", "y") {
+  tir.for %j in (0, n) {
+    %x = tir.load %X[0, %j] : !tir.buffer<[1, n], f32>
+    tir.store %x, %Y[0, %j] : !tir.buffer<[1, n], f32>
+  }
+}
+relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> {
+  %out = relax.dataflow -> !relax.tensor<[1, n], f32> {
+    %lv0 = relax.call_tir @relu(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>
+    %lv1 = relax.call_dps_packed "env.relu"(%lv0) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>
+    relax.output %lv1 : !relax.tensor<[1, n], f32>
+  }
+  relax.return %out : !relax.tensor<[1, n], f32>
+}
+
+// -----
+
+// A private kernel has no entry and keeps its name. What a dataflow block outputs has memory before the block.
+
+// CHECK-LABEL: builtin.module {
+// CHECK-NEXT:    tir.prim_func @relu(
+// CHECK-NEXT:    }
+// CHECK-NEXT:    rt.func @main(%x: !tir.buffer<[4], f32>, %y: !tir.buffer<[4], f32>) results 1 {
+// CHECK-NEXT:      rt.check %x "x" : !tir.buffer<[4], f32>
+// CHECK-NEXT:      %a = rt.alloc : !tir.buffer<[4], f32>
+// CHECK-NEXT:      rt.dataflow {
+// CHECK-NEXT:        rt.call_dps @relu(%x) outs(%a)
+// CHECK-NEXT:      }
+// CHECK-NEXT:      rt.call_dps @relu(%a) outs(%y)
+tir.prim_func @relu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) attributes {"private"} {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %g = relax.dataflow -> !relax.tensor<[4], f32> {
+    %a = relax.call_tir @relu(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+    relax.output %a : !relax.tensor<[4], f32>
+  }
+  %y = relax.call_tir @relu(%g) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %y : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// Calls for effects keep their order; memory with undefined content is allocated, here as the result.
+
+// CHECK-LABEL: rt.func @main(%x: !tir.buffer<[4], f32>, %a: !tir.buffer<[4], f32>) results 1 {
+// CHECK-NEXT:    rt.check %x "x"
+// CHECK-NEXT:    rt.call_packed "log"(%x) outs() : (!tir.buffer<[4], f32>), ()
+// CHECK-NEXT:    rt.call_packed "fill"(%x, %a) outs() : (!tir.buffer<[4], f32>, !tir.buffer<[4], f32>), ()
+// CHECK-NEXT:    rt.call_packed "log"(%a) outs() : (!tir.buffer<[4], f32>), ()
+// CHECK-NEXT:  }
+relax.func impure @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %a = relax.alloc_tensor : !relax.tensor<[4], f32>
+  %0 = relax.call_packed "log"(%x) : (!relax.tensor<[4], f32>) -> !relax.object
+  %1 = relax.call_packed "fill"(%x, %a) : (!relax.tensor<[4], f32>, !relax.tensor<[4], f32>) -> !relax.object
+  %2 = relax.call_packed "log"(%a) : (!relax.tensor<[4], f32>) -> !relax.object
+  relax.return %a : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// Parameters and constants are copied into results, and a value that is returned again from its first place.
+
+// CHECK-LABEL: rt.func @main(%x: !tir.buffer<[2], f32>, %x_1: !tir.buffer<[2], f32>, %c: !tir.buffer<[2], f32>, %y: !tir.buffer<[2], f32>, %y_1: !tir.buffer<[2], f32>) results tuple 4 {
+// CHECK-NEXT:    rt.check %x "x"
+// CHECK-NEXT:    %c_1 = rt.constant <float32, [2], [1.0, 2.0]> : !tir.buffer<[2], f32>
+// CHECK-NEXT:    rt.call_packed "add"(%x, %c_1) outs(%y)
+// CHECK-NEXT:    rt.copy %x, %x_1 :
+// CHECK-NEXT:    rt.copy %c_1, %c :
+// CHECK-NEXT:    rt.copy %y, %y_1 :
+// CHECK-NEXT:  }
+relax.func @main(%x: !relax.tensor<[2], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>> {
+  %c = relax.constant <float32, [2], [1.0, 2.0]> : !relax.tensor<[2], f32>
+  %y = relax.call_dps_packed "add"(%x, %c) : (!relax.tensor<[2], f32>, !relax.tensor<[2], f32>) -> !relax.tensor<[2], f32>
+  %t = relax.tuple(%x, %c, %y, %y) : (!relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+  relax.return %t : tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+}
+
+// -----
+
+// A kernel with several outputs; the tuple of them leaves nothing behind.
+
+// CHECK-LABEL: rt.func @main
+// CHECK:         %s = rt.alloc : !tir.buffer<[2], f32>
+// CHECK-NEXT:    rt.call_dps @split.kernel(%x) outs(%s, %b) : (!tir.buffer<[4], f32>), (!tir.buffer<[2], f32>, !tir.buffer<[2], f32>)
+// CHECK-NEXT:    rt.call_packed "env.relu"(%s) outs(%a)
+// CHECK-NEXT:  }
+tir.prim_func @split(%X: !tir.buffer<[4], f32>, %A: !tir.buffer<[2], f32>, %B: !tir.buffer<[2], f32>) {
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>> {
+  %s = relax.call_tir @split(%x) : (!relax.tensor<[4], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+  %s0 = relax.tuple_get_item %s[#builtin.int<0>] : tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>> -> !relax.tensor<[2], f32>
+  %a = relax.call_dps_packed "env.relu"(%s0) : (!relax.tensor<[2], f32>) -> !relax.tensor<[2], f32>
+  %b = relax.tuple_get_item %s[#builtin.int<1>] : tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>> -> !relax.tensor<[2], f32>
+  %t = relax.tuple(%a, %b) : (!relax.tensor<[2], f32>, !relax.tensor<[2], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+  relax.return %t : tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+}
+
+// -----
+
+// Graph functions call private ones, which check nothing; a public one that is called is there twice.
+
+// CHECK-LABEL: builtin.module {
+// CHECK-NEXT:    rt.func @f(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
+// CHECK-NEXT:      rt.check %x "x"
+// CHECK-NEXT:      rt.call_packed "env.f"(%x) outs(%y)
+// CHECK-NEXT:    }
+// CHECK-NEXT:    rt.func private @f.body(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
+// CHECK-NEXT:      rt.call_packed "env.f"(%x) outs(%y)
+// CHECK-NEXT:    }
+// CHECK-NEXT:    rt.func private @g(%t: !tir.buffer<[n], f32>, %t_1: !tir.buffer<[m], f32>, %z: !tir.buffer<[m], f32>) params ("t.0", "t.1") results 1 {
+// CHECK-NEXT:      rt.call_packed "env.g"(%t, %t_1) outs(%z)
+// CHECK-NEXT:    }
+// CHECK-NEXT:    rt.func @main(%x: !tir.buffer<[4], f32>, %b: !tir.buffer<[4], f32>) results 1 {
+// CHECK-NEXT:      rt.check %x "x"
+// CHECK-NEXT:      %a = rt.alloc : !tir.buffer<[4], f32>
+// CHECK-NEXT:      rt.call_dps @f.body(%x) outs(%a)
+// CHECK-NEXT:      rt.call_dps @g(%a, %x) outs(%b)
+// CHECK-NEXT:    }
+relax.func @f(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.call_dps_packed "env.f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+relax.func private @g(%t: tuple<!relax.tensor<[n], f32>, !relax.tensor<[m], f32>>) -> !relax.tensor<[m], f32> {
+  %z = relax.call_dps_packed "env.g"(%t) : (tuple<!relax.tensor<[n], f32>, !relax.tensor<[m], f32>>) -> !relax.tensor<[m], f32>
+  relax.return %z : !relax.tensor<[m], f32>
+}
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %a = relax.call @f(%x) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  %t = relax.tuple(%a, %x) : (!relax.tensor<[4], f32>, !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>>
+  %b = relax.call @g(%t) : (tuple<!relax.tensor<[4], f32>, !relax.tensor<[4], f32>>) -> !relax.tensor<[4], f32>
+  relax.return %b : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// What a kernel needs of symbolic dims becomes what the function asks of its arguments, through calls as well.
+
+// CHECK-LABEL: rt.func private @sum
+// CHECK-SAME:      (%a: !tir.buffer<[p], f32>, %b: !tir.buffer<[p], f32>, %c: !tir.buffer<[p], f32>)
+// CHECK-LABEL: rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n * 2], f32>, %z: !tir.buffer<[8], f32>
+// CHECK-NEXT:    rt.check %x "x" : !tir.buffer<[n], f32>
+// CHECK-NEXT:    rt.check %y "y" : !tir.buffer<[n * 2], f32>
+// CHECK-NEXT:    rt.check %z "z" : !tir.buffer<[8], f32>
+tir.prim_func @add(%A: !tir.buffer<[n], f32>, %B: !tir.buffer<[n], f32>, %C: !tir.buffer<[n], f32>) {
+}
+tir.prim_func @twice(%A: !tir.buffer<[n], f32>, %B: !tir.buffer<[n * 2], f32>) {
+}
+tir.prim_func @eight(%A: !tir.buffer<[8], f32>, %B: !tir.buffer<[8], f32>) {
+}
+relax.func private @sum(%a: !relax.tensor<[p], f32>, %b: !relax.tensor<[q], f32>) -> !relax.tensor<[p], f32> {
+  %c = relax.call_tir @add(%a, %b) : (!relax.tensor<[p], f32>, !relax.tensor<[q], f32>) -> !relax.tensor<[p], f32>
+  relax.return %c : !relax.tensor<[p], f32>
+}
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>, %z: !relax.tensor<[k], f32>) -> !relax.tensor<[8], f32> {
+  %0 = relax.call_tir @twice(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n * 2], f32>
+  %1 = relax.call @sum(%0, %y) : (!relax.tensor<[n * 2], f32>, !relax.tensor<[m], f32>) -> !relax.tensor<[n * 2], f32>
+  %2 = relax.call_tir @eight(%z) : (!relax.tensor<[k], f32>) -> !relax.tensor<[8], f32>
+  relax.return %2 : !relax.tensor<[8], f32>
+}
+
+// -----
+
+// Index parameters get their values from the graph, and in an entry from the shapes.
+
+// CHECK-LABEL: rt.func @fill(%X: !tir.buffer<[n], f32>) written [0] {
+// CHECK-NEXT:    rt.check %X "X"
+// CHECK-NEXT:    rt.call_dps @fill.kernel() outs(%X) vars [n]
+// CHECK-LABEL: tir.prim_func @window(
+// CHECK-LABEL: rt.func @main
+// CHECK:         rt.call_dps @window(%x) outs(%y) vars [k * 2]
+tir.prim_func @fill(%X: !tir.buffer<[n], f32>, %n: index) {
+  tir.for %i in (0, n) {
+    %0 = arith.constant 0.0 : f32
+    tir.store %0, %X[%i] : !tir.buffer<[n], f32>
+  }
+}
+tir.prim_func @window(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n - i], f32>, %i: index) {
+}
+relax.func @main(%x: !relax.tensor<[k * 4], f32>, %s: !relax.tensor<[k], f32>) -> !relax.tensor<[k * 2], f32> {
+  %y = relax.call_tir @window(%x) vars [#sym.expr<k * 2>] : (!relax.tensor<[k * 4], f32>) -> !relax.tensor<[k * 2], f32>
+  relax.return %y : !relax.tensor<[k * 2], f32>
+}
+
+// -----
+
+// A module without graph functions gets entries alone; what is in `rt` already stays as it is.
+
+// CHECK-LABEL: builtin.module {
+// CHECK-NEXT:    rt.func @main(%x: !tir.buffer<[n], f32>) {
+// CHECK-NEXT:      rt.check %x "x"
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+rt.func @main(%x: !tir.buffer<[n], f32>) {
+  rt.check %x "x" : !tir.buffer<[n], f32>
+}
