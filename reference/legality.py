@@ -9,42 +9,16 @@ not proven, and such loops run one iteration after the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import cast
 
-import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import loops, tir
-from ..dialects.bounds import Interval, interval_of
-from ..dialects.int_expr import ZERO, Arg, Atom, IntExpr
+from ..dialects.bounds import Interval, interval_of, simplify
+from ..dialects.int_expr import Arg, Atom, IntExpr
 from ..dialects.sym import Values, exprs_of
-from .expressions import compile_expr, with_symbols
-from .values import Array, lanes_of
-
-MAX_ENUMERATED = 1 << 20
-"""Addresses of one access that are enumerated at most."""
-
-Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class _Access:
-    """A load or store of `memory`; an index is `None` where it depends on data, `lanes` widen the last one."""
-
-    memory: SSAValue
-    indices: tuple[IntExpr | None, ...]
-    is_store: bool
-    lanes: int
-
-
-@dataclass
-class _Loop:
-    op: Operation
-    atom: Atom
-    accesses: list[_Access] = field(default_factory=lambda: [])
-    local: set[SSAValue] = field(default_factory=lambda: set())
-    inner: set[Atom] = field(default_factory=lambda: set())
+from .disjoint import Access, Loop, are_apart, span_of
+from .expressions import with_symbols
+from .values import lanes_of
 
 
 def independent_loops(
@@ -67,7 +41,7 @@ class _Analysis:
         self.ranges: dict[Atom, Interval] = {}
         self.meaning: dict[SSAValue, IntExpr | None] = {}
         self.views: dict[SSAValue, tuple[SSAValue, list[IntExpr | None]]] = {}
-        self.stack: list[_Loop] = []
+        self.stack: list[Loop] = []
         self.independent: set[Operation] = set()
 
     def visit(self, block: Block) -> None:
@@ -114,7 +88,7 @@ class _Analysis:
             if low is not None and high is not None:
                 self.ranges[atom] = Interval(low.lower, high.upper)
         self.meaning[var] = self.values.expr(var)
-        loop = _Loop(op, atom)
+        loop = Loop(op, atom)
         for outer in self.stack:
             outer.inner.add(atom)
         self.stack.append(loop)
@@ -132,7 +106,7 @@ class _Analysis:
             if meaning is None:
                 return None
             mapping[Arg(index)] = meaning
-        return with_symbols(expr.substitute(mapping), self.symbols)
+        return simplify(with_symbols(expr.substitute(mapping), self.symbols), self.ranges)
 
     def _access(self, op: tir.LoadOp | tir.StoreOp | loops.LoadOp | loops.StoreOp) -> None:
         is_store = isinstance(op, tir.StoreOp | loops.StoreOp)
@@ -147,114 +121,17 @@ class _Analysis:
                 for s, i in zip(starts[outer:], indices, strict=True)
             ]
             indices = [*starts[:outer], *moved]
-        access = _Access(memory, tuple(indices), is_store, lanes)
+        access = Access(memory, tuple(indices), is_store, lanes)
         for loop in self.stack:
             loop.accesses.append(access)
 
-    def _is_independent(self, loop: _Loop) -> bool:
-        span = self._span(IntExpr.of(loop.atom))
+    def _is_independent(self, loop: Loop) -> bool:
+        span = span_of(IntExpr.of(loop.atom), self.ranges)
         if span is not None and span[0] >= span[1]:
             return True
-        groups: dict[SSAValue, list[_Access]] = {}
+        groups: dict[SSAValue, list[Access]] = {}
         for access in loop.accesses:
             if access.memory not in loop.local:
                 groups.setdefault(access.memory, []).append(access)
         written = [g for g in groups.values() if any(a.is_store for a in g)]
-        return all(self._are_apart(loop, g) for g in written)
-
-    def _span(self, expr: IntExpr) -> Span | None:
-        found = interval_of(expr, self.ranges)
-        if (
-            found is None
-            or (low := found.lower.constant) is None
-            or (high := found.upper.constant) is None
-        ):
-            return None
-        return low, high
-
-    def _are_apart(self, loop: _Loop, group: Sequence[_Access]) -> bool:
-        rank = len(group[0].indices)
-        if any(self._dim_is_apart(loop, group, d) for d in range(rank)):
-            return True
-        dims = [d for d in range(rank) if self._is_enumerable(loop, group, d)]
-        return bool(dims) and self._addresses_are_apart(loop, group, dims)
-
-    def _dim_is_apart(self, loop: _Loop, group: Sequence[_Access], dim: int) -> bool:
-        """Whether the dim's index moves further in one iteration than it varies inside of one."""
-        coefficients: set[int] = set()
-        outers: set[IntExpr] = set()
-        spans: list[Span] = []
-        for access in group:
-            index = access.indices[dim]
-            if index is None or (split := index.split_on(loop.atom)) is None:
-                return False
-            coefficient, rest = split[0].constant, split[1]
-            outer, inner = _split_terms(rest, loop)
-            span = self._span(inner)
-            if coefficient is None or coefficient == 0 or span is None:
-                return False
-            lanes = access.lanes if dim == len(access.indices) - 1 else 1
-            spans.append((span[0], span[1] + lanes - 1))
-            coefficients.add(coefficient)
-            outers.add(outer)
-        width = max(s[1] for s in spans) - min(s[0] for s in spans)
-        return len(coefficients) == 1 and len(outers) == 1 and width < abs(coefficients.pop())
-
-    def _is_enumerable(self, loop: _Loop, group: Sequence[_Access], dim: int) -> bool:
-        """Whether the index is one outer part, the same for all accesses, plus a part of this loop's own."""
-        outers: set[IntExpr] = set()
-        for access in group:
-            index = access.indices[dim]
-            if index is None:
-                return False
-            outer, own = _split_terms(index, loop)
-            if any(a != loop.atom and a not in loop.inner for a in own.atoms()):
-                return False
-            outers.add(outer)
-        return len(outers) == 1
-
-    def _addresses_are_apart(
-        self, loop: _Loop, group: Sequence[_Access], dims: Sequence[int]
-    ) -> bool:
-        keys: list[Array] = []
-        iterations: list[Array] = []
-        for access in group:
-            found = self._enumerate(loop, access, dims)
-            if found is None:
-                return False
-            keys.append(found[0])
-            iterations.append(found[1])
-        places, iteration = np.concatenate(keys), np.concatenate(iterations)
-        order = np.lexsort(places.T)
-        places, iteration = places[order], iteration[order]
-        same = (places[1:] == places[:-1]).all(axis=1)
-        return not bool((same & (iteration[1:] != iteration[:-1])).any())
-
-    def _enumerate(
-        self, loop: _Loop, access: _Access, dims: Sequence[int]
-    ) -> tuple[Array, Array] | None:
-        """The places that an access touches, one row each, and the iteration that does."""
-        own = [_split_terms(cast(IntExpr, access.indices[d]), loop)[1] for d in dims]
-        atoms = list(dict.fromkeys([loop.atom, *(a for e in own for a in e.atoms())]))
-        spans = [self._span(IntExpr.of(a)) for a in atoms]
-        sizes = [0 if s is None else s[1] - s[0] + 1 for s in spans]
-        if None in spans or int(np.prod(sizes, dtype=np.float64)) * access.lanes > MAX_ENUMERATED:
-            return None
-        axes = [np.arange(s[0], s[1] + 1) for s in spans if s is not None]
-        grid = np.meshgrid(*axes, np.arange(access.lanes), indexing="ij")
-        numbered = {a: IntExpr.of(Arg(i)) for i, a in enumerate(atoms)}
-        columns = [compile_expr(e.substitute(numbered))(grid) + np.zeros_like(grid[0]) for e in own]
-        if dims[-1] == len(access.indices) - 1:
-            columns[-1] = columns[-1] + grid[-1]
-        return np.stack([c.reshape(-1) for c in columns], axis=1), grid[0].reshape(-1)
-
-
-def _split_terms(expr: IntExpr, loop: _Loop) -> tuple[IntExpr, IntExpr]:
-    """The terms over enclosing loops alone, and the others with the constant."""
-    outer, own = ZERO, ZERO
-    for term in expr.terms:
-        piece = IntExpr((term,))
-        atoms = list(piece.atoms())
-        is_outer = bool(atoms) and not any(a == loop.atom or a in loop.inner for a in atoms)
-        outer, own = (outer + piece, own) if is_outer else (outer, own + piece)
-    return outer, own
+        return all(are_apart(loop, g, self.ranges) for g in written)

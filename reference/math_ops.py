@@ -68,7 +68,7 @@ def _fma_by_fraction(x: float, y: float, z: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def fma64(x: Array, y: Array, z: Array) -> Array:
@@ -78,12 +78,12 @@ def fma64(x: Array, y: Array, z: Array) -> Array:
     sum_low, rest_low = _two_sum(z, low)
     sum_high, rest_high = _two_sum(high, sum_low)
     tail, error = _two_sum(rest_low, rest_high)
-    result = np.asarray(sum_high + round_to_odd(tail, error))
-    plain = x * y + z
     usual = _usual(x, 400) & _usual(y, 400) & _usual(z, 900) & _usual(high, 800)
-    result = np.where(usual | ~np.isfinite(plain), np.where(usual, result, plain), result)
-    finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
-    for place in np.argwhere(~usual & finite):
+    factors = np.isfinite(x) & np.isfinite(y)
+    plain = np.where(factors & np.isinf(z), z, x * y + z)
+    result = np.where(usual, sum_high + round_to_odd(tail, error), plain)
+    finite = factors & np.isfinite(z)
+    for place in np.argwhere(~usual & finite & (x != 0) & (y != 0) & (z != 0)):
         at = tuple(place)
         result[at] = _fma_by_fraction(float(x[at]), float(y[at]), float(z[at]))
     return result

@@ -37,7 +37,11 @@ def _surroundings(frame: FrameType | None, functions: list[FunctionType]) -> dic
 
 def _parser(obj: Any, frame: FrameType | None) -> tuple[ProgramParser, Any]:
     source, node = find_definition(obj, frame)
-    functions = [obj] if isinstance(obj, FunctionType) else [f for f in vars(obj).values() if isinstance(f, FunctionType)]
+    functions = (
+        [obj]
+        if isinstance(obj, FunctionType)
+        else [f for f in vars(obj).values() if isinstance(f, FunctionType)]
+    )
     python = _surroundings(frame, functions)
     parser = ProgramParser(source, python)
     if isinstance(metadata := python.get("metadata"), Mapping):

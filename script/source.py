@@ -32,7 +32,9 @@ def find_definition(obj: Any, frame: FrameType | None) -> tuple[Source, Definiti
             found = _search(source, name, isinstance(obj, type), frame.f_lineno)
             if found is not None:
                 return source, found
-    raise OSError(f"the source text of '{name}' is not available; pass it to xrelax.script.from_source")
+    raise OSError(
+        f"the source text of '{name}' is not available; pass it to xrelax.script.from_source"
+    )
 
 
 def _codes(obj: Any) -> list[CodeType]:

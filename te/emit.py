@@ -115,7 +115,10 @@ class Emitter:
                 if meaning is None:
                     raise NameError(f"variable '{expr.name}' is not defined here")
                 return meaning if isinstance(meaning, IntExpr) else None
-            case Cast() if expr.dtype in ("int32", "int64") and expr.value.dtype in ("int32", "int64"):
+            case Cast() if expr.dtype in ("int32", "int64") and expr.value.dtype in (
+                "int32",
+                "int64",
+            ):
                 return self.try_index(expr.value)
             case Binary() if expr.op in _INDEX_OPS and not is_float(expr.dtype):
                 return self._binary_index(expr)
@@ -166,7 +169,9 @@ class Emitter:
             case Call():
                 return self._call(expr)
             case Reduce():
-                raise TypeError("expected a reduction to be the whole body of a compute, got one inside an expression")
+                raise TypeError(
+                    "expected a reduction to be the whole body of a compute, got one inside an expression"
+                )
             case _:
                 raise TypeError(f"expected an expression, got {type(expr).__name__}")
 
@@ -215,7 +220,12 @@ class Emitter:
     def _float_arithmetic(self, op: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         if op in _FLOAT_OPS:
             return self.add(typing_cast(Any, _FLOAT_OPS[op])(lhs, rhs)).results[0]
-        rounding = {"floordiv": math.FloorOp, "floormod": math.FloorOp, "truncdiv": math.TruncOp, "truncmod": math.TruncOp}
+        rounding = {
+            "floordiv": math.FloorOp,
+            "floormod": math.FloorOp,
+            "truncdiv": math.TruncOp,
+            "truncmod": math.TruncOp,
+        }
         if op not in rounding:
             raise TypeError(f"expected an operation on floats, got '{op}'")
         quotient = self.add(rounding[op](self.add(arith.DivfOp(lhs, rhs)).results[0])).results[0]
@@ -312,6 +322,8 @@ class Emitter:
         if narrow == wide:
             return value
         if narrow > wide:
-            return self.add(arith.TruncIOp(value, typing_cast(IntegerType, ssa_type(target)))).results[0]
+            return self.add(
+                arith.TruncIOp(value, typing_cast(IntegerType, ssa_type(target)))
+            ).results[0]
         op: Any = arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp
         return self.add(op(value, typing_cast(IntegerType, ssa_type(target)))).results[0]

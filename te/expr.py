@@ -96,7 +96,11 @@ class PrimExpr:
         return binary("shift_right", self, other)
 
     def __neg__(self) -> PrimExpr:
-        return binary("mul", self, const(-1, self.dtype)) if not is_float(self.dtype) else Call("neg", (self,), self.dtype)
+        return (
+            binary("mul", self, const(-1, self.dtype))
+            if not is_float(self.dtype)
+            else Call("neg", (self,), self.dtype)
+        )
 
     def __invert__(self) -> PrimExpr:
         return Call("bitwise_not", (self,), self.dtype)
@@ -114,16 +118,26 @@ class PrimExpr:
         return binary("ge", self, other)
 
     def __eq__(self, other: object) -> Any:
-        return binary("eq", self, other) if isinstance(other, PrimExpr | int | float) else NotImplemented
+        return (
+            binary("eq", self, other)
+            if isinstance(other, PrimExpr | int | float)
+            else NotImplemented
+        )
 
     def __ne__(self, other: object) -> Any:
-        return binary("ne", self, other) if isinstance(other, PrimExpr | int | float) else NotImplemented
+        return (
+            binary("ne", self, other)
+            if isinstance(other, PrimExpr | int | float)
+            else NotImplemented
+        )
 
     def __hash__(self) -> int:
         return id(self)
 
     def __bool__(self) -> bool:
-        raise ValueError("expected a Python bool, got an expression whose value is only known at run time")
+        raise ValueError(
+            "expected a Python bool, got an expression whose value is only known at run time"
+        )
 
     def astype(self, dtype: str) -> PrimExpr:
         """The expression converted to another dtype."""
@@ -305,7 +319,9 @@ def symbol(name: str) -> Index:
 def const(value: int | float | bool, dtype: str | None = None) -> Imm:
     """A number of a dtype (int32, float32 or bool by the value's type when not given)."""
     if dtype is None:
-        dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+        dtype = (
+            "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+        )
     if dtype not in DTYPES:
         raise ValueError(f"expected a dtype ({', '.join(DTYPES)}), got '{dtype}'")
     if is_float(dtype):
@@ -381,8 +397,14 @@ def binary(op: str, lhs: ExprLike, rhs: ExprLike) -> PrimExpr:
     """An operation on two expressions after promotion; integer expressions over symbols fold."""
     a, b = promote(convert(lhs), convert(rhs))
     if op == "div" and not is_float(a.dtype):
-        raise TypeError(f"expected floats on both sides of '/', got {a.dtype} (use '//' or T.truncdiv)")
-    if op not in COMPARISONS and a.dtype == "bool" and op not in ("bitwise_and", "bitwise_or", "bitwise_xor", "min", "max"):
+        raise TypeError(
+            f"expected floats on both sides of '/', got {a.dtype} (use '//' or T.truncdiv)"
+        )
+    if (
+        op not in COMPARISONS
+        and a.dtype == "bool"
+        and op not in ("bitwise_and", "bitwise_or", "bitwise_xor", "min", "max")
+    ):
         a, b = cast("int32", a), cast("int32", b)
     x, y = as_int_expr(a), as_int_expr(b)
     if x is not None and y is not None:

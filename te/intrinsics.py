@@ -90,7 +90,9 @@ def _common(exprs: list[PrimExpr]) -> list[PrimExpr]:
 def absolute(value: ExprLike) -> PrimExpr:
     """``|value|``; `math.absf` or `math.absi`."""
     expr = convert(value)
-    return call_intrinsic("fabs", expr) if is_float(expr.dtype) else Call("abs", (expr,), expr.dtype)
+    return (
+        call_intrinsic("fabs", expr) if is_float(expr.dtype) else Call("abs", (expr,), expr.dtype)
+    )
 
 
 def select(condition: ExprLike, on_true: ExprLike, on_false: ExprLike) -> PrimExpr:

@@ -49,7 +49,9 @@ def create_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimF
                 emitter.buffers[tensor] = alloc.result
     for definition in order:
         _emit_definition(emitter, definition)
-    handles = [n if _is_static(t) else f"var_{n}" for t, n in zip(params, param_names, strict=False)]
+    handles = [
+        n if _is_static(t) else f"var_{n}" for t, n in zip(params, param_names, strict=False)
+    ]
     attrs = DictionaryAttr({"global_symbol": StringAttr(name), "tir.noalias": IntegerAttr(1, i1)})
     return tir.PrimFuncOp(name, [*handles, *symbols], Region(block), attrs)
 
@@ -65,7 +67,9 @@ def _definitions(params: Sequence[Tensor]) -> list[Compute]:
         tensor, done = visiting.pop()
         if tensor.op is None:
             if tensor not in params:
-                raise ValueError(f"expected input '{tensor.name}' among the arguments of create_prim_func")
+                raise ValueError(
+                    f"expected input '{tensor.name}' among the arguments of create_prim_func"
+                )
         elif done:
             order[tensor.op] = None
         elif tensor.op not in order:
@@ -137,7 +141,8 @@ def _block(
     reads, writes = infer_regions(body, emitter.values)
     bindings = [emitter.values.expr(v) for v in loop_values]
     block_axes = [
-        tir.Axis(a.kind, dim_expr(a.start), dim_expr(a.extent), b) for a, b in zip(axes, bindings, strict=True)
+        tir.Axis(a.kind, dim_expr(a.start), dim_expr(a.extent), b)
+        for a, b in zip(axes, bindings, strict=True)
     ]
     return tir.BlockOp.build_from(
         definition.name, block_axes, Region(body), emitter.values.list, (), reads, writes
@@ -148,20 +153,24 @@ def _emit_reduction(emitter: Emitter, definition: Compute) -> None:
     first = definition.bodies[0]
     if not all(isinstance(b, Reduce) for b in definition.bodies) or not isinstance(first, Reduce):
         raise TypeError("expected every output of a reduction to be a reduction")
-    elements: list[Any] = [
-        Load(t, tuple(definition.axes), t.dtype) for t in definition.outputs
-    ]
+    elements: list[Any] = [Load(t, tuple(definition.axes), t.dtype) for t in definition.outputs]
     init = Block()
     with emitter.inside(init):
         for tensor, identity in zip(definition.outputs, first.identity, strict=True):
             emitter.store(emitter.buffers[tensor], definition.axes, identity)
     emitter.add(tir.InitOp(Region(init)))
     single = len(elements) == 1
-    combined = first.combine(*((elements[0], first.source[0]) if single else (tuple(elements), first.source)))
+    combined = first.combine(
+        *((elements[0], first.source[0]) if single else (tuple(elements), first.source))
+    )
     updates: Sequence[PrimExpr] = (combined,) if single else combined
     if first.condition is not None:
-        updates = [if_then_else(first.condition, u, e) for u, e in zip(updates, elements, strict=True)]
-    values = [emitter.value(cast(t.dtype, u)) for t, u in zip(definition.outputs, updates, strict=True)]
+        updates = [
+            if_then_else(first.condition, u, e) for u, e in zip(updates, elements, strict=True)
+        ]
+    values = [
+        emitter.value(cast(t.dtype, u)) for t, u in zip(definition.outputs, updates, strict=True)
+    ]
     for tensor, value in zip(definition.outputs, values, strict=True):
         indices = [emitter.index(a) for a in definition.axes]
         emitter.add(tir.StoreOp(value, emitter.buffers[tensor], indices, emitter.values.list))

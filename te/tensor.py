@@ -9,7 +9,19 @@ from typing import Any, TypeAlias
 
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import IntExpr, IntLike
-from .expr import ExprLike, Imm, Index, Load, PrimExpr, Reduce, Var, binary, const, convert, index_value
+from .expr import (
+    ExprLike,
+    Imm,
+    Index,
+    Load,
+    PrimExpr,
+    Reduce,
+    Var,
+    binary,
+    const,
+    convert,
+    index_value,
+)
 from .intrinsics import max_value, min_value
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
@@ -18,7 +30,9 @@ ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
 class IterVar(Var):
     """An axis of a compute or a reduction, with its range ``[start, start + extent)``; TVM's ``IterVar``."""
 
-    def __init__(self, name: str, start: PrimExpr | int, extent: PrimExpr | int, kind: str, dtype: str):
+    def __init__(
+        self, name: str, start: PrimExpr | int, extent: PrimExpr | int, kind: str, dtype: str
+    ):
         super().__init__(name, dtype)
         self.start = start
         self.extent = extent
@@ -50,7 +64,9 @@ class Tensor:
 
     def __call__(self, *indices: ExprLike) -> Load:
         if len(indices) != len(self.shape):
-            raise ValueError(f"expected {len(self.shape)} indices for '{self.name}', got {len(indices)}")
+            raise ValueError(
+                f"expected {len(self.shape)} indices for '{self.name}', got {len(indices)}"
+            )
         return Load(self, tuple(convert(i) for i in indices), self.dtype)
 
     def __getitem__(self, indices: ExprLike | tuple[ExprLike, ...]) -> Load:
@@ -124,7 +140,9 @@ def _axis_names(fcompute: Callable[..., Any], count: int) -> list[str]:
         elif parameter.default is parameter.empty:
             names.append(parameter.name)
     if len(names) != count:
-        raise ValueError(f"expected a function of {count} indices for {count} dims, got {len(names)}")
+        raise ValueError(
+            f"expected a function of {count} indices for {count} dims, got {len(names)}"
+        )
     return names
 
 
@@ -143,7 +161,9 @@ def compute(
     dims = [dim_expr(d) for d in _as_tuple(shape)]
     names = list(varargs_names) if varargs_names is not None else _axis_names(fcompute, len(dims))
     dtype = "int32" if all(d.is_constant for d in dims) else "int64"
-    axes = tuple(IterVar(n, 0, index_value(d), "spatial", dtype) for n, d in zip(names, dims, strict=True))
+    axes = tuple(
+        IterVar(n, 0, index_value(d), "spatial", dtype) for n, d in zip(names, dims, strict=True)
+    )
     result = fcompute(*axes)
     several = isinstance(result, tuple | list)
     bodies = tuple(_body(b) for b in (result if several else (result,)))  # pyright: ignore[reportUnknownVariableType]
@@ -189,7 +209,9 @@ def comm_reducer(
         source = tuple(convert(e) for e in (expr if isinstance(expr, tuple) else (expr,)))  # pyright: ignore[reportUnknownVariableType]
         dtypes = [e.dtype for e in source]
         identity = fidentity(*dtypes)
-        identities = tuple(convert(e) for e in (identity if isinstance(identity, tuple) else (identity,)))  # pyright: ignore[reportUnknownVariableType]
+        identities = tuple(
+            convert(e) for e in (identity if isinstance(identity, tuple) else (identity,))
+        )  # pyright: ignore[reportUnknownVariableType]
         condition = None if where is None else convert(where)
         results = tuple(
             Reduce(fcombine, source, axes, identities, i, condition) for i in range(len(source))

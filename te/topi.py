@@ -20,7 +20,10 @@ def broadcast_shape(lhs: Sequence[Any], rhs: Sequence[Any]) -> tuple[Any, ...]:
 
 def _own_index(tensor: Tensor, axes: Sequence[Any]) -> tuple[Any, ...]:
     own = list(axes)[len(axes) - tensor.ndim :]
-    return tuple(0 if isinstance(dim, int) and dim == 1 else a for dim, a in zip(tensor.shape, own, strict=True))
+    return tuple(
+        0 if isinstance(dim, int) and dim == 1 else a
+        for dim, a in zip(tensor.shape, own, strict=True)
+    )
 
 
 def _elementwise(name: str, op: str):

@@ -1,14 +1,174 @@
-"""`xrelax-opt`: parse, verify, transform and print modules of all stages."""
+"""`xrelax-opt`: parse, verify, transform, check and print modules of all stages."""
 
 from __future__ import annotations
 
+import argparse
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import IO, Any, NoReturn
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass, PassPipeline
+from xdsl.utils.arg_spec import parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
+
+from ..dialects.diagnostics import verify
+from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
+from ..pipeline import STAGES
+from .located_parser import parse_ir
+
+STACK_BYTES = 1 << 29
+RECURSION_LIMIT = 200_000
+"""xDSL parses, verifies and prints nested regions recursively; deep modules need a deep stack."""
+
+STAGE_NAMES = [stage.name for stage in STAGES]
+
+
+class UsageError(Exception):
+    """The command line or a file it names cannot be used; one line."""
 
 
 class XRelaxOptMain(xDSLOptMain):
-    """xDSL's optimizer driver with our dialects and passes."""
+    """xDSL's optimizer driver with our dialects and passes, stages, weights and checks."""
+
+    def __init__(self, args: Sequence[str] | None = None):
+        super().__init__("Parse, verify, transform and print modules of all stages of xrelax.", args)
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        super().register_all_arguments(arg_parser)
+        add = arg_parser.add_argument
+        add("--emit", metavar="STAGE", choices=STAGE_NAMES, help=f"lower to a stage: {', '.join(STAGE_NAMES)}")
+        add("--check", action="store_true", help="compare each pass with the reference evaluator")
+        add("--weights", metavar="NPZ", help="file with the data of the constants that the text names")
+        add("--save-weights", metavar="NPZ", help="write the data of the constants there")
+        add("--print-pipeline", action="store_true", help="print the passes in order, and stop")
+
+    def register_all_frontends(self) -> None:
+        super().register_all_frontends()
+        self.available_frontends["mlir"] = self._parse_mlir
+
+    def parse_chunk(self, chunk: IO[bytes], file_extension: str, start_offset: int = 0) -> ModuleOp | None:
+        self._line_offset = start_offset
+        return super().parse_chunk(chunk, file_extension, start_offset)
+
+    def _parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
+        try:
+            text = stream.read().decode()
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{self.get_input_name()}: expected UTF-8 text, {error.reason} at byte {error.start}") from None
+        with sidecar(_read_weights(self.args.weights)):
+            return parse_ir(self.ctx, text, self.get_input_name(), self._line_offset)
+
+    def _pass_names(self) -> str:
+        if self.args.emit is None:
+            return self.args.passes
+        stages = STAGES[: STAGE_NAMES.index(self.args.emit) + 1]
+        names = [name for stage in stages for name in stage.passes]
+        return ",".join([*names, *([self.args.passes] if self.args.passes else [])])
+
+    def setup_pipeline(self) -> None:
+        spec = self._pass_names()
+        if self.args.print_pipeline:
+            print(spec)
+            sys.exit(0)
+        names = [p.name for p in parse_pipeline(spec)]
+        for name in names:
+            if name not in self.available_passes:
+                raise UsageError(f"expected a registered pass, got '{name}' (see xrelax-opt --help)")
+        self.args.passes = spec
+        super().setup_pipeline()
+        self.pipeline = PassPipeline(self.pipeline.passes, self._between(self.pipeline.callback))
+
+    def _between(self, inherited: Any) -> Callable[[ModulePass | None, ModuleOp, ModulePass | None], None]:
+        disabled, self.args.disable_verify = self.args.disable_verify, True
+
+        def callback(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+            if not disabled:
+                verify(module)
+            inherited(previous, module, following)
+
+        return callback
+
+    def apply_passes(self, prog: ModuleOp) -> None:
+        if self.args.check:
+            from ..reference.check import check_pipeline
+
+            verify(prog)
+            check_pipeline(prog, [(p.name, p) for p in self.pipeline.passes])
+        super().apply_passes(prog)
+        if self.args.save_weights:
+            _write_weights(self.args.save_weights, prog)
 
 
-def main() -> None:
+def _read_weights(path: str | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except (OSError, ValueError, EOFError) as error:
+        raise UsageError(f"{path}: expected an .npz file of arrays: {error}") from None
+
+
+def _write_weights(path: str, module: ModuleOp) -> None:
+    arrays: dict[str, Any] = {}
+    for op in module.walk():
+        value = op.properties.get("value")
+        if isinstance(value, DataAttr) and (isinstance(op, ConstantOp) or op.name == "rt.constant"):
+            _collect(arrays, value.data)
+    np.savez(path, **arrays)
+
+
+def _collect(arrays: dict[str, Any], data: TensorData) -> None:
+    if not data.is_inline:
+        arrays[data.label] = data.values
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run the tool; the exit status. Mistakes are one line on standard error, status 1."""
+    try:
+        XRelaxOptMain(args).run()
+    except (DiagnosticException, UsageError, OSError, ValueError) as error:
+        return _fail(str(error))
+    except ArgSpecParseError as error:
+        return _fail(f"cannot read the passes: {str(error).splitlines()[-1]}")
+    except ParseError as error:
+        place = error.span.get_location()
+        return _fail(f"{place.file}:{place.line}:{place.col}: error: {error.msg}")
+    except RecursionError:
+        return _fail("regions are nested too deeply")
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 1
+    except Exception as error:
+        from ..reference.check import CheckError
+
+        if isinstance(error, CheckError):
+            return _fail(str(error))
+        raise
+    return 0
+
+
+def _fail(message: str) -> int:
+    lines = [line for line in message.splitlines() if line.strip()]
+    text = lines[0] if lines else "failed"
+    print(text if ": error: " in text else f"error: {text}", file=sys.stderr)
+    return 1
+
+
+def main() -> NoReturn:
     """Entry point of the `xrelax-opt` command."""
-    XRelaxOptMain().run()
+    status: list[int] = [1]
+
+    def work() -> None:
+        status[0] = run()
+
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    threading.stack_size(STACK_BYTES)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    sys.stdout.flush()
+    sys.exit(status[0])

@@ -85,6 +85,16 @@ class TensorData:
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape, self.digest))
 
+    @property
+    def is_inline(self) -> bool:
+        """Whether the values are written in the text of the IR."""
+        return self.array is not None and self.array.size <= INLINE_ELEMENTS
+
+    @property
+    def label(self) -> str:
+        """The name under which a sidecar file holds the data."""
+        return self.key or self.digest[:12]
+
     def tensor_type(self) -> TensorType:
         """The type of the constant."""
         return TensorType.of(self.shape, element_type(self.dtype))
@@ -128,10 +138,10 @@ class DataAttr(Data[TensorData]):
         data = self.data
         with printer.in_angle_brackets():
             printer.print_string(f"{data.dtype}, {list(data.shape)}, ")
-            if data.array is not None and data.array.size <= INLINE_ELEMENTS:
+            if data.is_inline and data.array is not None:
                 printer.print_string("[" + ", ".join(_literal(v) for v in data.array.reshape(-1)) + "]")
             else:
-                printer.print_string_literal(data.key or data.digest[:12])
+                printer.print_string_literal(data.label)
                 printer.print_string(", ")
                 printer.print_string_literal(data.digest)
 

@@ -29,7 +29,13 @@ class AnnotationParser:
         """The type an annotation stands for."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return self.type(ast.copy_location(ast.parse(node.value, mode="eval").body, node))
-        head = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
+        head = (
+            node.func
+            if isinstance(node, ast.Call)
+            else node.value
+            if isinstance(node, ast.Subscript)
+            else node
+        )
         path = self.exprs.eval(head)
         name = path.path if isinstance(path, ScriptName) else ""
         match name:
@@ -44,7 +50,8 @@ class AnnotationParser:
                 return relax.ObjectType()
             case _:
                 raise self.exprs.error(
-                    node, f"expected an annotation such as R.Tensor((1, \"n\"), \"float32\"), got '{ast.unparse(node)}'"
+                    node,
+                    f'expected an annotation such as R.Tensor((1, "n"), "float32"), got \'{ast.unparse(node)}\'',
                 )
 
     def tensor(self, node: ast.expr) -> TensorType:
@@ -57,7 +64,10 @@ class AnnotationParser:
             given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
         unknown = set(given) - {"shape", "dtype", "ndim", "vdevice"}
         if unknown:
-            raise self.exprs.error(node, f"expected shape, dtype and ndim of R.Tensor, got {', '.join(sorted(unknown))}")
+            raise self.exprs.error(
+                node,
+                f"expected shape, dtype and ndim of R.Tensor, got {', '.join(sorted(unknown))}",
+            )
         element = element_type(self.exprs.dtype(given["dtype"])) if "dtype" in given else None
         if "shape" in given:
             return TensorType.of(self.dims(given["shape"]), element)
@@ -87,7 +97,9 @@ class AnnotationParser:
             if (constant := dim.constant) is not None and constant < 0:
                 raise self.exprs.error(node, f"expected a dim of at least 0, got {constant}")
             return dim
-        raise self.exprs.error(node, f"expected a dim to be a number, a symbol or a string, got '{ast.unparse(node)}'")
+        raise self.exprs.error(
+            node, f"expected a dim to be a number, a symbol or a string, got '{ast.unparse(node)}'"
+        )
 
     def _string_dim(self, node: ast.expr, inner: ast.expr) -> IntExpr:
         names = {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
@@ -104,8 +116,12 @@ def _arguments(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Call):
         return list(node.args)
     if isinstance(node, ast.Subscript):
-        is_pair = isinstance(node.slice, ast.Tuple) and node.slice.elts and isinstance(node.slice.elts[0], ast.Tuple)
-        return list(node.slice.elts) if is_pair and isinstance(node.slice, ast.Tuple) else [node.slice]
+        is_pair = (
+            isinstance(node.slice, ast.Tuple)
+            and node.slice.elts
+            and isinstance(node.slice.elts[0], ast.Tuple)
+        )
+        return (
+            list(node.slice.elts) if is_pair and isinstance(node.slice, ast.Tuple) else [node.slice]
+        )
     return []
-
-

@@ -85,7 +85,10 @@ class BlockParser:
         )
 
     def _is_init(self, node: ast.stmt) -> bool:
-        return isinstance(node, ast.With) and self.statements.called(node.items[0].context_expr) == "T.init"
+        return (
+            isinstance(node, ast.With)
+            and self.statements.called(node.items[0].context_expr) == "T.init"
+        )
 
     def _init(self, node: ast.stmt) -> None:
         assert isinstance(node, ast.With)
@@ -136,7 +139,8 @@ class BlockParser:
         targets, bindings = parser.exprs.elements(target), parser.exprs.elements(call.args[1])
         if not len(kinds) == len(targets) == len(bindings):
             raise parser.error(
-                call, f"expected as many kinds as axes and loop variables, got {len(kinds)}, {len(targets)} and {len(bindings)}"
+                call,
+                f"expected as many kinds as axes and loop variables, got {len(kinds)}, {len(targets)} and {len(bindings)}",
             )
         for kind, name, binding in zip(kinds, targets, bindings, strict=True):
             if kind not in REMAP_KINDS:
@@ -145,7 +149,10 @@ class BlockParser:
             loop = self._loop_of(expr)
             if loop is None:
                 raise parser.error(binding, "expected a loop variable")
-            lower, extent = (parser.emitter.values.rebase(e, loop.operands_) for e in (loop.min.data, loop.extent.data))
+            lower, extent = (
+                parser.emitter.values.rebase(e, loop.operands_)
+                for e in (loop.min.data, loop.extent.data)
+            )
             self._add_axis(name, REMAP_KINDS[kind], lower, extent, expr, pending)
 
     def _loop_of(self, expr: PrimExpr) -> tir.ForOp | None:
@@ -172,7 +179,13 @@ class BlockParser:
         self._add_axis(target, kind, lower, extent, parser.exprs.expr(call.args[1]), pending)
 
     def _add_axis(
-        self, target: ast.expr, kind: str, lower: IntExpr, extent: IntExpr, binding: PrimExpr, pending: _Pending
+        self,
+        target: ast.expr,
+        kind: str,
+        lower: IntExpr,
+        extent: IntExpr,
+        binding: PrimExpr,
+        pending: _Pending,
     ) -> None:
         parser = self.statements
         if not isinstance(target, ast.Name):
@@ -195,7 +208,9 @@ class BlockParser:
         emitter = self.statements.emitter
         part = self.statements.exprs.slice(node)
         mins = tuple(emitter.index(lower) for lower, _ in part.ranges)
-        extents = tuple(ONE if extent is None else emitter.index(extent) for _, extent in part.ranges)
+        extents = tuple(
+            ONE if extent is None else emitter.index(extent) for _, extent in part.ranges
+        )
         return tir.BufferRegion(emitter.buffers[part.buffer], mins, extents)
 
     def match_buffer(self, target: ast.expr, node: ast.expr) -> None:
@@ -208,13 +223,22 @@ class BlockParser:
         source: Any = region.buffer.type
         given = dict(zip(("shape", "dtype"), node.args[1:], strict=False))
         given |= {k.arg: k.value for k in node.keywords if k.arg in ("shape", "dtype")}
-        shape = [dim_expr(d) for d in parser.exprs.shape(given["shape"])] if "shape" in given else list(region.extents)
-        if "dtype" in given and element_type(parser.exprs.dtype(given["dtype"])) != source.element_type:
-            raise parser.error(node, f"expected a view of dtype {source.dtype}, got {parser.exprs.dtype(given['dtype'])}")
+        shape = (
+            [dim_expr(d) for d in parser.exprs.shape(given["shape"])]
+            if "shape" in given
+            else list(region.extents)
+        )
+        if (
+            "dtype" in given
+            and element_type(parser.exprs.dtype(given["dtype"])) != source.element_type
+        ):
+            raise parser.error(
+                node,
+                f"expected a view of dtype {source.dtype}, got {parser.exprs.dtype(given['dtype'])}",
+            )
         strides = source.element_strides()[source.rank - len(shape) :]
         view = tir.BufferType.of(shape, source.element_type, strides, scope=source.scope.data)
         parser.declare(
-            target.id, tir.MatchBufferOp(region.buffer, region.mins, parser.emitter.values.list, view)
+            target.id,
+            tir.MatchBufferOp(region.buffer, region.mins, parser.emitter.values.list, view),
         )
-
-

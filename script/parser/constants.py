@@ -24,7 +24,9 @@ def metadata_constants(source: Source, tree: ast.Module) -> Sequence[TensorData]
                 try:
                     return read_constants(ast.literal_eval(value))
                 except (ValueError, KeyError, TypeError) as error:
-                    raise source.error(node, f"expected the metadata of a printed program: {error}") from None
+                    raise source.error(
+                        node, f"expected the metadata of a printed program: {error}"
+                    ) from None
             case _:
                 continue
     return ()
@@ -41,6 +43,8 @@ def _read(entry: Mapping[str, Any]) -> TensorData:
     content = base64.b64decode(entry["base64"], validate=True)
     expected = int(np.prod(shape)) * storage.itemsize
     if len(content) != expected:
-        raise ValueError(f"expected {expected} bytes for a constant of shape {shape}, got {len(content)}")
+        raise ValueError(
+            f"expected {expected} bytes for a constant of shape {shape}, got {len(content)}"
+        )
     array = np.frombuffer(content, storage.newbyteorder("<")).astype(storage).reshape(shape)
     return TensorData.of(array, dtype, str(entry.get("key", "")))

@@ -12,7 +12,20 @@ from xdsl.ir import SSAValue
 
 from ...dialects.dtypes import DTYPES, is_float
 from ...dialects.tir import BufferType
-from ...te.expr import Call, Imm, Index, Load, PrimExpr, Value, Var, binary, cast, const, convert, index_value
+from ...te.expr import (
+    Call,
+    Imm,
+    Index,
+    Load,
+    PrimExpr,
+    Value,
+    Var,
+    binary,
+    cast,
+    const,
+    convert,
+    index_value,
+)
 from ...te.intrinsics import FUNCTIONS, boolean, if_then_else, logical_and, logical_not, logical_or
 from ..errors import ScriptError
 from ..namespace import ScriptName
@@ -101,7 +114,9 @@ class ExprParser:
         if isinstance(value, Buffer):
             if value.type.rank == 0:
                 return Load(value, (), value.dtype)
-            raise self.error(node, f"expected a scalar, got buffer '{value.name}' of {value.type.rank} dims")
+            raise self.error(
+                node, f"expected a scalar, got buffer '{value.name}' of {value.type.rank} dims"
+            )
         if isinstance(value, PrimExpr | int | float):
             return convert(value)
         try:
@@ -129,7 +144,11 @@ class ExprParser:
     def text(self, node: ast.expr) -> str:
         """A string."""
         value = self.eval(node)
-        if isinstance(value, ScriptName) and value.path.startswith("T.") and value.path[2:] in DTYPES:
+        if (
+            isinstance(value, ScriptName)
+            and value.path.startswith("T.")
+            and value.path[2:] in DTYPES
+        ):
             return value.path[2:]
         if not isinstance(value, str):
             raise self.error(node, f"expected a string, got {_kind(value)}")
@@ -156,7 +175,9 @@ class ExprParser:
 
     def _eval_Dict(self, node: ast.Dict) -> Any:
         return {
-            self.eval(k): self.eval(v) for k, v in zip(node.keys, node.values, strict=True) if k is not None
+            self.eval(k): self.eval(v)
+            for k, v in zip(node.keys, node.values, strict=True)
+            if k is not None
         }
 
     def _eval_Attribute(self, node: ast.Attribute) -> Any:
@@ -244,7 +265,9 @@ class ExprParser:
     def _load(self, node: ast.Subscript, buffer: Buffer) -> Load:
         indices = self.exprs(node.slice)
         if len(indices) != buffer.type.rank:
-            raise self.error(node, f"expected {buffer.type.rank} indices for '{buffer.name}', got {len(indices)}")
+            raise self.error(
+                node, f"expected {buffer.type.rank} indices for '{buffer.name}', got {len(indices)}"
+            )
         for index, index_node in zip(indices, self.elements(node.slice), strict=True):
             if is_float(index.dtype):
                 raise self.error(index_node, f"expected an integer index, got {index.dtype}")
@@ -262,7 +285,9 @@ class ExprParser:
             raise self.error(node.value, f"expected a buffer, got {_kind(buffer)}")
         parts = self.elements(node.slice)
         if len(parts) != buffer.type.rank:
-            raise self.error(node, f"expected {buffer.type.rank} indices for '{buffer.name}', got {len(parts)}")
+            raise self.error(
+                node, f"expected {buffer.type.rank} indices for '{buffer.name}', got {len(parts)}"
+            )
         return BufferSlice(
             buffer, tuple(self._range(p, d) for p, d in zip(parts, buffer.shape, strict=True))
         )
@@ -334,7 +359,9 @@ class _Method:
     def call(self, args: Sequence[Any]) -> Any:
         if isinstance(self.owner, PrimExpr) and self.name == "astype":
             return cast(args[0], self.owner)
-        raise ValueError(f"expected an attribute or method of {_kind(self.owner)}, got '{self.name}'")
+        raise ValueError(
+            f"expected an attribute or method of {_kind(self.owner)}, got '{self.name}'"
+        )
 
 
 def _shortcut(is_and: bool, lhs: PrimExpr, rhs: PrimExpr) -> PrimExpr:
@@ -348,7 +375,9 @@ def _reads_memory(expr: Any) -> bool:
     if isinstance(expr, Load):
         return True
     parts = [getattr(expr, a) for a in ("lhs", "rhs", "value") if hasattr(expr, a)]
-    return any(_reads_memory(p) for p in (*parts, *getattr(expr, "args", ())) if isinstance(p, PrimExpr))
+    return any(
+        _reads_memory(p) for p in (*parts, *getattr(expr, "args", ())) if isinstance(p, PrimExpr)
+    )
 
 
 def _describe(node: ast.AST) -> str:

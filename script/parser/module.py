@@ -48,7 +48,9 @@ class ProgramParser:
                 elif kind == "R.function":
                     self.relax_nodes[statement.name] = statement
                 else:
-                    raise self.source.error(statement, "expected a function decorated with T.prim_func or R.function")
+                    raise self.source.error(
+                        statement, "expected a function decorated with T.prim_func or R.function"
+                    )
             else:
                 attributes |= self._module_statement(statement)
         self._check_distinct([*prim_nodes, *self.relax_nodes.values()])
@@ -70,7 +72,9 @@ class ProgramParser:
             self._parse_relax(node.name)
             op = self.parsed[node.name]
         else:
-            raise self.source.error(node, "expected a function decorated with T.prim_func or R.function")
+            raise self.source.error(
+                node, "expected a function decorated with T.prim_func or R.function"
+            )
         self._verify(op, node)
         return op
 
@@ -78,7 +82,9 @@ class ProgramParser:
         seen: set[str] = set()
         for node in nodes:
             if node.name in seen:
-                raise self.source.error(node, f"expected distinct function names, got '{node.name}' twice")
+                raise self.source.error(
+                    node, f"expected distinct function names, got '{node.name}' twice"
+                )
             seen.add(node.name)
 
     def kind(self, node: ast.FunctionDef | ast.ClassDef) -> str:
@@ -131,11 +137,15 @@ class ProgramParser:
             return
         node = self.relax_nodes[name]
         if self.signatures.get(name, ()) is None:
-            raise self.source.error(node, f"expected '{name}', which calls itself, to have a return annotation")
+            raise self.source.error(
+                node, f"expected '{name}', which calls itself, to have a return annotation"
+            )
         self.signatures.setdefault(name, None)
         options = self._options(node)
         frames, self.scope.frames = self.scope.frames, self.scope.frames[:1]
-        func = self._relax_parser(node).parse(options.get("pure", True), options.get("private", False))
+        func = self._relax_parser(node).parse(
+            options.get("pure", True), options.get("private", False)
+        )
         self.scope.frames = frames
         self.parsed[name] = func
         self.signatures[name] = ([p.type for p in func.params], func.result_type)
@@ -163,13 +173,17 @@ class ProgramParser:
             raise self.source.error(place, error.message) from None
 
 
-def parse_text(text: str, python: Mapping[str, Any] | None = None, filename: str = "<script>") -> ModuleOp | Operation:
+def parse_text(
+    text: str, python: Mapping[str, Any] | None = None, filename: str = "<script>"
+) -> ModuleOp | Operation:
     """The module or function that a program text defines: its last decorated class, else its last decorated function."""
     source = Source(filename, text)
     try:
         tree = ast.parse(text, filename)
     except SyntaxError as error:
-        raise ScriptError(error.msg, filename, error.lineno or 1, error.offset or 1, error.text or "") from None
+        raise ScriptError(
+            error.msg, filename, error.lineno or 1, error.offset or 1, error.text or ""
+        ) from None
     parser = ProgramParser(source, _with_imports(tree, python or {}))
     parser.constants = metadata_constants(source, tree)
     classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
@@ -178,7 +192,9 @@ def parse_text(text: str, python: Mapping[str, Any] | None = None, filename: str
         return parser.module(classes[-1])
     if functions:
         return parser.function(functions[-1])
-    raise ScriptError("expected a class decorated with I.ir_module or a decorated function", filename, 1, 1, "")
+    raise ScriptError(
+        "expected a class decorated with I.ir_module or a decorated function", filename, 1, 1, ""
+    )
 
 
 def _with_imports(tree: ast.Module, python: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,9 +51,14 @@ class PrimFuncParser:
     def _parameter(self, parameter: ast.arg) -> None:
         annotation = parameter.annotation
         if annotation is None:
-            raise self.exprs.error(parameter, f"expected an annotation for parameter '{parameter.arg}', such as T.handle")
+            raise self.exprs.error(
+                parameter,
+                f"expected an annotation for parameter '{parameter.arg}', such as T.handle",
+            )
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            annotation = ast.copy_location(ast.parse(annotation.value, mode="eval").body, annotation)
+            annotation = ast.copy_location(
+                ast.parse(annotation.value, mode="eval").body, annotation
+            )
         head, args, keywords = _annotation_parts(annotation)
         path = self._path(head)
         if path == "T.handle":
@@ -64,7 +69,10 @@ class PrimFuncParser:
         elif path.startswith("T.") and path[2:] in DTYPES:
             self._scalar(parameter.arg, path[2:])
         else:
-            raise self.exprs.error(annotation, f"expected T.handle, T.Buffer(…) or a scalar type, got '{ast.unparse(annotation)}'")
+            raise self.exprs.error(
+                annotation,
+                f"expected T.handle, T.Buffer(…) or a scalar type, got '{ast.unparse(annotation)}'",
+            )
 
     def _path(self, node: ast.expr) -> str:
         value = self.exprs.eval(node)
@@ -82,13 +90,23 @@ class PrimFuncParser:
         self, node: ast.AST, args: list[ast.expr], keywords: dict[str, ast.expr], skip: int = 0
     ) -> tir.BufferType:
         """The buffer type of ``T.Buffer(shape, dtype, …)`` or of ``T.match_buffer(x, shape, dtype, …)``."""
-        given = dict(zip(("shape", "dtype", "data", "strides", "elem_offset", "scope"), args[skip:], strict=False))
+        given = dict(
+            zip(
+                ("shape", "dtype", "data", "strides", "elem_offset", "scope"),
+                args[skip:],
+                strict=False,
+            )
+        )
         given |= keywords
         if "shape" not in given:
             raise self.exprs.error(node, "expected the shape of a buffer")
         shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
         dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
-        strides = [dim_expr(d) for d in self.exprs.shape(given["strides"])] if "strides" in given else None
+        strides = (
+            [dim_expr(d) for d in self.exprs.shape(given["strides"])]
+            if "strides" in given
+            else None
+        )
         offset = dim_expr(self.exprs.expr(given["elem_offset"])) if "elem_offset" in given else 0
         scope = self.exprs.text(given["scope"]) if "scope" in given else tir.types.GLOBAL
         return tir.BufferType.of(shape, element_type(dtype), strides or None, offset, scope)
@@ -98,7 +116,9 @@ class PrimFuncParser:
         match statement:
             case ast.Assign(targets=[target], value=ast.Call() as call) if self._binds_handle(call):
                 self._match_param(target, call)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if self._is_symbol(call):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if (
+                self._is_symbol(call)
+            ):
                 self.declare_symbol(name)
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=calls)) if all(
                 isinstance(c, ast.Call) and self._is_symbol(c) for c in calls
@@ -177,10 +197,18 @@ class PrimFuncParser:
 def _annotation_parts(node: ast.expr) -> tuple[ast.expr, list[ast.expr], dict[str, ast.expr]]:
     """Head, positional and keyword arguments of ``T.Buffer(…)``, ``T.Buffer[…]`` or ``T.handle``."""
     if isinstance(node, ast.Call):
-        return node.func, list(node.args), {k.arg: k.value for k in node.keywords if k.arg is not None}
+        return (
+            node.func,
+            list(node.args),
+            {k.arg: k.value for k in node.keywords if k.arg is not None},
+        )
     if isinstance(node, ast.Subscript):
         inner = node.slice
-        if isinstance(inner, ast.Tuple) and inner.elts and isinstance(inner.elts[0], ast.Tuple | ast.List):
+        if (
+            isinstance(inner, ast.Tuple)
+            and inner.elts
+            and isinstance(inner.elts[0], ast.Tuple | ast.List)
+        ):
             return node.value, list(inner.elts), {}
         return node.value, [inner], {}
     return node, [], {}
@@ -188,5 +216,3 @@ def _annotation_parts(node: ast.expr) -> tuple[ast.expr, list[ast.expr], dict[st
 
 def _name_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ast.unparse(node)
-
-

@@ -74,7 +74,9 @@ class CallParser:
             "R.alloc_tensor": self._alloc_tensor,
             "R.builtin.alloc_tensor": self._alloc_tensor,
             "R.const": self._const,
-            "R.tuple": lambda n: self.function.value(ast.copy_location(ast.Tuple(n.args, ast.Load()), n)),
+            "R.tuple": lambda n: self.function.value(
+                ast.copy_location(ast.Tuple(n.args, ast.Load()), n)
+            ),
         }
         if path in handlers:
             return handlers[path](node)
@@ -110,12 +112,19 @@ class CallParser:
             raise self.error(node, f"expected at most {len(names)} arguments, got {len(node.args)}")
         given = dict(zip(names, node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
-        for old, new in (("out_ty", "out_sinfo"), ("output_sinfo", "out_sinfo"), ("shape", "out_sinfo"), ("out_shape", "out_sinfo")):
+        for old, new in (
+            ("out_ty", "out_sinfo"),
+            ("output_sinfo", "out_sinfo"),
+            ("shape", "out_sinfo"),
+            ("out_shape", "out_sinfo"),
+        ):
             if old in given:
                 given[new] = given.pop(old)
         unknown = set(given) - {*names, "dtype", "tir_vars"}
         if unknown:
-            raise self.error(node, f"expected arguments {', '.join(names)}, got {', '.join(sorted(unknown))}")
+            raise self.error(
+                node, f"expected arguments {', '.join(names)}, got {', '.join(sorted(unknown))}"
+            )
         return given
 
     def _tensors(self, node: ast.expr | None) -> list[SSAValue]:
@@ -128,10 +137,16 @@ class CallParser:
         """``R.Tensor(…)``, a list of them, or a shape with ``dtype=``."""
         out = given.get("out_sinfo")
         if out is None:
-            raise self.error(node, "expected the type of the result, such as R.Tensor((1, n), \"float32\")")
+            raise self.error(
+                node, 'expected the type of the result, such as R.Tensor((1, n), "float32")'
+            )
         if self.path(out) in ("R.Tensor", "R.Tuple"):
             return self.function.annotations.type(out)
-        if isinstance(out, ast.List | ast.Tuple) and out.elts and all(self.path(n) == "R.Tensor" for n in out.elts):
+        if (
+            isinstance(out, ast.List | ast.Tuple)
+            and out.elts
+            and all(self.path(n) == "R.Tensor" for n in out.elts)
+        ):
             return TupleType([self.function.annotations.type(n) for n in out.elts])
         dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
         return TensorType.of(self.function.annotations.dims(out), element_type(dtype))
@@ -147,7 +162,9 @@ class CallParser:
         if self._is_extern(node):
             assert isinstance(node, ast.Call)
             return self.exprs.text(node.args[0]), False
-        raise self.error(node, f"expected a function of the module or a string, got '{ast.unparse(node)}'")
+        raise self.error(
+            node, f"expected a function of the module or a string, got '{ast.unparse(node)}'"
+        )
 
     def _is_extern(self, node: ast.expr) -> bool:
         return self.path(node) in ("R.ExternFunc", "R.extern")
@@ -164,7 +181,11 @@ class CallParser:
     def _tir_vars(self, node: ast.expr | None) -> ExprArray | None:
         if node is None:
             return None
-        inner = node.args[0] if isinstance(node, ast.Call) and self.path(node) in ("R.shape", "R.ShapeExpr") else node
+        inner = (
+            node.args[0]
+            if isinstance(node, ast.Call) and self.path(node) in ("R.shape", "R.ShapeExpr")
+            else node
+        )
         return expr_array(self.function.dims(inner))
 
     def _call_dps_packed(self, node: ast.Call) -> SSAValue:
@@ -182,7 +203,9 @@ class CallParser:
         annotation = types.get("sinfo_args", types.get("ty_args"))
         if isinstance(annotation, ast.Tuple | ast.List) and annotation.elts:
             annotation = annotation.elts[0]
-        type_ = relax.ObjectType() if annotation is None else self.function.annotations.type(annotation)
+        type_ = (
+            relax.ObjectType() if annotation is None else self.function.annotations.type(annotation)
+        )
         return self._emit(relax.CallPackedOp(callee, args, type_), node)
 
     def _alloc_tensor(self, node: ast.Call) -> SSAValue:
@@ -216,7 +239,10 @@ class CallParser:
             elif keyword.arg is not None:
                 attributes[keyword.arg] = self.exprs.eval(keyword.value)
         if len(extra) > len(order):
-            raise self.error(node, f"expected at most {len(names) + len(order)} arguments of '{name}', got {len(node.args)}")
+            raise self.error(
+                node,
+                f"expected at most {len(names) + len(order)} arguments of '{name}', got {len(node.args)}",
+            )
         return self.operator(node, name, operands, attributes)
 
     def operator(
@@ -243,16 +269,16 @@ def constant_data(value: Any, dtype: str) -> relax.TensorData:
         return relax.TensorData.of(np.asarray(value, dtype), dtype)
     bits = np.asarray(value, np.float32).reshape(-1).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return relax.TensorData.of(
-        rounded.astype(storage_dtype(dtype)).reshape(np.shape(value)), dtype
-    )
+    return relax.TensorData.of(rounded.astype(storage_dtype(dtype)).reshape(np.shape(value)), dtype)
 
 
 def _bindings(params: Sequence[Attribute], args: Sequence[Attribute]) -> dict[Atom, IntExpr]:
     """What each symbol of the callee is at this call."""
     found: dict[Atom, IntExpr] = {}
     pairs = zip(
-        [t for p in params for t in tensors_in(p)], [t for a in args for t in tensors_in(a)], strict=False
+        [t for p in params for t in tensors_in(p)],
+        [t for a in args for t in tensors_in(a)],
+        strict=False,
     )
     for param, arg in pairs:
         for dim, actual in zip(param.dims or (), arg.dims or (), strict=False):
@@ -264,7 +290,9 @@ def _bindings(params: Sequence[Attribute], args: Sequence[Attribute]) -> dict[At
 def _substitute(type_: Attribute, mapping: dict[Atom, IntExpr]) -> Attribute:
     match type_:
         case TensorType() if type_.dims is not None:
-            return TensorType(expr_array([d.substitute(mapping) for d in type_.dims]), type_.element_type)
+            return TensorType(
+                expr_array([d.substitute(mapping) for d in type_.dims]), type_.element_type
+            )
         case TupleType(types=types):
             return TupleType([_substitute(t, mapping) for t in types.data])  # pyright: ignore[reportArgumentType]
         case _:

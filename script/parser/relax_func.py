@@ -66,7 +66,10 @@ class RelaxFuncParser:
         types: list[Attribute] = []
         for parameter in self.node.args.args:
             if parameter.annotation is None:
-                raise self.error(parameter, f"expected an annotation for parameter '{parameter.arg}', such as R.Tensor")
+                raise self.error(
+                    parameter,
+                    f"expected an annotation for parameter '{parameter.arg}', such as R.Tensor",
+                )
             types.append(self.annotations.type(parameter.annotation))
         result = None if self.node.returns is None else self.annotations.type(self.node.returns)
         return types, result
@@ -85,15 +88,24 @@ class RelaxFuncParser:
             self.add(relax.func.ReturnOp(value), self.node)
         names = [a.arg for a in self.node.args.args]
         attrs = DictionaryAttr(self.attrs) if self.attrs else None
-        return relax.FuncOp(self.node.name, names, value.type, Region(self.block), not pure, private, attrs)
+        return relax.FuncOp(
+            self.node.name, names, value.type, Region(self.block), not pure, private, attrs
+        )
 
     def _returned(self, annotated: Attribute | None) -> SSAValue:
         value = self.returned
         if value is None:
             raise self.error(self.node, f"expected '{self.node.name}' to return a value")
-        if annotated is not None and annotated != value.type and not _refines(value.type, annotated):
+        if (
+            annotated is not None
+            and annotated != value.type
+            and not _refines(value.type, annotated)
+        ):
             assert self.node.returns is not None
-            raise self.error(self.node.returns, f"expected '{self.node.name}' to return {annotated}, got {value.type}")
+            raise self.error(
+                self.node.returns,
+                f"expected '{self.node.name}' to return {annotated}, got {value.type}",
+            )
         return value
 
     def add(self, op: Operation, node: ast.AST) -> Operation:
@@ -114,7 +126,9 @@ class RelaxFuncParser:
             raise self.error(node, "expected R.output to be last in its dataflow block")
         handler = getattr(self, f"_stmt_{type(node).__name__}", None)
         if handler is None:
-            raise self.error(node, f"expected a statement of Relax, got '{type(node).__name__.lower()}'")
+            raise self.error(
+                node, f"expected a statement of Relax, got '{type(node).__name__.lower()}'"
+            )
         handler(node)
 
     def _stmt_Pass(self, node: ast.Pass) -> None:
@@ -184,12 +198,18 @@ class RelaxFuncParser:
         annotated = self.annotations.type(node.annotation)
         value = self.value(node.value)
         if value.type != annotated and not _refines(value.type, annotated):
-            raise self.error(node, f"expected '{node.target.id}' to be {annotated}, got {value.type}")
+            raise self.error(
+                node, f"expected '{node.target.id}' to be {annotated}, got {value.type}"
+            )
         self._name(node.target.id, value)
 
     def _unpack(self, target: ast.Tuple, node: ast.expr) -> None:
         names = [n.id for n in target.elts if isinstance(n, ast.Name)]
-        if isinstance(node, ast.Tuple) and len(names) == len(node.elts) and all(map(self._is_symbol, node.elts)):
+        if (
+            isinstance(node, ast.Tuple)
+            and len(names) == len(node.elts)
+            and all(map(self._is_symbol, node.elts))
+        ):
             for name in names:
                 self.scope.bind(name, symbol(name))
             return
@@ -244,7 +264,10 @@ class RelaxFuncParser:
             other = self.value(right)
             return [self._scalar(left, other), other]
         first = self.value(left)
-        return [first, self._scalar(right, first) if isinstance(right, ast.Constant) else self.value(right)]
+        return [
+            first,
+            self._scalar(right, first) if isinstance(right, ast.Constant) else self.value(right),
+        ]
 
     def _scalar(self, node: ast.Constant, like: SSAValue) -> SSAValue:
         tensors = tensors_in(like.type)
@@ -259,7 +282,10 @@ class RelaxFuncParser:
         if isinstance(node.value, ast.Subscript) and self._is_metadata(node.value):
             index = self.exprs.eval(node.slice)
             if not isinstance(index, int) or not 0 <= index < len(self.constants):
-                raise self.error(node, f"expected one of {len(self.constants)} constants of the metadata, got {index}")
+                raise self.error(
+                    node,
+                    f"expected one of {len(self.constants)} constants of the metadata, got {index}",
+                )
             return self.constant(self.constants[index], node)
         index = self.exprs.eval(node.slice)
         if not isinstance(index, int):
@@ -281,8 +307,7 @@ def _refines(actual: Attribute, annotated: Attribute) -> bool:
     if not pairs or len(tensors_in(actual)) != len(tensors_in(annotated)):
         return False
     return all(
-        (b.dims is None and b.rank in (None, a.rank) or a.dims == b.dims) and b.dtype in (None, a.dtype)
+        (b.dims is None and b.rank in (None, a.rank) or a.dims == b.dims)
+        and b.dtype in (None, a.dtype)
         for a, b in pairs
     )
-
-

@@ -12,7 +12,20 @@ from typing import Any
 from ..errors import Source
 from ..namespace import ScriptName, root_of
 
-_ALLOWED_BUILTINS = ("int", "float", "bool", "len", "min", "max", "abs", "sum", "tuple", "list", "str", "range")
+_ALLOWED_BUILTINS = (
+    "int",
+    "float",
+    "bool",
+    "len",
+    "min",
+    "max",
+    "abs",
+    "sum",
+    "tuple",
+    "list",
+    "str",
+    "range",
+)
 _MISSING = object()
 
 
@@ -50,7 +63,9 @@ class Scope:
         default = root_of(node.id)
         value = self.python.get(node.id, _MISSING)
         if value is _MISSING:
-            value = getattr(builtins, node.id, _MISSING) if node.id in _ALLOWED_BUILTINS else _MISSING
+            value = (
+                getattr(builtins, node.id, _MISSING) if node.id in _ALLOWED_BUILTINS else _MISSING
+            )
         script = as_script_name(value)
         if script is not None:
             return script
@@ -65,5 +80,9 @@ def as_script_name(value: Any) -> ScriptName | None:
     """The script namespace that a Python object is, if it is one."""
     if isinstance(value, ScriptName):
         return value
-    path = getattr(value, "__script_path__", None) if isinstance(value, ModuleType) or callable(value) else None
+    path = (
+        getattr(value, "__script_path__", None)
+        if isinstance(value, ModuleType) or callable(value)
+        else None
+    )
     return ScriptName(path) if isinstance(path, str) else None

@@ -82,11 +82,15 @@ class StatementParser:
     def statement(self, node: ast.stmt) -> None:
         """One statement; its operations bear its place in the source."""
         self.emitter.location = FileLineColLoc(
-            StringAttr(self.scope.source.filename), IntAttr(node.lineno), IntAttr(node.col_offset + 1)
+            StringAttr(self.scope.source.filename),
+            IntAttr(node.lineno),
+            IntAttr(node.col_offset + 1),
         )
         handler = getattr(self, f"_stmt_{type(node).__name__}", None)
         if handler is None:
-            raise self.error(node, f"expected a statement of TensorIR, got '{type(node).__name__.lower()}'")
+            raise self.error(
+                node, f"expected a statement of TensorIR, got '{type(node).__name__.lower()}'"
+            )
         try:
             handler(node)
         except ScriptError:
@@ -118,7 +122,8 @@ class StatementParser:
         kind = LOOP_KINDS.get(self.called(call)) if isinstance(call, ast.Call) else None
         if kind is None or not isinstance(call, ast.Call):
             raise self.error(
-                node.iter, "expected range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or T.thread_binding"
+                node.iter,
+                "expected range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or T.thread_binding",
             )
         targets = self.exprs.elements(node.target)
         args = [dim_or_expr for a in call.args for dim_or_expr in self.exprs.exprs(a)]
@@ -129,7 +134,9 @@ class StatementParser:
         else:
             raise self.error(call, f"expected one or two bounds, got {len(args)}")
         if len(targets) != len(ranges):
-            raise self.error(node.target, f"expected {len(ranges)} loop variables, got {len(targets)}")
+            raise self.error(
+                node.target, f"expected {len(ranges)} loop variables, got {len(targets)}"
+            )
         options = {k.arg: self.exprs.eval(k.value) for k in call.keywords}
         self._loops(targets, ranges, node.body, kind, options)
 
@@ -145,7 +152,9 @@ class StatementParser:
         tag = options.pop("thread", None)
         unknown = [k for k in options if k is not None]
         if unknown:
-            raise self.error(targets[0], f"expected loop options annotations or thread, got {', '.join(unknown)}")
+            raise self.error(
+                targets[0], f"expected loop options annotations or thread, got {', '.join(unknown)}"
+            )
         attr = to_attribute(annotations) if annotations else None
         assert attr is None or isinstance(attr, DictionaryAttr)
         target, (lower, extent) = targets[0], ranges[0]
@@ -161,7 +170,9 @@ class StatementParser:
             else:
                 self.body(body)
 
-    def loop_variable(self, target: ast.expr, block: Block, lower: PrimExpr, extent: PrimExpr) -> None:
+    def loop_variable(
+        self, target: ast.expr, block: Block, lower: PrimExpr, extent: PrimExpr
+    ) -> None:
         """Bind a loop variable to the first argument of the loop's body."""
         if not isinstance(target, ast.Name):
             raise self.error(target, "expected a name for the loop variable")
@@ -182,7 +193,9 @@ class StatementParser:
         elif path == "T.init":
             raise self.error(node, "expected T.init() first in a block, after its axes and regions")
         else:
-            raise self.error(call, f"expected T.block(…) or T.init(), got '{ast.unparse(call.func)}'")
+            raise self.error(
+                call, f"expected T.block(…) or T.init(), got '{ast.unparse(call.func)}'"
+            )
 
     def _stmt_If(self, node: ast.If) -> None:
         test = self.exprs.eval(node.test)
@@ -232,8 +245,12 @@ class StatementParser:
 
     def _stmt_AugAssign(self, node: ast.AugAssign) -> None:
         if not isinstance(node.target, ast.Subscript):
-            raise self.error(node, "expected an element of a buffer on the left of an augmented assignment")
-        load = ast.copy_location(ast.Subscript(node.target.value, node.target.slice, ast.Load()), node.target)
+            raise self.error(
+                node, "expected an element of a buffer on the left of an augmented assignment"
+            )
+        load = ast.copy_location(
+            ast.Subscript(node.target.value, node.target.slice, ast.Load()), node.target
+        )
         self._store(node.target, ast.copy_location(ast.BinOp(load, node.op, node.value), node))
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
@@ -270,7 +287,8 @@ class StatementParser:
             raise self.error(target, "expected a name")
         if self.scope.bound_outside(target.id) and isinstance(self._outer(target.id), PrimExpr):
             raise self.error(
-                target, f"expected a new name, got '{target.id}' of an enclosing scope: use a buffer for what changes"
+                target,
+                f"expected a new name, got '{target.id}' of an enclosing scope: use a buffer for what changes",
             )
         index = self.emitter.try_index(value)
         if index is not None:
@@ -327,7 +345,9 @@ class StatementParser:
         elif path == "T.call_extern":
             self.emitter.value(self.exprs.expr(node.value))
         else:
-            raise self.error(node, f"expected a statement of TensorIR, got '{ast.unparse(node.value)[:40]}'")
+            raise self.error(
+                node, f"expected a statement of TensorIR, got '{ast.unparse(node.value)[:40]}'"
+            )
 
     @contextmanager
     def into(self, block: Block):
@@ -358,5 +378,3 @@ class StatementParser:
                 return [(lhs, rhs + 1), (rhs, lhs + 1)]
             case _:
                 raise self.error(node, "expected one of the comparisons < <= > >= ==")
-
-

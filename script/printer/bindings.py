@@ -37,7 +37,8 @@ def bound_operations(block: Block, live: set[Operation]) -> set[Operation]:
             statement = statement_of.get(using[0], using[0])
             moment = before[op] + is_call
             if not (is_call or reads_memory(op)) or moment == before[statement]:
-                statement_of[op] = statement
+                # What a call takes is computed before the call, wherever its result goes.
+                statement_of[op] = op if is_call else statement
                 continue
         bound.add(op)
     return bound

@@ -229,7 +229,7 @@ class Expressions:
 
 
 def _source(op: Operation) -> SSAValue:
-    """What a conversion converts; an index becomes an int32 by way of an i64, in one step of script."""
+    """What a conversion converts; an index becomes an int32 by way of an i64 in one step."""
     inner = op.operands[0].owner
     narrows = isinstance(op, arith.TruncIOp) and op.result.type == i32
     if narrows and isinstance(inner, arith.IndexCastOp) and isinstance(inner.input.type, IndexType):

@@ -131,7 +131,7 @@ class Statements:
         starts = exprs_of(op.starts)
         extents = (IntExpr.of(1),) * (len(starts) - view.rank) + view.dims
         source = region_text(self.expressions, op.source, starts, extents, op.operands_)
-        text = declare_buffer(self.expressions, "T.match_buffer", view, source)
+        text = declare_buffer(self.expressions, "T.match_buffer", _own_layout(op), source)
         self.writer.line(f"{self._name(op.result, 'view')} = {text}")
 
     def _assert(self, op: AssertOp) -> None:
@@ -201,6 +201,14 @@ class Statements:
             thread=None if op.thread_tag is None else quote(op.thread_tag.data),
             annotations=dictionary_text(annotations) if annotations else None,
         )
+
+
+def _own_layout(op: MatchBufferOp) -> BufferType:
+    """The type of a view without the strides and scope that it has from its source anyway."""
+    source, view = cast(BufferType, op.source.type), op.result.type
+    inherited = source.element_strides()[source.rank - view.rank :]
+    implied = BufferType.of(view.dims, view.element_type, inherited, scope=source.scope.data)
+    return BufferType.of(view.dims, view.element_type) if view == implied else view
 
 
 def _is_plain(loop: ForOp) -> bool:

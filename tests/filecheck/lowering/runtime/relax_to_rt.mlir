@@ -98,10 +98,10 @@ relax.func @main(%x: !relax.tensor<[2], f32>) -> tuple<!relax.tensor<[2], f32>, 
 
 // A kernel with several outputs; the tuple of them leaves nothing behind.
 
-// CHECK-LABEL: rt.func @main
-// CHECK:         %s = rt.alloc : !tir.buffer<[2], f32>
-// CHECK-NEXT:    rt.call_dps @split.kernel(%x) outs(%s, %b) : (!tir.buffer<[4], f32>), (!tir.buffer<[2], f32>, !tir.buffer<[2], f32>)
-// CHECK-NEXT:    rt.call_packed "env.relu"(%s) outs(%a)
+// CHECK-LABEL: rt.func @main(%x: !tir.buffer<[4], f32>, %a: !tir.buffer<[2], f32>, %s: !tir.buffer<[2], f32>) results tuple 2 {
+// CHECK:         %s_1 = rt.alloc : !tir.buffer<[2], f32>
+// CHECK-NEXT:    rt.call_dps @split.kernel(%x) outs(%s_1, %s) : (!tir.buffer<[4], f32>), (!tir.buffer<[2], f32>, !tir.buffer<[2], f32>)
+// CHECK-NEXT:    rt.call_packed "env.relu"(%s_1) outs(%a)
 // CHECK-NEXT:  }
 tir.prim_func @split(%X: !tir.buffer<[4], f32>, %A: !tir.buffer<[2], f32>, %B: !tir.buffer<[2], f32>) {
 }

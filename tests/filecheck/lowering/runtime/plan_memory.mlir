@@ -1,0 +1,157 @@
+// RUN: xrelax-opt %s -p plan-memory --split-input-file | filecheck %s
+
+// A chain of ten equal calls needs two places: each is free again once the next call has read it.
+
+// CHECK-LABEL: rt.func @chain
+// CHECK-NEXT:    rt.check %x "x"
+// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena ((n * 4 + 63) floordiv 64) * 128
+// CHECK-NEXT:    rt.dataflow {
+// CHECK-NEXT:      %a0 = rt.view [[A]][0] : !tir.buffer<[((n * 4 + 63) floordiv 64) * 128], i8> to !tir.buffer<[1, n], f32>
+// CHECK-NEXT:      rt.call_dps @relu(%x) outs(%a0)
+// CHECK-NEXT:      %a1 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK:           %a2 = rt.view [[A]][0]
+// CHECK:           %a3 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK:           %a4 = rt.view [[A]][0]
+// CHECK:           %a5 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK:           %a6 = rt.view [[A]][0]
+// CHECK:           %a7 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK:           %a8 = rt.view [[A]][0]
+// CHECK-NOT:         rt.view
+// CHECK:           rt.call_dps @relu(%a8) outs(%y)
+rt.func @chain(%x: !tir.buffer<[1, n], f32>, %y: !tir.buffer<[1, n], f32>) results 1 {
+  rt.check %x "x" : !tir.buffer<[1, n], f32>
+  rt.dataflow {
+    %a0 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%x) outs(%a0) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a1 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a0) outs(%a1) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a2 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a1) outs(%a2) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a3 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a2) outs(%a3) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a4 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a3) outs(%a4) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a5 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a4) outs(%a5) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a6 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a5) outs(%a6) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a7 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a6) outs(%a7) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    %a8 = rt.alloc : !tir.buffer<[1, n], f32>
+    rt.call_dps @relu(%a7) outs(%a8) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+    rt.call_dps @relu(%a8) outs(%y) : (!tir.buffer<[1, n], f32>), (!tir.buffer<[1, n], f32>)
+  }
+}
+
+// -----
+
+// Offsets are multiples of 64 bytes. The smallest free place that fits is taken: 8 bytes go into the 32 of %b
+// although the 512 of %a come first.
+
+// CHECK-LABEL: rt.func @best_fit
+// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena 640
+// CHECK-NEXT:    %a = rt.view [[A]][0] :
+// CHECK-NEXT:    %b = rt.view [[A]][512] :
+// CHECK:         %c = rt.view [[A]][576] :
+// CHECK:         %d = rt.view [[A]][512] :
+rt.func @best_fit(%x: !tir.buffer<[4], f32>) {
+  %a = rt.alloc : !tir.buffer<[128], f32>
+  %b = rt.alloc : !tir.buffer<[8], f32>
+  rt.call_packed "f"(%x) outs(%a, %b) : (!tir.buffer<[4], f32>), (!tir.buffer<[128], f32>, !tir.buffer<[8], f32>)
+  %c = rt.alloc : !tir.buffer<[2], f32>
+  rt.call_packed "g"(%a, %b) outs(%c) : (!tir.buffer<[128], f32>, !tir.buffer<[8], f32>), (!tir.buffer<[2], f32>)
+  %d = rt.alloc : !tir.buffer<[2], f32>
+  rt.call_packed "h"(%c) outs(%d) : (!tir.buffer<[2], f32>), (!tir.buffer<[2], f32>)
+}
+
+// -----
+
+// Sizes that cannot be compared do not share memory; those that can share it with the larger one's size.
+
+// CHECK-LABEL: rt.func @symbolic
+// CHECK:         rt.arena ((m * 4 + 63) floordiv 64) * 64 + ((n * 8 + 63) floordiv 64) * 64
+// CHECK-NEXT:    %a = rt.view %{{.*}}[0] : {{.*}} to !tir.buffer<[n], f32>
+// CHECK:         %b = rt.view %{{.*}}[((n * 8 + 63) floordiv 64) * 64] : {{.*}} to !tir.buffer<[m], f32>
+// CHECK:         %c = rt.view %{{.*}}[0] : {{.*}} to !tir.buffer<[n, 2], f32>
+rt.func @symbolic(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[m], f32>) {
+  %a = rt.alloc : !tir.buffer<[n], f32>
+  rt.call_packed "f"(%x) outs(%a) : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
+  %b = rt.alloc : !tir.buffer<[m], f32>
+  rt.call_packed "f"(%y) outs(%b) : (!tir.buffer<[m], f32>), (!tir.buffer<[m], f32>)
+  %c = rt.alloc : !tir.buffer<[n, 2], f32>
+  rt.call_packed "f"(%b) outs(%c) : (!tir.buffer<[m], f32>), (!tir.buffer<[n, 2], f32>)
+}
+
+// -----
+
+// Memory that is in use across dataflow regions is not used again inside of them.
+
+// CHECK-LABEL: rt.func @regions
+// CHECK:         rt.arena 192
+// CHECK-NEXT:    %a = rt.view %{{.*}}[0] :
+// CHECK:         rt.dataflow {
+// CHECK-NEXT:      %b = rt.view %{{.*}}[64] :
+// CHECK-NEXT:      rt.call_dps @f(%x) outs(%b)
+// CHECK-NEXT:      %c = rt.view %{{.*}}[128] :
+// CHECK:         }
+// CHECK-NEXT:    %d = rt.view %{{.*}}[0] :
+rt.func @regions(%x: !tir.buffer<[4], f32>, %y: !tir.buffer<[4], f32>) results 1 {
+  %a = rt.alloc : !tir.buffer<[4], f32>
+  rt.call_dps @f(%x) outs(%a) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
+  rt.dataflow {
+    %b = rt.alloc : !tir.buffer<[4], f32>
+    rt.call_dps @f(%x) outs(%b) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
+    %c = rt.alloc : !tir.buffer<[4], f32>
+    rt.copy %a, %c : !tir.buffer<[4], f32>, !tir.buffer<[4], f32>
+    rt.call_dps @g(%b) outs(%y) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
+  }
+  %d = rt.alloc : !tir.buffer<[4], f32>
+  rt.call_dps @f(%y) outs(%d) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
+}
+
+// -----
+
+// A private function works in memory that its caller plans: its size is in terms of the caller's dims.
+
+// CHECK-LABEL: rt.func private @twice(%x: !tir.buffer<[k], f32>, %y: !tir.buffer<[k], f32>, %scratch: !tir.buffer<[((k * 4 + 63) floordiv 64) * 64], i8>) results 2 {
+// CHECK-NEXT:    %a = rt.view %scratch[0] :
+// CHECK-LABEL: rt.func @main
+// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena ((n * 8 + 63) floordiv 64) * 64
+// CHECK-NEXT:    %scratch = rt.view [[A]][0] : {{.*}} to !tir.buffer<[((n * 8 + 63) floordiv 64) * 64], i8>
+// CHECK-NEXT:    rt.call_dps @twice(%x) outs(%y, %scratch)
+rt.func private @twice(%x: !tir.buffer<[k], f32>, %y: !tir.buffer<[k], f32>) results 1 {
+  %a = rt.alloc : !tir.buffer<[k], f32>
+  rt.call_dps @f(%x) outs(%a) : (!tir.buffer<[k], f32>), (!tir.buffer<[k], f32>)
+  rt.call_dps @f(%a) outs(%y) : (!tir.buffer<[k], f32>), (!tir.buffer<[k], f32>)
+}
+rt.func @main(%s: !tir.buffer<[n], f32>, %x: !tir.buffer<[n * 2], f32>, %y: !tir.buffer<[n * 2], f32>) results 1 {
+  rt.call_dps @twice(%x) outs(%y) : (!tir.buffer<[n * 2], f32>), (!tir.buffer<[n * 2], f32>)
+}
+
+// -----
+
+// Nothing to place: no arena. Memory that nobody uses is not placed.
+
+// CHECK-LABEL: rt.func @nothing
+// CHECK-NEXT:    rt.check
+// CHECK-NEXT:    rt.call_dps @f(%x) outs(%y)
+// CHECK-NEXT:  }
+rt.func @nothing(%x: !tir.buffer<[4], f32>, %y: !tir.buffer<[4], f32>) results 1 {
+  rt.check %x "x" : !tir.buffer<[4], f32>
+  %a = rt.alloc : !tir.buffer<[4], f32>
+  rt.call_dps @f(%x) outs(%y) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
+}
+
+// -----
+
+// A planned function stays as it is.
+
+// CHECK-LABEL: rt.func @planned
+// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena 64
+// CHECK-NEXT:    %a = rt.view [[A]][0] :
+// CHECK-NEXT:    rt.call_dps @f(%x) outs(%a)
+rt.func @planned(%x: !tir.buffer<[4], f32>) {
+  %0 = rt.arena 64
+  %a = rt.view %0[0] : !tir.buffer<[64], i8> to !tir.buffer<[4], f32>
+  rt.call_dps @f(%x) outs(%a) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
+}

@@ -1,0 +1,138 @@
+// RUN: xrelax-opt %s -p convert-relax-to-rt --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: expected operations that run on memory in 'main', got 'relax.nn.relu': legalize it first
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.nn.relu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected operations that run on memory in 'main', got 'arith.constant'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = arith.constant 1.0 : f32
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected parameter 'x' of 'main' to have a known shape and dtype, got !relax.tensor<rank 2, f32>
+relax.func @main(%x: !relax.tensor<rank 2, f32>) -> !relax.tensor<rank 2, f32> {
+  relax.return %x : !relax.tensor<rank 2, f32>
+}
+
+// -----
+
+// CHECK: expected parameter 't' of 'main' to be a tensor, got tuple<!relax.tensor<[n], f32>>
+relax.func @main(%t: tuple<!relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32> {
+  %x = relax.tuple_get_item %t[#builtin.int<0>] : tuple<!relax.tensor<[n], f32>> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'main' to return a tensor or a tuple of tensors, got !relax.object
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.object {
+  %o = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  relax.return %o : !relax.object
+}
+
+// -----
+
+// CHECK: expected 'main' to return a tensor or a tuple of tensors, got tuple<tuple<!relax.tensor<[n], f32>>>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> tuple<tuple<!relax.tensor<[n], f32>>> {
+  %t = relax.tuple(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>>
+  %u = relax.tuple(%t) : (tuple<!relax.tensor<[n], f32>>) -> tuple<tuple<!relax.tensor<[n], f32>>>
+  relax.return %u : tuple<tuple<!relax.tensor<[n], f32>>>
+}
+
+// -----
+
+// CHECK: expected the result of call_packed 'load' in 'main' not to be used
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %o = relax.call_packed "load"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  %p = relax.call_packed "free"(%o) : (!relax.object) -> !relax.object
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected parameter 'o' of 'f' to be a tensor, got !relax.object
+relax.func private @f(%o: !relax.object) -> !relax.tensor<[1], f32> {
+  %y = relax.call_dps_packed "env.f"(%o) : (!relax.object) -> !relax.tensor<[1], f32>
+  relax.return %y : !relax.tensor<[1], f32>
+}
+
+// -----
+
+// CHECK: expected functions without recursion, got 'f' calling 'g' calling 'f'
+relax.func @f(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.call @g(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+relax.func @g(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.call @f(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// Calls are checked here too: what follows lets the kernel write where the shapes say.
+
+// CHECK: unknown callee of call_tir: the module has no PrimFunc 'relu', it has none
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.call_tir @relu(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// A condition that does not determine a symbol cannot be checked at the function's entry.
+
+// CHECK: call of 'add' in 'main': j * k of argument 'B' may not be m * n
+tir.prim_func @add(%A: !tir.buffer<[n], f32>, %B: !tir.buffer<[n], f32>, %C: !tir.buffer<[n], f32>) {
+}
+relax.func @main(%p: !relax.tensor<[n, m], f32>, %q: !relax.tensor<[j, k], f32>, %a: !relax.tensor<[n * m], f32>, %b: !relax.tensor<[j * k], f32>) -> !relax.tensor<[n * m], f32> {
+  %y = relax.call_tir @add(%a, %b) : (!relax.tensor<[n * m], f32>, !relax.tensor<[j * k], f32>) -> !relax.tensor<[n * m], f32>
+  relax.return %y : !relax.tensor<[n * m], f32>
+}
+
+// -----
+
+// CHECK: call of 'pair': symbol 'j' is 4 by argument 'A' but 6 by argument 'B'
+tir.prim_func @four(%A: !tir.buffer<[4], f32>, %B: !tir.buffer<[4], f32>) {
+}
+tir.prim_func @six(%A: !tir.buffer<[6], f32>, %B: !tir.buffer<[6], f32>) {
+}
+tir.prim_func @pair(%A: !tir.buffer<[j], f32>, %B: !tir.buffer<[j], f32>, %C: !tir.buffer<[j], f32>) {
+}
+relax.func @main(%a: !relax.tensor<[n], f32>, %b: !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @four(%a) : (!relax.tensor<[n], f32>) -> !relax.tensor<[4], f32>
+  %1 = relax.call_tir @six(%b) : (!relax.tensor<[m], f32>) -> !relax.tensor<[6], f32>
+  %2 = relax.call_tir @pair(%a, %b) : (!relax.tensor<[n], f32>, !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32>
+  relax.return %2 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected parameters of 'scale' to be buffers or their dims, got 'alpha' of type f32
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %alpha: f32) {
+}
+
+// -----
+
+// CHECK: expected parameters of 'window' to be buffers or their dims, got 'i' of type index
+tir.prim_func @window(%X: !tir.buffer<[n], f32>, %i: index) {
+}
+
+// -----
+
+// CHECK: entry of 'column': expected argument 'X' to have strides (2,) and offset 0, got (1,) and 0
+tir.prim_func @column(%X: !tir.buffer<[n], f32, strides = [2]>) {
+}
+
+// -----
+
+// CHECK: entry of 'column': expected argument 'X' to be row-major, got n where that is 1
+tir.prim_func @column(%X: !tir.buffer<[n], f32, strides = [n]>) {
+}
