@@ -91,36 +91,61 @@ def build(
     the first one that changes a result. Raises PassFailedException, Diagnostic or ValueError with one line
     where the module cannot be compiled.
     """
-    from .backend.build import compile_executable, function_specs
+    from .backend.build import compile_executable
     from .backend.target import Target
+    from .lowering.llvm.interface import module_interface
     from .lowering.verify_names import verify_packed_names
 
     module = _as_module(mod)
     verify_packed_names(module)
     resolved = Target(target)
-    if check:
-        check_module(module)
     context = get_context()
     lowered = module.clone()
     verify(lowered)
     with _without_collector():
         for stage in STAGES[:-1]:
             run_stage(lowered, stage, context)
-        specs = function_specs(lowered)
+        interface = module_interface(lowered)
         run_stage(lowered, STAGES[-1], context)
-        return compile_executable(specs, lowered, resolved)
+        executable = compile_executable(interface.functions, interface.constants, lowered, resolved)
+    if check:
+        check_module(module, executable)
+    return executable
 
 
-def check_module(module: ModuleOp) -> None:
-    """Run every pass of the pipeline and compare each function's results before and after it.
+def check_module(module: ModuleOp, executable: Executable | None = None) -> None:
+    """Run every pass of the pipeline and compare each function's results before and after it, then the machine code.
 
     Raises CheckError with the name of the first pass that changes a result.
     """
     from .reference.check import check_pipeline
-    from .runtime.registry import registered_functions
 
-    passes = [(name, load_pass(name)()) for stage in STAGES[:-1] for name in stage.passes]
-    check_pipeline(module, passes, registry=registered_functions())
+    last = len(STAGES) if executable is not None else -1
+    passes = [(name, load_pass(name)()) for stage in STAGES[:last] for name in stage.passes]
+    run = None if executable is None else _machine_code(executable)
+    check_pipeline(module, passes, registry=_array_functions(), machine_code=run)
+
+
+def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:
+    """Functions of an executable on NumPy arrays."""
+
+    def run(function: str, args: list[Any]) -> list[Any]:
+        result = executable[function](*args)
+        results = () if result is None else result if isinstance(result, tuple) else (result,)
+        return [r.view() for r in results]
+
+    return run
+
+
+def _array_functions() -> dict[str, Callable[..., Any]]:
+    """The registered functions as functions of NumPy arrays, which see them as Tensors on the same memory."""
+    from .runtime.registry import registered_functions
+    from .runtime.tensor import from_numpy
+
+    def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arrays: function(*(from_numpy(a) for a in arrays))
+
+    return {name: on_arrays(function) for name, function in registered_functions().items()}
 
 
 def _as_module(mod: Any) -> ModuleOp:

@@ -22,7 +22,7 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "tir": _lazy(".tir", "TIRDialect"),
     "rt": _lazy(".rt", "RTDialect"),
     "loops": _lazy(".loops", "LoopsDialect"),
-    "llvm_ext": _lazy(".llvm_ext", "LLVMExtDialect"),
+    "llvm_ext": _lazy(".llvm_ext", "LLVMExt"),
 }
 """Our dialects by name; each is imported when it is first needed."""
 

@@ -1,7 +1,7 @@
-"""Interval analysis of integer expressions: what values an index can take, and simplification with that knowledge.
+"""Interval analysis of integer expressions: which values an index can take.
 
-Symbols stand for tensor dims and are taken to be non-negative. The counterpart is TVM's
-``arith::ConstIntBoundAnalyzer`` and ``IntSet``.
+Also simplification with that knowledge. Symbols stand for tensor dims and are taken to be
+non-negative. The counterpart is TVM's ``arith::ConstIntBoundAnalyzer`` and ``IntSet``.
 """
 
 from __future__ import annotations
@@ -149,7 +149,11 @@ def _atom_interval(atom: Atom, ranges: Ranges) -> Interval | None:
         case "floordiv" if rhs.lower == rhs.upper and is_less(0, rhs.lower):
             return Interval(lhs.lower // rhs.lower, lhs.upper // rhs.lower)
         case "mod":
-            if is_non_negative(lhs.lower) and rhs.lower == rhs.upper and is_less(lhs.upper, rhs.lower):
+            if (
+                is_non_negative(lhs.lower)
+                and rhs.lower == rhs.upper
+                and is_less(lhs.upper, rhs.lower)
+            ):
                 return lhs
             return _remainder_interval(atom)
         case _:
@@ -163,7 +167,10 @@ def _remainder_interval(atom: Compound) -> Interval | None:
 
 
 def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
-    """Remove floordiv, mod, min and max that the ranges decide: ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8."""
+    """Remove floordiv, mod, min and max that the ranges decide.
+
+    ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8.
+    """
     result = ZERO
     for monomial, coefficient in expr.terms:
         term = IntExpr.of(coefficient)
@@ -190,7 +197,7 @@ def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
 
 
 def _split_multiples(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """``(q, r)`` with ``expr == q * divisor + r`` where q collects the terms that are multiples of the divisor."""
+    """``(q, r)`` with ``expr == q * divisor + r``, with the multiples of the divisor in q."""
     whole, rest = ZERO, ZERO
     for term in expr.terms:
         piece = IntExpr((term,))

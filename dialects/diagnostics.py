@@ -8,7 +8,7 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 
 class Diagnostic(DiagnosticException):
-    """A rule that a module breaks: the message, the operation, and its place in a source if it has one."""
+    """A rule that a module breaks: the message, the operation, and its place if it has one."""
 
     def __init__(self, message: str, op: Operation | None = None):
         self.message = message
@@ -21,13 +21,19 @@ class Diagnostic(DiagnosticException):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        place = "" if self.filename is None else f"{self.filename}:{self.line}:{self.column}: error: "
-        name = "" if self.op_name is None or f"'{self.op_name}'" in self.message else f"'{self.op_name}': "
+        place = (
+            "" if self.filename is None else f"{self.filename}:{self.line}:{self.column}: error: "
+        )
+        name = (
+            ""
+            if self.op_name is None or f"'{self.op_name}'" in self.message
+            else f"'{self.op_name}': "
+        )
         return f"{place}{name}{self.message}"
 
 
 def verify(root: Operation) -> None:
-    """Verify an operation and all inside it, including that values are defined before they are used.
+    """Verify an operation and all inside it, also that values are defined before they are used.
 
     Raises Diagnostic for the first operation that breaks a rule. Works at any nesting depth.
     """
@@ -40,14 +46,25 @@ def verify(root: Operation) -> None:
                 _forget(item, defined)
             else:
                 defined.update(item.args)
-                work.append((item, True))
+                if _is_only_block(item):
+                    work.append((item, True))
                 work += [(op, False) for op in reversed(list(item.ops))]
         elif leaving:
             defined.update(item.results)
         else:
             _verify_op(item, defined, item is root)
             work.append((item, True))
-            work += [(block, False) for region in reversed(item.regions) for block in _blocks(region, defined)]
+            work += [
+                (block, False)
+                for region in reversed(item.regions)
+                for block in _blocks(region, defined)
+            ]
+
+
+def _is_only_block(block: Block) -> bool:
+    """Whether no other block of the region may use what this one defines."""
+    region = block.parent
+    return region is None or region.first_block is region.last_block
 
 
 def _blocks(region: Region, defined: set[SSAValue]) -> list[Block]:
@@ -70,7 +87,9 @@ def _verify_op(op: Operation, defined: set[SSAValue], is_root: bool) -> None:
         for operand in op.operands:
             if operand not in defined:
                 name = operand.name_hint or "a value"
-                raise Diagnostic(f"expected '{name}' to be defined before its use in '{op.name}'", op)
+                raise Diagnostic(
+                    f"expected '{name}' to be defined before its use in '{op.name}'", op
+                )
     try:
         op.verify(verify_nested_ops=False)
     except VerifyException as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -59,10 +60,10 @@ def is_element_type(element: Attribute) -> bool:
 
 @cache
 def value_type(element: Attribute) -> Attribute:
-    """The SSA type that a loaded element has: arithmetic works on signless integers, as in MLIR's arith."""
-    if isinstance(element, IntegerType):
-        return IntegerType(element.width.data)
-    return element
+    """The SSA type of a loaded element: arithmetic is on signless integers, as in MLIR's arith."""
+    if not isinstance(element, IntegerType):
+        return element
+    return IntegerType(cast("IntegerType", element).width.data)
 
 
 def is_float(dtype: str) -> bool:

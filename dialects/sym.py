@@ -1,12 +1,12 @@
-"""The `sym` dialect: integer expressions as attributes, with the text syntax that all other dialects share."""
+"""The `sym` dialect: integer expressions as attributes, in the syntax that all dialects share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
-from xdsl.ir import Data, Dialect, SSAValue
+from xdsl.ir import Attribute, Data, Dialect, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -53,6 +53,17 @@ def exprs_of(array: ExprArray) -> tuple[IntExpr, ...]:
     return tuple(a.data for a in array.data)
 
 
+def expr_symbols(attribute: Attribute) -> set[str]:
+    """Symbols in an expression or in an array of expressions; none in other attributes."""
+    match attribute:
+        case ExprAttr(data=data):
+            return data.symbols()
+        case ArrayAttr(data=items):
+            return {s for item in cast("Sequence[Attribute]", items) for s in expr_symbols(item)}
+        case _:
+            return set()
+
+
 def parse_expr(parser: AttrParser, leaf: ParseLeaf = lambda: None) -> IntExpr:
     """Parse a sum; `leaf` may take a token that only the caller understands, such as ``%i``."""
     total = _parse_product(parser, leaf)
@@ -85,7 +96,9 @@ def _parse_factor(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
         inner = parse_expr(parser, leaf)
         parser.parse_punctuation(")")
         return inner
-    if (value := parser.parse_optional_integer(allow_boolean=False, allow_negative=False)) is not None:
+    if (
+        value := parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+    ) is not None:
         return IntExpr.of(value)
     return _parse_name(parser, leaf)
 
@@ -113,7 +126,7 @@ def _parse_name(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
 
 
 class OperandScope:
-    """The index operands met while an operation's expressions are parsed: each ``%name`` becomes one operand."""
+    """The index operands met while expressions are parsed: each ``%name`` becomes one operand."""
 
     def __init__(self, parser: Parser):
         self.parser = parser
@@ -145,7 +158,10 @@ class OperandScope:
 
 
 class Values:
-    """Numbers SSA values for expressions that are being built: ``arg(i)`` is the i-th value asked for."""
+    """Numbers SSA values for expressions that are being built.
+
+    ``arg(i)`` is the i-th value asked for.
+    """
 
     def __init__(self) -> None:
         self.list: list[SSAValue] = []
@@ -167,7 +183,10 @@ class Values:
 def print_expr(
     printer: Printer, expr: IntExpr, operands: Sequence[SSAValue], names: Sequence[SSAValue] = ()
 ) -> None:
-    """Print an expression with the names of its operands; `names` come before `operands` in the numbering."""
+    """Print an expression with the names of its operands.
+
+    `names` come before `operands` in the numbering.
+    """
     values = [*names, *operands]
 
     def mark(atom: Sym | Arg) -> str:
@@ -191,7 +210,8 @@ def pack(
 ) -> tuple[list[SSAValue], list[IntExpr]]:
     """Renumber operands by first appearance, merging equal values and dropping unused ones.
 
-    `exprs` number their operands as positions in `values`; returns the operands in use and the new expressions.
+    `exprs` number their operands as positions in `values`; returns the operands in use and the
+    new expressions.
     """
     exprs = list(exprs)
     position: dict[SSAValue, int] = {}

@@ -37,7 +37,7 @@ from ..dialects.tir import (
     PrimFuncOp,
     StoreOp,
 )
-from .scalar_ops import is_expression
+from .scalar_ops import is_expression, yielded
 
 Fact: TypeAlias = "IntExpr | str | int | tuple[Fact, ...]"
 
@@ -76,7 +76,7 @@ class CanonicalForm:
     def show(self, fact: Fact) -> str:
         """The fact with the program's own names."""
         if isinstance(fact, tuple):
-            return f"({', '.join(self.show(f) for f in fact)})"
+            return f"({', '.join(map(self.show, fact))})"
         return render(fact, self._name_of) if isinstance(fact, IntExpr) else str(fact)
 
     def _name_of(self, atom: Sym | Arg) -> str:
@@ -185,17 +185,20 @@ class CanonicalForm:
         return IntExpr.of(Arg(number))
 
     def _expression(self, op: Operation, value: SSAValue) -> int:
+        """The number of a scalar, which the same computation on the same memory shares."""
         numbering = _numbering(op)
         operands = op.operands if numbering is None else op.operands[:1]
         facts: tuple[tuple[str, Fact], ...] = (
             *self._attributes(op, numbering or ()),
             ("operands", tuple(self._value(o) for o in operands)),
-            ("branches", tuple(self._value(v) for v in _yielded(op))),
+            ("branches", tuple(self._value(v) for v in yielded(op))),
             ("result type", self._attribute(value.type, ())),
         )
-        key = (op.name, self._moments.get(op, 0) if isinstance(op, LoadOp) else -1, facts)
+        moment = self._moments.get(op, 0) if isinstance(op, LoadOp) else -1
+        key = (op.name, moment, facts)
         if key not in self._interned:
-            self._emit(op, facts)
+            since = self._clock - moment if isinstance(op, LoadOp) else 0
+            self._emit(op, (*facts, ("number of statements before the use", since)))
             self._interned[key] = self._new_number(value.name_hint)
         return self._interned[key]
 
@@ -279,10 +282,6 @@ def _numbering(op: Operation) -> Sequence[SSAValue] | None:
             return op.operands_
         case _:
             return None
-
-
-def _yielded(op: Operation) -> list[SSAValue]:
-    return [v for r in op.regions if r.block.last_op is not None for v in r.block.last_op.operands]
 
 
 def _function_name(op: Operation) -> str:

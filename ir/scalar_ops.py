@@ -63,3 +63,8 @@ def users(value: SSAValue) -> list[Operation]:
         else:
             found.append(use.operation)
     return found
+
+
+def yielded(op: Operation) -> list[SSAValue]:
+    """What the branches of a conditional expression compute; nothing for other operations."""
+    return [v for r in op.regions if r.block.last_op is not None for v in r.block.last_op.operands]

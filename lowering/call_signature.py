@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
-from xdsl.utils.exceptions import PassFailedException
 
-from ..dialects.int_expr import ZERO, Atom, IntExpr, Sym
+from ..dialects.diagnostics import Diagnostic
+from ..dialects.int_expr import Atom, IntExpr, Sym
 from ..dialects.relax import TensorType
 from ..dialects.relax.types import python_shape, shape_text
 from ..dialects.tir import BufferType, PrimFuncOp
@@ -53,7 +53,7 @@ def unify(
 ) -> Unification:
     """The callee's symbols for arguments of these types; `given` holds its index parameters.
 
-    `where` opens each message, as in ``call of 'linear0'``. Raises PassFailedException with one
+    `where` opens each message, as in ``call of 'linear0'``. Raises Diagnostic with one
     line for another dtype or rank, for dims that are provably different from what the callee
     expects, and for a symbol with two values. Dims that may or may not be equal are accepted and
     listed as `undecided`.
@@ -79,14 +79,14 @@ def buffer_formals(names: Sequence[str], types: Sequence[Attribute]) -> list[For
 def index_values(func: PrimFuncOp, values: Sequence[IntExpr]) -> dict[str, IntExpr]:
     """What a call's `vars` say about the symbols that are index parameters of the callee.
 
-    Raises PassFailedException for another number of values.
+    Raises Diagnostic for another number of values.
     """
     names = [
         n for n, p in zip(func.names, func.params, strict=True) if isinstance(p.type, IndexType)
     ]
     if len(names) != len(values):
         listed = f" ({', '.join(names)})" if names else ""
-        raise PassFailedException(
+        raise Diagnostic(
             f"'{func.sym_name.data}' expects {count_text(len(names), 'index value')}{listed}, "
             f"got {len(values)}"
         )
@@ -100,8 +100,8 @@ class _Unifier:
         self.sources = {name: f"index value '{name}'" for name in given}
         self.undecided: list[Equation] = []
 
-    def fail(self, message: str) -> PassFailedException:
-        return PassFailedException(f"{self.where}: {message}")
+    def fail(self, message: str) -> Diagnostic:
+        return Diagnostic(f"{self.where}: {message}")
 
     def check_kind(self, formal: Formal, actual: TensorLike) -> None:
         expected, got = formal.type.dtype, actual.dtype
@@ -131,33 +131,35 @@ class _Unifier:
             if isinstance(dim.as_atom, Sym) or (expected := self._known(dim)) is None:
                 continue
             if always_differ(expected, got):
-                shape = [self._known(d) or d for d in formal.type.dims or ()]
                 raise self.fail(
-                    f"expected {formal.subject} to have shape {python_shape(shape)}, "
+                    f"expected {formal.subject} to have shape "
+                    f"{self._tuple_text(formal.type.dims or ())}, "
                     f"got {_shape_text(actual)}"
                 )
             self._require(formal, expected, got)
 
     def compare_layout(self, formal: Formal, actual: TensorLike) -> None:
-        """A callee that asks for other strides than row-major ones must get them."""
-        if not isinstance(formal.type, BufferType) or formal.type.is_dense or actual.dims is None:
+        """A callee for other strides or another offset than the memory has cannot run on it."""
+        if not isinstance(formal.type, BufferType) or actual.dims is None:
             return
-        dense = (
-            actual if isinstance(actual, BufferType) else _dense_buffer(formal.type, actual.dims)
-        )
-        wanted = [self._known(s) for s in formal.type.element_strides()]
-        strides = dense.element_strides()
-        pairs = [*zip(wanted, strides, strict=True), (self._known(formal.type.offset.data), ZERO)]
-        for expected, got in pairs:
-            if expected is None:
+        memory = actual if isinstance(actual, BufferType) else _dense(formal.type, actual.dims)
+        if formal.type.is_dense and memory.is_dense:
+            return
+        wanted, strides = formal.type.element_strides(), memory.element_strides()
+        start, offset = formal.type.offset.data, memory.offset.data
+        for dim, got in [*zip(wanted, strides, strict=True), (start, offset)]:
+            if (expected := self._known(dim)) is None:
                 continue
             if always_differ(expected, got):
                 raise self.fail(
-                    f"expected {formal.subject} to have strides "
-                    f"{python_shape([w if w is not None else ZERO for w in wanted])} "
-                    f"and offset {formal.type.offset.data}, got {python_shape(strides)} and 0"
+                    f"expected {formal.subject} to have strides {self._tuple_text(wanted)} and "
+                    f"offset {start}, got {python_shape(strides)} and {offset}"
                 )
             self._require(formal, expected, got)
+
+    def _tuple_text(self, exprs: Sequence[IntExpr]) -> str:
+        known = [self._known(e) for e in exprs]
+        return python_shape([k if k is not None else e for k, e in zip(known, exprs, strict=True)])
 
     def _known(self, expr: IntExpr) -> IntExpr | None:
         """The expression in terms of the caller; `None` if it has an undetermined symbol."""
@@ -182,5 +184,5 @@ def _shape_text(type_: TensorLike) -> str:
     return shape_text(type_) if isinstance(type_, TensorType) else python_shape(type_.dims)
 
 
-def _dense_buffer(like: BufferType, dims: Sequence[IntExpr]) -> BufferType:
+def _dense(like: BufferType, dims: Sequence[IntExpr]) -> BufferType:
     return BufferType.of(dims, like.element_type)

@@ -7,9 +7,9 @@ from collections.abc import Container, Iterable, Mapping
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolOpInterface
-from xdsl.utils.exceptions import PassFailedException
 
 from ..dialects import relax, rt, tir
+from ..dialects.diagnostics import Diagnostic
 
 PRIVATE = "private"
 """The attribute of a `tir.prim_func` that only its module calls, such as a legalized operator."""
@@ -55,7 +55,7 @@ def names_text(names: Iterable[str]) -> str:
 def callees_first(calls: Mapping[str, Iterable[str]]) -> list[str]:
     """The keys of `calls` with every function after those that it calls.
 
-    Raises PassFailedException where functions call each other in a circle.
+    Raises Diagnostic where functions call each other in a circle.
     """
     order: dict[str, None] = {}
     open_: dict[str, None] = {}
@@ -66,7 +66,7 @@ def callees_first(calls: Mapping[str, Iterable[str]]) -> list[str]:
         if name in open_:
             circle = [*list(open_)[list(open_).index(name) :], name]
             text = " calling ".join(f"'{n}'" for n in circle)
-            raise PassFailedException(f"expected functions without recursion, got {text}")
+            raise Diagnostic(f"expected functions without recursion, got {text}")
         open_[name] = None
         for callee in calls[name]:
             if callee in calls:

@@ -7,12 +7,13 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import IndexType, ModuleOp, TupleType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from ..dialects import relax, tir
+from ..dialects.diagnostics import Diagnostic
 from ..dialects.int_expr import IntExpr
 from ..dialects.relax.types import tensors_in
 from ..dialects.sym import exprs_of
+from .blame import blame
 from .call_signature import Formal, TensorLike, Unification, buffer_formals, index_values, unify
 from .functions import count_text, functions_by_name, graph_functions, names_text
 
@@ -24,7 +25,7 @@ def verify_calls(module: ModuleOp) -> None:
     """Check every call of a graph function against its callee in the module.
 
     A `call_dps_packed` is checked if it names a PrimFunc of the module; other names belong to the
-    registry. Raises PassFailedException with one line that names the call and the argument.
+    registry. Raises Diagnostic with one line that names the call and the argument.
     Symbolic dims that may turn out equal are accepted: see `Unification.undecided`.
     """
     functions = functions_by_name(module)
@@ -36,18 +37,19 @@ def verify_calls(module: ModuleOp) -> None:
 def unify_call(op: Operation, functions: Mapping[str, Operation]) -> Unification | None:
     """The unification of a call with its callee in the module; `None` if the operation calls none.
 
-    Raises PassFailedException with one line where the call does not fit.
+    Raises Diagnostic with one line where the call does not fit.
     """
-    match op:
-        case relax.CallTIROp():
-            return unify_kernel_call(op, _kernel(op.callee_name, functions))
-        case relax.CallDPSPackedOp():
-            callee = functions.get(op.callee_name)
-            return unify_kernel_call(op, callee) if isinstance(callee, tir.PrimFuncOp) else None
-        case relax.CallOp():
-            return unify_graph_call(op, _graph_function(op.callee_name, functions))
-        case _:
-            return None
+    with blame(op):
+        match op:
+            case relax.CallTIROp():
+                return unify_kernel_call(op, _kernel(op.callee_name, functions))
+            case relax.CallDPSPackedOp():
+                callee = functions.get(op.callee_name)
+                return unify_kernel_call(op, callee) if isinstance(callee, tir.PrimFuncOp) else None
+            case relax.CallOp():
+                return unify_graph_call(op, _graph_function(op.callee_name, functions))
+            case _:
+                return None
 
 
 def _kernel(name: str, functions: Mapping[str, Operation]) -> tir.PrimFuncOp:
@@ -55,7 +57,7 @@ def _kernel(name: str, functions: Mapping[str, Operation]) -> tir.PrimFuncOp:
     if isinstance(callee, tir.PrimFuncOp):
         return callee
     known = names_text(n for n, f in functions.items() if isinstance(f, tir.PrimFuncOp))
-    raise PassFailedException(
+    raise Diagnostic(
         f"unknown callee of call_tir: the module has no PrimFunc '{name}', it has {known}"
     )
 
@@ -65,7 +67,7 @@ def _graph_function(name: str, functions: Mapping[str, Operation]) -> relax.Func
     if isinstance(callee, relax.FuncOp):
         return callee
     known = names_text(n for n, f in functions.items() if isinstance(f, relax.FuncOp))
-    raise PassFailedException(
+    raise Diagnostic(
         f"unknown callee of call: the module has no graph function '{name}', it has {known}"
     )
 
@@ -73,20 +75,20 @@ def _graph_function(name: str, functions: Mapping[str, Operation]) -> relax.Func
 def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
     """Unify a destination-passing call with a PrimFunc: inputs, then outputs, then index values.
 
-    Raises PassFailedException with one line where they do not fit.
+    Raises Diagnostic with one line where they do not fit.
     """
     name = callee.sym_name.data
     where = f"call of '{name}'"
     for param_name, param in zip(callee.names, callee.params, strict=True):
         if not isinstance(param.type, tir.BufferType | IndexType):
-            raise PassFailedException(
+            raise Diagnostic(
                 f"{where}: expected parameters to be buffers or indices, "
                 f"got '{param_name}' of type {param.type}"
             )
     formals = buffer_formals(callee.names, [p.type for p in callee.params])
     outputs = tensors_in(op.result.type)
     if len(formals) != len(op.args) + len(outputs):
-        raise PassFailedException(_kernel_arity_text(callee, len(op.args), len(outputs)))
+        raise Diagnostic(_kernel_arity_text(callee, len(op.args), len(outputs)))
     inputs = [_tensor_type(where, f, a) for f, a in zip(formals, op.args, strict=False)]
     variables = op.tir_vars if isinstance(op, relax.CallTIROp) else None
     values: Sequence[IntExpr] = () if variables is None else exprs_of(variables)
@@ -109,16 +111,14 @@ def _kernel_arity_text(callee: tir.PrimFuncOp, inputs: int, outputs: int) -> str
 def _tensor_type(where: str, formal: Formal, value: SSAValue) -> relax.TensorType:
     if isinstance(value.type, relax.TensorType):
         return value.type
-    raise PassFailedException(
-        f"{where}: expected {formal.subject} to be a tensor, got {value.type}"
-    )
+    raise Diagnostic(f"{where}: expected {formal.subject} to be a tensor, got {value.type}")
 
 
 def _verify_inputs_unwritten(where: str, callee: tir.PrimFuncOp, inputs: int) -> None:
     buffers = [p for p in callee.params if isinstance(p.type, tir.BufferType)]
     for position in written_params(callee):
         if (param := callee.params[position]) in buffers[:inputs]:
-            raise PassFailedException(
+            raise Diagnostic(
                 f"{where}: expected its inputs to be read only, "
                 f"it writes '{callee.names[param.index]}'"
             )
@@ -140,12 +140,12 @@ def written_params(func: tir.PrimFuncOp) -> list[int]:
 def unify_graph_call(op: relax.CallOp, callee: relax.FuncOp) -> Unification:
     """Unify a call with a graph function: arguments, then results, tuples field by field.
 
-    Raises PassFailedException with one line where they do not fit.
+    Raises Diagnostic with one line where they do not fit.
     """
     name = callee.sym_name.data
     where = f"call of '{name}'"
     if len(op.args) != len(callee.params):
-        raise PassFailedException(
+        raise Diagnostic(
             f"'{name}' expects {count_text(len(callee.params), 'argument')} "
             f"({', '.join(callee.names)}), got {len(op.args)}"
         )
@@ -178,6 +178,4 @@ def _pair_types(
         for i, (f, a) in enumerate(zip(formal.types.data, actual.types.data, strict=True)):
             _pair_types(where, f"field {i} of {subject}", f, a, formals, actuals)
     elif formal != actual:
-        raise PassFailedException(
-            f"{where}: expected {subject} to have type {formal}, got {actual}"
-        )
+        raise Diagnostic(f"{where}: expected {subject} to have type {formal}, got {actual}")

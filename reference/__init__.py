@@ -1,4 +1,4 @@
-"""The reference evaluator: runs modules of every stage with NumPy, and checks passes against it; no LLVM."""
+"""The reference evaluator: runs modules of every stage with NumPy, and checks passes against it."""
 
 from .check import CheckError as CheckError
 from .check import check_pipeline as check_pipeline

@@ -1,4 +1,4 @@
-"""Arguments of a call: dtype and shape checks, and the values of symbols that follow from shapes."""
+"""Arguments of a call: shape checks, and the values of symbols that follow from shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Expected:
 def bind_symbols(
     expected: Sequence[Expected], arrays: Sequence[Array], symbols: dict[str, int]
 ) -> None:
-    """Add the symbols that are whole dims, then check every dim; raises EvaluationError where they disagree."""
+    """Add the symbols that are whole dims, then check every dim; raises EvaluationError."""
     for wanted, array in zip(expected, arrays, strict=True):
         _check_rank(wanted, array)
         for dim, size in zip(wanted.dims or (), array.shape, strict=False):

@@ -1,4 +1,4 @@
-"""Names the first pass of a pipeline that changes a result, by running the module before and after each."""
+"""Names the first pass of a pipeline that changes a result, by running the module after each."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .session import Registry
 from .values import Array, EvaluationError
 
 MachineCode: TypeAlias = Callable[[str, list[Any]], Sequence[Array]]
-"""Runs a function of the finished module: name and arguments to results; may write arguments in place."""
+"""Runs a function of the finished module: name and arguments to results; may write in place."""
 
 INTEGER_RANGES = ((-4, 5), (0, 2), (1, 2))
-"""Ranges for random integers, tried until the given module has a meaning for them (no index out of range)."""
+"""Ranges for random integers, tried until the given module has a meaning (no wrong index)."""
 
 SIZES = (5, 40)
-"""Largest value of a symbol in each sample: small shapes, then ones that are longer than a vector."""
+"""Largest value of a symbol in each sample: small shapes, then ones longer than a vector."""
 
 FUNCTIONS = (relax.FuncOp, rt.FuncOp, tir.PrimFuncOp, loops.FuncOp)
 
@@ -61,14 +61,15 @@ def check_pipeline(
 ) -> ModuleOp:
     """Run the passes on a copy of the module, checking each; returns the copy at the end.
 
-    Every function of `functions` (by default the public ones: graph functions that are not private, and
-    PrimFuncs that no other function calls) gets random arguments, the same at every stage. The result of
-    each stage is compared with a float64 run of the given module, within the bound of `compare` plus four
-    times the error that the given module itself has; integers must be equal. Once a pass has made `llvm`
-    functions, results are compared through `machine_code` alone, after the last pass.
+    Every function of `functions` (by default the public ones: graph functions that are not private,
+    and kernels that no other function calls) gets random arguments, the same at every stage. The
+    result of each stage is compared with a float64 run of the given module, within the bound of
+    `compare` plus four times the error that the given module itself has; integers must be equal.
+    Once a pass has made `llvm` functions, results are compared through `machine_code` alone, after
+    the last pass.
 
-    Raises CheckError naming the first pass that changes a result, drops a function, or leaves IR that
-    does not verify.
+    Raises CheckError naming the first pass that changes a result, drops a function, or leaves IR
+    that does not verify.
     """
     names = public_functions(module) if functions is None else list(functions)
     cases = [case for name in names for case in _cases(module, name, seed, registry)]
@@ -77,7 +78,7 @@ def check_pipeline(
         _apply(name, pass_, ctx, current)
         if not _is_machine_level(current):
             for case in cases:
-                _compare(name, case, _outcome(name, current, case, registry))
+                _compare(f"pass '{name}'", case, _outcome(name, current, case, registry))
     if machine_code is not None:
         for case in cases:
             _compare_machine_code(case, machine_code)
@@ -85,7 +86,7 @@ def check_pipeline(
 
 
 def public_functions(module: ModuleOp) -> list[str]:
-    """Graph functions that are not private, and kernels that no other function of the module calls."""
+    """Graph functions that are not private, and kernels that no function of the module calls."""
     called = {
         op.callee_name
         for op in module.walk()
@@ -186,19 +187,19 @@ def _compare_all(name: str, case: _Case, what: str, found: Sequence[Array], attr
     dtypes: tuple[str, ...] = getattr(case.exact, f"{what}_dtypes")
     if len(found) != len(exact):
         raise CheckError(
-            f"pass '{name}' gives '{case.function}' {len(found)} {attribute} instead of {len(exact)}"
+            f"{name} gives '{case.function}' {len(found)} {attribute} instead of {len(exact)}"
         )
     for i, dtype in enumerate(dtypes):
         problem = _problem(found[i], exact[i], wide[i], dtype, case.wide.terms)
         if problem is not None:
             label = f"'{case.names[i]}'" if what == "argument" and i < len(case.names) else str(i)
             raise CheckError(
-                f"pass '{name}' changes {what} {label} of '{case.function}'{_where(case)}: {problem}"
+                f"{name} changes {what} {label} of '{case.function}'{_where(case)}: {problem}"
             )
 
 
 def _problem(found: Array, exact: Array, wide: Array, dtype: str, terms: int) -> str | None:
-    """Compare with the float64 run; with the exact run where that one has other infinities or NaNs."""
+    """Compare with the float64 run; with the exact run where that has other infinities or NaNs."""
     if not is_float(dtype) or mismatch(exact, exact, dtype, terms) is not None:
         return mismatch(found, exact, dtype, terms)
     native, ideal = as_float64(exact, dtype), as_float64(wide, dtype)
@@ -211,7 +212,7 @@ def _problem(found: Array, exact: Array, wide: Array, dtype: str, terms: int) ->
 def _compare_machine_code(case: _Case, machine_code: MachineCode) -> None:
     args = copy_arguments(case.args)
     results = list(machine_code(case.function, args))
-    _compare_all("machine code", case, "result", results, "results")
-    arrays = [a for a in args if isinstance(a, np.ndarray)]
+    _compare_all("the machine code", case, "result", results, "results")
+    arrays: list[Array] = [a for a in args if isinstance(a, np.ndarray)]
     if len(arrays) == len(case.exact.arguments):
-        _compare_all("machine code", case, "argument", arrays, "arguments")
+        _compare_all("the machine code", case, "argument", arrays, "arguments")

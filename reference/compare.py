@@ -18,14 +18,15 @@ EPSILON: dict[str, float] = {
 """Distance from 1 to the next larger value of each float dtype."""
 
 SLACK = 8
-"""Roundings allowed beside those of the reduction: a few elementwise functions before and after it."""
+"""Roundings allowed beside those of the reduction: elementwise functions before and after it."""
 
 
 def error_bound(expected: Array, dtype: str, terms: int, magnitude: float | None = None) -> Array:
     """The error that `terms` roundings may make in each element.
 
-    It is ``epsilon * (terms + SLACK) * max(|expected|, magnitude)``, where `magnitude` is the size of the
-    values that were summed up, which cancellation hides: by default 1 or the median of the result if larger.
+    It is ``epsilon * (terms + SLACK) * max(|expected|, magnitude)``, where `magnitude` is the size
+    of the values that were summed up, which cancellation hides: by default 1, or the median of the
+    result if that is larger.
     """
     size = np.abs(expected[np.isfinite(expected)])
     if magnitude is None:
@@ -34,10 +35,10 @@ def error_bound(expected: Array, dtype: str, terms: int, magnitude: float | None
 
 
 def close(actual: Array, expected: Array, dtype: str, terms: int, noise: float = 0.0) -> bool:
-    """Whether `actual`, of this dtype, is what the float64 result `expected` rounds to, within `error_bound`.
+    """Whether `actual`, of this dtype, is the float64 result `expected` within `error_bound`.
 
-    Integers and bools must be equal; NaN and infinities must be in the same places. `noise` is added to
-    the bound.
+    Integers and bools must be equal; NaN and infinities must be in the same places. `noise` is
+    added to the bound.
     """
     return mismatch(actual, expected, dtype, terms, noise) is None
 
@@ -46,6 +47,11 @@ def mismatch(
     actual: Array, expected: Array, dtype: str, terms: int, noise: float = 0.0
 ) -> str | None:
     """What is wrong with `actual`, in one phrase; `None` if it is close."""
+    with np.errstate(all="ignore"):
+        return _mismatch(actual, expected, dtype, terms, noise)
+
+
+def _mismatch(actual: Array, expected: Array, dtype: str, terms: int, noise: float) -> str | None:
     if actual.shape != expected.shape:
         return f"expected shape {expected.shape}, got {actual.shape}"
     if not is_float(dtype):
@@ -57,13 +63,13 @@ def mismatch(
     special = np.where(finite, ~np.isfinite(found), ~_same(found, wanted))
     if special.any():
         return _describe(found, wanted, special)
-    with np.errstate(invalid="ignore"):
-        error = np.where(finite, np.abs(found - wanted), 0)
+    error = np.where(finite, np.abs(found - wanted), 0)
     allowed = np.where(finite, error_bound(wanted, dtype, terms) + noise, np.inf)
     if (error <= allowed).all():
         return None
     at = tuple(int(i) for i in np.unravel_index(np.argmax(error - allowed), error.shape))
-    return f"max error {error.max():.3g}, at {list(at)} allowed {allowed[at]:.3g}, {found[at]:.9g} instead of {wanted[at]:.9g}"
+    bound = f"max error {error.max():.3g}, at {list(at)} allowed {allowed[at]:.3g}"
+    return f"{bound}, {found[at]:.9g} instead of {wanted[at]:.9g}"
 
 
 def as_float64(array: Array, dtype: str) -> Array:
@@ -81,4 +87,5 @@ def _describe(actual: Array, expected: Array, wrong: Array) -> str | None:
     if not wrong.any():
         return None
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return f"{int(wrong.sum())} of {wrong.size} elements differ, at {list(at)} {actual[at]} instead of {expected[at]}"
+    count = f"{int(wrong.sum())} of {wrong.size} elements differ"
+    return f"{count}, at {list(at)} {actual[at]} instead of {expected[at]}"

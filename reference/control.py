@@ -88,7 +88,7 @@ def carry_loop(
     position: Callable[[int], Value],
     body: Step,
 ) -> None:
-    """A loop with carried values, one iteration after the other; lanes that are done keep their values."""
+    """A loop with carried values, in order; lanes that are done keep their values."""
     values, mask = frame.values, frame.mask
     active: Any = extent if mask is None else np.where(mask, extent, 0)
     state = [values[v] for v in inits]

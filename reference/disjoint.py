@@ -1,4 +1,4 @@
-"""Whether the iterations of a loop touch different elements of one buffer, from the indices of its accesses."""
+"""Whether the iterations of a loop touch different elements, from the indices of accesses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def span_of(expr: IntExpr, ranges: Ranges) -> Span | None:
 
 
 def are_apart(loop: Loop, group: Sequence[Access], ranges: Ranges) -> bool:
-    """Whether no element is touched in two iterations of the loop by these accesses to one buffer."""
+    """Whether these accesses to one buffer touch no element in two iterations of the loop."""
     group = _merge_fused(group)
     rank = len(group[0].indices)
     if any(_dim_is_apart(loop, group, d, ranges) for d in range(rank)):
@@ -82,10 +82,9 @@ def _merge_fused(group: Sequence[Access]) -> Sequence[Access]:
         return group
     for low in reversed(range(rank)):
         for high in range(rank):
-            merged = [_merge_pair(a, high, low) for a in group]
-            if len({m[1] for m in merged if m is not None} | ({None} if None in merged else set())) == 1:
-                if merged[0] is not None:
-                    group = [m[0] for m in merged if m is not None]
+            merged = [m for a in group if (m := _merge_pair(a, high, low)) is not None]
+            if len(merged) == len(group) and len({divisor for _, divisor in merged}) == 1:
+                group = [access for access, _ in merged]
     return group
 
 
@@ -137,7 +136,7 @@ def _lanes_along(access: Access, dim: int) -> int:
 
 
 def _is_enumerable(loop: Loop, group: Sequence[Access], dim: int) -> bool:
-    """Whether the index is known, and what it adds for enclosing loops is the same for all accesses."""
+    """Whether the index is known, and enclosing loops add the same to it in all accesses."""
     parts = [None if (i := a.indices[dim]) is None else loop.split(i)[0] for a in group]
     return None not in parts and len(set(parts)) == 1
 
@@ -178,4 +177,8 @@ def _enumerate(
     zero = np.zeros_like(grid[0])
     columns = [compile_expr(e.substitute(numbered))(grid) + zero for e in exprs]
     columns[-1] = columns[-1] + grid[-1]
-    return tuple(np.stack([c.reshape(-1) for c in group], axis=1) for group in (grid, columns))  # pyright: ignore[reportReturnType]
+    return _rows(grid), _rows(columns)
+
+
+def _rows(columns: Sequence[Array]) -> Array:
+    return np.stack([c.reshape(-1) for c in columns], axis=1)

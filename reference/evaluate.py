@@ -1,4 +1,4 @@
-"""Runs a function of a module at any stage on NumPy arrays: graphs, TensorIR, planned functions, loops."""
+"""Runs a function of a module at any stage on NumPy arrays: graphs, TensorIR, plans, loops."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ def evaluate(
 ) -> list[Array]:
     """Run a function of the module and return its results.
 
-    Graph and planned functions return their results, tuples flattened; PrimFuncs and loop functions are
-    in destination-passing style: they write `args` in place and return them. bfloat16 arrays hold their 16
-    bits as uint16. With `float64` all float arithmetic is in float64, and arrays that come back are of that
-    dtype, new ones; otherwise every operation rounds to its own dtype. `vectorize` false runs every loop
-    point by point. `registry` has the Python functions that packed calls name.
+    Graph and planned functions return their results, tuples flattened; PrimFuncs and loop functions
+    are in destination-passing style: they write `args` in place and return them. bfloat16 arrays
+    hold their 16 bits as uint16. With `float64` all float arithmetic is in float64, and arrays that
+    come back are of that dtype, new ones; otherwise every operation rounds to its own dtype.
+    `vectorize` false runs every loop point by point. `registry` has the Python functions that
+    packed calls name.
 
-    Raises EvaluationError, one line, for arguments that do not fit and for programs without a meaning.
+    Raises EvaluationError, one line, where arguments do not fit or the program has no meaning.
     """
     outcome = run(module, function, args, registry=registry, float64=float64, vectorize=vectorize)
     is_graph = isinstance(
@@ -120,14 +121,13 @@ def _is_index(param: SSAValue) -> bool:
 def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> Any:
     if isinstance(type_, TupleType):
         fields = cast(Sequence[Attribute], type_.types.data)
-        if not isinstance(given, tuple | list) or len(cast(Sequence[Any], given)) != len(fields):
+        items = cast(Sequence[Any], given if isinstance(given, tuple | list) else ())
+        if len(items) != len(fields):
+            got = len(items) if items else type(cast(object, given)).__name__
             raise EvaluationError(
-                f"expected argument '{name}' to be a tuple of {len(fields)}, got {type(given).__name__}"
+                f"expected argument '{name}' to be a tuple of {len(fields)}, got {got}"
             )
-        return tuple(
-            _argument(name, t, g, precision)
-            for t, g in zip(fields, cast(Sequence[Any], given), strict=True)
-        )
+        return tuple(_argument(name, t, g, precision) for t, g in zip(fields, items, strict=True))
     if not isinstance(type_, tir.BufferType | relax.TensorType):
         return given
     if not isinstance(given, np.ndarray):

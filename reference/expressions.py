@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dialects.int_expr import Arg, IntExpr, Sym, render
+from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
 from .values import EvaluationError, Value
 
 Evaluate: TypeAlias = Callable[[Sequence[Value]], Value]
@@ -42,9 +42,11 @@ def compile_expr(expr: IntExpr) -> Evaluate:
 
 
 def with_symbols(expr: IntExpr, symbols: Mapping[str, int]) -> IntExpr:
-    """The expression with numbers for its symbols; raises EvaluationError for a division by zero."""
+    """The expression with numbers for its symbols; raises EvaluationError to divide by zero."""
     try:
-        found = {Sym(name): symbols[name] for name in expr.symbols() if name in symbols}
+        found: dict[Atom, IntLike] = {
+            Sym(name): symbols[name] for name in expr.symbols() if name in symbols
+        }
         value = expr.substitute(found)
         return (
             IntExpr.of(value.evaluate(_unknown)) if not any(True for _ in value.atoms()) else value
@@ -54,7 +56,7 @@ def with_symbols(expr: IntExpr, symbols: Mapping[str, int]) -> IntExpr:
 
 
 def number(expr: IntExpr, symbols: Mapping[str, int]) -> int:
-    """The value of an expression over symbols alone; raises EvaluationError where one has no value."""
+    """The value of an expression over symbols alone; raises EvaluationError where one has none."""
     value = with_symbols(expr, symbols).constant
     if value is None:
         missing = ", ".join(sorted(expr.symbols() - set(symbols)))

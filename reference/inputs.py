@@ -45,12 +45,13 @@ def draw_arguments(
 
 def copy_arguments(args: Sequence[Any]) -> list[Any]:
     """The same arguments in memory of their own."""
-    return [
-        np.array(a) if isinstance(a, np.ndarray)
-        else tuple(copy_arguments(cast(Sequence[Any], a))) if isinstance(a, tuple)
-        else a
-        for a in args
-    ]  # fmt: skip
+    return [_copy(a) for a in args]
+
+
+def _copy(arg: Any) -> Any:
+    if isinstance(arg, tuple):
+        return tuple(copy_arguments(cast(Sequence[Any], arg)))
+    return cast(Array, arg).copy() if isinstance(arg, np.ndarray) else arg
 
 
 def _dims(type_: Attribute) -> list[IntExpr]:

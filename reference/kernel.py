@@ -1,8 +1,9 @@
-"""Runs the body of a kernel: each operation becomes a Python function once, which works on all lanes at once.
+"""Runs the body of a kernel: each operation becomes a Python function that works on all lanes.
 
-A *lane* is one iteration of the loops that run as array axes. Each such loop puts an axis in front, so
-that values of outer loops broadcast against values of inner ones. Control flow that differs from lane
-to lane runs under a mask.
+A *lane* is one iteration of the loops that run as array axes. Each such loop puts an axis in front,
+so that values of outer loops broadcast against values of inner ones. Control flow that differs from
+lane to lane runs under a mask. Other loops, reductions among them, run one iteration after the
+other, so that floats are rounded in the order of the program.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects import tir
 from ..dialects.int_expr import Arg, IntExpr
@@ -20,8 +21,8 @@ from .expressions import compile_expr, shape_of, with_symbols
 from .legality import independent_loops
 from .math_ops import MATH
 from .memory import Buffer
-from .scalars import DIVISIONS, SCALARS, ScalarFunction
-from .values import Array, EvaluationError, Precision, Value, lanes_of
+from .scalars import DIVISIONS, SCALARS
+from .values import Array, EvaluationError, Precision, ScalarFunction, Value, choose, lanes_of
 from .vectors import VECTORS
 
 Step: TypeAlias = "Callable[[Frame], None]"
@@ -48,24 +49,25 @@ class Frame:
         """
         if np.ndim(condition) == 0:
             return bool(condition)
-        self.mask = condition if self.mask is None else self.mask & condition
-        return bool(self.mask.any())
+        mask: Array = condition if self.mask is None else self.mask & condition
+        self.mask = mask
+        return bool(mask.any())
 
-    def merge(self, on: Value, new: Value, old: Value, type_: Any) -> Value:
+    def merge(self, on: Value, new: Value, old: Value, type_: Attribute) -> Value:
         """`new` in the lanes that are `on`, `old` in the others."""
         if np.ndim(on) == 0:
             return new if on else old
-        spread = np.asarray(on)[..., None] if lanes_of(type_) is not None else on
-        return np.where(spread, new, old)
+        spread: Array = np.asarray(on)[..., None] if lanes_of(type_) is not None else on
+        return choose(spread, new, old)
 
 
 Handler: TypeAlias = "Callable[[KernelCompiler, Any], Step | None]"
-"""Translates one operation with regions or memory effects; `None` for a terminator, which its parent reads."""
+"""Translates one operation with regions or effects; `None` for what its parent reads."""
 
 
 @dataclass
 class KernelCompiler:
-    """Translates one kernel for fixed symbols. Without `choose_axes` every loop runs point by point."""
+    """Translates a kernel for fixed symbols; without `choose_axes` it runs point by point."""
 
     symbols: Mapping[str, int]
     precision: Precision
@@ -78,7 +80,7 @@ class KernelCompiler:
     """Elements of scratch memory that were translated."""
 
     def loop(self, op: Operation, body: Block) -> tuple[Step, int]:
-        """The body of a loop, and how many lanes may run at once; 0 where iterations need their order."""
+        """The body of a loop, and how many lanes may run at once; 0 where they need their order."""
         before = self.allocated
         step = self.block(body)
         own = max(1, self.allocated - before)
@@ -190,7 +192,7 @@ def _divide(op: Operation, function: ScalarFunction) -> Step:
 def for_loop(
     frame: Frame, var: SSAValue, lower: Value, extent: Value, body: Step, limit: int
 ) -> None:
-    """Run `body` for each value of `var` in ``[lower, lower + extent)``: up to `limit` lanes at once, 0 for one by one."""
+    """Run `body` for ``[lower, lower + extent)``, up to `limit` at once, 0 for in order."""
     if np.ndim(extent) == 0:
         _uniform_loop(frame, var, lower, int(extent), body, limit)
         return

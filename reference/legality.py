@@ -1,9 +1,9 @@
 """Which loops of a kernel may be run for all iterations at once, as an array axis.
 
-A loop may when no two of its iterations touch the same element of a buffer, unless both only read it.
-Accesses are compared as integer expressions over loop variables, with numbers for symbols: either one
-dim tells iterations apart by its coefficient, or the addresses are enumerated. What depends on data is
-not proven, and such loops run one iteration after the other.
+A loop may when no two of its iterations touch the same element of a buffer, unless both only read
+it. Accesses are compared as integer expressions over loop variables, with numbers for symbols:
+either one dim tells iterations apart by its coefficient, or the addresses are enumerated. What
+depends on data is not proven, and such loops run one iteration after the other.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .values import lanes_of
 def independent_loops(
     body: Block, symbols: Mapping[str, int], known: Mapping[SSAValue, int]
 ) -> set[Operation]:
-    """The loops in `body` whose iterations are provably independent, given symbols and index parameters.
+    """The loops in `body` whose iterations are provably independent, given numbers for symbols.
 
-    Parameters of the function are taken not to overlap.
+    `known` are the values of index parameters. Buffers of the function are taken not to overlap.
     """
     analysis = _Analysis(symbols)
     analysis.meaning.update({value: IntExpr.of(n) for value, n in known.items()})

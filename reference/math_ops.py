@@ -12,12 +12,22 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from .scalars import Maker, ScalarFunction, signed, unsigned
-from .values import Array, Precision, Value, round_to_odd, value_dtype
+from .values import (
+    Array,
+    Maker,
+    Precision,
+    ScalarFunction,
+    Value,
+    choose,
+    round_to_odd,
+    signed,
+    unsigned,
+    value_dtype,
+)
 
 
 def _wide(function: ScalarFunction) -> Maker:
-    """A function of floats, computed in float64; an integer operand (of `fpowi`) is converted too."""
+    """A function of floats, computed in float64; the integer operand of `fpowi` is converted."""
 
     def make(op: Operation, precision: Precision) -> ScalarFunction:
         dtype = value_dtype(op.results[0].type)
@@ -39,7 +49,15 @@ def _round_half_away(x: Array) -> Array:
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
 
 
-_erf: Any = np.frompyfunc(math.erf, 1, 1)
+_erf_of_each: Any = np.frompyfunc(math.erf, 1, 1)
+
+
+def _erf(x: Array) -> Array:
+    return np.asarray(_erf_of_each(x), np.float64)
+
+
+def _rsqrt(x: Array) -> Array:
+    return 1.0 / np.sqrt(x)
 
 
 def _two_sum(x: Array, y: Array) -> tuple[Array, Array]:
@@ -72,16 +90,16 @@ def _fma_by_fraction(x: float, y: float, z: float) -> float:
 
 
 def fma64(x: Array, y: Array, z: Array) -> Array:
-    """``x * y + z`` in float64, rounded once (Boldo and Melquiond's algorithm; exact fractions near its limits)."""
-    x, y, z = np.broadcast_arrays(x, y, z)
+    """``x * y + z`` rounded once: Boldo and Melquiond's algorithm, fractions near its limits."""
+    x, y, z = (np.asarray(a) for a in np.broadcast_arrays(x, y, z))
     high, low = _two_product(x, y)
     sum_low, rest_low = _two_sum(z, low)
     sum_high, rest_high = _two_sum(high, sum_low)
     tail, error = _two_sum(rest_low, rest_high)
     usual = _usual(x, 400) & _usual(y, 400) & _usual(z, 900) & _usual(high, 800)
     factors = np.isfinite(x) & np.isfinite(y)
-    plain = np.where(factors & np.isinf(z), z, x * y + z)
-    result = np.where(usual, sum_high + round_to_odd(tail, error), plain)
+    plain: Array = np.where(factors & np.isinf(z), z, x * y + z)
+    result: Array = np.where(usual, sum_high + round_to_odd(tail, error), plain)
     finite = factors & np.isfinite(z)
     for place in np.argwhere(~usual & finite & (x != 0) & (y != 0) & (z != 0)):
         at = tuple(place)
@@ -102,17 +120,24 @@ def _fma(op: Operation, precision: Precision) -> ScalarFunction:
         total, error = _two_sum(product, np.asarray(z, np.float64))
         return precision.narrow(dtype, round_to_odd(np.asarray(total), np.asarray(error)))
 
+    def wide_fma(x: Value, y: Value, z: Value) -> Value:
+        return fma64(x, y, z)[()]
+
+    def float64_fma(x: Value, y: Value, z: Value) -> Value:
+        return x * y + z
+
     if precision.float64:
-        return lambda x, y, z: x * y + z
-    return narrow_fma if dtype != "float64" else lambda x, y, z: fma64(x, y, z)[()]
+        return float64_fma
+    return narrow_fma if dtype != "float64" else wide_fma
 
 
 def _power(base: Value, exponent: Value) -> Value:
-    """Integer power that wraps; a negative exponent gives the truncated reciprocal, as `math.ipowi` does."""
+    """`math.ipowi`: powers wrap, and a negative exponent gives the truncated reciprocal."""
     base, exponent = np.broadcast_arrays(base, exponent)
-    result, factor, left = np.ones_like(base), base.copy(), np.maximum(exponent, 0)
+    result: Array = np.ones_like(base)
+    factor, left = base.copy(), np.maximum(exponent, 0)
     while left.any():
-        result = np.where(left & 1, result * factor, result)
+        result = np.asarray(choose(left & 1, result * factor, result))
         factor, left = factor * factor, left >> 1
     sign = np.where(exponent & 1, base, 1)
     reciprocal = np.where(np.abs(base) == 1, sign, 0)
@@ -176,7 +201,7 @@ MATH: dict[str, Maker] = {
     "math.ctlz": _bit_counter("leading"),
     "math.ctpop": _bit_counter("ones"),
     "math.cttz": _bit_counter("trailing"),
-    "math.erf": _wide(lambda x: np.asarray(_erf(x), np.float64)),
+    "math.erf": _wide(_erf),
     "math.exp": _wide(np.exp),
     "math.exp2": _wide(np.exp2),
     "math.expm1": _wide(np.expm1),
@@ -191,7 +216,7 @@ MATH: dict[str, Maker] = {
     "math.powf": _wide(np.power),
     "math.round": _wide(_round_half_away),
     "math.roundeven": _exact(np.rint),
-    "math.rsqrt": _wide(lambda x: 1.0 / np.sqrt(x)),
+    "math.rsqrt": _wide(_rsqrt),
     "math.sin": _wide(np.sin),
     "math.sinh": _wide(np.sinh),
     "math.sqrt": _wide(np.sqrt),

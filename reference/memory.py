@@ -1,4 +1,4 @@
-"""Buffers of the evaluator: element access by index arrays, bounds checked, with views of regions."""
+"""Buffers of the evaluator: element access by index arrays, bounds checked, and views."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Index: TypeAlias = "int | np.integer[Any] | Array"
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of a dtype. `lane_index` indexes the leading dims of memory that every lane has for itself."""
+    """Memory of a dtype. `lane_index` indexes leading dims that each lane has for itself."""
 
     array: Array
     dtype: str
@@ -29,7 +29,7 @@ class Buffer:
         return self.array.shape[len(self.lane_index) :]
 
     def per_vector(self) -> Buffer:
-        """The same memory for accesses whose index arrays have a last axis for the lanes of a vector."""
+        """The same memory, for index arrays that have a last axis for the lanes of a vector."""
         if not self.lane_index:
             return self
         return replace(self, lane_index=tuple(i[..., None] for i in self.lane_index))
@@ -90,7 +90,8 @@ def _inside(buffer: Memory, position: int, index: Index, mask: Array | None) -> 
 
 def _outside(buffer: Memory, position: int, index: int) -> EvaluationError:
     return EvaluationError(
-        f"expected indices of dim {position} of '{buffer.name}' in [0, {buffer.dims[position]}), got {index}"
+        f"expected indices of dim {position} of '{buffer.name}' in [0, {buffer.dims[position]}), "
+        f"got {index}"
     )
 
 
@@ -103,7 +104,7 @@ def read(buffer: Memory, index: Sequence[Index], mask: Array | None, precision: 
 def write(
     buffer: Memory, index: Sequence[Index], value: Value, mask: Array | None, precision: Precision
 ) -> None:
-    """Set the elements at the indices where the mask is on; raises EvaluationError for read-only memory."""
+    """Set elements at the indices where the mask is on; raises EvaluationError for constants."""
     array, place = buffer.locate(index, mask)
     stored = precision.store(buffer.dtype, value)
     if not array.flags.writeable:

@@ -187,7 +187,7 @@ def _tuple(graph: _Graph, op: relax.TupleOp) -> None:
 
 
 def _tuple_get_item(graph: _Graph, op: relax.TupleGetItemOp) -> None:
-    graph.values[op.result] = graph.values[op.tuple_value][op.index.data]
+    graph.values[op.result] = cast(Any, graph.values[op.tuple_value])[op.index.data]
 
 
 def _nothing(graph: _Graph, op: Operation) -> None:

@@ -96,7 +96,7 @@ def _alloc(plan: _Plan, op: rt.AllocOp) -> None:
 
 
 def _cell(plan: _Plan) -> int:
-    """Bytes that stand for one planned byte: with float64 for float32, elements need more room than planned."""
+    """Bytes that stand for one planned byte: float64 needs more room than what it stands for."""
     return 8 if plan.session.precision.float64 else 1
 
 
@@ -107,8 +107,8 @@ def _arena(plan: _Plan, op: rt.ArenaOp) -> None:
 
 
 def _view(plan: _Plan, op: rt.ViewOp) -> None:
-    """Elements keep their planned distance, so that views overlap exactly where the plan makes them."""
-    type_, source = cast(BufferType, op.result.type), plan.values[op.source]
+    """Elements keep their planned distance, so that views overlap where the plan makes them."""
+    type_, source = op.result.type, plan.values[op.source]
     shape, offset = shape_of(type_.dims, plan.symbols), number(op.offset.data, plan.symbols)
     name, width = op.result.name_hint or "a view", byte_width(type_.element_type)
     end, size = offset + int(np.prod(shape)) * width, source.array.size // _cell(plan)

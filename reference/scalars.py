@@ -1,14 +1,14 @@
 """`arith` in NumPy: one function for each operation, exact in its dtype.
 
-Where LLVM leaves a result undefined the evaluator is definite: shifts by the width or more give 0 (the
-sign for `shrsi`), a float out of an integer's range saturates and NaN becomes 0. Division by zero in an
-active lane is an EvaluationError. Fast-math flags are not used.
+Where LLVM leaves a result undefined the evaluator is definite: shifts by the width or more give 0
+(the sign for `shrsi`), a float out of an integer's range saturates and NaN becomes 0. Division by
+zero in an active lane is an EvaluationError. Fast-math flags are not used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith
@@ -16,28 +16,19 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Operation
 
 from ..dialects.llvm_ext.vectors import FCmpOp, SelectOp, SplatOp
-from .values import Precision, Value, bfloat16_bits, bfloat16_values, lanes_of, value_dtype
-
-ScalarFunction: TypeAlias = Callable[..., Value]
-"""From operand values to the result, elementwise on arrays."""
-Maker: TypeAlias = Callable[[Any, Precision], ScalarFunction]
-"""Translates one operation."""
-
-
-def unsigned(values: Value) -> Value:
-    """The same bits as unsigned integers; bool as 0 and 1."""
-    array = np.asarray(values)
-    return (
-        array.astype(np.uint8)
-        if array.dtype.kind == "b"
-        else array.view(f"u{array.dtype.itemsize}")[()]
-    )
-
-
-def signed(values: Value) -> Value:
-    """The same bits as signed integers; true is -1."""
-    array = np.asarray(values)
-    return -array.astype(np.int8) if array.dtype.kind == "b" else array[()]
+from .casts import bitcast, float_to_integer, integer_resize, integer_to_float, resize
+from .values import (
+    Binary,
+    Maker,
+    Precision,
+    ScalarFunction,
+    Value,
+    choose,
+    lanes_of,
+    signed,
+    unsigned,
+    value_dtype,
+)
 
 
 def _float_op(function: ScalarFunction) -> Maker:
@@ -50,7 +41,7 @@ def _float_op(function: ScalarFunction) -> Maker:
     return make
 
 
-def _integer_op(function: ScalarFunction, is_unsigned: bool = False) -> Maker:
+def _integer_op(function: Binary, is_unsigned: bool = False) -> Maker:
     view = unsigned if is_unsigned else signed
 
     def make(op: Operation, precision: Precision) -> ScalarFunction:
@@ -71,12 +62,12 @@ def _integer_op(function: ScalarFunction, is_unsigned: bool = False) -> Maker:
     return make
 
 
-def _extremum(function: ScalarFunction, zero: ScalarFunction) -> ScalarFunction:
+def _extremum(function: Binary, zero: Binary) -> Binary:
     """IEEE 754's maximum and minimum: NaN wins, and -0 is smaller than +0."""
 
     def apply(x: Value, y: Value) -> Value:
         both = (x == 0) & (y == 0)
-        return np.where(both, zero(x, y), function(x, y))[()] if np.any(both) else function(x, y)
+        return choose(both, zero(x, y), function(x, y)) if np.any(both) else function(x, y)
 
     return apply
 
@@ -86,19 +77,19 @@ def _truncating_division(x: Value, y: Value) -> Value:
     return quotient + ((quotient < 0) & (quotient * y != x)).astype(quotient.dtype)
 
 
-def _shift(function: ScalarFunction) -> ScalarFunction:
+def _shift(function: Binary) -> Binary:
     """Counts are unsigned: a negative one is as large as any that is too large."""
 
     def apply(x: Value, count: Value) -> Value:
         width = x.dtype.itemsize * 8
         large = unsigned(count) >= width
         shifted = function(x, np.where(large, 0, count).astype(x.dtype))
-        return np.where(large, function(function(x, width - 1), 1), shifted)[()]
+        return choose(large, function(function(x, width - 1), 1), shifted)
 
     return apply
 
 
-CMPI: tuple[tuple[ScalarFunction, bool], ...] = (
+CMPI: tuple[tuple[Binary, bool], ...] = (
     (np.equal, False),
     (np.not_equal, False),
     (np.less, False),
@@ -117,7 +108,7 @@ def _unordered(x: Value, y: Value) -> Value:
     return np.isnan(x) | np.isnan(y)
 
 
-CMPF: dict[str, ScalarFunction] = {
+CMPF: dict[str, Binary] = {
     "false": lambda x, y: np.zeros_like(x == y),
     "oeq": np.equal,
     "ogt": np.greater,
@@ -142,7 +133,11 @@ def _cmpi(op: arith.CmpiOp, precision: Precision) -> ScalarFunction:
     function, is_unsigned = CMPI[op.predicate.value.data]
     view = unsigned if is_unsigned else signed
     operand = precision.compute(value_dtype(op.lhs.type))
-    return lambda x, y: function(view(np.asarray(x, operand)), view(np.asarray(y, operand)))
+
+    def compare(x: Value, y: Value) -> Value:
+        return function(view(np.asarray(x, operand)), view(np.asarray(y, operand)))
+
+    return compare
 
 
 def _cmpf(op: arith.CmpfOp, precision: Precision) -> ScalarFunction:
@@ -170,88 +165,20 @@ def _select(op: arith.SelectOp | SelectOp, precision: Precision) -> ScalarFuncti
     spread = lanes_of(op.operands[0].type) is None and lanes_of(op.results[0].type) is not None
 
     def select(condition: Value, on_true: Value, on_false: Value) -> Value:
-        return np.where(
-            np.asarray(condition)[..., None] if spread else condition, on_true, on_false
-        )[()]
+        on = np.asarray(condition)[..., None] if spread else condition
+        return choose(on, on_true, on_false)
 
     return select
 
 
-def _resize(op: Operation, precision: Precision) -> ScalarFunction:
-    dtype = value_dtype(op.results[0].type)
-    return lambda x: precision.narrow(dtype, x)
-
-
-def _integer_resize(is_unsigned: bool) -> Maker:
-    view = unsigned if is_unsigned else signed
-
-    def make(op: Operation, precision: Precision) -> ScalarFunction:
-        source = precision.compute(value_dtype(op.operands[0].type))
-        target = precision.compute(value_dtype(op.results[0].type))
-        if target.kind == "b":
-            return lambda x: np.asarray(x, source) & 1 != 0
-        return lambda x: np.asarray(view(np.asarray(x, source))).astype(target)[()]
-
-    return make
-
-
-def _integer_to_float(is_unsigned: bool) -> Maker:
-    view = unsigned if is_unsigned else signed
-
-    def make(op: Operation, precision: Precision) -> ScalarFunction:
-        dtype = value_dtype(op.results[0].type)
-        source = precision.compute(value_dtype(op.operands[0].type))
-        if dtype == "bfloat16" and not precision.float64:
-            return lambda x: precision.narrow(
-                dtype, np.asarray(view(np.asarray(x, source)), np.float64)
-            )
-        target = precision.compute(dtype)
-        return lambda x: np.asarray(view(np.asarray(x, source))).astype(target)[()]
-
-    return make
-
-
-def _float_to_integer(is_unsigned: bool) -> Maker:
-    def make(op: Operation, precision: Precision) -> ScalarFunction:
-        target = precision.compute(value_dtype(op.results[0].type))
-        bits = 1 if target.kind == "b" else target.itemsize * 8
-        low, high = (0, 2**bits - 1) if is_unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        held = np.dtype(f"{'u' if is_unsigned else 'i'}{target.itemsize}")
-
-        def convert(x: Value) -> Value:
-            wide = np.nan_to_num(
-                np.trunc(np.asarray(x, np.float64)), nan=0.0, posinf=np.inf, neginf=-np.inf
-            )
-            inside = np.where((wide > low) & (wide < high), wide, 0).astype(held)
-            result = np.where(
-                wide >= high, held.type(high), np.where(wide <= low, held.type(low), inside)
-            )
-            return (result & 1 != 0)[()] if target.kind == "b" else result.view(target)[()]
-
-        return convert
-
-    return make
-
-
-def _bitcast(op: Operation, precision: Precision) -> ScalarFunction:
-    source, target = value_dtype(op.operands[0].type), value_dtype(op.results[0].type)
-    held = precision.compute(target)
-
-    def cast_bits(x: Value) -> Value:
-        exact = Precision().narrow(source, x)
-        bits = bfloat16_bits(exact) if source == "bfloat16" else np.asarray(exact)
-        if target == "bfloat16":
-            return bfloat16_values(bits.view(np.uint16)).astype(held)[()]
-        return bits.view(Precision().compute(target)).astype(held)[()]
-
-    return cast_bits
-
-
 def _splat(op: Operation, precision: Precision) -> ScalarFunction:
-    if lanes_of(op.operands[0].type) is not None:
-        return lambda x: x
-    shape = (lanes_of(op.results[0].type),)
-    return lambda x: np.broadcast_to(np.asarray(x)[..., None], (*np.shape(x), *shape))
+    """A scalar in every lane; a vector stays as it is."""
+    is_vector, lanes = lanes_of(op.operands[0].type) is not None, lanes_of(op.results[0].type) or 1
+
+    def splat(x: Value) -> Value:
+        return x if is_vector else np.broadcast_to(np.asarray(x)[..., None], (*np.shape(x), lanes))
+
+    return splat
 
 
 DIVISIONS: frozenset[str] = frozenset(
@@ -294,19 +221,19 @@ SCALARS: dict[str, Maker] = {
     "arith.cmpi": _cmpi,
     "arith.cmpf": _cmpf,
     "arith.select": _select,
-    "arith.extf": _resize,
-    "arith.truncf": _resize,
-    "arith.extsi": _integer_resize(False),
-    "arith.extui": _integer_resize(True),
-    "arith.trunci": _integer_resize(False),
-    "arith.index_cast": _integer_resize(False),
-    "arith.index_castui": _integer_resize(True),
-    "arith.sitofp": _integer_to_float(False),
-    "arith.uitofp": _integer_to_float(True),
-    "arith.fptosi": _float_to_integer(False),
-    "arith.fptoui": _float_to_integer(True),
-    "arith.bitcast": _bitcast,
-    "vector.bitcast": _bitcast,
+    "arith.extf": resize,
+    "arith.truncf": resize,
+    "arith.extsi": integer_resize(False),
+    "arith.extui": integer_resize(True),
+    "arith.trunci": integer_resize(False),
+    "arith.index_cast": integer_resize(False),
+    "arith.index_castui": integer_resize(True),
+    "arith.sitofp": integer_to_float(False),
+    "arith.uitofp": integer_to_float(True),
+    "arith.fptosi": float_to_integer(False),
+    "arith.fptoui": float_to_integer(True),
+    "arith.bitcast": bitcast,
+    "vector.bitcast": bitcast,
     "vector.broadcast": _splat,
     SplatOp.name: _splat,
     SelectOp.name: _select,

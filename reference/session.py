@@ -71,7 +71,9 @@ class Session:
             handlers = {**TIR, **LOOPS, **CONTROL}
             compiler = KernelCompiler(symbols, self.precision, handlers, self.registry)
             if alone:
-                known = {p: values[p] for p in op.params if isinstance(p.type, IndexType)}
+                known: dict[SSAValue, int] = {
+                    p: values[p] for p in op.params if isinstance(p.type, IndexType)
+                }
                 compiler.choose_axes(op.body.block, known)
             self.kernels[key] = compiler.block(op.body.block)
             self.terms = max(self.terms, compiler.terms)
@@ -80,10 +82,11 @@ class Session:
     def call_registered(
         self, name: str, buffers: Sequence[Buffer], written: Sequence[Buffer]
     ) -> Any:
-        """Call a registered function on the user's kind of arrays; raises EvaluationError for an unknown name."""
+        """Call a registered function on arrays of the user's kind; raises EvaluationError."""
         if name not in self.registry:
             raise EvaluationError(
-                f"expected '{name}' to be a PrimFunc of the module or a registered function, got neither"
+                f"expected '{name}' to be a PrimFunc of the module or a registered function, "
+                "got neither"
             )
         arrays = [self.precision.native(b.dtype, b.array) for b in buffers]
         result = self.registry[name](*arrays)
@@ -152,5 +155,6 @@ def check_apart(callee: str, outputs: Sequence[Buffer], inputs: Sequence[Buffer]
         for other in (*inputs, *outputs[:position]):
             if np.may_share_memory(output.array, other.array) and output.array.size:
                 raise EvaluationError(
-                    f"expected the output of '{callee}' in memory of its own, got '{output.name}' over '{other.name}'"
+                    f"expected the output of '{callee}' in memory of its own, "
+                    f"got '{output.name}' over '{other.name}'"
                 )

@@ -13,6 +13,7 @@ from ..dialects.sym import exprs_of
 from .control import nothing
 from .expressions import shape_of, with_symbols
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
+from .math_ops import fma64
 from .memory import View, read, write
 from .values import EvaluationError, Value, value_dtype
 
@@ -24,7 +25,7 @@ def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:
 
 
 def _block(compiler: KernelCompiler, op: tir.BlockOp) -> Step:
-    """Bind the axes; where the predicates hold, run the init at the first reduction point, then the body."""
+    """Where the predicates hold, run the init at the first reduction point, and the body."""
     operands = op.numbering()
     axes = list(zip(op.axis_vars, compiler.numbers(exprs_of(op.bindings), operands), strict=True))
     holds = compiler.bounds(op.predicates.data, operands)
@@ -132,7 +133,7 @@ def _assert(compiler: KernelCompiler, op: tir.AssertOp) -> Step:
 C_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2,
     "fabs": np.abs,
-    "fma": lambda x, y, z: x * y + z,
+    "fma": fma64,
     "pow": np.power,
     **{
         n: getattr(np, n)
@@ -143,7 +144,7 @@ C_FUNCTIONS: dict[str, Callable[..., Any]] = {
         for n in ("log", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
     },
 }
-"""Functions of C's math library that `tir.call_extern` may name, with or without the ``f`` of float32."""
+"""Functions of C's math library that `tir.call_extern` may name, ``f`` of float32 or not."""
 
 
 def _call_extern(compiler: KernelCompiler, op: tir.CallExternOp) -> Step:

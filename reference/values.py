@@ -1,7 +1,8 @@
-"""How the evaluator holds numbers: memory in its storage dtype, SSA values in a dtype for arithmetic, poison."""
+"""How the evaluator holds numbers: memory in its storage dtype, SSA values, poison."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias, cast
@@ -16,21 +17,27 @@ from ..dialects.relax.constant import storage_dtype
 
 Array: TypeAlias = "NDArray[Any]"
 Value: TypeAlias = Any
-"""An SSA value: a Python int (indices), a NumPy scalar, or an array with one leading axis for each lane axis."""
+"""An SSA value: a Python int (an index), a NumPy scalar, or an array over the lanes."""
 
 POISON_BYTE = 0xFF
 """Fresh bytes of an arena: every float type reads them as NaN, integers as -1."""
 
 
 class EvaluationError(Exception):
-    """The program did something that has no meaning, such as an access outside a buffer; one line."""
+    """The program did something without a meaning, such as an access outside a buffer; one line."""
 
 
 @cache
 def value_dtype(type_: Attribute) -> str:
-    """Dtype name of an SSA type, of its elements for a vector; integers are signless: "int8" to "int64"."""
-    element = cast(Attribute, type_.element_type) if isinstance(type_, VectorType) else type_
-    return dtype_name(element)
+    """Dtype name of an SSA type or of its elements; integers are signless: "int8" to "int64"."""
+    if isinstance(type_, VectorType):
+        return dtype_name(cast("VectorType[Attribute]", type_).element_type)
+    return dtype_name(type_)
+
+
+def choose(condition: Value, on_true: Value, on_false: Value) -> Value:
+    """`numpy.where` that gives a scalar for scalars."""
+    return cast(Array, np.where(condition, on_true, on_false))[()]
 
 
 def lanes_of(type_: Attribute) -> int | None:
@@ -84,9 +91,9 @@ def _float64_to_bfloat16(values: Value) -> Array:
 class Precision:
     """Which NumPy dtypes stand for ours: the exact ones, or float64 for every float.
 
-    Exact: float16, float32 and float64 are NumPy's, which round every operation; bfloat16 is held as
-    float32 rounded after every operation, and stored as uint16. Integers are signed arrays that wrap,
-    `bool` is NumPy's, `index` is int64.
+    Exact: float16, float32 and float64 are NumPy's, which round every operation; bfloat16 is held
+    as float32 rounded after every operation, and stored as uint16. Integers are signed arrays that
+    wrap, `bool` is NumPy's, `index` is int64.
     """
 
     float64: bool = False
@@ -127,7 +134,7 @@ class Precision:
         return np.asarray(values).astype(self.storage(dtype), copy=False)
 
     def fresh(self, dtype: str, shape: tuple[int, ...]) -> Array:
-        """Memory with undefined content: NaN, or a pattern of bytes that is no plausible integer."""
+        """Memory with undefined content: NaN, or a pattern that is no plausible integer."""
         storage = self.storage(dtype)
         if is_float(dtype):
             nan = 0x7FC0 if storage.kind == "u" else np.nan
@@ -141,14 +148,36 @@ class Precision:
         )
 
     def widen(self, dtype: str, array: Array) -> Array:
-        """An array of the user's in the storage of this precision; the same array where that is exact."""
+        """An array of the user's in this precision; the same array where it is exact."""
         if not self.float64 or not is_float(dtype):
             return array
         return (bfloat16_values(array) if dtype == "bfloat16" else array).astype(np.float64)
 
     def native(self, dtype: str, array: Array) -> Array:
-        """Memory of this precision as an array of the user's; the same array where that is exact."""
+        """Memory of this precision as an array of the user's; the same array where it is exact."""
         if not self.float64 or not is_float(dtype):
             return array
         exact = Precision()
         return exact.store(dtype, exact.narrow(dtype, array))
+
+
+ScalarFunction: TypeAlias = Callable[..., Value]
+"""From operand values to the result, elementwise on arrays."""
+Binary: TypeAlias = Callable[[Value, Value], Value]
+"""A function of two operands."""
+Maker: TypeAlias = Callable[[Any, Precision], ScalarFunction]
+"""Translates one operation."""
+
+
+def unsigned(values: Value) -> Value:
+    """The same bits as unsigned integers; bool as 0 and 1."""
+    array = np.asarray(values)
+    if array.dtype.kind == "b":
+        return array.astype(np.uint8)
+    return array.view(f"u{array.dtype.itemsize}")[()]
+
+
+def signed(values: Value) -> Value:
+    """The same bits as signed integers; true is -1."""
+    array = np.asarray(values)
+    return -array.astype(np.int8) if array.dtype.kind == "b" else array[()]

@@ -9,8 +9,8 @@ from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.llvm_ext.vectors import ExtractElementOp, PoisonOp
-from .scalars import SCALARS, Maker, ScalarFunction
-from .values import EvaluationError, Precision, Value, lanes_of, value_dtype
+from .scalars import SCALARS
+from .values import EvaluationError, Maker, Precision, ScalarFunction, Value, lanes_of, value_dtype
 
 _COMBINERS = {
     "add": ("arith.addi", "arith.addf"),
@@ -57,7 +57,7 @@ def _reduction(op: vector.ReductionOp, precision: Precision) -> ScalarFunction:
 
 
 def _position(op: vector.ExtractOp | vector.InsertOp) -> SSAValue | int:
-    static = cast("tuple[int, ...]", op.static_position.get_values())
+    static = op.static_position.get_values()
     if len(static) != 1:
         raise EvaluationError(f"expected '{op.name}' with one position, got {len(static)}")
     return op.dynamic_position[0] if op.dynamic_position else static[0]
@@ -76,9 +76,20 @@ def _lane(values: Value, position: Value, lanes: int) -> Value:
 
 def _extract(op: vector.ExtractOp, precision: Precision) -> ScalarFunction:
     position, lanes = _position(op), lanes_of(op.vector.type) or 1
-    if isinstance(position, int):
-        return lambda values: values[..., position]
-    return lambda values, place: _lane(values, place, lanes)
+
+    def extract(values: Value, place: Value = position) -> Value:
+        return _lane(values, place, lanes)
+
+    return extract
+
+
+def _extract_element(op: ExtractElementOp, precision: Precision) -> ScalarFunction:
+    lanes = lanes_of(op.vector.type) or 1
+
+    def extract(values: Value, place: Value) -> Value:
+        return _lane(values, place, lanes)
+
+    return extract
 
 
 def _insert(op: vector.InsertOp, precision: Precision) -> ScalarFunction:
@@ -104,7 +115,11 @@ def _shuffle(op: vector.ShuffleOp, precision: Precision) -> ScalarFunction:
 
 def _create_mask(op: vector.CreateMaskOp, precision: Precision) -> ScalarFunction:
     lanes = lanes_of(op.mask_vector.type) or 1
-    return lambda active: np.arange(lanes) < np.asarray(active)[..., None]
+
+    def mask(active: Value) -> Value:
+        return np.arange(lanes) < np.asarray(active)[..., None]
+
+    return mask
 
 
 def _poison(op: Operation, precision: Precision) -> ScalarFunction:
@@ -120,9 +135,7 @@ VECTORS: dict[str, Maker] = {
     "vector.insert": _insert,
     "vector.reduction": _reduction,
     "vector.shuffle": _shuffle,
-    ExtractElementOp.name: lambda op, precision: (
-        lambda values, place: _lane(values, place, lanes_of(op.vector.type) or 1)
-    ),
+    ExtractElementOp.name: _extract_element,
     PoisonOp.name: _poison,
 }
 """How each operation across lanes is computed."""

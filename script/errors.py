@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
 class ScriptError(SyntaxError):
-    """A script that cannot be parsed: ``file:line:col: error: message`` with the line and a caret under it."""
+    """A script that is wrong: ``file:line:col: error: message``, the line, a caret under it."""
 
     def __init__(self, message: str, filename: str, line: int, column: int, text: str):
         super().__init__(message)
@@ -27,7 +29,7 @@ class ScriptError(SyntaxError):
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a program and where it came from; lines count from 1, columns from 0 as in `ast`."""
+    """The text of a program and where it came from; lines count from 1, columns from 0 (`ast`)."""
 
     filename: str
     text: str
@@ -43,3 +45,30 @@ class Source:
         text = self.line(line)
         column = len(text.encode()[:column].decode(errors="replace"))
         return ScriptError(message, self.filename, line, column + 1, text)
+
+    @contextmanager
+    def reporting(self, node: ast.AST) -> Generator[None]:
+        """Whatever goes wrong inside, in the package or in Python code of the user, is at `node`."""
+        try:
+            yield
+        except ScriptError:
+            raise
+        except Exception as error:
+            raise self.error(node, _one_line(error)) from error
+
+    def expression(self, node: ast.AST, text: str) -> ast.expr:
+        """The syntax tree of an expression that `node` has as a string; every part is placed there."""
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError):
+            raise self.error(node, f"expected an expression, got '{text}'") from None
+        for part in ast.walk(tree):
+            ast.copy_location(part, node)
+        return tree
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "expected a program that is less deeply nested"
+    lines = str(error).strip("'\"").splitlines()
+    return lines[0] if lines else type(error).__name__

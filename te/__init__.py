@@ -1,14 +1,15 @@
-"""Tensor expressions: the language in which operators are defined and from which TensorIR is made."""
+"""Tensor expressions: the language that operators are defined in, and TensorIR is made from."""
 
 from . import topi as topi
+from .arithmetic import cast as cast
+from .arithmetic import const as const
+from .arithmetic import symbol as symbol
 from .expr import Index as Index
 from .expr import PrimExpr as PrimExpr
 from .expr import Var as Var
-from .expr import const as const
-from .expr import symbol as symbol
 from .intrinsics import call_intrinsic as call_intrinsic
-from .intrinsics import cast as cast
 from .intrinsics import if_then_else as if_then_else
+from .prim_func import build_prim_func as build_prim_func
 from .prim_func import create_prim_func as create_prim_func
 from .tensor import IterVar as IterVar
 from .tensor import Tensor as Tensor

@@ -1,4 +1,4 @@
-"""The scalar functions that scripts and tensor expressions may call, one line each: name, arguments, operation."""
+"""The scalar functions that scripts and tensor expressions may call, one line each."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
-from ..dialects.dtypes import is_float
-from .expr import Call, ExprLike, PrimExpr, binary, cast, const, convert, promote
+from ..dialects.dtypes import bit_width, is_float
+from .arithmetic import (
+    binary,
+    bitwise_not,
+    cast,
+    check_dtype,
+    const,
+    convert,
+    promote,
+)
+from .expr import Call, ExprLike, PrimExpr
+from .limits import infinity, max_value, min_value
 
 
 @dataclass(frozen=True)
 class Intrinsic:
-    """A function on floats (or, with `integers`, on integers too) and the operation it becomes."""
+    """A function: the number of its arguments and the operation it becomes."""
 
     arity: int
     operation: type[Operation]
-    integers: type[Operation] | None = None
 
 
 INTRINSICS: dict[str, Intrinsic] = {
@@ -55,8 +64,8 @@ INTRINSICS: dict[str, Intrinsic] = {
     "atan2": Intrinsic(2, math.Atan2Op),
     "copysign": Intrinsic(2, math.CopySignOp),
     "fma": Intrinsic(3, math.FmaOp),
-    "popcount": Intrinsic(1, math.CtPopOp, math.CtPopOp),
-    "clz": Intrinsic(1, math.CountLeadingZerosOp, math.CountLeadingZerosOp),
+    "popcount": Intrinsic(1, math.CtPopOp),
+    "clz": Intrinsic(1, math.CountLeadingZerosOp),
 }
 """Functions by TVM's name; those on floats take integers after a conversion to float32."""
 
@@ -64,7 +73,10 @@ INTEGER_ONLY = ("popcount", "clz")
 
 
 def call_intrinsic(name: str, *args: ExprLike) -> PrimExpr:
-    """Apply an intrinsic; raises TypeError for a wrong number of arguments or a dtype it does not take."""
+    """Apply an intrinsic.
+
+    Raises TypeError for a wrong number of arguments or a dtype that it does not take.
+    """
     intrinsic = INTRINSICS[name]
     if len(args) != intrinsic.arity:
         raise TypeError(f"'{name}' expects {intrinsic.arity} arguments, got {len(args)}")
@@ -173,29 +185,28 @@ def isfinite(value: ExprLike) -> PrimExpr:
     return binary("lt", absolute(expr), const(float("inf"), expr.dtype))
 
 
-def min_value(dtype: str) -> PrimExpr:
-    """The smallest finite value of a dtype."""
-    return const(_limits(dtype)[0], dtype)
+def ceildiv(a: ExprLike, b: ExprLike) -> PrimExpr:
+    """``a / b`` of integers, rounded up."""
+    x, y = promote(convert(a), convert(b))
+    return binary("floordiv", x + y - 1, y)
 
 
-def max_value(dtype: str) -> PrimExpr:
-    """The largest finite value of a dtype."""
-    return const(_limits(dtype)[1], dtype)
+def reinterpret(dtype: str, value: ExprLike) -> PrimExpr:
+    """The bits of `value` read as another dtype of the same width; `arith.bitcast`."""
+    expr = convert(value)
+    if bit_width(check_dtype(dtype)) != bit_width(expr.dtype):
+        raise TypeError(f"expected a value as wide as {dtype}, got {expr.dtype}")
+    return expr if expr.dtype == dtype else Call("reinterpret", (expr,), dtype)
 
 
-def _limits(dtype: str) -> tuple[float | int, float | int]:
-    import numpy as np
+def same(value: ExprLike) -> PrimExpr:
+    """The value itself: ``T.likely(x)``, ``T.let(x)``."""
+    return convert(value)
 
-    if dtype == "bfloat16":
-        largest = float.fromhex("0x1.fep127")
-        return -largest, largest
-    if is_float(dtype):
-        info = np.finfo(dtype)
-        return float(info.min), float(info.max)
-    if dtype == "bool":
-        return False, True
-    bounds = np.iinfo(dtype)
-    return int(bounds.min), int(bounds.max)
+
+def cast_to(value: ExprLike, dtype: str) -> PrimExpr:
+    """`cast` with the value first, as in ``T.cast(x, "int32")``."""
+    return cast(dtype, value)
 
 
 BINARY_FUNCTIONS: dict[str, str] = {
@@ -250,7 +261,8 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "Not": logical_not,
     "all": logical_and,
     "any": logical_or,
-    "bitwise_not": lambda value: ~convert(value),
+    "bitwise_not": bitwise_not,
+    "ceildiv": ceildiv,
     "sigmoid": sigmoid,
     "fmod": fmod,
     "isnan": isnan,
@@ -258,9 +270,12 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "isfinite": isfinite,
     "min_value": min_value,
     "max_value": max_value,
-    "infinity": lambda dtype: const(float("inf"), dtype),
-    "likely": convert,
+    "infinity": infinity,
+    "likely": same,
+    "let": same,
+    "bind": same,
+    "reinterpret": reinterpret,
     "Cast": cast,
-    "cast": lambda value, dtype: cast(dtype, value),
+    "cast": cast_to,
 }
 """Every function that scripts call as ``T.name``; tensor expressions use the same ones."""

@@ -1,4 +1,4 @@
-"""`create_prim_func`: tensor expressions become a `tir.prim_func` with one block for each definition."""
+"""Tensor expressions become a `tir.prim_func` with one block for each definition."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from xdsl.ir import Block, Region, SSAValue
 from ..dialects import tir
 from ..dialects.dtypes import element_type
 from ..dialects.tir.regions import infer_regions
+from ..ir.function import PrimFunc
+from .arithmetic import cast, dim_expr
 from .emit import Emitter
-from .expr import Load, PrimExpr, Reduce, cast
+from .expr import Load, PrimExpr, Reduce
 from .intrinsics import if_then_else
-from .tensor import Compute, IterVar, Tensor, dim_expr
+from .tensor import Compute, IterVar, Tensor
 
 
 def buffer_type(tensor: Tensor) -> tir.BufferType:
@@ -22,31 +24,37 @@ def buffer_type(tensor: Tensor) -> tir.BufferType:
     return tir.BufferType.of([dim_expr(d) for d in tensor.shape], element_type(tensor.dtype))
 
 
-def create_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimFuncOp:
+def create_prim_func(tensors: Sequence[Tensor], name: str = "main") -> PrimFunc:
     """The function whose parameters are `tensors`, inputs and outputs, in this order.
 
-    Definitions between them that are not in the list become scratch buffers. Symbols that no parameter
-    has as a whole dim become `index` parameters at the end. TVM's ``te.create_prim_func``. Raises
-    ValueError when an input is missing from the list.
+    TVM's ``te.create_prim_func``; see `build_prim_func`.
+    """
+    return PrimFunc(build_prim_func(tensors, name))
+
+
+def build_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimFuncOp:
+    """The operation behind `create_prim_func`.
+
+    Definitions between the tensors that are not in the list become scratch buffers. Symbols that
+    no parameter has as a whole dim become `index` parameters at the end. Raises ValueError when an
+    input is missing from the list.
     """
     params = list(tensors)
+    _check_distinct(params)
     order = _definitions(params)
-    names = _unique_names(params + [t for d in order for t in d.outputs if t not in params])
+    scratch = [t for d in order for t in d.outputs if t not in params]
+    names = _unique_names(params + scratch)
     symbols = _undetermined(params, order)
     block = Block(arg_types=[*(buffer_type(t) for t in params), *(IndexType() for _ in symbols)])
     emitter = Emitter(block)
     param_names = [names[t] for t in params] + symbols
     for arg, param_name in zip(block.args, param_names, strict=True):
         arg.name_hint = param_name
-    for tensor, arg in zip(params, block.args, strict=False):
-        emitter.buffers[tensor] = arg
-    for definition in order:
-        for tensor in definition.outputs:
-            if tensor not in emitter.buffers:
-                alloc = tir.AllocBufferOp(buffer_type(tensor), names[tensor])
-                emitter.add(alloc)
-                alloc.result.name_hint = names[tensor]
-                emitter.buffers[tensor] = alloc.result
+    emitter.buffers |= zip(params, block.args, strict=False)
+    for tensor in scratch:
+        alloc = tir.AllocBufferOp(buffer_type(tensor), names[tensor])
+        alloc.result.name_hint = names[tensor]
+        emitter.buffers[tensor] = emitter.result(alloc)
     for definition in order:
         _emit_definition(emitter, definition)
     handles = [
@@ -54,6 +62,12 @@ def create_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimF
     ]
     attrs = DictionaryAttr({"global_symbol": StringAttr(name), "tir.noalias": IntegerAttr(1, i1)})
     return tir.PrimFuncOp(name, [*handles, *symbols], Region(block), attrs)
+
+
+def _check_distinct(params: Sequence[Tensor]) -> None:
+    for position, tensor in enumerate(params):
+        if tensor in params[:position]:
+            raise ValueError(f"expected distinct arguments, got '{tensor.name}' twice")
 
 
 def _is_static(tensor: Tensor) -> bool:
@@ -150,9 +164,7 @@ def _block(
 
 
 def _emit_reduction(emitter: Emitter, definition: Compute) -> None:
-    first = definition.bodies[0]
-    if not all(isinstance(b, Reduce) for b in definition.bodies) or not isinstance(first, Reduce):
-        raise TypeError("expected every output of a reduction to be a reduction")
+    first = _common_reduction(definition)
     elements: list[Any] = [Load(t, tuple(definition.axes), t.dtype) for t in definition.outputs]
     init = Block()
     with emitter.inside(init):
@@ -174,3 +186,20 @@ def _emit_reduction(emitter: Emitter, definition: Compute) -> None:
     for tensor, value in zip(definition.outputs, values, strict=True):
         indices = [emitter.index(a) for a in definition.axes]
         emitter.add(tir.StoreOp(value, emitter.buffers[tensor], indices, emitter.values.list))
+
+
+def _common_reduction(definition: Compute) -> Reduce:
+    """The one reduction that gives all outputs; raises TypeError where they are several."""
+    first = definition.bodies[0]
+    for position, body in enumerate(definition.bodies):
+        if not isinstance(first, Reduce) or not isinstance(body, Reduce):
+            raise TypeError(f"expected every output of '{definition.name}' to be a reduction")
+        if body.source is not first.source or body.index != position:
+            raise TypeError(f"expected the outputs of '{definition.name}' to be one reduction")
+    assert isinstance(first, Reduce)
+    if len(first.source) != len(definition.bodies):
+        raise TypeError(
+            f"expected {len(first.source)} outputs of '{definition.name}', "
+            f"got {len(definition.bodies)}"
+        )
+    return first

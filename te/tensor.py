@@ -1,34 +1,25 @@
-"""Tensor expressions: tensors defined elementwise by functions of their indices, as in TVM's ``te``."""
+"""Tensors that are defined elementwise by functions of their indices, as in TVM's ``te``."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import IntExpr, IntLike
-from .expr import (
-    ExprLike,
-    Imm,
-    Index,
-    Load,
-    PrimExpr,
-    Reduce,
-    Var,
-    binary,
-    const,
-    convert,
-    index_value,
-)
-from .intrinsics import max_value, min_value
+from .arithmetic import binary, cast, check_dtype, const, convert, dim_expr, index_value
+from .expr import ExprLike, Imm, Load, PrimExpr, Reduce, Var, children
+from .intrinsics import boolean
+from .limits import max_value, min_value
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
 
 
 class IterVar(Var):
-    """An axis of a compute or a reduction, with its range ``[start, start + extent)``; TVM's ``IterVar``."""
+    """An axis with its range ``[start, start + extent)``; TVM's ``IterVar``."""
 
     def __init__(
         self, name: str, start: PrimExpr | int, extent: PrimExpr | int, kind: str, dtype: str
@@ -93,29 +84,11 @@ class Compute:
         return list(found)
 
 
-def _collect(expr: Any, found: dict[Tensor, None]) -> None:
-    if isinstance(expr, Load):
-        if isinstance(expr.source, Tensor):
-            found[expr.source] = None
-        children: Sequence[Any] = expr.indices
-    elif isinstance(expr, Reduce):
-        children = (*expr.source, *((expr.condition,) if expr.condition is not None else ()))
-    else:
-        children = [getattr(expr, a) for a in ("lhs", "rhs", "value") if hasattr(expr, a)]
-        children = [c for c in (*children, *getattr(expr, "args", ())) if isinstance(c, PrimExpr)]
-    for child in children:
+def _collect(expr: PrimExpr, found: dict[Tensor, None]) -> None:
+    if isinstance(expr, Load) and isinstance(expr.source, Tensor):
+        found[expr.source] = None
+    for child in children(expr):
         _collect(child, found)
-
-
-def dim_expr(dim: PrimExpr | int) -> IntExpr:
-    """A dim as an integer expression; raises TypeError for anything else."""
-    if isinstance(dim, Index):
-        return dim.expr
-    if isinstance(dim, Imm) and not is_float(dim.dtype):
-        return IntExpr.of(int(dim.value))
-    if isinstance(dim, int):
-        return IntExpr.of(dim)
-    raise TypeError(f"expected a dim to be an int or an expression of symbols, got {dim!r}")
 
 
 def shape_of(dims: Sequence[IntLike]) -> tuple[Any, ...]:
@@ -125,10 +98,10 @@ def shape_of(dims: Sequence[IntLike]) -> tuple[Any, ...]:
 
 def placeholder(shape: ShapeLike, dtype: str = "float32", name: str = "placeholder") -> Tensor:
     """An input tensor of this shape and dtype; TVM's ``te.placeholder``."""
-    return Tensor(name, tuple(index_value(dim_expr(d)) for d in _as_tuple(shape)), dtype)
+    return Tensor(name, shape_of([dim_expr(d) for d in _as_tuple(shape)]), check_dtype(dtype))
 
 
-def _as_tuple(shape: Any) -> tuple[Any, ...]:
+def _as_tuple(shape: ShapeLike | PrimExpr | int) -> tuple[PrimExpr | int, ...]:
     return tuple(shape) if isinstance(shape, Sequence) else (shape,)
 
 
@@ -154,9 +127,9 @@ def compute(
     attrs: dict[str, Any] | None = None,
     varargs_names: Sequence[str] | None = None,
 ) -> Any:
-    """A tensor whose element at ``(i, j, …)`` is ``fcompute(i, j, …)``; several when that gives a tuple.
+    """A tensor whose element at ``(i, j, …)`` is ``fcompute(i, j, …)``; a tuple gives several.
 
-    TVM's ``te.compute``. Raises ValueError when the function takes another number of indices than there are dims.
+    TVM's ``te.compute``. Raises ValueError when the function does not take one index for each dim.
     """
     dims = [dim_expr(d) for d in _as_tuple(shape)]
     names = list(varargs_names) if varargs_names is not None else _axis_names(fcompute, len(dims))
@@ -181,8 +154,10 @@ def _body(value: Any) -> PrimExpr:
     return const(expr.value, expr.dtype) if isinstance(expr, Imm) else expr
 
 
-def reduce_axis(dom: Any, name: str = "rv") -> IterVar:
+def reduce_axis(dom: Sequence[PrimExpr | int], name: str = "rv") -> IterVar:
     """An axis to reduce over, ``dom = (start, stop)``; TVM's ``te.reduce_axis``."""
+    if len(dom) != 2:
+        raise ValueError(f"expected a range (start, stop) for '{name}', got {len(dom)} numbers")
     start, stop = dom
     first, size = dim_expr(start), dim_expr(stop) - dim_expr(start)
     dtype = "int32" if size.is_constant and first.is_constant else "int64"
@@ -190,37 +165,58 @@ def reduce_axis(dom: Any, name: str = "rv") -> IterVar:
 
 
 def _axes(axis: Any) -> list[IterVar] | None:
-    axes = list(axis) if isinstance(axis, list | tuple) else [axis]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return axes if all(isinstance(a, IterVar) for a in axes) else None  # pyright: ignore[reportUnknownVariableType]
+    axes = _items(axis)
+    return list(axes) if all(isinstance(a, IterVar) for a in axes) else None
 
 
-def comm_reducer(
-    fcombine: Callable[[Any, Any], Any], fidentity: Callable[..., Any], name: str = "reduce"
-) -> Callable[..., Any]:
+def _items(value: Any) -> tuple[Any, ...]:
+    """The fields of a tuple or list, or the value alone."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+Combiner: TypeAlias = Callable[[Any, Any], Any]
+Identity: TypeAlias = Callable[..., Any]
+
+
+def comm_reducer(fcombine: Combiner, fidentity: Identity, name: str = "reduce") -> Any:
     """A reduction from a commutative combiner and its identity; TVM's ``te.comm_reducer``.
 
     The result takes ``(expr, axis, where=None)``; called with two elements it combines them.
+    Tuples of expressions reduce together: combiner and identity then work on tuples.
     """
 
-    def reducer(expr: Any, axis: Any, where: Any = None) -> Any:
+    def reducer(expr: Any, axis: Any, where: ExprLike | None = None) -> Any:
         axes = _axes(axis)
         if axes is None:
             return fcombine(expr, axis)
-        source = tuple(convert(e) for e in (expr if isinstance(expr, tuple) else (expr,)))  # pyright: ignore[reportUnknownVariableType]
-        dtypes = [e.dtype for e in source]
-        identity = fidentity(*dtypes)
-        identities = tuple(
-            convert(e) for e in (identity if isinstance(identity, tuple) else (identity,))
-        )  # pyright: ignore[reportUnknownVariableType]
-        condition = None if where is None else convert(where)
-        results = tuple(
-            Reduce(fcombine, source, axes, identities, i, condition) for i in range(len(source))
-        )
-        return results if len(source) > 1 else results[0]
+        reduced = {a.name: a for a in axes if a.kind != "reduce"}
+        if reduced:
+            raise ValueError(f"expected axes of te.reduce_axis, got {', '.join(reduced)}")
+        source = tuple(convert(e) for e in _items(expr))
+        identity = tuple(convert(e) for e in _items(fidentity(*(e.dtype for e in source))))
+        if len(identity) != len(source):
+            raise ValueError(f"expected {len(source)} identities of '{name}', got {len(identity)}")
+        condition = None if where is None else boolean(where)
+        results = [
+            Reduce(fcombine, source, axes, identity, i, condition) for i in range(len(source))
+        ]
+        return tuple(results) if len(results) > 1 else results[0]
 
     reducer.__name__ = name
     reducer.__doc__ = f"``{name}`` of an expression over reduction axes, or of two elements."
     return reducer
+
+
+def _arithmetic_reducer(op: str, identity: int, name: str) -> Any:
+    reducer = comm_reducer(partial(binary, op), partial(const, identity), name)
+
+    def on_numbers(expr: Any, axis: Any, where: ExprLike | None = None) -> Any:
+        value = convert(expr)
+        return reducer(cast("int32", value) if value.dtype == "bool" else value, axis, where)
+
+    on_numbers.__name__ = name
+    on_numbers.__doc__ = f"{reducer.__doc__} A bool counts as an int32."
+    return on_numbers
 
 
 def _lowest(dtype: str) -> PrimExpr:
@@ -231,7 +227,7 @@ def _highest(dtype: str) -> PrimExpr:
     return const(float("inf"), dtype) if is_float(dtype) else max_value(dtype)
 
 
-sum = comm_reducer(lambda a, b: binary("add", a, b), lambda t: const(0, t), "sum")
-prod = comm_reducer(lambda a, b: binary("mul", a, b), lambda t: const(1, t), "prod")
-max = comm_reducer(lambda a, b: binary("max", a, b), _lowest, "max")
-min = comm_reducer(lambda a, b: binary("min", a, b), _highest, "min")
+sum = _arithmetic_reducer("add", 0, "sum")
+prod = _arithmetic_reducer("mul", 1, "prod")
+max = comm_reducer(partial(binary, "max"), _lowest, "max")
+min = comm_reducer(partial(binary, "min"), _highest, "min")

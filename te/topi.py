@@ -1,16 +1,18 @@
-"""Tensor expressions of common operators: what graph operators are defined by, and what users build on."""
+"""Common operators as tensor expressions: graph operators are defined by them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from ..dialects.relax.operators.base import broadcast_dims
-from .expr import binary
-from .intrinsics import cast as _cast
-from .tensor import Tensor, compute, dim_expr, reduce_axis, shape_of
+from .arithmetic import binary, const, convert, dim_expr
+from .expr import ExprLike, PrimExpr
+from .tensor import Tensor, compute, reduce_axis, shape_of
 from .tensor import max as te_max
 from .tensor import sum as te_sum
+
+Operand: TypeAlias = "Tensor | ExprLike"
 
 
 def broadcast_shape(lhs: Sequence[Any], rhs: Sequence[Any]) -> tuple[Any, ...]:
@@ -18,24 +20,32 @@ def broadcast_shape(lhs: Sequence[Any], rhs: Sequence[Any]) -> tuple[Any, ...]:
     return shape_of(broadcast_dims([dim_expr(d) for d in lhs], [dim_expr(d) for d in rhs]))
 
 
-def _own_index(tensor: Tensor, axes: Sequence[Any]) -> tuple[Any, ...]:
-    own = list(axes)[len(axes) - tensor.ndim :]
+def _element(operand: Operand, axes: Sequence[Any]) -> PrimExpr:
+    """The element of an operand that meets the result's element at `axes`."""
+    if not isinstance(operand, Tensor):
+        return convert(operand)
+    return operand(*_own_index(operand.shape, axes))
+
+
+def _own_index(dims: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, ...]:
+    own = list(axes)[len(axes) - len(dims) :]
     return tuple(
-        0 if isinstance(dim, int) and dim == 1 else a
-        for dim, a in zip(tensor.shape, own, strict=True)
+        0 if isinstance(dim, int) and dim == 1 else axis
+        for dim, axis in zip(dims, own, strict=True)
     )
 
 
-def _elementwise(name: str, op: str):
-    def function(lhs: Tensor, rhs: Tensor) -> Tensor:
+def _elementwise(name: str, op: str) -> Callable[[Operand, Operand], Tensor]:
+    def function(lhs: Operand, rhs: Operand) -> Tensor:
+        shapes = [o.shape if isinstance(o, Tensor) else () for o in (lhs, rhs)]
         return compute(
-            broadcast_shape(lhs.shape, rhs.shape),
-            lambda *i: binary(op, lhs(*_own_index(lhs, i)), rhs(*_own_index(rhs, i))),
+            broadcast_shape(*shapes),
+            lambda *i: binary(op, _element(lhs, i), _element(rhs, i)),
             name=f"T_{name}",
         )
 
     function.__name__ = name
-    function.__doc__ = f"`numpy.{name}` with broadcasting."
+    function.__doc__ = f"`numpy.{name}` with broadcasting, of tensors and numbers."
     return function
 
 
@@ -47,32 +57,43 @@ maximum = _elementwise("maximum", "max")
 minimum = _elementwise("minimum", "min")
 
 
+def _check_contraction(name: str, lhs: Tensor, rhs: Tensor, lhs_dim: Any, rhs_dim: Any) -> None:
+    if dim_expr(lhs_dim) != dim_expr(rhs_dim):
+        raise ValueError(
+            f"expected shapes of {name} to fit, got {list(lhs.shape)} and {list(rhs.shape)}"
+        )
+
+
 def matmul(lhs: Tensor, rhs: Tensor) -> Tensor:
-    """Matrix product ``(…, n, k) @ (…, k, m)`` with NumPy's rules for vectors and batches; `numpy.matmul`."""
+    """Matrix product ``(…, n, k) @ (…, k, m)`` with vectors and batches as in `numpy.matmul`.
+
+    Raises ValueError where the shapes do not fit.
+    """
+    if lhs.ndim == 0 or rhs.ndim == 0:
+        raise ValueError("expected operands of matmul to have at least one dim, got a scalar")
+    _check_contraction("matmul", lhs, rhs, lhs.shape[-1], rhs.shape[-2 if rhs.ndim > 1 else -1])
     batch = broadcast_shape(lhs.shape[:-2], rhs.shape[:-2])
     rows = () if lhs.ndim == 1 else (lhs.shape[-2],)
     columns = () if rhs.ndim == 1 else (rhs.shape[-1],)
     k = reduce_axis((0, lhs.shape[-1]), name="k")
 
     def element(*i: Any) -> Any:
-        outer = i[: len(batch)]
-        inner = i[len(batch) :]
+        outer, inner = i[: len(batch)], i[len(batch) :]
         row, column = inner[: len(rows)], inner[len(rows) :]
-        left = (*_batch_index(lhs, outer), *row, k)
-        right = (*_batch_index(rhs, outer), k, *column)
+        left = (*_own_index(lhs.shape[:-2], outer), *row, k)
+        right = (*_own_index(rhs.shape[:-2], outer), k, *column)
         return te_sum(lhs(*left) * rhs(*right), axis=k)
 
     return compute((*batch, *rows, *columns), element, name="matmul")
 
 
-def _batch_index(tensor: Tensor, outer: Sequence[Any]) -> tuple[Any, ...]:
-    dims = tensor.shape[:-2]
-    own = list(outer)[len(outer) - len(dims) :]
-    return tuple(0 if isinstance(d, int) and d == 1 else a for d, a in zip(dims, own, strict=True))
-
-
 def linear(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``data @ weight.T + bias`` with data (…, k), weight (m, k), bias (m,); `torch.nn.functional.linear`."""
+    """``data @ weight.T + bias`` with data (…, k), weight (m, k) and bias (m,).
+
+    TVM's ``topi.nn.dense``, `torch.nn.functional.linear`. Raises ValueError where they
+    do not fit.
+    """
+    _check_contraction("linear", data, weight, data.shape[-1], weight.shape[-1])
     k = reduce_axis((0, data.shape[-1]), name="k")
     product = compute(
         (*data.shape[:-1], weight.shape[0]),
@@ -86,4 +107,19 @@ def linear(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def relu(data: Tensor) -> Tensor:
     """``max(data, 0)``; `torch.nn.functional.relu`."""
-    return compute(data.shape, lambda *i: te_max(data(*i), _cast(data.dtype, 0)), name="relu")
+    return compute(data.shape, lambda *i: te_max(data(*i), const(0, data.dtype)), name="relu")
+
+
+def transpose(data: Tensor, axes: Sequence[int] | None = None) -> Tensor:
+    """The dims in another order, reversed if none is given; `numpy.transpose`.
+
+    Raises ValueError unless `axes` is a permutation of the dims.
+    """
+    order = [a % data.ndim for a in axes] if axes is not None else list(range(data.ndim))[::-1]
+    if sorted(order) != list(range(data.ndim)):
+        raise ValueError(f"expected a permutation of {data.ndim} dims, got {axes}")
+    return compute(
+        [data.shape[a] for a in order],
+        lambda *i: data(*(i[order.index(a)] for a in range(data.ndim))),
+        name="T_transpose",
+    )

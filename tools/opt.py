@@ -172,3 +172,7 @@ def main() -> NoReturn:
     thread.join()
     sys.stdout.flush()
     sys.exit(status[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttr, IntAttr, StringAttr, SymbolRefAttr, TupleType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FlatSymbolRefAttr,
+    IntAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -16,9 +25,10 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryAllocEffect, Pure
+from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
+from ..effects import AllocatesResult
 from ..sym import ExprAttr
 from .types import TensorType, tensors_in
 
@@ -26,18 +36,23 @@ from .types import TensorType, tensors_in
 def _verify_outputs(type_: Attribute, op_name: str) -> None:
     tensors = tensors_in(type_)
     if not tensors:
-        raise VerifyException(f"expected '{op_name}' to give a tensor or a tuple of tensors, got {type_}")
+        raise VerifyException(
+            f"expected '{op_name}' to give a tensor or a tuple of tensors, got {type_}"
+        )
     for tensor in tensors:
         if tensor.dims is None or tensor.dtype is None:
-            raise VerifyException(f"expected '{op_name}' to give tensors of known shape and dtype, got {tensor}")
+            raise VerifyException(
+                f"expected '{op_name}' to give tensors of known shape and dtype, got {tensor}"
+            )
 
 
 @irdl_op_definition
 class CallTIROp(IRDLOperation):
-    """Call a PrimFunc of the module in destination-passing style: it writes tensors that this op allocates.
+    """Call a PrimFunc of the module, which writes tensors that this op allocates.
 
     ``%y = relax.call_tir @relu0(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>``;
-    TVM's ``R.call_tir``. Several outputs make a tuple. `tir_vars` are the values of index parameters.
+    TVM's ``R.call_tir``. Several outputs make a tuple. `tir_vars` are the values of index
+    parameters.
     """
 
     name = "relax.call_tir"
@@ -74,7 +89,7 @@ class CallTIROp(IRDLOperation):
 
 @irdl_op_definition
 class CallDPSPackedOp(IRDLOperation):
-    """Call by name in destination-passing style: a PrimFunc of the module, else a registered function.
+    """Call by name in destination-passing style: a PrimFunc of the module, else from the registry.
 
     ``%y = relax.call_dps_packed "env.relu"(%x) : (…) -> …``; TVM's ``R.call_dps_packed``.
     """
@@ -88,7 +103,9 @@ class CallDPSPackedOp(IRDLOperation):
 
     def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute):
         super().__init__(
-            operands=[list(args)], properties={"callee": StringAttr(callee)}, result_types=[result_type]
+            operands=[list(args)],
+            properties={"callee": StringAttr(callee)},
+            result_types=[result_type],
         )
 
     @property
@@ -100,15 +117,53 @@ class CallDPSPackedOp(IRDLOperation):
         _verify_outputs(self.result.type, self.name)
 
 
+class CalleeEffect(MemoryEffect):
+    """A call does what the called function does; without that function it does nothing."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
+        return None if _may_do_something(op, set()) else frozenset()
+
+
+def _may_do_something(call: Operation, seen: set[Operation]) -> bool:
+    callee = _callee_of(call)
+    if callee is None or callee in seen:
+        return False
+    seen.add(callee)
+    if callee.properties.get("impure") is not None:
+        return True
+    for op in callee.walk():
+        if isinstance(op, CallOp):
+            if _may_do_something(op, seen):
+                return True
+        elif not op.regions and not is_side_effect_free(op):
+            return True
+    return False
+
+
+def _callee_of(call: Operation) -> Operation | None:
+    module = call.parent_op()
+    while module is not None and not module.has_trait(SymbolTable):
+        module = module.parent_op()
+    if module is None:
+        return None
+    name = call.properties["callee"]
+    assert isinstance(name, SymbolRefAttr)
+    return SymbolTable.lookup_symbol(module, name)
+
+
 @irdl_op_definition
 class CallOp(IRDLOperation):
-    """Call a graph function of the module: ``%y = relax.call @fused(%x) : (…) -> …``."""
+    """Call a graph function of the module: ``%y = relax.call @fused(%x) : (…) -> …``.
+
+    It has the effects of the function.
+    """
 
     name = "relax.call"
     callee = prop_def(FlatSymbolRefAttr)
     args = var_operand_def()
     result = result_def()
-    traits = traits_def(Pure())
+    traits = traits_def(CalleeEffect())
     assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, $result)"
 
     def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute):
@@ -126,9 +181,10 @@ class CallOp(IRDLOperation):
 
 @irdl_op_definition
 class CallPackedOp(IRDLOperation):
-    """Call a registered function for its effects, in program order: ``relax.call_packed "log"(%x) : (…) -> …``.
+    """Call a registered function for its effects, in program order.
 
-    TVM's ``R.call_packed``; the function may read and write its arguments, and its result is an object.
+    ``relax.call_packed "log"(%x) : (…) -> …``. TVM's ``R.call_packed``; the function may read and
+    write its arguments, and its result is an object.
     """
 
     name = "relax.call_packed"
@@ -139,17 +195,22 @@ class CallPackedOp(IRDLOperation):
 
     def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute):
         super().__init__(
-            operands=[list(args)], properties={"callee": StringAttr(callee)}, result_types=[result_type]
+            operands=[list(args)],
+            properties={"callee": StringAttr(callee)},
+            result_types=[result_type],
         )
 
 
 @irdl_op_definition
 class AllocTensorOp(IRDLOperation):
-    """A tensor with undefined content: ``%0 = relax.alloc_tensor : !relax.tensor<[1, 128], f32>``."""
+    """A tensor with undefined content.
+
+    ``%0 = relax.alloc_tensor : !relax.tensor<[1, 128], f32>``.
+    """
 
     name = "relax.alloc_tensor"
     result = result_def(TensorType)
-    traits = traits_def(MemoryAllocEffect())
+    traits = traits_def(AllocatesResult())
     assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self, type_: TensorType):
@@ -157,6 +218,10 @@ class AllocTensorOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_outputs(self.result.type, self.name)
+
+
+def _tuple_type(fields: Sequence[SSAValue]) -> TupleType:
+    return TupleType(ArrayAttr([cast(TypeAttribute, f.type) for f in fields]))
 
 
 @irdl_op_definition
@@ -170,10 +235,10 @@ class TupleOp(IRDLOperation):
     assembly_format = "`(` $fields `)` attr-dict `:` functional-type($fields, $result)"
 
     def __init__(self, fields: Sequence[SSAValue]):
-        super().__init__(operands=[list(fields)], result_types=[TupleType([f.type for f in fields])])
+        super().__init__(operands=[list(fields)], result_types=[_tuple_type(fields)])
 
     def verify_(self) -> None:
-        expected = TupleType([f.type for f in self.fields])
+        expected = _tuple_type(self.fields)
         if self.result.type != expected:
             raise VerifyException(f"expected a tuple of type {expected}, got {self.result.type}")
 
@@ -187,20 +252,29 @@ class TupleGetItemOp(IRDLOperation):
     index = prop_def(IntAttr)
     result = result_def()
     traits = traits_def(Pure())
-    assembly_format = "$tuple_value `[` $index `]` attr-dict `:` type($tuple_value) `->` type($result)"
+    assembly_format = (
+        "$tuple_value `[` $index `]` attr-dict `:` type($tuple_value) `->` type($result)"
+    )
 
     def __init__(self, tuple_value: SSAValue, index: int):
-        type_ = tuple_value.type
-        fields = type_.types.data if isinstance(type_, TupleType) else ()
-        if not 0 <= index < len(fields):
-            raise VerifyException(f"expected a field between 0 and {len(fields) - 1}, got {index}")
         super().__init__(
-            operands=[tuple_value], properties={"index": IntAttr(index)}, result_types=[fields[index]]
+            operands=[tuple_value],
+            properties={"index": IntAttr(index)},
+            result_types=[_field_type(tuple_value.type, index)],
         )
 
     def verify_(self) -> None:
-        fields = self.tuple_value.type.types.data  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
-        if not 0 <= self.index.data < len(fields):  # pyright: ignore[reportUnknownArgumentType]
-            raise VerifyException(f"expected a field between 0 and {len(fields) - 1}, got {self.index.data}")  # pyright: ignore[reportUnknownArgumentType]
-        if self.result.type != fields[self.index.data]:
-            raise VerifyException(f"expected field {self.index.data} of type {fields[self.index.data]}, got {self.result.type}")
+        expected = _field_type(self.tuple_value.type, self.index.data)
+        if self.result.type != expected:
+            raise VerifyException(
+                f"expected field {self.index.data} of type {expected}, got {self.result.type}"
+            )
+
+
+def _field_type(type_: Attribute, index: int) -> Attribute:
+    if not isinstance(type_, TupleType):
+        raise VerifyException(f"expected a tuple, got {type_}")
+    fields = type_.types.data
+    if not 0 <= index < len(fields):
+        raise VerifyException(f"expected a field of a tuple of {len(fields)}, got {index}")
+    return fields[index]

@@ -1,9 +1,9 @@
-"""Constant tensors: the data stays outside the text of the IR, the IR holds its key, hash, shape and dtype."""
+"""Constant tensors: the IR holds key, hash, shape and dtype, the data stays outside of its text."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -30,7 +30,10 @@ from ..dtypes import DTYPES, element_type
 from .types import TensorType
 
 INLINE_ELEMENTS = 16
-"""Constants of at most this many elements are printed in the text; larger ones come from a sidecar."""
+"""Constants of at most this many elements are printed in the text.
+
+Larger ones come from a sidecar.
+"""
 
 _SIDECAR: ContextVar[Mapping[str, NDArray[Any]]] = ContextVar("sidecar", default={})
 
@@ -66,14 +69,16 @@ class TensorData:
         if self.array is None:
             return self.known_digest
         head = f"{self.dtype}{self.shape}".encode()
-        content = memoryview(self.array.reshape(-1).view(np.uint8)) if self.array.size else b""
+        content = memoryview(cast(Any, self.array.reshape(-1).view(np.uint8)))
         return hashlib.blake2b(content, digest_size=16, key=hashlib.md5(head).digest()).hexdigest()
 
     @property
     def values(self) -> NDArray[Any]:
         """The array; raises ValueError where the data was not given."""
         if self.array is None:
-            raise ValueError(f"expected the data of constant '{self.key}' in a sidecar file, got none")
+            raise ValueError(
+                f"expected the data of constant '{self.key}' in a sidecar file, got none"
+            )
         return self.array
 
     def __eq__(self, other: object) -> bool:
@@ -101,7 +106,7 @@ class TensorData:
 
 
 @contextmanager
-def sidecar(arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+def sidecar(arrays: Mapping[str, NDArray[Any]]) -> Generator[None]:
     """While parsing inside this context, constants take their data from `arrays` by key."""
     token = _SIDECAR.set(arrays)
     try:
@@ -114,7 +119,8 @@ def sidecar(arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
 class DataAttr(Data[TensorData]):
     """The value of a constant tensor.
 
-    Small: ``#relax.data<float32, [2], [1.0, nan]>``. Large: ``#relax.data<float32, [128, 784], "w0", "9f…">``.
+    Small: ``#relax.data<float32, [2], [1.0, nan]>``. Large: ``#relax.data<float32, [128, 784],
+    "w0", "9f…">``.
     """
 
     name = "relax.data"
@@ -127,7 +133,9 @@ class DataAttr(Data[TensorData]):
             if dtype not in DTYPES:
                 parser.raise_error(f"expected a dtype, got '{dtype}'", position)
             parser.parse_punctuation(",")
-            shape = tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
+            shape = tuple(
+                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+            )
             parser.parse_punctuation(",")
             if (key := parser.parse_optional_str_literal()) is None:
                 return _parse_inline(parser, dtype, shape)
@@ -139,7 +147,9 @@ class DataAttr(Data[TensorData]):
         with printer.in_angle_brackets():
             printer.print_string(f"{data.dtype}, {list(data.shape)}, ")
             if data.is_inline and data.array is not None:
-                printer.print_string("[" + ", ".join(_literal(v) for v in data.array.reshape(-1)) + "]")
+                printer.print_string(
+                    "[" + ", ".join(_literal(v) for v in data.array.reshape(-1)) + "]"
+                )
             else:
                 printer.print_string_literal(data.label)
                 printer.print_string(", ")
@@ -162,7 +172,10 @@ def _parse_inline(parser: AttrParser, dtype: str, shape: tuple[int, ...]) -> Ten
     position = parser.pos
     values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, element)
     if len(values) != int(np.prod(shape)):
-        parser.raise_error(f"expected {int(np.prod(shape))} values for shape {list(shape)}, got {len(values)}", position)
+        parser.raise_error(
+            f"expected {int(np.prod(shape))} values for shape {list(shape)}, got {len(values)}",
+            position,
+        )
     return TensorData(dtype, shape, np.array(values, storage_dtype(dtype)).reshape(shape))
 
 
@@ -172,7 +185,9 @@ def _from_sidecar(
     array = _SIDECAR.get().get(key)
     data = TensorData(dtype, shape, array, key, digest)
     if array is not None and (array.shape != shape or data.digest != digest):
-        parser.raise_error(f"expected the sidecar's '{key}' to have shape {list(shape)} and hash {digest}")
+        parser.raise_error(
+            f"expected the sidecar's '{key}' to have shape {list(shape)} and hash {digest}"
+        )
     return data
 
 

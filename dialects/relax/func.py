@@ -36,9 +36,10 @@ from .types import tensors_in, type_symbols
 
 @irdl_op_definition
 class FuncOp(IRDLOperation):
-    """A graph function: ``relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> { … }``.
+    """A graph function.
 
-    TVM's ``relax.Function``. A symbol is declared by appearing as a whole dim of a parameter. A function
+    ``relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> { … }``. TVM's
+    ``relax.Function``. A symbol is declared by appearing as a whole dim of a parameter. A function
     is pure unless it says ``impure``.
     """
 
@@ -103,20 +104,25 @@ class FuncOp(IRDLOperation):
 
     def verify_(self) -> None:
         if len(self.param_names.data) != len(self.params):
-            raise VerifyException(f"expected {len(self.params)} parameter names, got {len(self.param_names.data)}")
+            raise VerifyException(
+                f"expected {len(self.params)} parameter names, got {len(self.param_names.data)}"
+            )
         if len(set(self.names)) != len(self.names):
             raise VerifyException(f"expected distinct parameter names, got {', '.join(self.names)}")
         last = self.body.block.last_op
         if not isinstance(last, ReturnOp):
             raise VerifyException("expected a function to end with 'relax.return'")
         if last.value.type != self.result_type:
-            raise VerifyException(f"expected '{self.sym_name.data}' to return {self.result_type}, got {last.value.type}")
+            raise VerifyException(
+                f"expected '{self.sym_name.data}' to return {self.result_type}, "
+                f"got {last.value.type}"
+            )
         declared = set(self.declared_symbols())
         for param in self.params:
             _verify_symbols(type_symbols(param.type), declared, self)
         for op in self.walk():
-            for result in op.results:
-                _verify_symbols(type_symbols(result.type), declared, self)
+            for type_or_value in (*op.result_types, *op.properties.values()):
+                _verify_symbols(type_symbols(type_or_value), declared, self)
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
@@ -126,7 +132,9 @@ class FuncOp(IRDLOperation):
         args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         names = [a.name.text[1:] for a in args]
         if parser.parse_optional_keyword("params"):
-            names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_str_literal)
+            names = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_str_literal
+            )
         parser.parse_punctuation("->")
         result_type = parser.parse_type()
         attrs = parser.parse_optional_attr_dict_with_keyword()

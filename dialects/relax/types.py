@@ -1,4 +1,4 @@
-"""Types of the `relax` dialect: tensors whose dtype, rank and dims may each be known, symbolic or unknown."""
+"""Types of the `relax` dialect: tensors of known, symbolic or unknown dtype, rank and dims."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import dtype_name, is_element_type
 from ..int_expr import IntExpr, IntLike
-from ..sym import ExprArray, ExprAttr, expr_array, exprs_of, parse_expr
+from ..sym import ExprArray, ExprAttr, expr_array, expr_symbols, exprs_of, parse_expr
 
 
 @irdl_attr_definition
 class TensorType(ParametrizedAttribute, TypeAttribute):
     """A tensor: ``!relax.tensor<[1, n * 4], f32>``; TVM's ``TensorStructInfo``.
 
-    ``!relax.tensor<rank 2, f32>`` knows its rank only, ``!relax.tensor<*, f32>`` not even that, and ``?``
-    stands for an unknown dtype.
+    ``!relax.tensor<rank 2, f32>`` knows its rank only, ``!relax.tensor<*, f32>`` not even that, and
+    ``?`` stands for an unknown dtype.
     """
 
     name = "relax.tensor"
@@ -29,7 +29,9 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
     element_type: Attribute = param_def()
 
     @staticmethod
-    def of(shape: Sequence[IntLike] | None, element_type: Attribute | None, rank: int | None = None) -> TensorType:
+    def of(
+        shape: Sequence[IntLike] | None, element_type: Attribute | None, rank: int | None = None
+    ) -> TensorType:
         """The tensor type with these dims; without them, with this rank if it is known."""
         element = NoneAttr() if element_type is None else element_type
         if shape is not None:
@@ -119,8 +121,10 @@ class ObjectType(ParametrizedAttribute, TypeAttribute):
 
 
 def type_symbols(type_: Attribute) -> set[str]:
-    """Symbols in a type of the graph."""
+    """Symbols in a type of the graph, or in an array of expressions."""
     match type_:
+        case ArrayAttr() | ExprAttr():
+            return expr_symbols(type_)
         case TensorType():
             return type_.symbols()
         case ShapeType(dims=dims):

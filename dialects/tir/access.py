@@ -19,12 +19,22 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import value_type
-from ..int_expr import IntExpr
-from ..sym import ExprArray, ExprAttr, OperandScope, expr_array, exprs_of, pack, print_expr, print_exprs
+from ..effects import AllocatesResult
+from ..int_expr import ONE, IntExpr
+from ..sym import (
+    ExprArray,
+    ExprAttr,
+    OperandScope,
+    expr_array,
+    exprs_of,
+    pack,
+    print_expr,
+    print_exprs,
+)
 from .types import BufferType
 
 
@@ -33,21 +43,42 @@ def verify_args(op: Operation, exprs: Sequence[IntExpr], operands: int) -> None:
     for expr in exprs:
         for index in expr.args():
             if index >= operands:
-                raise VerifyException(f"expected at most {operands} index operands in '{op.name}', got arg({index})")
+                raise VerifyException(
+                    f"expected at most {operands} index operands in '{op.name}', got arg({index})"
+                )
 
 
-def _verify_access(op: Operation, buffer: SSAValue, map_: ExprArray, operands: int, value: Attribute) -> None:
-    type_ = buffer.type
-    if not isinstance(type_, BufferType):
-        raise VerifyException(f"expected a buffer, got {type_}")
-    if len(map_.data) != type_.rank:
-        raise VerifyException(f"expected {type_.rank} indices for {type_}, got {len(map_.data)}")
-    if value != value_type(type_.element_type):
-        raise VerifyException(f"expected a value of type {value_type(type_.element_type)} for {type_}, got {value}")
-    verify_args(op, exprs_of(map_), operands)
+def _verify_access(op: LoadOp | StoreOp, value: Attribute) -> None:
+    type_ = op.buffer.type
+    assert isinstance(type_, BufferType)
+    if len(op.indices.data) != type_.rank:
+        raise VerifyException(
+            f"expected {type_.rank} indices for {type_}, got {len(op.indices.data)}"
+        )
+    expected = value_type(type_.element_type)
+    if value != expected:
+        raise VerifyException(f"expected a value of type {expected} for {type_}, got {value}")
+    verify_args(op, exprs_of(op.indices), len(op.operands_))
+    _verify_inside(op, op.buffer, exprs_of(op.indices), op.operands_)
 
 
-def _print_element(printer: Printer, buffer: SSAValue, map_: ExprArray, operands: Sequence[SSAValue]) -> None:
+def _verify_inside(
+    op: Operation,
+    buffer: SSAValue,
+    indices: Sequence[IntExpr],
+    operands: Sequence[SSAValue],
+    sizes: Sequence[IntExpr] | None = None,
+) -> None:
+    from .verify_access import verify_inside  # which looks at the loops and blocks around
+
+    if sizes is not None:
+        sizes = [ONE] * (len(indices) - len(sizes)) + list(sizes)
+    verify_inside(op, buffer, indices, operands, sizes)
+
+
+def _print_element(
+    printer: Printer, buffer: SSAValue, map_: ExprArray, operands: Sequence[SSAValue]
+) -> None:
     printer.print_ssa_value(buffer)
     print_exprs(printer, exprs_of(map_), operands)
 
@@ -87,7 +118,10 @@ class ApplyOp(IRDLOperation):
 
 @irdl_op_definition
 class LoadOp(IRDLOperation):
-    """Read one element: ``%0 = tir.load %X[%i, %k * 2] : !tir.buffer<[1, n], f32>``; TVM's ``BufferLoad``."""
+    """Read one element.
+
+    ``%0 = tir.load %X[%i, %k * 2] : !tir.buffer<[1, n], f32>``; TVM's ``BufferLoad``.
+    """
 
     name = "tir.load"
     buffer = operand_def(BufferType)
@@ -96,7 +130,9 @@ class LoadOp(IRDLOperation):
     result = result_def()
     traits = traits_def(MemoryReadEffect())
 
-    def __init__(self, buffer: SSAValue, indices: Sequence[IntExpr], values: Sequence[SSAValue] = ()):
+    def __init__(
+        self, buffer: SSAValue, indices: Sequence[IntExpr], values: Sequence[SSAValue] = ()
+    ):
         operands, packed = pack(indices, values)
         super().__init__(
             operands=[buffer, operands],
@@ -105,7 +141,7 @@ class LoadOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        _verify_access(self, self.buffer, self.indices, len(self.operands_), self.result.type)
+        _verify_access(self, self.result.type)
 
     @classmethod
     def parse(cls, parser: Parser) -> LoadOp:
@@ -124,7 +160,10 @@ class LoadOp(IRDLOperation):
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
-    """Write one element: ``tir.store %v, %Y[%i, %j] : !tir.buffer<[1, n], f32>``; TVM's ``BufferStore``."""
+    """Write one element.
+
+    ``tir.store %v, %Y[%i, %j] : !tir.buffer<[1, n], f32>``; TVM's ``BufferStore``.
+    """
 
     name = "tir.store"
     value = operand_def()
@@ -134,7 +173,11 @@ class StoreOp(IRDLOperation):
     traits = traits_def(MemoryWriteEffect())
 
     def __init__(
-        self, value: SSAValue, buffer: SSAValue, indices: Sequence[IntExpr], values: Sequence[SSAValue] = ()
+        self,
+        value: SSAValue,
+        buffer: SSAValue,
+        indices: Sequence[IntExpr],
+        values: Sequence[SSAValue] = (),
     ):
         operands, packed = pack(indices, values)
         super().__init__(
@@ -142,7 +185,7 @@ class StoreOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        _verify_access(self, self.buffer, self.indices, len(self.operands_), self.value.type)
+        _verify_access(self, self.value.type)
 
     @classmethod
     def parse(cls, parser: Parser) -> StoreOp:
@@ -170,12 +213,15 @@ class StoreOp(IRDLOperation):
 
 @irdl_op_definition
 class AllocBufferOp(IRDLOperation):
-    """Scratch memory that lives as long as the enclosing block or function: ``%Y = tir.alloc_buffer : !tir.buffer<[1, n], f32>``."""
+    """Scratch memory that lives as long as the enclosing block or function.
+
+    ``%Y = tir.alloc_buffer : !tir.buffer<[1, n], f32>``.
+    """
 
     name = "tir.alloc_buffer"
     buffer_name = opt_prop_def(StringAttr)
     result = result_def(BufferType)
-    traits = traits_def(MemoryAllocEffect())
+    traits = traits_def(AllocatesResult())
     assembly_format = "($buffer_name^)? attr-dict `:` type($result)"
 
     def __init__(self, type_: BufferType, buffer_name: str | None = None):
@@ -188,8 +234,8 @@ class MatchBufferOp(IRDLOperation):
     """A view of a region of a buffer with a shape of its own.
 
     ``%B = tir.match_buffer %A[%i * 4, 0] : !tir.buffer<[n, 16], f32> to !tir.buffer<[4, 16], f32>``
-    (TVM's ``MatchBufferRegion``): element ``[0, 0]`` of the view is the named element of the source, and the
-    view's strides are the source's along its trailing dims.
+    (TVM's ``MatchBufferRegion``): element ``[0, 0]`` of the view is the named element of the
+    source, and the view's strides are the source's along its trailing dims.
     """
 
     name = "tir.match_buffer"
@@ -200,7 +246,11 @@ class MatchBufferOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(
-        self, source: SSAValue, starts: Sequence[IntExpr], values: Sequence[SSAValue], type_: BufferType
+        self,
+        source: SSAValue,
+        starts: Sequence[IntExpr],
+        values: Sequence[SSAValue],
+        type_: BufferType,
     ):
         operands, packed = pack(starts, values)
         super().__init__(
@@ -210,9 +260,11 @@ class MatchBufferOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        source, view = cast(BufferType, self.source.type), cast(BufferType, self.result.type)
+        source, view = cast(BufferType, self.source.type), self.result.type
         if len(self.starts.data) != source.rank:
-            raise VerifyException(f"expected {source.rank} starts for {source}, got {len(self.starts.data)}")
+            raise VerifyException(
+                f"expected {source.rank} starts for {source}, got {len(self.starts.data)}"
+            )
         if view.rank > source.rank:
             raise VerifyException(f"expected a view of rank at most {source.rank}, got {view.rank}")
         if view.element_type != source.element_type:
@@ -220,6 +272,7 @@ class MatchBufferOp(IRDLOperation):
                 f"expected a view of element type {source.element_type}, got {view.element_type}"
             )
         verify_args(self, exprs_of(self.starts), len(self.operands_))
+        _verify_inside(self, self.source, exprs_of(self.starts), self.operands_, view.dims)
 
     @classmethod
     def parse(cls, parser: Parser) -> MatchBufferOp:
@@ -233,7 +286,9 @@ class MatchBufferOp(IRDLOperation):
         type_ = parser.parse_type()
         if not isinstance(type_, BufferType):
             parser.raise_error(f"expected a buffer type, got {type_}", position)
-        return MatchBufferOp(parser.resolve_operand(source, source_type), starts, scope.resolve(), type_)
+        return MatchBufferOp(
+            parser.resolve_operand(source, source_type), starts, scope.resolve(), type_
+        )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")

@@ -1,4 +1,4 @@
-"""Text syntax of `tir.block`: axes and regions are written with the names of the values they use."""
+"""Text syntax of `tir.block`: axes and regions are written with the names of their values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,11 @@ from xdsl.ir import SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-from ..int_expr import ONE, Arg, IntExpr
+from ..int_expr import ONE, Arg, Atom, IntExpr, IntLike
 from ..sym import ExprAttr, OperandScope, exprs_of, print_expr
-from .structure import (
-    AXIS_KINDS,
-    AxisAttr,
-    BlockOp,
-    BoundAttr,
-    BufferRegion,
-    RegionAttr,
-    parse_annotations,
-    print_annotations,
-)
+from .block import BlockOp
+from .block_attributes import AXIS_KINDS, AxisAttr, BoundAttr, BufferRegion, RegionAttr
+from .loop import parse_annotations, print_annotations
 
 
 @dataclass
@@ -53,7 +46,7 @@ def parse_block(parser: Parser) -> BlockOp:
 
     parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_axis)
     bounds = _parse_bounds(parser, scope) if parser.parse_optional_keyword("where") else []
-    shift = {Arg(i): IntExpr.of(Arg(i + len(axes))) for i in range(len(scope.unresolved))}
+    shift: dict[Atom, IntLike] = {Arg(i): Arg(i + len(axes)) for i in range(len(scope.unresolved))}
     _number_axes_first(scope, [a.name.text[1:] for a in args])
     reads = _parse_regions(parser, scope, "reads")
     writes = _parse_regions(parser, scope, "writes")
@@ -66,10 +59,15 @@ def parse_block(parser: Parser) -> BlockOp:
         operands=[operands, read_buffers, write_buffers],
         properties={
             "block_name": StringAttr(name),
-            "axes": ArrayAttr([AxisAttr(StringAttr(k), ExprAttr(lo), ExprAttr(ext)) for k, lo, ext, _ in moved]),
+            "axes": ArrayAttr(
+                [AxisAttr(StringAttr(k), ExprAttr(lo), ExprAttr(ext)) for k, lo, ext, _ in moved]
+            ),
             "bindings": ArrayAttr([ExprAttr(b) for *_, b in moved]),
             "predicates": ArrayAttr(
-                [BoundAttr(ExprAttr(a.substitute(shift)), ExprAttr(b.substitute(shift))) for a, b in bounds]
+                [
+                    BoundAttr(ExprAttr(a.substitute(shift)), ExprAttr(b.substitute(shift)))
+                    for a, b in bounds
+                ]
             ),
             "reads": ArrayAttr([RegionAttr.of(r.mins, r.extents) for r in reads]),
             "writes": ArrayAttr([RegionAttr.of(r.mins, r.extents) for r in writes]),
@@ -83,7 +81,9 @@ def _number_axes_first(scope: OperandScope, axis_names: Sequence[str]) -> None:
     count = len(axis_names)
     scope.names = {name: number + count for name, number in scope.names.items()}
     scope.names |= {name: i for i, name in enumerate(axis_names)}
-    placeholders: list[UnresolvedOperand] = [scope.unresolved[0]] * count if scope.unresolved else []
+    placeholders: list[UnresolvedOperand] = (
+        [scope.unresolved[0]] * count if scope.unresolved else []
+    )
     scope.unresolved = [*placeholders, *scope.unresolved]
 
 
@@ -169,12 +169,15 @@ def _print_regions(
         printer.print_ssa_value(region.buffer)
         with printer.in_square_brackets():
             printer.print_list(
-                zip(region.mins, region.extents, strict=True), lambda r: _print_range(printer, r, names)
+                zip(region.mins, region.extents, strict=True),
+                lambda r: _print_range(printer, r, names),
             )
     printer.print_string(")")
 
 
-def _print_range(printer: Printer, bounds: tuple[IntExpr, IntExpr], names: Sequence[SSAValue]) -> None:
+def _print_range(
+    printer: Printer, bounds: tuple[IntExpr, IntExpr], names: Sequence[SSAValue]
+) -> None:
     lower, extent = bounds
     print_expr(printer, lower, names)
     if extent != ONE:

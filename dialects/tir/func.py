@@ -33,10 +33,11 @@ from .types import BufferType
 class PrimFuncOp(IRDLOperation):
     """A function on buffers in destination-passing style; TVM's ``tir.PrimFunc``.
 
-    ``tir.prim_func @relu(%X: !tir.buffer<[1, n], f32>, %Y: !tir.buffer<[1, n], f32>) { … }``. Symbols in the
-    parameters' shapes are declared by appearing as a whole dim of one of them, or by an `index` parameter
-    whose name they bear. Parameters named in `param_names` are called so by users; a buffer parameter that
-    came from a handle has the handle's name there and the buffer's name as its SSA name.
+    ``tir.prim_func @relu(%X: !tir.buffer<[1, n], f32>, %Y: !tir.buffer<[1, n], f32>) { … }``.
+    Symbols in the parameters' shapes are declared by appearing as a whole dim of one of them, or by
+    an `index` parameter whose name they bear. Parameters named in `param_names` are called so by
+    users; a buffer parameter that came from a handle has the handle's name there and the buffer's
+    name as its SSA name.
     """
 
     name = "tir.prim_func"
@@ -100,7 +101,9 @@ class PrimFuncOp(IRDLOperation):
                 isinstance(param.type, BufferType | IndexType)
                 or (is_element_type(param.type) and value_type(param.type) == param.type)
             ):
-                raise VerifyException(f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}")
+                raise VerifyException(
+                    f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}"
+                )
         declared = set(self.declared_symbols())
         for op in self.walk():
             for symbol in sorted(symbols_of(op) - declared):
@@ -115,7 +118,9 @@ class PrimFuncOp(IRDLOperation):
         args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         names = [a.name.text[1:] for a in args]
         if parser.parse_optional_keyword("params"):
-            names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_str_literal)
+            names = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_str_literal
+            )
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region(args)
         return PrimFuncOp(name, names, body, attrs)
@@ -137,7 +142,7 @@ class PrimFuncOp(IRDLOperation):
 
 
 def _exprs_in(attribute: Attribute) -> Iterator[IntExpr]:
-    from .structure import AxisAttr, BoundAttr, RegionAttr
+    from .block_attributes import AxisAttr, BoundAttr, RegionAttr
 
     match attribute:
         case ExprAttr(data=data):
@@ -153,9 +158,12 @@ def _exprs_in(attribute: Attribute) -> Iterator[IntExpr]:
 
 
 def symbols_of(op: Operation) -> set[str]:
-    """Symbols in an operation's expressions and in the buffer types of its results and block arguments."""
+    """Symbols in an operation's expressions and in the types of its results and block arguments."""
     found = {s for a in op.properties.values() for e in _exprs_in(a) for s in e.symbols()}
-    values: list[SSAValue] = [*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)]
+    values: list[SSAValue] = [
+        *op.results,
+        *(a for r in op.regions for b in r.blocks for a in b.args),
+    ]
     for value in values:
         if isinstance(value.type, BufferType):
             found |= value.type.symbols()
@@ -164,7 +172,10 @@ def symbols_of(op: Operation) -> set[str]:
 
 @irdl_op_definition
 class CallExternOp(IRDLOperation):
-    """Call a C function of the process: ``%0 = tir.call_extern "fmaf"(%a, %b, %c) : (f32, f32, f32) -> f32``."""
+    """Call a C function of the process.
+
+    ``%0 = tir.call_extern "fmaf"(%a, %b, %c) : (f32, f32, f32) -> f32``.
+    """
 
     name = "tir.call_extern"
     callee = prop_def(StringAttr)
@@ -174,14 +185,18 @@ class CallExternOp(IRDLOperation):
 
     def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute | None):
         super().__init__(
-            operands=[args], result_types=[[] if result_type is None else [result_type]],
+            operands=[args],
+            result_types=[[] if result_type is None else [result_type]],
             properties={"callee": StringAttr(callee)},
         )
 
 
 @irdl_op_definition
 class AssertOp(IRDLOperation):
-    """Fail at run time with a message unless the condition holds: ``tir.assert %ok, "n must be even"``."""
+    """Fail at run time with a message unless the condition holds.
+
+    ``tir.assert %ok, "n must be even"``.
+    """
 
     name = "tir.assert"
     condition = operand_def(IntegerType(1))

@@ -15,12 +15,14 @@ from ..bounds import Interval, interval_of
 from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
 from ..sym import Values, exprs_of
 from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
-from .structure import BlockOp, BufferRegion, ForOp
+from .block import BlockOp
+from .block_attributes import BufferRegion
+from .loop import ForOp
 from .types import BufferType
 
 
 def infer_regions(body: Block, values: Values) -> tuple[list[BufferRegion], list[BufferRegion]]:
-    """The regions that the operations of `body` read and write, over `values` from outside of it and its arguments.
+    """The regions that `body` reads and writes, over `values` from outside of it and its arguments.
 
     A reduction block (one with an init) does not list what it reads of its own output. Indices that
     depend on data cover the whole dim.
@@ -47,9 +49,13 @@ class _Detector:
         for op in block.ops:
             self._define(op)
             if isinstance(op, LoadOp):
-                self._access(self.reads, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_))
+                self._access(
+                    self.reads, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_)
+                )
             elif isinstance(op, StoreOp):
-                self._access(self.writes, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_))
+                self._access(
+                    self.writes, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_)
+                )
             for region in op.regions:
                 for inner in region.blocks:
                     self.visit(inner)
@@ -77,7 +83,9 @@ class _Detector:
         assert atom is not None
         self.ranges[atom] = Interval(first.lower, last.upper)
 
-    def _rebase_all(self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]) -> list[IntExpr | None]:
+    def _rebase_all(
+        self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]
+    ) -> list[IntExpr | None]:
         return [self._rebase(e, operands) for e in exprs]
 
     def _rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr | None:
@@ -106,7 +114,10 @@ class _Detector:
         return False
 
     def _access(
-        self, into: dict[SSAValue, list[Interval]], buffer: SSAValue, indices: Sequence[IntExpr | None]
+        self,
+        into: dict[SSAValue, list[Interval]],
+        buffer: SSAValue,
+        indices: Sequence[IntExpr | None],
     ) -> None:
         dims = cast(BufferType, buffer.type).dims
         box = [self._interval(i, dim) for i, dim in zip(indices, dims, strict=True)]
@@ -115,11 +126,13 @@ class _Detector:
         if self._is_inside(buffer):
             return
         known = into.get(buffer)
-        into[buffer] = box if known is None else [_hull(a, b) for a, b in zip(known, box, strict=True)]
+        into[buffer] = (
+            box if known is None else [_hull(a, b) for a, b in zip(known, box, strict=True)]
+        )
 
     def _through_view(self, view: MatchBufferOp) -> list[Interval]:
         starts = self._rebase_all(exprs_of(view.starts), view.operands_)
-        dims = cast(BufferType, view.result.type).dims
+        dims = view.result.type.dims
         outer = len(starts) - len(dims)
         sizes = [IntExpr.of(1)] * outer + list(dims)
         whole = cast(BufferType, view.source.type).dims
@@ -127,7 +140,9 @@ class _Detector:
         for start, size, dim in zip(starts, sizes, whole, strict=True):
             first = None if start is None else interval_of(start, self.ranges)
             box.append(
-                Interval.range(0, dim) if first is None else Interval(first.lower, first.upper + size - 1)
+                Interval.range(0, dim)
+                if first is None
+                else Interval(first.lower, first.upper + size - 1)
             )
         return box
 

@@ -1,4 +1,4 @@
-"""Types of the `tir` dialect: buffers, the typed memory that loads, stores and destination-passing calls work on."""
+"""Types of the `tir` dialect: buffers, the typed memory that loads, stores and calls work on."""
 
 from __future__ import annotations
 
@@ -98,14 +98,17 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
     def symbols(self) -> set[str]:
         """Symbols in the shape, strides and offset."""
         arrays = [self.dims, () if isinstance(self.strides, NoneAttr) else exprs_of(self.strides)]
-        return {s for exprs in arrays for e in exprs for s in e.symbols()} | self.offset.data.symbols()
+        return {
+            s for exprs in arrays for e in exprs for s in e.symbols()
+        } | self.offset.data.symbols()
 
     def verify(self) -> None:
         if not is_element_type(self.element_type):
             raise VerifyException(f"expected an element type of a tensor, got {self.element_type}")
         if not isinstance(self.strides, NoneAttr) and len(self.strides.data) != self.rank:
             raise VerifyException(
-                f"expected {self.rank} strides for a buffer of rank {self.rank}, got {len(self.strides.data)}"
+                f"expected {self.rank} strides for a buffer of rank {self.rank}, "
+                f"got {len(self.strides.data)}"
             )
         for dim in self.dims:
             if dim.args():

@@ -23,9 +23,9 @@ from dataclasses import replace
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.ir import BlockArgument
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax
+from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ..call_signature import Formal, Unification, unify
 from ..equations import Equation, always_differ, solve
@@ -40,7 +40,7 @@ def bind_params(
     """Make parameters of a graph function constants; `values` is keyed by their names or positions.
 
     The module is changed in place. Symbols that the values determine become numbers throughout the
-    function. Raises PassFailedException with one line for an unknown function or parameter, a value
+    function. Raises Diagnostic with one line for an unknown function or parameter, a value
     of another dtype, rank or shape than its parameter, and for values that contradict each other.
     """
     func = _graph_function(module, function)
@@ -55,18 +55,16 @@ def bind_params(
 def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, int]) -> None:
     """Make symbols of a graph function numbers, in place.
 
-    Raises PassFailedException with one line for an unknown function or symbol and for a negative
+    Raises Diagnostic with one line for an unknown function or symbol and for a negative
     number.
     """
     func = _graph_function(module, function)
     symbols = func.declared_symbols()
     for name, value in values.items():
         if name not in symbols:
-            raise PassFailedException(
-                f"'{function}' has no symbol '{name}', it has {names_text(symbols)}"
-            )
+            raise Diagnostic(f"'{function}' has no symbol '{name}', it has {names_text(symbols)}")
         if value < 0:
-            raise PassFailedException(f"expected symbol '{name}' to be at least 0, got {value}")
+            raise Diagnostic(f"expected symbol '{name}' to be at least 0, got {value}")
     substitute_symbols(func, values)
     refresh_types(func)
 
@@ -76,13 +74,13 @@ def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
     if isinstance(func, relax.FuncOp):
         return func
     known = names_text(f.sym_name.data for f in graph_functions(module))
-    raise PassFailedException(f"the module has no graph function '{name}', it has {known}")
+    raise Diagnostic(f"the module has no graph function '{name}', it has {known}")
 
 
 def _verify_not_called(module: ModuleOp, name: str) -> None:
     for func in graph_functions(module):
         if any(isinstance(op, relax.CallOp) and op.callee_name == name for op in func.walk()):
-            raise PassFailedException(
+            raise Diagnostic(
                 f"expected a function that the module does not call, "
                 f"'{name}' is called by '{func.sym_name.data}'"
             )
@@ -97,19 +95,19 @@ def _bound_params(
     for key, data in values.items():
         if isinstance(key, str):
             if key not in names:
-                raise PassFailedException(
+                raise Diagnostic(
                     f"'{function}' has no parameter '{key}', it has {names_text(names)}"
                 )
             index = names.index(key)
         else:
             index = key
             if not 0 <= index < len(names):
-                raise PassFailedException(
+                raise Diagnostic(
                     f"'{function}' has no parameter number {index}, "
                     f"it has {len(names)}: {names_text(names)}"
                 )
         if index in found:
-            raise PassFailedException(f"parameter '{names[index]}' of '{function}' is bound twice")
+            raise Diagnostic(f"parameter '{names[index]}' of '{function}' is bound twice")
         found[index] = data
     return dict(sorted(found.items()))
 
@@ -121,9 +119,7 @@ def _symbol_values(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) ->
     for index in bound:
         type_ = func.params[index].type
         if not isinstance(type_, relax.TensorType):
-            raise PassFailedException(
-                f"{where}: expected '{func.names[index]}' to be a tensor, got {type_}"
-            )
+            raise Diagnostic(f"{where}: expected '{func.names[index]}' to be a tensor, got {type_}")
         formals.append(Formal(f"argument '{func.names[index]}'", type_))
     unified = unify(where, formals, [data.tensor_type() for data in bound.values()])
     return _solve_composed(where, unified, formals, list(bound.values()))
@@ -149,7 +145,7 @@ def _solve_composed(
             symbols[solution[0]] = solution[1]
         elif expected != actual:
             verb = "cannot be" if always_differ(expected, actual) else "does not follow from"
-            raise PassFailedException(
+            raise Diagnostic(
                 f"{where}: dim {equation.expected} of {equation.subject} {verb} {actual}"
             )
     return symbols

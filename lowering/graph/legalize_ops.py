@@ -58,7 +58,7 @@ def _build(op: relax.OperatorOp, types: list[relax.TensorType], name: str) -> ti
         for t, operand in zip(types, type(op).operand_names(), strict=False)
     ]
     result = type(op).compute(te, inputs, op.attribute_values())
-    kernel = te.create_prim_func([*inputs, result], name)
+    kernel = te.build_prim_func([*inputs, result], name)
     kernel.properties["attrs"] = DictionaryAttr({PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)})
     return kernel
 

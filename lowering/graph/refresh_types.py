@@ -6,16 +6,16 @@ from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, TupleType
 from xdsl.ir import Block, Operation, TypeAttribute
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax
+from ...dialects.diagnostics import Diagnostic
 from ..substitute import set_type
 
 
 def refresh_types(func: relax.FuncOp) -> None:
     """Infer results of operators, tuples and dataflow blocks anew, and the function's result type.
 
-    Results of calls keep the types that the program states. Raises PassFailedException with one
+    Results of calls keep the types that the program states. Raises Diagnostic with one
     line where an operator does not accept the types of its operands.
     """
     _refresh_block(func.body.block, func.sym_name.data)
@@ -23,7 +23,7 @@ def refresh_types(func: relax.FuncOp) -> None:
 
 
 def _refresh_block(block: Block, function: str) -> None:
-    for op in block.ops:
+    for op in tuple(block.ops):
         if isinstance(op, relax.DataflowOp):
             _refresh_block(op.body.block, function)
             for result, value in zip(tuple(op.outputs), op.output.values, strict=True):
@@ -39,7 +39,7 @@ def _refresh_op(op: Operation, function: str) -> None:
             try:
                 set_type(op.result, type(op).infer(types, op.attribute_values()))
             except ValueError as error:
-                raise PassFailedException(f"in '{function}': {error}") from None
+                raise Diagnostic(f"in '{function}': {error}") from None
         case relax.TupleOp():
             set_type(
                 op.result, TupleType(ArrayAttr([cast(TypeAttribute, f.type) for f in op.fields]))

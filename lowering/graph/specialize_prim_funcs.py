@@ -27,9 +27,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException, VerifyException
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import relax, tir
+from ...dialects.diagnostics import Diagnostic
+from ..blame import blame
 from ..functions import PRIVATE, functions_by_name, graph_functions, is_private, unique_name
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_call
@@ -52,7 +54,8 @@ def specialize_prim_funcs(module: ModuleOp) -> None:
             continue
         key = (call.callee_name, tuple(values.values()))
         if key not in made:
-            made[key] = _add_clone(callee, values, functions)
+            with blame(call):
+                made[key] = _add_clone(callee, values, functions)
         call.callee = SymbolRefAttr(made[key])
         dropped[key[0]] = callee
     called = {c.callee_name for c in calls}
@@ -95,9 +98,7 @@ def _add_clone(
         clone.verify()
     except VerifyException as error:
         listed = ", ".join(f"{s} = {v}" for s, v in values.items())
-        raise PassFailedException(
-            f"call of '{origin}' with {listed}: {error.__cause__ or error}"
-        ) from None
+        raise Diagnostic(f"call of '{origin}' with {listed}: {error.__cause__ or error}") from None
     block = func.parent_block()
     assert block is not None
     block.insert_op_after(clone, func)

@@ -1,4 +1,4 @@
-"""Copies of loop code with index values replaced by expressions; unrolled loops are expanded on the way."""
+"""Copies of loop code with index values replaced by expressions and unrolled loops expanded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Copier:
         self.unroll_limit = unroll_limit
 
     def copy_all(self, block: Block) -> list[SSAValue]:
-        """Copy a block's operations; returns the values that its terminator yields, if it is a loop's."""
+        """Copy a block's operations; returns the values that it yields, if it is a loop's."""
         for op in block.ops:
             if isinstance(op, loops.YieldOp):
                 return [self.scope.value(v) for v in op.values]

@@ -1,4 +1,4 @@
-"""Which values of a vectorized loop's body differ from lane to lane, and whether lanes may run together."""
+"""Which values of a loop's body differ from lane to lane, and whether lanes may run together."""
 
 from __future__ import annotations
 
@@ -63,10 +63,11 @@ def is_contiguous(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) ->
 
 @dataclass
 class LaneAnalysis:
-    """What running the iterations of a loop together means; `lane` is the loop variable in expressions.
+    """What running the iterations of a loop together means.
 
-    `varying` holds the values that differ between lanes; `gathers` says whether an access jumps from lane
-    to lane, which costs one scalar access each.
+    `lane` is the loop variable in expressions, `varying` holds the values that differ between
+    lanes, and `gathers` says whether a load jumps from lane to lane, which costs one scalar load
+    each.
     """
 
     loop: loops.ForOp
@@ -78,13 +79,15 @@ class LaneAnalysis:
     stored: set[SSAValue] = field(default_factory=lambda: set())
 
     def can_run_together(self) -> bool:
-        """Whether all operations have a form on vectors, and no lane touches what another one writes."""
+        """Whether all operations work on vectors and no lane touches what another one writes."""
         self.places.clear()
         self.scope = Scope(Block(), in_place=True)
         lane = self.scope.values.expr(self.loop.loop_var).as_atom
         assert lane is not None
         self.lane = lane
-        return not self.loop.inits and self._allows_all(self.loop.body.block, False) and self._are_apart()
+        if self.loop.inits or not self._allows_all(self.loop.body.block, False):
+            return False
+        return all(self._is_apart(self.places[buffer]) for buffer in self.stored)
 
     def _varies(self, expr: IntExpr) -> bool:
         return self.lane in expr.atoms()
@@ -95,14 +98,9 @@ class LaneAnalysis:
     def _allows(self, op: Operation, masked: bool) -> bool:
         match op:
             case loops.LoadOp():
-                indices = self._access(op, masked)
-                if indices is not None and any(self._varies(i) for i in indices):
-                    self.varying.add(op.result)
-                return indices is not None
+                return self._allows_load(op, masked)
             case loops.StoreOp():
-                self.stored.add(op.buffer)
-                indices = self._access(op, masked)
-                return indices is not None and any(self._varies(i) for i in indices)
+                return self._allows_store(op)
             case loops.ForOp():
                 return self._allows_for(op, masked)
             case loops.IfOp():
@@ -115,24 +113,32 @@ class LaneAnalysis:
             case _:
                 return self._allows_scalar(op)
 
-    def _access(self, op: loops.LoadOp | loops.StoreOp, masked: bool) -> list[IntExpr] | None:
-        value = op.result if isinstance(op, loops.LoadOp) else op.value
-        if isinstance(value.type, VectorType):
-            return None
+    def _place(self, op: loops.LoadOp | loops.StoreOp) -> tuple[list[IntExpr], bool]:
+        """The indices of an access, and whether its lanes are neighbours in memory."""
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         self.places.setdefault(op.buffer, []).append(indices)
-        if any(self._varies(i) for i in indices) and not is_contiguous(
-            indices, cast(BufferType, op.buffer.type), self.lane
-        ):
-            self.gathers = True
-            return None if masked else indices
-        return indices
+        return indices, is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane)
+
+    def _allows_load(self, op: loops.LoadOp, masked: bool) -> bool:
+        indices, contiguous = self._place(op)
+        if isinstance(op.result.type, VectorType):
+            return False
+        if any(self._varies(i) for i in indices):
+            self.varying.add(op.result)
+            self.gathers = self.gathers or not contiguous
+            return contiguous or not masked
+        return True
+
+    def _allows_store(self, op: loops.StoreOp) -> bool:
+        self.stored.add(op.buffer)
+        return self._place(op)[1] and not isinstance(op.value.type, VectorType)
 
     def _allows_for(self, op: loops.ForOp, masked: bool) -> bool:
         bounds = self.scope.exprs([op.lower.data, op.extent.data], op.operands_)
         if op.kind.data not in ("serial", "unrolled") or any(self._varies(b) for b in bounds):
             return False
-        vectors = {v for v, init in zip(op.carry_vars, op.inits, strict=True) if init in self.varying}
+        starts = zip(op.carry_vars, op.inits, strict=True)
+        vectors = {var for var, init in starts if init in self.varying}
         while True:
             self.varying |= vectors
             if not self._allows_all(op.body.block, masked):
@@ -165,17 +171,12 @@ class LaneAnalysis:
         self.varying.update(op.results)
         return isinstance(op, ELEMENTWISE)
 
-    def _are_apart(self) -> bool:
-        """Whether the lanes' accesses to each buffer that is written never meet."""
-        return all(self._is_apart(self.places[buffer]) for buffer in self.stored)
-
     def _is_apart(self, places: Sequence[Sequence[IntExpr]]) -> bool:
-        return any(
-            self._separates(column) for column in zip(*places, strict=True)
-        )
+        """Whether the accesses of different lanes to a buffer never meet."""
+        return any(self._separates(column) for column in zip(*places, strict=True))
 
     def _separates(self, indices: Sequence[IntExpr]) -> bool:
-        """Whether this dim alone keeps lanes apart: the same ``c * lane + rest`` in all accesses and iterations."""
+        """Whether one dim keeps lanes apart: ``c * lane + r`` in all accesses and iterations."""
         first = indices[0].split_on(self.lane)
         if first is None or not first[0].constant or any(i != indices[0] for i in indices):
             return False

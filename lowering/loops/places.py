@@ -1,13 +1,15 @@
-"""Places in buffers that accesses name: when two of them are the same, and when they certainly are not."""
+"""Places in buffers: when two accesses name the same, and when they certainly do not."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects import loops
 from ...dialects.int_expr import IntExpr
@@ -29,7 +31,7 @@ class Place:
     @property
     def lanes(self) -> int:
         """How many elements the place has."""
-        return self.type.get_shape()[0] if isinstance(self.type, VectorType) else 1
+        return self.type.get_shape()[0] if isa(self.type, VectorType) else 1
 
 
 def place_of(op: Access, scope: Scope) -> Place:
@@ -54,5 +56,5 @@ def are_disjoint(places: Collection[Place]) -> bool:
 
 
 def _are_apart(spans: list[tuple[int, int]]) -> bool:
-    pairs = zip(spans, spans[1:], strict=False)
+    pairs = pairwise(spans)
     return all(start + lanes <= following for (start, lanes), (following, _) in pairs)

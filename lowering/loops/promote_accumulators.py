@@ -1,12 +1,14 @@
 """Elements that a loop reads and writes again and again become values that it carries.
 
-    loops.for %k in (0, m) {                        %y0 = loops.load %Y[%i]
-      %y = loops.load %Y[%i]                        %s = loops.for %k in (0, m) carry (%y = %y0 : f32) {
-      %x = loops.load %X[%i, %k]                      %x = loops.load %X[%i, %k]
-      %t = arith.addf %y, %x                 ⇒        %t = arith.addf %y, %x fastmath<reassoc,nsz,contract>
-      loops.store %t, %Y[%i]                          loops.yield %t : f32
-    }                                               }
-                                                    loops.store %s, %Y[%i]
+::
+
+    loops.for %k in (0, m) {                 %y0 = loops.load %Y[%i]
+      %y = loops.load %Y[%i]                 %s = loops.for %k in (0, m) carry (%y = %y0 : f32) {
+      %x = loops.load %X[%i, %k]      ⇒        %x = loops.load %X[%i, %k]
+      %t = arith.addf %y, %x                   %t = arith.addf %y, %x fastmath<reassoc,nsz,contract>
+      loops.store %t, %Y[%i]                   loops.yield %t : f32
+    }                                        }
+                                             loops.store %s, %Y[%i]
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ class _Promoter:
         allow_reassociation(self._carry(op, chosen, known, guarded) if chosen else op)
 
     def _candidates(self, op: loops.ForOp) -> list[Place]:
-        """The places that the loop's own body loads first and stores then, and that do not change with it."""
+        """The unchanging places that the loop's own body loads first and stores then."""
         places: dict[SSAValue, dict[Place, tuple[bool, bool]]] = {}
         excluded: set[SSAValue] = set()
         for inner in op.body.block.ops:
@@ -128,7 +130,7 @@ class _Promoter:
         return not any(v is op.loop_var or is_inside(v, op) for v in used)
 
     def _is_valid(self, place: Place) -> bool:
-        """Whether the place is inside its buffer wherever the loop stands, even if it does not run."""
+        """Whether the place is inside its buffer even if the loop does not run."""
         dims = cast(BufferType, place.buffer.type).dims
         last = len(dims) - 1
         for position, (index, dim) in enumerate(zip(place.indices, dims, strict=True)):
@@ -166,7 +168,9 @@ class _Promoter:
         content = known.contents.get(place)
         if content is not None:
             return content
-        load = loops.LoadOp(place.buffer, place.indices, self.scope.values.list, place.type, place.mask)
+        load = loops.LoadOp(
+            place.buffer, place.indices, self.scope.values.list, place.type, place.mask
+        )
         load.result.name_hint = place.buffer.name_hint
         block.add_op(load)
         return load.result

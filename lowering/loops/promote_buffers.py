@@ -1,4 +1,4 @@
-"""Memory that is only a detour for values becomes values: accumulators of loops, and small scratch buffers.
+"""Memory that is only a detour becomes values: accumulators of loops, small scratch buffers.
 
     %t = loops.alloca : !tir.buffer<[2], f32>
     loops.store %a, %t[0]                              ⇒      arith.addf %a, %a
@@ -23,7 +23,7 @@ from .promote_scratch import promote_scratch
 
 @dataclass(frozen=True)
 class PromoteBuffersPass(ModulePass):
-    """Keep accumulators and small scratch buffers in registers, and let reductions be reassociated."""
+    """Keep accumulators and small scratch buffers in registers; reassociate reductions."""
 
     name = "promote-buffers"
 

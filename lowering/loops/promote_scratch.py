@@ -1,10 +1,12 @@
-"""Scratch buffers that are only accessed at constant indices become values, carried by the loops in between.
+"""Scratch buffers that are only accessed at constant indices become values that loops carry.
 
-    loops.store %zero, %t[0]                        %s = loops.for %k in (0, m) carry (%b = %zero : f32) {
-    loops.for %k in (0, m) {                          …
-      %b = loops.load %t[0]                  ⇒        %c = arith.addf %b, %x
-      …                                               loops.yield %c : f32
-      %c = arith.addf %b, %x                        }
+::
+
+    loops.store %zero, %t[0]              %s = loops.for %k in (0, m) carry (%b = %zero : f32) {
+    loops.for %k in (0, m) {                …
+      %b = loops.load %t[0]        ⇒        %c = arith.addf %b, %x
+      …                                     loops.yield %c : f32
+      %c = arith.addf %b, %x              }
       loops.store %c, %t[0]
     }
 """
@@ -15,9 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, VectorType
 from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects import loops
 from .places import Access, Place, are_disjoint, place_of
@@ -36,8 +39,9 @@ class _Candidate:
 def promote_scratch(func: loops.FuncOp) -> None:
     """Turn stack buffers into values.
 
-    All accesses must be at constant indices, outside conditions and parallel loops. What a block reads
-    must not be left over from an earlier run of it, so its first access to each element is a store.
+    All accesses must be at constant indices, outside conditions and parallel loops. What a block
+    reads must not be left over from an earlier run of it, so its first access to each element is a
+    store.
     """
     scope = Scope(Block(), in_place=True)
     by_root: dict[Block, list[_Candidate]] = {}
@@ -138,7 +142,7 @@ class _Promotion:
             _drop(candidate.buffer)
 
     def _visit(self, block: Block, contents: dict[Place, SSAValue]) -> None:
-        """Replace the accesses in a block; `contents` is brought to what the places hold after it."""
+        """Replace the accesses in a block; `contents` becomes what the places hold after it."""
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp) and op.buffer in self.buffers:
                 op.result.replace_all_uses_with(self._content(place_of(op, self.scope), contents))
@@ -193,11 +197,12 @@ class _Promotion:
 
 def _zero(type_: Attribute) -> list[Operation]:
     """Operations for a value of memory that nobody wrote: any would do."""
-    if isinstance(type_, VectorType):
+    if isa(type_, VectorType):
         ops = _zero(type_.element_type)
         return [*ops, BroadcastOp(ops[0].results[0], type_)]
-    if isinstance(type_, IntegerType):
+    if isa(type_, IntegerType):
         return [ConstantOp(IntegerAttr(0, type_))]
+    assert isa(type_, AnyFloat)
     return [ConstantOp(FloatAttr(0.0, type_))]
 
 

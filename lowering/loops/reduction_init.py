@@ -1,8 +1,9 @@
-"""Where a reduction's initialisation may run: in a loop nest of its own, before the first reduction loop.
+"""Where a reduction's initialisation may run: in a loop nest before the first reduction loop.
 
-The counterpart is TVM's ``decompose_reduction``. A block says "initialise when all my reduce axes are at
-their first value"; a condition in the innermost loop that stops vectorisation. It means the same to
-initialise all elements before the loops that reduce, if nobody sees the difference: see `plan_init`.
+The counterpart is TVM's ``decompose_reduction``. A block says "initialise when all my reduce axes
+are at their first value"; a condition in the innermost loop that stops vectorisation. It means the
+same to initialise all elements before the loops that reduce, if nobody sees the difference: see
+`plan_init`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import loops, tir
-from ...dialects.bounds import Interval, interval_of, is_non_negative
+from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.sym import Values
 from ...dialects.tir.types import BufferType
@@ -24,7 +25,7 @@ from .scope import Bound, Scope, is_inside
 
 @dataclass(frozen=True)
 class Level:
-    """A loop around the place that is being converted: the old and the new one, and its bounds over new values."""
+    """A loop around the place that is being converted, and its bounds over new values."""
 
     source: tir.ForOp
     loop: loops.ForOp
@@ -35,7 +36,7 @@ class Level:
 
 @dataclass(frozen=True)
 class InitPlan:
-    """A nest for an initialisation: `loops` are repeated in front of `before`, elsewhere `first` values are used."""
+    """A nest in front of `before` that repeats `loops`; others have their `first` values."""
 
     before: loops.ForOp
     loops: tuple[Level, ...]
@@ -48,7 +49,7 @@ Access = tuple[SSAValue, str]
 
 @dataclass
 class Accesses:
-    """How often each operation's regions read and write each buffer; views count as what they view."""
+    """How often each operation reads and writes each buffer; views count as what they view."""
 
     counts: dict[Operation, Counter[Access]] = field(default_factory=lambda: {})
 
@@ -62,7 +63,9 @@ class Accesses:
     def _count(self, op: Operation) -> Counter[Access]:
         found: Counter[Access] = Counter()
         if not isinstance(op, tir.BlockOp | tir.MatchBufferOp):
-            kinds = "r" if isinstance(op, tir.LoadOp) else "w" if isinstance(op, tir.StoreOp) else "rw"
+            kinds = (
+                "r" if isinstance(op, tir.LoadOp) else "w" if isinstance(op, tir.StoreOp) else "rw"
+            )
             for operand in op.operands:
                 if isinstance(operand.type, BufferType):
                     found.update((root_buffer(operand), kind) for kind in kinds)
@@ -81,14 +84,19 @@ def root_buffer(buffer: SSAValue) -> SSAValue:
 
 
 def plan_init(
-    block: tir.BlockOp, bounds: Sequence[Bound], nest: Sequence[Level], scope: Scope, accesses: Accesses
+    block: tir.BlockOp,
+    bounds: Sequence[Bound],
+    nest: Sequence[Level],
+    scope: Scope,
+    accesses: Accesses,
 ) -> InitPlan | None:
-    """How to initialise before the loops that reduce, or `None` where only a condition in place is right.
+    """How to initialise before the loops that reduce, or `None` where that is not the same.
 
     With L the outermost loop that binds a reduce axis, all of these must hold:
 
-    - from L to the block there are loops only, each binds either reduce or other axes, and different
-      iterations bind different values (a loop that binds nothing would start the reduction over);
+    - from L to the block there are loops only, each binds either reduce or other axes, and
+      different iterations bind different values (a loop that binds nothing would start the
+      reduction over);
     - the first iteration of the reduce loops gives the reduce axes their first values;
     - nothing else in L touches the buffers that are initialised, and nothing in L writes what the
       initialisation reads;
@@ -96,8 +104,8 @@ def plan_init(
     - what the initialisation uses exists before L.
 
     A predicate on reduce loops is kept for their first iteration, except where it only says that
-    there is something to reduce: an empty sum is its initial value, although TVM's condition in place
-    leaves the output unwritten then.
+    there is something to reduce: an empty sum is its initial value, although TVM's condition in
+    place leaves the output unwritten then.
     """
     reduce, other = _bindings_by_kind(block, scope)
     inner = _loops_inside(reduce, nest, scope)
@@ -129,8 +137,10 @@ def _mentions(exprs: Sequence[IntExpr], level: Level) -> bool:
     return any(level.var in e.atoms() for e in exprs)
 
 
-def _loops_inside(reduce: Sequence[IntExpr], nest: Sequence[Level], scope: Scope) -> Sequence[Level]:
-    """The loops from the outermost that binds a reduce axis; none if one of those is out of reach."""
+def _loops_inside(
+    reduce: Sequence[IntExpr], nest: Sequence[Level], scope: Scope
+) -> Sequence[Level]:
+    """The loops from the outermost that binds a reduce axis; none if one is out of reach."""
     used = {atom for e in reduce for atom in e.atoms() if atom in scope.loop_vars}
     if used - {level.var for level in nest}:
         return ()
@@ -159,7 +169,7 @@ def _is_injective(exprs: Sequence[IntExpr], levels: Sequence[Level], scope: Scop
 
 
 def _are_digits(digits: list[tuple[IntExpr, IntExpr]]) -> bool:
-    """Whether each weight is at least the product of weight and extent of the digit before, starting from 1."""
+    """Whether each weight is at least the weight times the extent of the digit before it."""
     digits.sort(key=lambda d: (max((len(m) for m, _ in d[0].terms), default=0), abs(d[0].offset)))
     least = ONE
     for weight, extent in digits:
@@ -176,7 +186,7 @@ def _first_values(
     reduce: Sequence[IntExpr],
     scope: Scope,
 ) -> dict[Atom, IntExpr] | None:
-    """The first value of each reduce loop, if they do not depend on the other loops nor those on them."""
+    """The first value of each reduce loop, if these and the other loops are independent."""
     first: dict[Atom, IntExpr] = {}
     for level in reducing:
         first[level.var] = level.lower.substitute(first)
@@ -184,7 +194,11 @@ def _first_values(
         return None
     if any(_mentions([k.lower, k.extent], level) for k in kept for level in reducing):
         return None
-    mins = [a.min.data for a, kind in zip(block.axes.data, block.axis_kinds, strict=True) if kind == "reduce"]
+    mins = [
+        a.min.data
+        for a, kind in zip(block.axes.data, block.axis_kinds, strict=True)
+        if kind == "reduce"
+    ]
     starts = scope.exprs(mins, block.numbering())
     at_first = [scope.simplify(e.substitute(first)) for e in reduce]
     return first if at_first == starts else None
@@ -216,7 +230,7 @@ def _accessed_at_one_place(block: tir.BlockOp, buffer: SSAValue) -> bool:
 def _at_first(
     bound: Bound, reducing: Sequence[Level], first: dict[Atom, IntExpr], scope: Scope
 ) -> Bound | None:
-    """A bound in the first iteration of the reduce loops; `None` where it need not be tested."""
+    """A bound in the first reduce iteration; `None` where it need not be tested."""
     if not any(_mentions(bound, level) for level in reducing):
         return bound
     lhs, rhs = (scope.simplify(e.substitute(first)) for e in bound)

@@ -1,8 +1,8 @@
-"""What the values of a function mean while it is rebuilt: index values as expressions, data as new values."""
+"""What values mean while a function is rebuilt: indices are expressions, data are new values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.bounds import Interval, interval_of, is_less, simplify
-from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
+from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
 from ...dialects.sym import Values
 from ...dialects.tir import ApplyOp
 
@@ -30,15 +30,19 @@ class View:
     def place(self, indices: Sequence[IntExpr]) -> list[IntExpr]:
         """The indices of the buffer for indices of the view."""
         dropped = len(self.starts) - self.rank
-        return [*self.starts[:dropped], *(s + i for s, i in zip(self.starts[dropped:], indices, strict=True))]
+        return [
+            *self.starts[:dropped],
+            *(s + i for s, i in zip(self.starts[dropped:], indices, strict=True)),
+        ]
 
 
 @dataclass
 class Scope:
     """The meaning of old values, and the block where new operations go.
 
-    Expressions number new values by their position in `values.list`; `ranges` knows which values the
-    loop variables among them take. With `in_place`, values without a meaning of their own stay what they are.
+    Expressions number new values by their position in `values.list`; `ranges` knows which values
+    the loop variables among them take. With `in_place`, values without a meaning of their own stay
+    what they are.
     """
 
     block: Block
@@ -56,14 +60,14 @@ class Scope:
         self.block.add_op(op)
 
     @contextmanager
-    def inside(self, block: Block) -> Iterator[None]:
+    def inside(self, block: Block) -> Generator[None]:
         """Let new operations go to another block for a while."""
         outer, self.block = self.block, block
         yield
         self.block = outer
 
     @contextmanager
-    def renamed(self, renaming: Mapping[Atom, IntLike]) -> Iterator[None]:
+    def renamed(self, renaming: Mapping[Atom, IntLike]) -> Generator[None]:
         """Replace atoms in all expressions for a while."""
         outer, self.renaming = self.renaming, renaming
         yield
@@ -81,7 +85,7 @@ class Scope:
 
     def expr(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
         """An old operation's expression, whose ``arg(i)`` is ``operands[i]``, over new values."""
-        mapping = {Arg(i): self._meaning(operands[i]) for i in expr.args()}
+        mapping: dict[Atom, IntLike] = {Arg(i): self._meaning(operands[i]) for i in expr.args()}
         return self.simplify(expr.substitute(mapping).substitute(self.renaming))
 
     def exprs(self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]) -> list[IntExpr]:
@@ -90,7 +94,8 @@ class Scope:
 
     def simplify(self, expr: IntExpr) -> IntExpr:
         """The expression without the compounds that the loops' ranges decide."""
-        return simplify(expr, self.ranges)
+        has_compounds = any(isinstance(a, Compound) for monomial, _ in expr.terms for a in monomial)
+        return simplify(expr, self.ranges) if has_compounds else expr
 
     def undecided(self, bounds: Sequence[Bound]) -> list[Bound]:
         """The bounds that the loops' ranges do not prove."""
@@ -142,7 +147,9 @@ class Scope:
         view = self.views.get(buffer)
         if view is None:
             return self.data[buffer], list(indices)
-        return view.buffer, [self.simplify(i.substitute(self.renaming)) for i in view.place(indices)]
+        return view.buffer, [
+            self.simplify(i.substitute(self.renaming)) for i in view.place(indices)
+        ]
 
 
 def is_inside(value: SSAValue, op: Operation) -> bool:

@@ -1,5 +1,7 @@
 """Conditions that a loop can do without: they move out of it, or become a smaller extent.
 
+::
+
     loops.for %k in (0, 16) {                       loops.if (%i < n) {
       loops.if (%i < n, %b * 16 + %k < m) {   ⇒       loops.for %k in (0, min(16, m - %b * 16)) {
 """
@@ -10,7 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import loops
-from ...dialects.int_expr import ONE, Arg, Atom, Compound, IntExpr, minimum
+from ...dialects.int_expr import ONE, Atom, Compound, IntExpr, minimum
 from ...dialects.sym import ExprAttr, Values, pack
 from ...dialects.tir import BoundAttr
 from .scope import Bound, is_inside
@@ -19,9 +21,9 @@ from .scope import Bound, is_inside
 def tighten_bounds(block: Block) -> None:
     """Remove conditions from the loops in a block, inner ones first.
 
-    Only a condition that is all a loop's body does can go. Serial loops run fewer iterations then; the others
-    keep their extent, which says how they are distributed, and lose only conditions that do not change
-    from one iteration to the next. An extent below 0 means no iteration.
+    Only a condition that is all a loop's body does can go. Serial loops run fewer iterations then;
+    the others keep their extent, which says how they are distributed, and lose only conditions that
+    do not change from one iteration to the next. An extent below 0 means no iteration.
     """
     for op in list(block.ops):
         for region in op.regions:
@@ -80,7 +82,7 @@ def _tighten_loop(op: loops.ForOp) -> None:
 def _limit(
     bound: Bound, var: IntExpr, loop: loops.ForOp, values: list[SSAValue]
 ) -> IntExpr | Bound | None:
-    """Where the loop variable stops at the latest, or the bound if it is the same for all iterations."""
+    """Where the loop variable stops at the latest, or the bound if iterations do not change it."""
     atom = var.as_atom
     assert atom is not None
     split = (bound[0] - bound[1]).split_on(atom)
@@ -94,7 +96,7 @@ def _limit(
 
 
 def _is_known_before(expr: IntExpr, loop: loops.ForOp, values: list[SSAValue]) -> bool:
-    """Whether the expression can be computed before the loop, even where the loop does not run at all."""
+    """Whether the expression can be computed before the loop, even if that does not run."""
     if any(is_inside(values[i], loop) for i in expr.args()):
         return False
     return all(_never_divides_by_zero(a) for monomial, _ in expr.terms for a in monomial)
@@ -105,7 +107,9 @@ def _never_divides_by_zero(atom: Atom) -> bool:
         return True
     if atom.op in ("floordiv", "mod") and not atom.rhs.constant:
         return False
-    return all(_never_divides_by_zero(a) for e in (atom.lhs, atom.rhs) for m, _ in e.terms for a in m)
+    return all(
+        _never_divides_by_zero(a) for e in (atom.lhs, atom.rhs) for m, _ in e.terms for a in m
+    )
 
 
 def _rebuild(

@@ -1,4 +1,6 @@
-"""TensorIR to loops: blocks disappear, their axes become index expressions, initialisation becomes code.
+"""TensorIR to loops: blocks disappear, axes become index expressions, initialisation becomes code.
+
+::
 
     tir.for %i in (0, n) {                                      loops.for %i in (0, n) {
       tir.for %k in (0, m) {                                      loops.store %zero, %Y[%i]
@@ -12,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -20,14 +22,13 @@ from typing import Any, cast
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from ...dialects import loops, tir
+from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
 from ...dialects.sym import exprs_of
-from ...dialects.tir.types import BufferType
 from .copy_ops import rebuild
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .scope import Bound, Scope, View, name_of
@@ -38,8 +39,8 @@ from .tighten_bounds import tighten_bounds
 def convert_function(func: tir.PrimFuncOp) -> loops.FuncOp:
     """The kernel that does what the function does; the function stays as it is.
 
-    `index` parameters are symbols only. The kernel's symbols are the `index` parameters in order, then the
-    symbols that buffers determine. Buffers do not overlap unless ``tir.noalias`` is false.
+    `index` parameters are symbols only. The kernel's symbols are the `index` parameters in order,
+    then the symbols that buffers determine. Buffers do not overlap unless ``tir.noalias`` is false.
     """
     return _FunctionConverter(func).convert()
 
@@ -80,7 +81,9 @@ class _FunctionConverter:
     def convert_for(self, op: tir.ForOp) -> None:
         kind = op.kind.data
         if kind == "thread_binding":
-            self.fail(f"loop '{name_of(op.loop_var)}' is bound to {op.thread_tag}, which a CPU does not have")
+            self.fail(
+                f"loop '{name_of(op.loop_var)}' is bound to {op.thread_tag}, which a CPU has not"
+            )
         scope = self.scope
         lower, extent = scope.exprs([op.min.data, op.extent.data], op.operands_)
         if extent == ONE:
@@ -173,7 +176,7 @@ class _FunctionConverter:
         loop.body.block.add_op(loops.YieldOp([]))
 
     @contextmanager
-    def guarded(self, bounds: Sequence[Bound]) -> Iterator[None]:
+    def guarded(self, bounds: Sequence[Bound]) -> Generator[None]:
         """Put what follows under a condition, if there is one."""
         if not bounds:
             yield
@@ -204,22 +207,24 @@ class _FunctionConverter:
     def convert_match_buffer(self, op: tir.MatchBufferOp) -> None:
         starts = self.scope.exprs(exprs_of(op.starts), op.operands_)
         buffer, starts = self.scope.place(op.source, starts)
-        rank = cast(BufferType, op.result.type).rank
+        rank = op.result.type.rank
         self.scope.views[op.result] = View(buffer, tuple(starts), rank)
 
     def convert_alloc(self, op: tir.AllocBufferOp) -> None:
         """Stack memory, taken once per call or once per iteration of the parallel loop around."""
         if op not in self.on_stack:
             self.fail(
-                f"expected scratch buffer '{name_of(op.result)}' of type {op.result.type} to fit into "
-                f"{STACK_BYTES} bytes of stack or to be lifted by 'lift-workspace'"
+                f"expected scratch buffer '{name_of(op.result)}' of type {op.result.type} to fit "
+                f"into {STACK_BYTES} bytes of stack or to be lifted by 'lift-workspace'"
             )
-        new = loops.AllocaOp(cast(BufferType, op.result.type))
-        frame = self.frames[-1]
-        if frame.first_op is None:
-            frame.add_op(new)
-        else:
-            frame.insert_op_before(new, frame.first_op)
+        new = loops.AllocaOp(op.result.type)
+        _insert_first(self.frames[-1], new)
+        self.scope.define(op.result, new.result)
+
+    def convert_view(self, op: rt.ViewOp) -> None:
+        """A part of the workspace, for the whole function."""
+        new = rt.ViewOp(self.scope.value(op.source), op.offset.data, op.result.type)
+        _insert_first(self.frames[0], new)
         self.scope.define(op.result, new.result)
 
     def convert_constant(self, op: ConstantOp) -> None:
@@ -255,14 +260,22 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     tir.LoadOp: _FunctionConverter.convert_load,
     tir.MatchBufferOp: _FunctionConverter.convert_match_buffer,
     tir.StoreOp: _FunctionConverter.convert_store,
+    rt.ViewOp: _FunctionConverter.convert_view,
 }
 
 
 def symbol_order(func: tir.PrimFuncOp) -> list[str]:
-    """The kernel's symbols: `index` parameters in order, then what the buffers' shapes determine."""
+    """The kernel's symbols: `index` parameters in order, then those that buffers determine."""
     params = zip(func.names, func.params, strict=True)
     given = [name for name, param in params if isinstance(param.type, IndexType)]
     return list(dict.fromkeys([*given, *func.declared_symbols()]))
+
+
+def _insert_first(block: Block, op: Operation) -> None:
+    if block.first_op is None:
+        block.add_op(op)
+    else:
+        block.insert_op_before(op, block.first_op)
 
 
 def _is_noalias(func: tir.PrimFuncOp) -> bool:

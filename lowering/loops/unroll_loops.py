@@ -1,5 +1,7 @@
 """Unrolled loops become their iterations, one after the other, with constant indices.
 
+::
+
     loops.for %i in (0, 2) unrolled {              loops.store %v, %Y[0]
       loops.store %v, %Y[%i]               ⇒       loops.store %v, %Y[1]
     }
@@ -19,9 +21,8 @@ from ...dialects import loops
 from .copy_ops import Copier
 from .scope import Scope, describe, name_of, replace_by_block
 
-
 DEFAULT_LIMIT = 1024
-"""Loops of more iterations stay loops; their kind tells the next stage to unroll them partly."""
+"""Loops of more iterations stay loops of their kind, a hint for the next stage."""
 
 
 def unroll_loops(block: Block, limit: int, function: str) -> None:
@@ -35,8 +36,8 @@ def _unroll_in(op: Operation, limit: int, function: str) -> None:
         count = op.extent.data.constant
         if count is None:
             raise PassFailedException(
-                f"in '@{function}': expected unrolled loop '{name_of(op.loop_var)}' to have a constant "
-                f"extent, got {describe(op.extent.data, op.operands_)}"
+                f"in '@{function}': expected unrolled loop '{name_of(op.loop_var)}' to have a "
+                f"constant extent, got {describe(op.extent.data, op.operands_)}"
             )
         if count <= limit:
             for copy in _expand(op, count, limit):

@@ -1,5 +1,7 @@
 """Vectorized loops become operations on vectors, with masks where not all lanes run.
 
+::
+
     loops.for %j in (0, 16) vectorized {              %v = loops.load %X[0] : … -> vector<16xf32>
       %v = loops.load %X[%j] : … -> f32       ⇒       %w = arith.addf %v, %v : vector<16xf32>
       %w = arith.addf %v, %v : f32                    loops.store %w, %Y[0] : …, vector<16xf32>
@@ -14,7 +16,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, VectorType
-from xdsl.dialects.vector import BroadcastOp, ExtractOp, InsertOp
+from xdsl.dialects.vector import BroadcastOp, InsertOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -35,7 +37,7 @@ SYMBOLIC_LANES = 16
 
 
 class _VectorCopier(Copier):
-    """Copies a loop's body for `lanes` iterations from `base` on, of which the first `active` run."""
+    """Copies a loop's body for `width` iterations from `base` on, of which `active` run."""
 
     def __init__(
         self, scope: Scope, lanes: LaneAnalysis, width: int, base: IntExpr, active: IntExpr | None
@@ -100,9 +102,15 @@ class _VectorCopier(Copier):
         """One scalar load for each lane; lanes that are off hold what the first one does."""
         result: SSAValue | None = None
         for lane in range(self._lanes_on()):
-            load = loops.LoadOp(buffer, self._at(indices, lane), self.scope.values.list, op.result.type)
+            load = loops.LoadOp(
+                buffer, self._at(indices, lane), self.scope.values.list, op.result.type
+            )
             self.scope.emit(load)
-            part = BroadcastOp(load.result, type_) if result is None else InsertOp(load.result, result, [lane])
+            part = (
+                BroadcastOp(load.result, type_)
+                if result is None
+                else InsertOp(load.result, result, [lane])
+            )
             self.scope.emit(part)
             result = part.results[0]
         assert result is not None
@@ -112,13 +120,7 @@ class _VectorCopier(Copier):
         scope = self.scope
         indices = scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, value = scope.value(op.buffer), self._vector(op.value)
-        if is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane):
-            scope.emit(loops.StoreOp(value, buffer, self._at(indices), scope.values.list, self.mask))
-            return
-        for lane in range(self._lanes_on()):
-            part = ExtractOp(value, [lane], op.value.type)
-            scope.emit(part)
-            scope.emit(loops.StoreOp(part.result, buffer, self._at(indices, lane), scope.values.list))
+        scope.emit(loops.StoreOp(value, buffer, self._at(indices), scope.values.list, self.mask))
 
     def _copy_if(self, op: loops.IfOp) -> None:
         uniform: list[Bound] = []
@@ -131,13 +133,13 @@ class _VectorCopier(Copier):
                 active = last if active is None else minimum(active, last)
             else:
                 uniform.append((lhs, rhs))
-        narrows = active is not None and active != self.active
-        if narrows:
-            uniform.append((ZERO, active))
-        self._copy_under(op.body.block, uniform, active if narrows else None)
+        if active is None or active == self.active:
+            self._copy_under(op.body.block, uniform, None)
+        else:
+            self._copy_under(op.body.block, [*uniform, (ZERO, active)], active)
 
     def _copy_under(self, body: Block, bounds: list[Bound], active: IntExpr | None) -> None:
-        """Copy a body under conditions that are the same for all lanes, with fewer lanes on if `active` says so."""
+        """Copy a body under conditions on all lanes together, with `active` lanes on if given."""
         excess = [(lhs - rhs).constant for lhs, rhs in bounds]
         if any(e is not None and e >= 0 for e in excess):
             return
@@ -166,7 +168,11 @@ class _VectorCopier(Copier):
         with scope.inside(body):
             self.copy_all(op.body.block)
             yielded = zip(op.carry_vars, op.yielded, strict=True)
-            body.add_op(loops.YieldOp([self._vector(v) if var in varying else scope.value(v) for var, v in yielded]))
+            body.add_op(
+                loops.YieldOp(
+                    [self._vector(v) if var in varying else scope.value(v) for var, v in yielded]
+                )
+            )
         for old, new in zip(op.carried, loop.carried, strict=True):
             scope.define(old, new)
 
@@ -186,11 +192,11 @@ class _VectorCopier(Copier):
 
 
 def vectorize_loop(op: loops.ForOp) -> None:
-    """Replace a loop by operations on vectors where its lanes may run together; else make it a serial one.
+    """Replace a loop by operations on vectors; where lanes may not run together make it serial.
 
-    Up to `MAX_LANES` constant iterations are one vector, of a power of two lanes, masked if there are
-    fewer iterations. More are several vectors and a masked one. An extent that is not constant runs
-    vectors of `SYMBOLIC_LANES`, then the rest: masked, or one by one if the loop gathers.
+    Up to `MAX_LANES` constant iterations are one vector, of a power of two lanes, masked if there
+    are fewer iterations. More are several vectors and a masked one. An extent that is not constant
+    runs vectors of `SYMBOLIC_LANES`, then the rest: masked, or one by one if the loop gathers.
     """
     analysis = LaneAnalysis(op)
     if not analysis.can_run_together():
@@ -246,7 +252,7 @@ def _emit_symbolic(analysis: LaneAnalysis, scope: Scope, lower: IntExpr, extent:
 
 
 def vectorize_loops(block: Block, may_overlap: bool) -> None:
-    """Vectorize the loops in a block, inner ones first; where buffers may overlap they become serial."""
+    """Vectorize the loops in a block, inner ones first; if buffers may overlap, none."""
     for op in list(block.ops):
         for region in op.regions:
             for inner in region.blocks:
@@ -264,8 +270,9 @@ class VectorizeLoopsPass(ModulePass):
     """Turn loops of kind ``vectorized`` into operations on vectors.
 
     A loop whose lanes may not or cannot run together becomes serial, which is always right: LLVM's
-    own vectorizer gets it as it is. That is so for a reduction over the lanes, an iteration that reads what
-    another one writes, comparisons and conversions that `arith` lacks on vectors, and control flow on data.
+    own vectorizer gets it as it is. That is so for a reduction over the lanes, an iteration that
+    reads what another one writes, comparisons and conversions that `arith` lacks on vectors, and
+    control flow on data.
     """
 
     name = "vectorize-loops"

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax
+from ...dialects.diagnostics import Diagnostic
 from ..equations import Equation, always_differ, solve
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_call
@@ -22,32 +22,30 @@ from ..verify_calls import unify_call
 def impose_call_constraints(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
     """Replace symbols of the function, in place, until its types imply what its calls need.
 
-    The functions that it calls must have been treated before. Raises PassFailedException with one
+    The functions that it calls must have been treated before. Raises Diagnostic with one
     line for a condition that cannot hold, and for one that does not determine a symbol.
     """
     while (found := _first_undecided(func, functions)) is not None:
-        callee, equation = found
+        call, equation = found
         solution = solve(equation.expected, equation.actual, func.declared_symbols())
         if solution is None:
             verdict = (
                 "is never" if always_differ(equation.expected, equation.actual) else "may not be"
             )
-            raise PassFailedException(
-                f"call of '{callee}' in '{func.sym_name.data}': {equation.actual} "
-                f"of {equation.subject} {verdict} {equation.expected}"
+            raise Diagnostic(
+                f"call of '{call.callee_name}' in '{func.sym_name.data}': {equation.actual} "
+                f"of {equation.subject} {verdict} {equation.expected}",
+                call,
             )
         substitute_symbols(func, dict([solution]))
 
 
 def _first_undecided(
     func: relax.FuncOp, functions: Mapping[str, Operation]
-) -> tuple[str, Equation] | None:
+) -> tuple[relax.CallTIROp | relax.CallOp, Equation] | None:
     for op in func.walk():
-        unified = unify_call(op, functions)
-        if (
-            unified is not None
-            and unified.undecided
-            and isinstance(op, relax.CallTIROp | relax.CallOp)
-        ):
-            return op.callee_name, unified.undecided[0]
+        if not isinstance(op, relax.CallTIROp | relax.CallOp):
+            continue
+        if (unified := unify_call(op, functions)) is not None and unified.undecided:
+            return op, unified.undecided[0]
     return None

@@ -7,11 +7,12 @@ from typing import Any
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax, rt, tir
+from ...dialects.diagnostics import Diagnostic
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import exprs_of
+from ..blame import blame
 from .graph_values import Leaf, leaves, result_positions
 
 
@@ -20,10 +21,11 @@ def convert_function(
 ) -> rt.FuncOp:
     """The function as an `rt.func` called `name`; `callees` says under which names its callees run.
 
-    Raises PassFailedException with one line that names an operation, parameter or result without a
+    Raises Diagnostic with one line that names an operation, parameter or result without a
     counterpart.
     """
-    return _FunctionConverter(func, name, private, callees).convert()
+    with blame(func):
+        return _FunctionConverter(func, name, private, callees).convert()
 
 
 class _FunctionConverter:
@@ -70,7 +72,7 @@ class _FunctionConverter:
     def verify_param(self, name: str, type_: Attribute) -> None:
         wanted = relax.TensorType | TupleType if self.private else relax.TensorType
         if not isinstance(type_, wanted):
-            raise PassFailedException(
+            raise Diagnostic(
                 f"expected parameter '{name}' of {self.label} to be a tensor, got {type_}"
             )
 
@@ -78,7 +80,7 @@ class _FunctionConverter:
         type_ = self.func.result_type
         fields = type_.types.data if isinstance(type_, TupleType) else (type_,)
         if not all(isinstance(f, relax.TensorType) for f in fields):
-            raise PassFailedException(
+            raise Diagnostic(
                 f"expected {self.label} to return a tensor or a tuple of tensors, got {type_}"
             )
         self.results = [
@@ -98,10 +100,12 @@ class _FunctionConverter:
         convert = _CONVERT.get(type(op))
         if convert is None:
             hint = ": legalize it first" if isinstance(op, relax.OperatorOp) else ""
-            raise PassFailedException(
-                f"expected operations that run on memory in {self.label}, got '{op.name}'{hint}"
+            raise Diagnostic(
+                f"expected operations that run on memory in {self.label}, got '{op.name}'{hint}",
+                op,
             )
-        convert(self, op)
+        with blame(op):
+            convert(self, op)
 
     def convert_dataflow(self, op: relax.DataflowOp) -> None:
         inner = Block()
@@ -129,7 +133,7 @@ class _FunctionConverter:
 
     def convert_call_packed(self, op: relax.CallPackedOp) -> None:
         if op.result.first_use is not None:
-            raise PassFailedException(
+            raise Diagnostic(
                 f"expected the result of call_packed '{op.callee.data}' in {self.label} "
                 f"not to be used"
             )
@@ -151,7 +155,7 @@ class _FunctionConverter:
         found: list[SSAValue] = []
         for arg in args:
             if not tensors_in(arg.type) and not isinstance(arg.type, TupleType):
-                raise PassFailedException(
+                raise Diagnostic(
                     f"expected arguments of '{op.name}' in {self.label} to be tensors, "
                     f"got {arg.type}"
                 )
@@ -199,9 +203,7 @@ def tensor_type(leaf: Leaf) -> relax.TensorType:
 
 
 def buffer_type(type_: relax.TensorType, subject: str) -> tir.BufferType:
-    """The dense buffer of a tensor; raises PassFailedException for an unknown shape or dtype."""
+    """The dense buffer of a tensor; raises Diagnostic for an unknown shape or dtype."""
     if type_.dims is None or type_.dtype is None:
-        raise PassFailedException(
-            f"expected {subject} to have a known shape and dtype, got {type_}"
-        )
+        raise Diagnostic(f"expected {subject} to have a known shape and dtype, got {type_}")
     return tir.BufferType.of(type_.dims, type_.element_type)

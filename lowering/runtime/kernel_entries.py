@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import rt, tir
+from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import sym
 from ..call_signature import buffer_formals, unify
 from ..verify_calls import written_params
@@ -31,7 +31,7 @@ from ..verify_calls import written_params
 def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
     """The `rt.func` with the PrimFunc's name that checks its arguments and calls `kernel`.
 
-    Raises PassFailedException with one line for a parameter that users cannot pass: a scalar, an
+    Raises Diagnostic with one line for a parameter that users cannot pass: a scalar, an
     index that no buffer's shape determines, or a buffer with gaps.
     """
     block, names = Block(), list[str]()
@@ -72,7 +72,7 @@ def _index_names(func: tir.PrimFuncOp) -> list[str]:
             for n, p in zip(func.names, func.params, strict=True)
             if not isinstance(p.type, tir.BufferType) and n not in _buffer_symbols(func)
         )
-        raise PassFailedException(
+        raise Diagnostic(
             f"expected parameters of '{func.sym_name.data}' to be buffers or their dims, "
             f"got {others}"
         )
@@ -87,7 +87,7 @@ def _verify_layout(func: tir.PrimFuncOp) -> None:
     formals = buffer_formals(func.names, [p.type for p in func.params])
     where = f"entry of '{func.sym_name.data}'"
     for equation in unify(where, formals, dense, {n: sym(n) for n in _index_names(func)}).undecided:
-        raise PassFailedException(
+        raise Diagnostic(
             f"{where}: expected {equation.subject} to be row-major, got {equation.expected} "
             f"where that is {equation.actual}"
         )

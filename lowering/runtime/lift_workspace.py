@@ -1,10 +1,21 @@
-"""Large scratch buffers of kernels become memory that the caller passes, so that it is planned with the rest.
+"""Large scratch buffers of kernels become memory of the caller, planned with all the rest.
 
-    tir.prim_func @f(%X: …, %Y: …) {                tir.prim_func @f(%X: …, %Y: …, %workspace: !tir.buffer<[4 * n], i8>) {
-      %T = tir.alloc_buffer : !tir.buffer<[n], f32>   %T = rt.view %workspace[0] : … to !tir.buffer<[n], f32>
-      …                                         ⇒     …
-    rt.call_dps @f(%x) outs(%y)                     %workspace = rt.alloc : !tir.buffer<[4 * n], i8>
-                                                    rt.call_dps @f(%x) outs(%y, %workspace)
+::
+
+    tir.prim_func @f(%X: …, %Y: …) {
+      %T = tir.alloc_buffer : !tir.buffer<[n], f32>
+
+    rt.call_dps @f(%x) outs(%y)
+
+⇒
+
+::
+
+    tir.prim_func @f(%X: …, %Y: …, %workspace: !tir.buffer<[…], i8>) {
+      %T = rt.view %workspace[0] : … to !tir.buffer<[n], f32>
+
+    %workspace = rt.alloc : !tir.buffer<[…], i8>
+    rt.call_dps @f(%x) outs(%y, %workspace)
 """
 
 from __future__ import annotations
@@ -13,7 +24,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, IndexType, ModuleOp, StringAttr, i8
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, i8
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
@@ -26,12 +37,15 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.types import BufferType
 from ...dialects.tir.verify_block import value_range
 from ..call_signature import Formal, buffer_formals, index_values, unify
+from ..loops.scope import name_of
 from ..loops.stack_buffers import stack_buffers
 
 ALIGNMENT = 64
 """Bytes to whose multiples offsets are rounded: a cache line, and the widest vector register."""
 
 WORKSPACE = "workspace"
+
+_EARLIER_CALLS = (relax.CallTIROp, relax.CallDPSPackedOp)
 
 
 def lift_function(func: tir.PrimFuncOp) -> IntExpr | None:
@@ -74,19 +88,19 @@ def _trip_count(loop: tir.ForOp, func: tir.PrimFuncOp) -> IntExpr:
     values = value_range(loop.loop_var)
     if values is None:
         raise PassFailedException(
-            f"in '@{func.sym_name.data}': expected parallel loop '{loop.loop_var.name_hint}' around a scratch "
-            f"buffer to have bounds over symbols and loop variables"
+            f"in '@{func.sym_name.data}': expected parallel loop '{name_of(loop.loop_var)}' around "
+            f"a scratch buffer to have bounds over symbols and loop variables"
         )
     return values.extent if is_non_negative(values.extent) else maximum(values.extent, 0)
 
 
 def _slots_type(op: tir.AllocBufferOp, func: tir.PrimFuncOp) -> BufferType:
     """The buffer's type with a leading dim for each parallel loop around it."""
-    type_ = cast(BufferType, op.result.type)
+    type_ = op.result.type
     if not type_.is_dense:
-        name = op.result.name_hint or "a buffer"
         raise PassFailedException(
-            f"in '@{func.sym_name.data}': expected scratch buffer '{name}' to be dense, got {type_}"
+            f"in '@{func.sym_name.data}': expected scratch buffer '{name_of(op.result)}' "
+            f"to be dense, got {type_}"
         )
     counts = [_trip_count(loop, func) for loop in _parallel_loops(op)]
     if not counts:
@@ -106,7 +120,7 @@ def _slot_bytes(type_: BufferType) -> IntExpr:
 
 
 def _slots_size(op: tir.AllocBufferOp, type_: BufferType) -> IntExpr:
-    own = cast(BufferType, op.result.type)
+    own = op.result.type
     size = _slot_bytes(own)
     for count in type_.dims[: type_.rank - own.rank]:
         size = size * count
@@ -124,12 +138,15 @@ def _add_parameter(func: tir.PrimFuncOp, size: IntExpr) -> BlockArgument:
     return workspace
 
 
-def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, offset: IntExpr, type_: BufferType) -> None:
-    entry, block = workspace.owner, op.parent
-    assert entry.first_op is not None and block is not None
+def _replace(
+    op: tir.AllocBufferOp, workspace: BlockArgument, offset: IntExpr, type_: BufferType
+) -> None:
+    """Put a view where the allocation was, so that the blocks around need not declare it."""
+    block = op.parent
+    assert block is not None
     view = rt.ViewOp(workspace, offset, type_)
     view.result.name_hint = op.result.name_hint
-    entry.insert_op_before(view, entry.first_op)
+    block.insert_op_before(view, op)
     result = view.result
     if type_ != op.result.type:
         slot = _slot_of_iteration(op, view.result)
@@ -142,7 +159,7 @@ def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, offset: IntExpr, t
 
 
 def _slot_of_iteration(op: tir.AllocBufferOp, slots: SSAValue) -> tir.MatchBufferOp:
-    type_ = cast(BufferType, op.result.type)
+    type_ = op.result.type
     values = Values()
     starts: list[IntExpr] = []
     for loop in _parallel_loops(op):
@@ -154,7 +171,7 @@ def _slot_of_iteration(op: tir.AllocBufferOp, slots: SSAValue) -> tir.MatchBuffe
 
 @dataclass(frozen=True)
 class _Lifted:
-    """What a call needs to know of a function with a workspace: its signature without it, and the size."""
+    """A function with a workspace: its signature without it, and the size of it."""
 
     func: tir.PrimFuncOp
     formals: list[Formal]
@@ -178,7 +195,8 @@ def _pass_workspace(call: rt.CallDPSOp, callee: _Lifted) -> None:
     assert block is not None
     block.insert_op_before(memory, call)
     outputs = [*call.outputs, memory.result]
-    block.insert_op_before(rt.CallDPSOp(call.callee_name, call.inputs, outputs, exprs_of(call.vars)), call)
+    new = rt.CallDPSOp(call.callee_name, call.inputs, outputs, exprs_of(call.vars))
+    block.insert_op_before(new, call)
     call.detach()
     call.erase()
 
@@ -200,7 +218,7 @@ class LiftWorkspacePass(ModulePass):
         for call in list(op.walk()) if lifted else ():
             if isinstance(call, rt.CallDPSOp) and call.callee_name in lifted:
                 _pass_workspace(call, lifted[call.callee_name])
-            elif isinstance(call, relax.CallTIROp | relax.CallDPSPackedOp) and call.callee_name in lifted:
+            elif isinstance(call, _EARLIER_CALLS) and call.callee_name in lifted:
                 raise PassFailedException(
                     f"expected calls of '{call.callee_name}', which needs a workspace, to be "
                     f"'rt.call_dps', got '{call.name}'"

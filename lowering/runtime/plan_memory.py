@@ -40,9 +40,9 @@ from xdsl.dialects.builtin import IntAttr, ModuleOp, i8
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import rt, tir
+from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.sym import exprs_of
 from ..call_signature import buffer_formals, unify
@@ -80,8 +80,9 @@ def plan_module(module: ModuleOp) -> None:
 def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, caller: str) -> None:
     """Give a private function its scratch memory: one more output, in use during the call alone."""
     if callee.private is None:
-        raise PassFailedException(
-            f"expected '{caller}' to call kernels and private functions, got '{op.callee_name}'"
+        raise Diagnostic(
+            f"expected '{caller}' to call kernels and private functions, got '{op.callee_name}'",
+            op,
         )
     if size is None:
         return
@@ -99,14 +100,15 @@ def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, cal
 def plan_function(func: rt.FuncOp) -> IntExpr | None:
     """Turn the allocations of a function into views; returns the arena's size, `None` without one.
 
-    Raises PassFailedException if the function has an arena already and allocates beside it.
+    Raises Diagnostic if the function has an arena already and allocates beside it.
     """
     ops = list(straight_line(func))
     allocs = [op for op in ops if isinstance(op, rt.AllocOp)]
     if allocs and any(isinstance(op, rt.ArenaOp) for op in ops):
-        raise PassFailedException(
+        raise Diagnostic(
             f"expected '{func.sym_name.data}' to be planned once, "
-            f"got both 'rt.arena' and 'rt.alloc'"
+            f"got both 'rt.arena' and 'rt.alloc'",
+            func,
         )
     steps = {op: step for step, op in enumerate(ops)}
     for op in [a for a in allocs if a.result.first_use is None]:

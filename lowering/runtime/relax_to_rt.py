@@ -42,6 +42,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax, tir
+from ..blame import blame
 from ..functions import callees_first, functions_by_name, graph_functions, is_private, unique_name
 from ..graph.normalize import resolve_names
 from ..verify_calls import verify_calls
@@ -106,7 +107,8 @@ def _running_names(functions: dict[str, Operation]) -> dict[str, str]:
 def _add_entry(func: tir.PrimFuncOp, names: dict[str, str]) -> None:
     kernel = names[func.sym_name.data]
     if kernel != func.sym_name.data:
-        Rewriter.insert_op(kernel_entry(func, kernel), InsertPoint.before(func))
+        with blame(func):
+            Rewriter.insert_op(kernel_entry(func, kernel), InsertPoint.before(func))
         func.sym_name = StringAttr(kernel)
 
 

@@ -1,22 +1,26 @@
-"""Annotations of graph functions: `R.Tensor((1, "n"), "float32")`, `R.Tuple(…)`, `R.Shape(…)`, `R.Object`."""
+"""Annotations of graph functions: `R.Tensor((1, "n"), "float32")`, `R.Tuple(…)`, `R.Object`."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, TypeAttribute
 
 from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import expr_array
-from ...te.expr import Index, PrimExpr, symbol
-from ...te.tensor import dim_expr
-from ..namespace import ScriptName
+from ...te.arithmetic import dim_expr, symbol
+from ...te.expr import Index, PrimExpr
+from .describe import describe_value
 from .expressions import ExprParser
+
+EXPECTED = 'expected an annotation such as R.Tensor((1, "n"), "float32")'
+TENSOR_ARGUMENTS = ("shape", "dtype", "ndim", "vdevice")
 
 
 class AnnotationParser:
@@ -25,103 +29,120 @@ class AnnotationParser:
     def __init__(self, exprs: ExprParser):
         self.exprs = exprs
 
-    def type(self, node: ast.expr) -> Attribute:
+    def type(self, node: ast.expr) -> TypeAttribute:
         """The type an annotation stands for."""
+        with self.exprs.scope.source.reporting(node):
+            return self._type(node)
+
+    def _type(self, node: ast.expr) -> TypeAttribute:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            return self.type(ast.copy_location(ast.parse(node.value, mode="eval").body, node))
-        head = (
-            node.func
-            if isinstance(node, ast.Call)
-            else node.value
-            if isinstance(node, ast.Subscript)
-            else node
-        )
-        path = self.exprs.eval(head)
-        name = path.path if isinstance(path, ScriptName) else ""
-        match name:
+            return self._type(self.exprs.scope.source.expression(node, node.value))
+        match self.exprs.path(_head(node)):
             case "R.Tensor":
-                return self.tensor(node)
+                return self._tensor(node)
             case "R.Tuple":
                 return TupleType([self.type(n) for n in _arguments(node)])
             case "R.Shape":
-                dims = self.exprs.elements(_arguments(node)[0]) if _arguments(node) else []
-                return relax.ShapeType(expr_array([self.dim(d) for d in dims]))
+                return self._shape(node)
             case "R.Object":
                 return relax.ObjectType()
             case _:
-                raise self.exprs.error(
-                    node,
-                    f'expected an annotation such as R.Tensor((1, "n"), "float32"), got \'{ast.unparse(node)}\'',
-                )
+                raise self.exprs.error(node, f"{EXPECTED}, got '{ast.unparse(node)}'")
 
-    def tensor(self, node: ast.expr) -> TensorType:
+    def _shape(self, node: ast.expr) -> TypeAttribute:
+        arguments = _arguments(node)
+        if len(arguments) != 1:
+            message = f"expected R.Shape([dim, …]), got {len(arguments)} arguments"
+            raise self.exprs.error(node, message)
+        return relax.ShapeType(expr_array(self.dims(arguments[0])))
+
+    def _tensor(self, node: ast.expr) -> TensorType:
         """``R.Tensor(shape, dtype, ndim=…)`` in every form."""
-        given: dict[str, ast.expr] = {}
-        for argument in _arguments(node):
-            is_dtype = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-            given["dtype" if is_dtype else "shape"] = argument
-        if isinstance(node, ast.Call):
-            given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
-        unknown = set(given) - {"shape", "dtype", "ndim", "vdevice"}
-        if unknown:
-            raise self.exprs.error(
-                node,
-                f"expected shape, dtype and ndim of R.Tensor, got {', '.join(sorted(unknown))}",
-            )
+        given = self._tensor_arguments(node)
         element = element_type(self.exprs.dtype(given["dtype"])) if "dtype" in given else None
         if "shape" in given:
             return TensorType.of(self.dims(given["shape"]), element)
-        rank = self.exprs.eval(given["ndim"]) if "ndim" in given else None
-        return TensorType.of(None, element, rank if isinstance(rank, int) and rank >= 0 else None)
+        if "ndim" not in given:
+            return TensorType.of(None, element)
+        rank = self.exprs.eval(given["ndim"])
+        if not isinstance(rank, int) or rank < -1:
+            raise self.exprs.error(
+                given["ndim"], f"expected a number of dims, got {describe_value(rank)}"
+            )
+        return TensorType.of(None, element, None if rank < 0 else rank)
+
+    def _tensor_arguments(self, node: ast.expr) -> dict[str, ast.expr]:
+        given: dict[str, ast.expr] = {}
+        for argument in _arguments(node):
+            is_dtype = "shape" in given or self._is_string(argument)
+            given["dtype" if is_dtype else "shape"] = argument
+        if isinstance(node, ast.Call):
+            given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
+        unknown = sorted(set(given) - {*TENSOR_ARGUMENTS})
+        if unknown or len(_arguments(node)) > 2:
+            shown = ", ".join(unknown) or f"{len(_arguments(node))} arguments"
+            raise self.exprs.error(node, f"expected shape, dtype and ndim of R.Tensor, got {shown}")
+        return given
+
+    def _is_string(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
     def dims(self, node: ast.expr) -> list[IntExpr]:
-        """The dims of a shape, which may be a tuple, a list or a Python sequence in scope."""
+        """The dims of a shape: a tuple, a list or a Python sequence in scope."""
         if isinstance(node, ast.Tuple | ast.List):
-            return [self.dim(n) for n in node.elts]
+            return [d for n in node.elts for d in self._element(n)]
         value = self.exprs.eval(node)
         if isinstance(value, Sequence) and not isinstance(value, str):
-            return [dim_expr(d) for d in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        return [self.dim(node)]
+            return [self._checked(node, d) for d in cast("Sequence[Any]", value)]
+        return [self._dim(node)]
 
-    def dim(self, node: ast.expr) -> IntExpr:
-        """One dim: a number, an expression over symbols, or a string that declares its symbols."""
+    def _element(self, node: ast.expr) -> list[IntExpr]:
+        return self.dims(node.value) if isinstance(node, ast.Starred) else [self._dim(node)]
+
+    def _dim(self, node: ast.expr) -> IntExpr:
+        """A number, an expression over symbols, or a string that declares its symbols."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            inner = ast.parse(node.value, mode="eval").body
-            return self._string_dim(node, inner)
-        value = self.exprs.eval(node)
-        if isinstance(value, PrimExpr | int) and not isinstance(value, bool):
-            try:
-                dim = dim_expr(value)
-            except TypeError as error:
-                raise self.exprs.error(node, str(error)) from None
-            if (constant := dim.constant) is not None and constant < 0:
-                raise self.exprs.error(node, f"expected a dim of at least 0, got {constant}")
-            return dim
-        raise self.exprs.error(
-            node, f"expected a dim to be a number, a symbol or a string, got '{ast.unparse(node)}'"
-        )
+            inner = self.exprs.scope.source.expression(node, node.value)
+            self._declare(inner)
+            return self._checked(node, self.exprs.expr(inner))
+        return self._checked(node, self.exprs.eval(node))
 
-    def _string_dim(self, node: ast.expr, inner: ast.expr) -> IntExpr:
-        names = {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
+    def _declare(self, inner: ast.expr) -> None:
         scope = self.exprs.scope
-        for name in names:
-            if not any(isinstance(f.get(name), Index) for f in scope.frames):
-                scope.bind(name, symbol(name))
-        for child in ast.walk(inner):
-            ast.copy_location(child, node)
-        return dim_expr(self.exprs.expr(inner))
+        called = {n.func for n in ast.walk(inner) if isinstance(n, ast.Call)}
+        for part in ast.walk(inner):
+            if not isinstance(part, ast.Name) or part in called:
+                continue
+            if not any(isinstance(f.get(part.id), Index) for f in scope.frames):
+                scope.bind(part.id, symbol(part.id))
+
+    def _checked(self, node: ast.expr, value: Any) -> IntExpr:
+        if not isinstance(value, PrimExpr) and not hasattr(value, "__index__"):
+            shown = ast.unparse(node)
+            raise self.exprs.error(
+                node, f"expected a dim to be a number, a symbol or a string, got '{shown}'"
+            )
+        dim = dim_expr(value)
+        if (constant := dim.constant) is not None and constant < 0:
+            raise self.exprs.error(node, f"expected a dim of at least 0, got {constant}")
+        return dim
+
+
+def _head(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.Call(func=head) | ast.Subscript(value=head):
+            return head
+        case _:
+            return node
 
 
 def _arguments(node: ast.expr) -> list[ast.expr]:
-    if isinstance(node, ast.Call):
-        return list(node.args)
-    if isinstance(node, ast.Subscript):
-        is_pair = (
-            isinstance(node.slice, ast.Tuple)
-            and node.slice.elts
-            and isinstance(node.slice.elts[0], ast.Tuple)
-        )
-        return (
-            list(node.slice.elts) if is_pair and isinstance(node.slice, ast.Tuple) else [node.slice]
-        )
-    return []
+    match node:
+        case ast.Call():
+            return list(node.args)
+        case ast.Subscript(slice=ast.Tuple(elts=[ast.Tuple(), *_] as items)):
+            return items
+        case ast.Subscript():
+            return [node.slice]
+        case _:
+            return []

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
-from ...dialects.dtypes import element_type
-from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.tir.regions import infer_regions
-from ...ir.attributes import to_attribute
-from ...te.expr import PrimExpr, Var
-from ...te.tensor import dim_expr
+from ...te.expr import Imm, PrimExpr, Var
+from .attributes import dictionary
 
 if TYPE_CHECKING:
     from .statements import StatementParser
@@ -85,10 +82,8 @@ class BlockParser:
         )
 
     def _is_init(self, node: ast.stmt) -> bool:
-        return (
-            isinstance(node, ast.With)
-            and self.statements.called(node.items[0].context_expr) == "T.init"
-        )
+        is_with = isinstance(node, ast.With)
+        return is_with and self.statements.called(node.items[0].context_expr) == "T.init"
 
     def _init(self, node: ast.stmt) -> None:
         assert isinstance(node, ast.With)
@@ -116,20 +111,56 @@ class BlockParser:
 
     def _declaration(self, call: ast.Call, pending: _Pending) -> bool:
         parser = self.statements
-        match parser.called(call):
-            case "T.where":
-                pending.predicates += parser.condition(call.args[0])
-            case "T.reads":
-                pending.reads = self._regions(call.args)
-            case "T.writes":
-                pending.writes = self._regions(call.args)
-            case "T.block_attr" | "T.sblock_attr":
-                attr = to_attribute(parser.exprs.eval(call.args[0]))
-                assert isinstance(attr, DictionaryAttr)
-                pending.annotations = attr
-            case _:
-                return False
+        path = parser.called(call)
+        if path not in ("T.where", "T.reads", "T.writes", "T.block_attr", "T.sblock_attr"):
+            return False
+        with parser.scope.source.reporting(call):
+            if path == "T.reads":
+                pending.reads = parser.regions.regions(call.args)
+            elif path == "T.writes":
+                pending.writes = parser.regions.regions(call.args)
+            elif len(call.args) != 1:
+                raise parser.error(call, f"expected {path}(…), got {len(call.args)} arguments")
+            elif path == "T.where":
+                pending.predicates += self._condition(call.args[0])
+            else:
+                pending.annotations = dictionary(parser.exprs.eval(call.args[0]))
         return True
+
+    def _condition(self, node: ast.expr) -> list[tuple[IntExpr, IntExpr]]:
+        """The bounds ``lhs < rhs`` that a predicate of ``T.where`` is the conjunction of."""
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return [b for n in node.values for b in self._condition(n)]
+        if isinstance(node, ast.Call) and self.statements.called(node) == "T.And":
+            return [b for n in node.args for b in self._condition(n)]
+        if isinstance(node, ast.Compare):
+            sides = [self.statements.exprs.expr(n) for n in (node.left, *node.comparators)]
+            indices = [self.statements.emitter.index(e) for e in sides]
+            pairs = zip(node.ops, indices, indices[1:], strict=False)
+            return [b for op, lhs, rhs in pairs for b in self._bounds(node, op, lhs, rhs)]
+        value = self.statements.exprs.expr(node)
+        if isinstance(value, Imm) and value.value:
+            return []
+        message = "expected comparisons of integer expressions, joined by 'and'"
+        raise self.statements.error(node, message)
+
+    def _bounds(
+        self, node: ast.expr, op: ast.cmpop, lhs: IntExpr, rhs: IntExpr
+    ) -> list[tuple[IntExpr, IntExpr]]:
+        match op:
+            case ast.Lt():
+                return [(lhs, rhs)]
+            case ast.LtE():
+                return [(lhs, rhs + 1)]
+            case ast.Gt():
+                return [(rhs, lhs)]
+            case ast.GtE():
+                return [(rhs, lhs + 1)]
+            case ast.Eq():
+                return [(lhs, rhs + 1), (rhs, lhs + 1)]
+            case _:
+                message = "expected one of the comparisons < <= > >= =="
+                raise self.statements.error(node, message)
 
     def _remap(self, target: ast.expr, call: ast.Call, pending: _Pending) -> None:
         parser = self.statements
@@ -140,7 +171,8 @@ class BlockParser:
         if not len(kinds) == len(targets) == len(bindings):
             raise parser.error(
                 call,
-                f"expected as many kinds as axes and loop variables, got {len(kinds)}, {len(targets)} and {len(bindings)}",
+                "expected as many kinds as axes and loop variables, "
+                f"got {len(kinds)}, {len(targets)} and {len(bindings)}",
             )
         for kind, name, binding in zip(kinds, targets, bindings, strict=True):
             if kind not in REMAP_KINDS:
@@ -197,48 +229,3 @@ class BlockParser:
         parser.emitter.define(variable, arg)
         parser.scope.bind(target.id, variable)
         pending.axes.append(tir.Axis(kind, lower, extent, value))
-
-    def _regions(self, nodes: Sequence[ast.expr]) -> list[tir.BufferRegion]:
-        exprs = self.statements.exprs
-        items = [n for node in nodes for n in exprs.elements(node)]
-        return [self.region(n) for n in items]
-
-    def region(self, node: ast.expr) -> tir.BufferRegion:
-        """A region ``X[i, a:b]``."""
-        emitter = self.statements.emitter
-        part = self.statements.exprs.slice(node)
-        mins = tuple(emitter.index(lower) for lower, _ in part.ranges)
-        extents = tuple(
-            ONE if extent is None else emitter.index(extent) for _, extent in part.ranges
-        )
-        return tir.BufferRegion(emitter.buffers[part.buffer], mins, extents)
-
-    def match_buffer(self, target: ast.expr, node: ast.expr) -> None:
-        """``A = T.match_buffer(X[a:b, c:d], shape, …)``: a view of a region."""
-        parser = self.statements
-        assert isinstance(node, ast.Call)
-        if not isinstance(target, ast.Name):
-            raise parser.error(target, "expected a name for the buffer")
-        region = self.region(node.args[0])
-        source: Any = region.buffer.type
-        given = dict(zip(("shape", "dtype"), node.args[1:], strict=False))
-        given |= {k.arg: k.value for k in node.keywords if k.arg in ("shape", "dtype")}
-        shape = (
-            [dim_expr(d) for d in parser.exprs.shape(given["shape"])]
-            if "shape" in given
-            else list(region.extents)
-        )
-        if (
-            "dtype" in given
-            and element_type(parser.exprs.dtype(given["dtype"])) != source.element_type
-        ):
-            raise parser.error(
-                node,
-                f"expected a view of dtype {source.dtype}, got {parser.exprs.dtype(given['dtype'])}",
-            )
-        strides = source.element_strides()[source.rank - len(shape) :]
-        view = tir.BufferType.of(shape, source.element_type, strides, scope=source.scope.data)
-        parser.declare(
-            target.id,
-            tir.MatchBufferOp(region.buffer, region.mins, parser.emitter.values.list, view),
-        )

@@ -1,4 +1,4 @@
-"""Calls in graph functions: `R.call_tir` and `R.call_dps_packed` in every historical form, operators, siblings."""
+"""Calls in graph functions: `R.call_tir` in every historical form, operators, siblings."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import Atom, IntExpr, Sym
-from ...dialects.relax.constant import storage_dtype
 from ...dialects.relax.types import TensorType, tensors_in
 from ...dialects.sym import ExprArray, expr_array
+from ...te.arithmetic import dim_expr
 from ..errors import ScriptError
 from ..namespace import ScriptName
+from .relax_values import constant_data
+from .scope import suggestion
 
 if TYPE_CHECKING:
     from .relax_func import RelaxFuncParser
+    from .relax_values import ValueParser
 
 
 class ModuleName:
@@ -34,31 +36,30 @@ class CallParser:
         self.function = function
         self.exprs = function.exprs
 
+    @property
+    def values(self) -> ValueParser:
+        """The parser of what calls take."""
+        return self.function.values
+
     def error(self, node: ast.AST, message: str) -> ScriptError:
         """The script error at a node."""
         return self.function.error(node, message)
 
     def path(self, node: ast.expr) -> str:
         """The script path that a call calls, in today's spelling; empty for anything else."""
-        target = node.func if isinstance(node, ast.Call) else None
-        if not isinstance(target, ast.Name | ast.Attribute):
-            return ""
-        try:
-            value = self.exprs.eval(target)
-        except SyntaxError:
-            return ""
-        if not isinstance(value, ScriptName):
-            return ""
-        return value.path.replace("relax.op.", "R.", 1).replace("R.op.", "R.", 1)
+        path = self.exprs.path(node.func) if isinstance(node, ast.Call) else ""
+        for old in ("relax.op.", "R.op.", "relax."):
+            if path.startswith(old):
+                return f"R.{path.removeprefix(old)}"
+        return path
 
     def is_module_name(self, node: ast.expr) -> bool:
         """Whether a name stands for the module that is being parsed."""
         if not isinstance(node, ast.Name):
             return False
-        try:
-            return isinstance(self.function.scope.lookup(node), ModuleName)
-        except SyntaxError:
-            return False
+        frames = self.function.scope.frames
+        found = (f[node.id] for f in reversed(frames) if node.id in f)
+        return isinstance(next(found, None), ModuleName)
 
     def call(self, node: ast.Call) -> SSAValue:
         """The value of a call."""
@@ -74,9 +75,7 @@ class CallParser:
             "R.alloc_tensor": self._alloc_tensor,
             "R.builtin.alloc_tensor": self._alloc_tensor,
             "R.const": self._const,
-            "R.tuple": lambda n: self.function.value(
-                ast.copy_location(ast.Tuple(n.args, ast.Load()), n)
-            ),
+            "R.tuple": self._tuple,
         }
         if path in handlers:
             return handlers[path](node)
@@ -84,7 +83,14 @@ class CallParser:
         if name in relax.OPERATORS:
             return self._operator_call(node, name)
         shown = path or ast.unparse(node.func)
-        raise self.error(node.func, f"expected an operator or function of Relax, got '{shown}'")
+        known = [*handlers, *(n.replace("relax.", "R.", 1) for n in relax.OPERATORS)]
+        raise self.error(
+            node.func,
+            f"expected an operator or function of Relax, got '{shown}'{suggestion(shown, known)}",
+        )
+
+    def _tuple(self, node: ast.Call) -> SSAValue:
+        return self.values.value(ast.copy_location(ast.Tuple(node.args, ast.Load()), node))
 
     def _sibling(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Attribute) and self.is_module_name(node.value):
@@ -98,7 +104,7 @@ class CallParser:
         if signature is None:
             raise self.error(node.func, f"expected a function of the module, got '{name}'")
         params, result = signature
-        args = [self.function.value(a) for a in node.args]
+        args = [self.values.value(a) for a in node.args]
         if len(args) != len(params):
             raise self.error(node, f"'{name}' expects {len(params)} arguments, got {len(args)}")
         mapping = _bindings(params, [a.type for a in args])
@@ -131,7 +137,7 @@ class CallParser:
         if node is None:
             return []
         nodes = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
-        return [self.function.value(n) for n in nodes]
+        return [self.values.value(n) for n in nodes]
 
     def _out_type(self, node: ast.Call, given: dict[str, ast.expr]) -> Attribute:
         """``R.Tensor(…)``, a list of them, or a shape with ``dtype=``."""
@@ -186,7 +192,7 @@ class CallParser:
             if isinstance(node, ast.Call) and self.path(node) in ("R.shape", "R.ShapeExpr")
             else node
         )
-        return expr_array(self.function.dims(inner))
+        return expr_array([dim_expr(d) for d in self.exprs.shape(inner)])
 
     def _call_dps_packed(self, node: ast.Call) -> SSAValue:
         given = self._arguments(node, ("func", "args", "out_sinfo"))
@@ -198,7 +204,7 @@ class CallParser:
         if not node.args:
             raise self.error(node, "expected the name of a registered function")
         callee, _ = self._callee(node.args[0])
-        args = [self.function.value(a) for a in node.args[1:]]
+        args = [self.values.value(a) for a in node.args[1:]]
         types = {k.arg: k.value for k in node.keywords}
         annotation = types.get("sinfo_args", types.get("ty_args"))
         if isinstance(annotation, ast.Tuple | ast.List) and annotation.elts:
@@ -223,11 +229,11 @@ class CallParser:
         dtype = self.exprs.dtype(dtype_node) if dtype_node is not None else _default_dtype(value)
         if isinstance(value, str):
             value = float(value)
-        return self.function.constant(constant_data(value, dtype), node)
+        return self.values.constant(constant_data(value, dtype), node)
 
     def _operator_call(self, node: ast.Call, name: str) -> SSAValue:
         names = relax.OPERATORS[name].operand_names()
-        operands = [self.function.value(a) for a in node.args[: len(names)]]
+        operands = [self.values.value(a) for a in node.args[: len(names)]]
         attributes: dict[str, Any] = {}
         extra = node.args[len(names) :]
         order = relax.OPERATORS[name].attribute_names()
@@ -235,7 +241,7 @@ class CallParser:
             attributes[attribute] = self.exprs.eval(argument)
         for keyword in node.keywords:
             if keyword.arg in names:
-                operands.append(self.function.value(keyword.value))
+                operands.append(self.values.value(keyword.value))
             elif keyword.arg is not None:
                 attributes[keyword.arg] = self.exprs.eval(keyword.value)
         if len(extra) > len(order):
@@ -250,26 +256,14 @@ class CallParser:
     ) -> SSAValue:
         """An operator applied to values."""
         kept = {k: v for k, v in attributes.items() if v is not None}
-        try:
-            op = relax.OPERATORS[name].of(operands, kept)
-        except ValueError as error:
-            raise self.error(node, str(error)) from None
-        return self._emit(op, node)
+        with self.function.scope.source.reporting(node):
+            return self._emit(relax.OPERATORS[name].of(operands, kept), node)
 
 
 def _default_dtype(value: Any) -> str:
     if isinstance(value, bool):
         return "bool"
     return "int32" if isinstance(value, int) else "float32"
-
-
-def constant_data(value: Any, dtype: str) -> relax.TensorData:
-    """A number or nested list as constant data; bfloat16 is rounded to nearest even."""
-    if dtype != "bfloat16":
-        return relax.TensorData.of(np.asarray(value, dtype), dtype)
-    bits = np.asarray(value, np.float32).reshape(-1).view(np.uint32)
-    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return relax.TensorData.of(rounded.astype(storage_dtype(dtype)).reshape(np.shape(value)), dtype)
 
 
 def _bindings(params: Sequence[Attribute], args: Sequence[Attribute]) -> dict[Atom, IntExpr]:

@@ -1,11 +1,12 @@
-"""Names in a script: what the script itself binds, the Python values around it, and the script namespaces."""
+"""Names in a script: its own bindings, the Python values around it, the script namespaces."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
@@ -36,14 +37,13 @@ class Scope:
         self.source = source
         self.python = python
         self.frames: list[dict[str, Any]] = [{}]
-        self.loop_depth: dict[int, int] = {}
 
     @contextmanager
-    def nested(self):
+    def nested(self) -> Generator[dict[str, Any]]:
         """A scope inside the current one."""
         self.frames.append({})
         try:
-            yield
+            yield self.frames[-1]
         finally:
             self.frames.pop()
 
@@ -51,38 +51,44 @@ class Scope:
         """Bind a name in the innermost scope."""
         self.frames[-1][name] = value
 
-    def bound_outside(self, name: str) -> bool:
-        """Whether an enclosing scope, and not the innermost one, binds the name."""
-        return name not in self.frames[-1] and any(name in f for f in self.frames[:-1])
+    def enclosing(self, name: str) -> Any:
+        """What an enclosing scope, and not the innermost one, binds the name to; else `None`."""
+        if name in self.frames[-1]:
+            return None
+        return next((f[name] for f in reversed(self.frames) if name in f), None)
 
     def lookup(self, node: ast.Name) -> Any:
         """The value of a name; a script error where there is none."""
         for frame in reversed(self.frames):
             if node.id in frame:
                 return frame[node.id]
-        default = root_of(node.id)
         value = self.python.get(node.id, _MISSING)
-        if value is _MISSING:
-            value = (
-                getattr(builtins, node.id, _MISSING) if node.id in _ALLOWED_BUILTINS else _MISSING
-            )
+        if value is _MISSING and node.id in _ALLOWED_BUILTINS:
+            value = getattr(builtins, node.id)
         script = as_script_name(value)
+        if script is None:
+            script = root_of(node.id)
         if script is not None:
             return script
-        if default is not None:
-            return default
         if value is _MISSING:
-            raise self.source.error(node, f"name '{node.id}' is not defined")
+            known = [name for frame in self.frames for name in frame]
+            raise self.source.error(
+                node, f"name '{node.id}' is not defined{suggestion(node.id, known)}"
+            )
         return value
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """``, did you mean 'grid'?`` where a known name is close."""
+    close = get_close_matches(name, known, 1)
+    return f", did you mean '{close[0]}'?" if close else ""
 
 
 def as_script_name(value: Any) -> ScriptName | None:
     """The script namespace that a Python object is, if it is one."""
     if isinstance(value, ScriptName):
         return value
-    path = (
-        getattr(value, "__script_path__", None)
-        if isinstance(value, ModuleType) or callable(value)
-        else None
-    )
+    if not isinstance(value, ModuleType) and not callable(value):
+        return None
+    path = getattr(value, "__script_path__", None)
     return ScriptName(path) if isinstance(path, str) else None

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp
-from ...ir.scalar_ops import reads_memory
+from ...ir.scalar_ops import reads_memory, yielded
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
 from .operators import Text
@@ -178,11 +178,7 @@ class Expressions:
         return Text(call_text("T.call_extern", quote(dtype), quote(op.callee.data), *arguments))
 
     def _conditional(self, op: scf.IfOp, unsigned: bool) -> Text:
-        branches: list[str] = []
-        for region in op.regions:
-            last = region.block.last_op
-            assert last is not None
-            branches.append(self.value(last.operands[0], unsigned).text)
+        branches = [self.value(v, unsigned).text for v in yielded(op)]
         return Text(call_text("T.if_then_else", self.value(op.cond).text, *branches))
 
     def _by_name(self, op: Operation, unsigned: bool) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -56,7 +57,7 @@ def print_function(op: PrimFuncOp | FuncOp, *, show_meta: bool = False) -> str:
 def _function(op: Operation) -> PrimFuncOp | FuncOp:
     if not isinstance(op, PrimFuncOp | FuncOp):
         raise ValueError(f"expected functions of tir and relax to print, got '{op.name}'")
-    if not op.sym_name.data.isidentifier():
+    if not op.sym_name.data.isidentifier() or iskeyword(op.sym_name.data):
         raise ValueError(f"expected a function name that Python accepts, got '{op.sym_name.data}'")
     return op
 

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.dtypes import dtype_name, is_unsigned
 from ...dialects.tir import BufferType, CallExternOp, LoadOp
+from ...ir.scalar_ops import yielded
 
 UNSIGNED_INPUT = frozenset(
     f"arith.{n}"
@@ -93,7 +94,7 @@ class Signs:
         if op.name in SAME_AS_INPUT:
             return self.common([o for o in op.operands if o.type == value.type])
         if op.name == "scf.if":
-            return self.common([r.block.last_op.operands[0] for r in op.regions if r.block.last_op])
+            return self.common(yielded(op))
         return None
 
     def common(self, values: list[SSAValue]) -> bool | None:

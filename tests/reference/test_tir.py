@@ -1,4 +1,4 @@
-"""TensorIR: blocks, init, predicates, data-dependent control flow, views; at once and point by point."""
+"""TensorIR: blocks, predicates, data-dependent control flow, views; at once and point by point."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 from xrelax.reference import EvaluationError, evaluate
 
 MATMUL = """
-tir.prim_func @matmul(%A: !tir.buffer<[n, k], f32>, %B: !tir.buffer<[k, m], f32>, %C: !tir.buffer<[n, m], f32>) {
+tir.prim_func @matmul(%A: !tir.buffer<[n, k], f32>, %B: !tir.buffer<[k, m], f32>,
+    %C: !tir.buffer<[n, m], f32>) {
   tir.for %i0 in (0, (n + 3) floordiv 4) parallel {
     tir.for %j in (0, m) {
       tir.for %l in (0, k) {
         tir.for %i1 in (0, 4) vectorized {
-          tir.block "C" (%vi: spatial (0, n) = %i0 * 4 + %i1, %vj: spatial (0, m) = %j, %vk: reduce (0, k) = %l)
+          tir.block "C" (%vi: spatial (0, n) = %i0 * 4 + %i1, %vj: spatial (0, m) = %j,
+              %vk: reduce (0, k) = %l)
               where (%i0 * 4 + %i1 < n) reads (%A[%vi, %vk], %B[%vk, %vj]) writes (%C[%vi, %vj]) {
             tir.init {
               %zero = arith.constant 0.0 : f32
@@ -78,7 +80,8 @@ SCAN = """
 tir.prim_func @scan(%X: !tir.buffer<[n, m], i32>, %Y: !tir.buffer<[n, m], i32>) {
   tir.for %i in (0, n) {
     tir.for %j in (0, m) {
-      tir.block "Y" (%vi: spatial (0, n) = %i, %vj: opaque (0, m) = %j) reads (%X[%vi, %vj], %Y[%vi, 0 : m]) writes (%Y[%vi, %vj]) {
+      tir.block "Y" (%vi: spatial (0, n) = %i, %vj: opaque (0, m) = %j) reads (%X[%vi, %vj],
+          %Y[%vi, 0 : m]) writes (%Y[%vi, %vj]) {
         %zero = arith.constant 0 : index
         %j1 = tir.apply %vj
         %first = arith.cmpi eq, %j1, %zero : index
@@ -182,7 +185,8 @@ tir.prim_func @histogram(%I: !tir.buffer<[n], i64>, %H: !tir.buffer<[m], i32>) {
     tir.store %new, %H[%at] : !tir.buffer<[m], i32>
   }
 }
-tir.prim_func @gather(%I: !tir.buffer<[n], i64>, %X: !tir.buffer<[m], f32>, %Y: !tir.buffer<[n], f32>) {
+tir.prim_func @gather(%I: !tir.buffer<[n], i64>, %X: !tir.buffer<[m], f32>,
+    %Y: !tir.buffer<[n], f32>) {
   tir.for %i in (0, n) {
     %k = tir.load %I[%i] : !tir.buffer<[n], i64>
     %at = arith.index_cast %k : i64 to index
@@ -216,7 +220,8 @@ FUSED = """
 tir.prim_func @transpose(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[m, n], f32>) {
   tir.for %f0 in (0, (n * m + 3) floordiv 4) {
     tir.for %f1 in (0, 4) {
-      tir.block "Y" (%vi: spatial (0, m) = (%f0 * 4 + %f1) floordiv n, %vj: spatial (0, n) = (%f0 * 4 + %f1) mod n)
+      tir.block "Y" (%vi: spatial (0, m) = (%f0 * 4 + %f1) floordiv n,
+          %vj: spatial (0, n) = (%f0 * 4 + %f1) mod n)
           where (%f0 * 4 + %f1 < n * m) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
         %x = tir.load %X[%vj, %vi] : !tir.buffer<[n, m], f32>
         tir.store %x, %Y[%vi, %vj] : !tir.buffer<[m, n], f32>
@@ -363,9 +368,9 @@ def test_assert_and_external_calls(parse):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([normal(2, 3), normal(4, 5), normal(2, 5)], r"expected argument 'B' to have shape \(3, 5\), got \(4, 5\)"),
+        ([normal(2, 3), normal(4, 5), normal(2, 5)], r"'B' to have shape \(3, 5\), got \(4, 5\)"),
         ([normal(2, 3), normal(3), normal(2, 5)], "expected argument 'B' to have rank 2, got 1"),
-        ([normal(2, 3), normal(3, 5, dtype="float64"), normal(2, 5)], "'B' to have dtype float32, got float64"),
+        ([normal(2, 3), normal(3, 5, dtype="float64"), normal(2, 5)], "'B' to have dtype float32"),
         ([normal(2, 3)], "expected 3 arguments for 'matmul', got 1"),
         ([normal(2, 3), 3.0, normal(2, 5)], "expected argument 'B' to be an array, got float"),
     ],

@@ -1,4 +1,4 @@
-"""What every graph operator declares once: operands, attributes, inference, legalization and reference semantics."""
+"""What every graph operator declares once: operands, attributes, inference, reference."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ..types import TensorType, python_shape, shape_text
 class OperatorOp(IRDLOperation, ABC):
     """A pure function of tensors.
 
-    A subclass gives `infer` (the result type from operand types and attributes, for static, symbolic and
-    unknown shapes), `compute` (its definition in the tensor expression language, which is how it is
-    lowered) and `reference` (NumPy). The text form and the Python call ``relax.op.NAME`` follow from the
-    operand names and properties.
+    A subclass gives `infer` (the result type from operand types and attributes, for static,
+    symbolic and unknown shapes), `compute` (its definition in the tensor expression language, which
+    is how it is lowered) and `reference` (NumPy). The text form and the Python call
+    ``relax.op.NAME`` follow from the operand names and properties.
     """
 
     result = result_def(TensorType)
@@ -58,7 +58,9 @@ class OperatorOp(IRDLOperation, ABC):
     def encode(cls, attributes: dict[str, Any]) -> dict[str, Attribute | None]:
         """Python attribute values as properties."""
         if attributes:
-            raise ValueError(f"expected no attributes for '{cls.name}', got {', '.join(attributes)}")
+            raise ValueError(
+                f"expected no attributes for '{cls.name}', got {', '.join(attributes)}"
+            )
         return {}
 
     def attribute_values(self) -> dict[str, Any]:
@@ -66,7 +68,9 @@ class OperatorOp(IRDLOperation, ABC):
         return {}
 
     @classmethod
-    def of(cls, operands: Sequence[SSAValue], attributes: dict[str, Any] | None = None) -> OperatorOp:
+    def of(
+        cls, operands: Sequence[SSAValue], attributes: dict[str, Any] | None = None
+    ) -> OperatorOp:
         """The operation on these operands, with its result type inferred.
 
         Raises ValueError with one line where operands or attributes do not fit.
@@ -74,7 +78,9 @@ class OperatorOp(IRDLOperation, ABC):
         values = attributes or {}
         for name, operand in zip(cls.operand_names(), operands, strict=False):
             if not isinstance(operand.type, TensorType):
-                raise ValueError(f"expected {name} of '{cls.name}' to be a tensor, got {operand.type}")
+                raise ValueError(
+                    f"expected {name} of '{cls.name}' to be a tensor, got {operand.type}"
+                )
         types = [o.type for o in operands if isinstance(o.type, TensorType)]
         return cls.create(
             operands=list(operands),
@@ -89,7 +95,9 @@ class OperatorOp(IRDLOperation, ABC):
         except ValueError as error:
             raise VerifyException(str(error)) from None
         if inferred != self.result.type:
-            raise VerifyException(f"expected '{self.name}' to give {inferred}, got {self.result.type}")
+            raise VerifyException(
+                f"expected '{self.name}' to give {inferred}, got {self.result.type}"
+            )
 
 
 class UnaryOp(OperatorOp, ABC):
@@ -108,12 +116,16 @@ class BinaryOp(OperatorOp, ABC):
 
 
 def common_element_type(op_name: str, operands: Sequence[TensorType]) -> Attribute | None:
-    """The element type that all operands share; `None` if one is unknown; raises ValueError if they differ."""
+    """The element type that all operands share.
+
+    `None` if one is unknown; raises ValueError if they differ.
+    """
     known = [o for o in operands if o.dtype is not None]
     for operand in known[1:]:
         if operand.dtype != known[0].dtype:
             raise ValueError(
-                f"expected operands of '{op_name}' to have one dtype, got {known[0].dtype} and {operand.dtype}"
+                f"expected operands of '{op_name}' to have one dtype, "
+                f"got {known[0].dtype} and {operand.dtype}"
             )
     return known[0].element_type if len(known) == len(operands) else None
 
@@ -123,17 +135,23 @@ def broadcast_types(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorTyp
     element = common_element_type(op_name, (lhs, rhs))
     if lhs.dims is None or rhs.dims is None:
         ranks = (lhs.rank, rhs.rank)
-        return TensorType.of(None, element, None if None in ranks else max(r for r in ranks if r is not None))
+        return TensorType.of(
+            None, element, None if None in ranks else max(r for r in ranks if r is not None)
+        )
     try:
         return TensorType.of(broadcast_dims(lhs.dims, rhs.dims), element)
     except ValueError:
         raise ValueError(
-            f"expected shapes of '{op_name}' to broadcast, got {shape_text(lhs)} and {shape_text(rhs)}"
+            f"expected shapes of '{op_name}' to broadcast, "
+            f"got {shape_text(lhs)} and {shape_text(rhs)}"
         ) from None
 
 
 def broadcast_dims(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> list[IntExpr]:
-    """The broadcast shape; a symbolic dim against another is taken to be equal only if it is the same expression."""
+    """The broadcast shape.
+
+    A symbolic dim against another is taken to be equal only if it is the same expression.
+    """
     rank = max(len(lhs), len(rhs))
     padded = ([ONE] * (rank - len(side)) + list(side) for side in (lhs, rhs))
     dims: list[IntExpr] = []

@@ -41,11 +41,12 @@ class BinaryElementwiseOp(BinaryOp, ABC):
     @classmethod
     def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         lhs, rhs = tensors
-        return te.compute(
-            te.broadcast_shape(lhs.shape, rhs.shape),
-            lambda *i: cls.combine(te, lhs(*broadcast_indices(lhs, i)), rhs(*broadcast_indices(rhs, i))),
-            name=f"T_{cls.name.removeprefix('relax.')}",
-        )
+
+        def element(*i: Any) -> Any:
+            return cls.combine(te, lhs(*broadcast_indices(lhs, i)), rhs(*broadcast_indices(rhs, i)))
+
+        shape = te.broadcast_shape(lhs.shape, rhs.shape)
+        return te.compute(shape, element, name=f"T_{cls.name.removeprefix('relax.')}")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -57,7 +58,10 @@ class AddOp(BinaryElementwiseOp):
     """``lhs + rhs``; `numpy.add`, `torch.add`."""
 
     name = "relax.add"
-    numpy_function = staticmethod(np.add)
+
+    @staticmethod
+    def numpy_function(*arrays: Any) -> Any:
+        return np.add(*arrays)
 
     @classmethod
     def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
@@ -69,7 +73,10 @@ class SubtractOp(BinaryElementwiseOp):
     """``lhs - rhs``; `numpy.subtract`, `torch.sub`."""
 
     name = "relax.subtract"
-    numpy_function = staticmethod(np.subtract)
+
+    @staticmethod
+    def numpy_function(*arrays: Any) -> Any:
+        return np.subtract(*arrays)
 
     @classmethod
     def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
@@ -81,7 +88,10 @@ class MultiplyOp(BinaryElementwiseOp):
     """``lhs * rhs``; `numpy.multiply`, `torch.mul`."""
 
     name = "relax.multiply"
-    numpy_function = staticmethod(np.multiply)
+
+    @staticmethod
+    def numpy_function(*arrays: Any) -> Any:
+        return np.multiply(*arrays)
 
     @classmethod
     def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
@@ -93,13 +103,18 @@ class DivideOp(BinaryElementwiseOp):
     """``lhs / rhs`` of floats; `numpy.divide`, `torch.div`."""
 
     name = "relax.divide"
-    numpy_function = staticmethod(np.divide)
+
+    @staticmethod
+    def numpy_function(*arrays: Any) -> Any:
+        return np.divide(*arrays)
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         for operand in operands:
             if operand.dtype is not None and not is_float(operand.dtype):
-                raise ValueError(f"expected operands of '{cls.name}' to be floats, got {operand.dtype}")
+                raise ValueError(
+                    f"expected operands of '{cls.name}' to be floats, got {operand.dtype}"
+                )
         return super().infer(operands, attributes)
 
     @classmethod
@@ -112,7 +127,10 @@ class MaximumOp(BinaryElementwiseOp):
     """The larger of two, NaN where either is NaN; `numpy.maximum`, `torch.maximum`."""
 
     name = "relax.maximum"
-    numpy_function = staticmethod(np.maximum)
+
+    @staticmethod
+    def numpy_function(*arrays: Any) -> Any:
+        return np.maximum(*arrays)
 
     @classmethod
     def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
@@ -132,7 +150,11 @@ class ReluOp(UnaryOp):
     @classmethod
     def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
-        return te.compute(data.shape, lambda *i: te.max(data(*i), te.const(0, data.dtype)), name="compute")
+
+        def element(*i: Any) -> Any:
+            return te.max(data(*i), te.const(0, data.dtype))
+
+        return te.compute(data.shape, element, name="compute")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -147,7 +169,9 @@ class EwiseFMAOp(OperatorOp):
     x = operand_def(TensorType)
     y = operand_def(TensorType)
     z = operand_def(TensorType)
-    assembly_format = "$x `,` $y `,` $z attr-dict `:` type($x) `,` type($y) `,` type($z) `->` type($result)"
+    assembly_format = (
+        "$x `,` $y `,` $z attr-dict `:` type($x) `,` type($y) `,` type($z) `->` type($result)"
+    )
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -157,10 +181,12 @@ class EwiseFMAOp(OperatorOp):
     @classmethod
     def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         x, y, z = tensors
+
+        def element(*i: Any) -> Any:
+            return te.fma(*(t(*broadcast_indices(t, i)) for t in (x, y, z)))
+
         shape = te.broadcast_shape(te.broadcast_shape(x.shape, y.shape), z.shape)
-        return te.compute(
-            shape, lambda *i: te.fma(*(t(*broadcast_indices(t, i)) for t in (x, y, z))), name="T_fma"
-        )
+        return te.compute(shape, element, name="T_fma")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

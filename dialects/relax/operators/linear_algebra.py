@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def
 
@@ -21,7 +21,9 @@ def matmul_type(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
     element = common_element_type(op_name, (lhs, rhs))
     for side in (lhs, rhs):
         if side.rank == 0:
-            raise ValueError(f"expected operands of '{op_name}' to have at least one dim, got {shape_text(side)}")
+            raise ValueError(
+                f"expected operands of '{op_name}' to have at least one dim, got {shape_text(side)}"
+            )
     if lhs.dims is None or rhs.dims is None:
         return TensorType.of(None, element)
     a = (IntExpr.of(1), *lhs.dims) if len(lhs.dims) == 1 else lhs.dims
@@ -40,7 +42,10 @@ def matmul_type(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
 
 @irdl_op_definition
 class MatmulOp(BinaryOp):
-    """Matrix product with batching and broadcasting: ``(…, n, k) @ (…, k, m)``; `numpy.matmul`, `torch.matmul`."""
+    """Matrix product with batching and broadcasting.
+
+    ``(…, n, k) @ (…, k, m)``; `numpy.matmul`, `torch.matmul`.
+    """
 
     name = "relax.matmul"
 
@@ -59,7 +64,10 @@ class MatmulOp(BinaryOp):
 
 @irdl_op_definition
 class LinearOp(OperatorOp):
-    """``data @ weight.T + bias`` with data (…, k), weight (m, k), bias (m,); `torch.nn.functional.linear`."""
+    """``data @ weight.T + bias`` with data (…, k), weight (m, k), bias (m,).
+
+    `torch.nn.functional.linear`.
+    """
 
     name = "relax.linear"
     data = operand_def(TensorType)
@@ -74,7 +82,9 @@ class LinearOp(OperatorOp):
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         data, weight, *bias = operands
         if weight.rank not in (None, 2):
-            raise ValueError(f"expected weight of '{cls.name}' to have rank 2, got {shape_text(weight)}")
+            raise ValueError(
+                f"expected weight of '{cls.name}' to have rank 2, got {shape_text(weight)}"
+            )
         turned = TensorType.of(weight.dims and weight.dims[::-1], weight.element_type)
         try:
             product = matmul_type(cls.name, data, turned)
@@ -85,9 +95,14 @@ class LinearOp(OperatorOp):
             ) from None
         for vector in bias:
             common_element_type(cls.name, (data, vector))
-            if vector.dims is not None and weight.dims is not None and vector.dims != weight.dims[:1]:
+            if (
+                vector.dims is not None
+                and weight.dims is not None
+                and vector.dims != weight.dims[:1]
+            ):
                 raise ValueError(
-                    f"expected bias of '{cls.name}' to have shape ({weight.dims[0]},), got {shape_text(vector)}"
+                    f"expected bias of '{cls.name}' to have shape ({weight.dims[0]},), "
+                    f"got {shape_text(vector)}"
                 )
         return product
 
@@ -114,21 +129,30 @@ class PermuteDimsOp(UnaryOp):
         axes = cast("Sequence[int] | None", attributes.get("axes"))
         unknown = set(attributes) - {"axes"}
         if unknown:
-            raise ValueError(f"expected attributes of '{cls.name}' among axes, got {', '.join(sorted(unknown))}")
+            raise ValueError(
+                f"expected attributes of '{cls.name}' among axes, got {', '.join(sorted(unknown))}"
+            )
         return {"axes": None if axes is None else DenseArrayBase.from_list(i64, list(axes))}
 
     def attribute_values(self) -> dict[str, Any]:
-        return {"axes": None if self.axes is None else tuple(int(v) for v in self.axes.iter_values())}
+        if self.axes is None:
+            return {"axes": None}
+        return {"axes": cast("DenseArrayBase[IntegerType]", self.axes).get_values()}
 
     @classmethod
     def order(cls, rank: int, attributes: dict[str, Any]) -> list[int]:
-        """The source dim of each result dim, all non-negative; raises ValueError for a wrong permutation."""
+        """The source dim of each result dim, all non-negative.
+
+        Raises ValueError for a wrong permutation.
+        """
         axes = cast("Sequence[int] | None", attributes.get("axes"))
         if axes is None:
             return list(range(rank))[::-1]
         order = [a + rank if a < 0 else a for a in axes]
         if sorted(order) != list(range(rank)):
-            raise ValueError(f"expected axes of '{cls.name}' to permute {rank} dims, got {tuple(axes)}")
+            raise ValueError(
+                f"expected axes of '{cls.name}' to permute {rank} dims, got {tuple(axes)}"
+            )
         return order
 
     @classmethod
@@ -137,7 +161,9 @@ class PermuteDimsOp(UnaryOp):
         if data.dims is None:
             return data
         order = cls.order(len(data.dims), attributes)
-        return TensorType(type(data).of([data.dims[i] for i in order], None).shape, data.element_type)
+        return TensorType(
+            type(data).of([data.dims[i] for i in order], None).shape, data.element_type
+        )
 
     @classmethod
     def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -152,5 +178,3 @@ class PermuteDimsOp(UnaryOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return np.transpose(arrays[0], cls.order(arrays[0].ndim, attributes))
-
-

@@ -1,9 +1,8 @@
-"""Random TensorIR kernels compute the same before and after each pass that turns them into loops."""
+"""Random TensorIR kernels compute the same before and after each pass on their way to loops."""
 
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +12,14 @@ from xrelax.dialects import get_context
 from xrelax.pipeline import load_pass
 from xrelax.reference import evaluate
 
-PASSES = ("convert-tir-to-loops", "unroll-loops", "vectorize-loops", "promote-buffers", "cse", "dce")
+PASSES = (
+    "convert-tir-to-loops",
+    "unroll-loops",
+    "vectorize-loops",
+    "promote-buffers",
+    "cse",
+    "dce",
+)
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
@@ -68,7 +74,9 @@ def axes(draw: st.DrawFn, name: str, kinds: tuple[str, ...]) -> Axis:
 
 
 def nest(ordered: list[tuple[str, str, str]], block: str) -> str:
-    opened = "".join(f"tir.for {n} in (0, {e}) {k if k != 'serial' else ''} {{\n" for n, e, k in ordered)
+    opened = "".join(
+        f"tir.for {n} in (0, {e}) {k if k != 'serial' else ''} {{\n" for n, e, k in ordered
+    )
     return opened + block + "}\n" * len(ordered)
 
 
@@ -84,12 +92,13 @@ REDUCE = ("serial", "serial", "unrolled")
 
 @st.composite
 def reductions(draw: st.DrawFn):
-    """``Y[i, j] = sum(X[i, k] * W[k, j])`` or a maximum, in any loop order, then ``Z = Y + B[j]``."""
+    """A sum or maximum over k of ``X[i, k] * W[k, j]`` in any loop order, then ``Z = Y + B``."""
     i, j = draw(axes("i", SPATIAL)), draw(axes("j", SPATIAL))
     k = draw(axes("k", REDUCE))
     ordered = draw(st.permutations([*i.loops, *j.loops, *k.loops]))
     ordered = [
-        (n, e, "serial" if kind == "parallel" and p else kind) for p, (n, e, kind) in enumerate(ordered)
+        (n, e, "serial" if kind == "parallel" and p else kind)
+        for p, (n, e, kind) in enumerate(ordered)
     ]
     combine, start = draw(st.sampled_from([("addf", "0.0"), ("maximumf", "-100.0")]))
     transposed = draw(st.booleans())

@@ -107,9 +107,9 @@ tir.prim_func @split(%X: !tir.buffer<[4], f32>, %A: !tir.buffer<[2], f32>, %B: !
 }
 relax.func @main(%x: !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>> {
   %s = relax.call_tir @split(%x) : (!relax.tensor<[4], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
-  %s0 = relax.tuple_get_item %s[#builtin.int<0>] : tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>> -> !relax.tensor<[2], f32>
+  %s0 = "relax.tuple_get_item"(%s) <{index = #builtin.int<0>}> : (tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>) -> !relax.tensor<[2], f32>
   %a = relax.call_dps_packed "env.relu"(%s0) : (!relax.tensor<[2], f32>) -> !relax.tensor<[2], f32>
-  %b = relax.tuple_get_item %s[#builtin.int<1>] : tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>> -> !relax.tensor<[2], f32>
+  %b = "relax.tuple_get_item"(%s) <{index = #builtin.int<1>}> : (tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>) -> !relax.tensor<[2], f32>
   %t = relax.tuple(%a, %b) : (!relax.tensor<[2], f32>, !relax.tensor<[2], f32>) -> tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
   relax.return %t : tuple<!relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
 }

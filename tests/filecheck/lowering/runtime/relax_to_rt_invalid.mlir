@@ -25,7 +25,7 @@ relax.func @main(%x: !relax.tensor<rank 2, f32>) -> !relax.tensor<rank 2, f32> {
 
 // CHECK: expected parameter 't' of 'main' to be a tensor, got tuple<!relax.tensor<[n], f32>>
 relax.func @main(%t: tuple<!relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32> {
-  %x = relax.tuple_get_item %t[#builtin.int<0>] : tuple<!relax.tensor<[n], f32>> -> !relax.tensor<[n], f32>
+  %x = "relax.tuple_get_item"(%t) <{index = #builtin.int<0>}> : (tuple<!relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32>
   relax.return %x : !relax.tensor<[n], f32>
 }
 

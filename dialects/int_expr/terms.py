@@ -1,11 +1,4 @@
-"""Canonical integer expressions: tensor dims, loop bounds, indices and predicates are all written in them.
-
-An expression is a polynomial with integer coefficients over *atoms*: symbols of the enclosing
-function, operands of the operation that holds the expression, and floordiv, mod, min and max of
-other expressions. Construction canonicalizes, so equal values compare equal: ``(n + 2) + 3`` is
-``n + 5`` and ``n - n`` is ``0``. The counterparts are TVM's ``PrimExpr`` with ``arith::Analyzer``
-and MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
-"""
+"""Atoms and the canonical polynomials over them."""
 
 from __future__ import annotations
 
@@ -19,7 +12,7 @@ IntLike: TypeAlias = "IntExpr | Atom | int"
 
 @dataclass(frozen=True, slots=True)
 class Sym:
-    """A symbol of the enclosing function, such as the ``n`` of ``T.int64()`` or of ``R.Tensor(("n",))``."""
+    """A symbol of the enclosing function: the ``n`` of ``T.int64()`` or of ``R.Tensor(("n",))``."""
 
     name: str
 
@@ -31,12 +24,18 @@ class Arg:
     index: int
 
 
-COMPOUND_OPS = ("floordiv", "mod", "min", "max")
+_EVALUATE: dict[str, Callable[[int, int], int]] = {
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+}
+COMPOUND_OPS = tuple(_EVALUATE)
 
 
 @dataclass(frozen=True)
 class Compound:
-    """``floordiv``, ``mod``, ``min`` or ``max`` of two expressions that did not simplify further."""
+    """A ``floordiv``, ``mod``, ``min`` or ``max`` of expressions that did not simplify further."""
 
     op: str
     lhs: IntExpr
@@ -51,6 +50,8 @@ class Compound:
 
 
 Atom: TypeAlias = Sym | Arg | Compound
+
+
 Monomial: TypeAlias = tuple[Atom, ...]
 
 
@@ -94,7 +95,8 @@ class IntExpr:
         return IntExpr((((value,), 1),))
 
     @staticmethod
-    def _from_dict(terms: dict[Monomial, int]) -> IntExpr:
+    def from_terms(terms: Mapping[Monomial, int]) -> IntExpr:
+        """The sum of products with these coefficients; each product's atoms are in order."""
         kept = [(m, c) for m, c in terms.items() if c]
         if len(kept) > 1:
             kept.sort(key=lambda term: _monomial_key(term[0]))
@@ -134,7 +136,7 @@ class IntExpr:
         terms = dict(self.terms)
         for monomial, coefficient in rhs.terms:
             terms[monomial] = terms.get(monomial, 0) + coefficient
-        return IntExpr._from_dict(terms)
+        return IntExpr.from_terms(terms)
 
     def __neg__(self) -> IntExpr:
         return IntExpr(tuple((m, -c) for m, c in self.terms))
@@ -154,22 +156,22 @@ class IntExpr:
                 if m0 and m1:
                     m = tuple(sorted(m, key=_atom_key))
                 terms[m] = terms.get(m, 0) + c0 * c1
-        return IntExpr._from_dict(terms)
+        return IntExpr.from_terms(terms)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
     def __floordiv__(self, other: IntLike) -> IntExpr:
-        return floordiv(self, IntExpr.of(other))
+        return _compound("floordiv", self, IntExpr.of(other))
 
     def __rfloordiv__(self, other: IntLike) -> IntExpr:
-        return floordiv(IntExpr.of(other), self)
+        return _compound("floordiv", IntExpr.of(other), self)
 
     def __mod__(self, other: IntLike) -> IntExpr:
-        return floormod(self, IntExpr.of(other))
+        return _compound("mod", self, IntExpr.of(other))
 
     def __rmod__(self, other: IntLike) -> IntExpr:
-        return floormod(IntExpr.of(other), self)
+        return _compound("mod", IntExpr.of(other), self)
 
     def atoms(self) -> Iterator[Atom]:
         """Every symbol and operand in the expression, with repetitions, compounds looked into."""
@@ -199,7 +201,7 @@ class IntExpr:
             for atom in monomial:
                 if isinstance(atom, Compound):
                     lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
-                    term = term * compound(atom.op, lhs, rhs)
+                    term = term * _compound(atom.op, lhs, rhs)
                 else:
                     term = term * mapping.get(atom, atom)
             result = result + term
@@ -223,12 +225,18 @@ class IntExpr:
         return total
 
     def coefficient_of(self, atom: Atom) -> IntExpr | None:
-        """``c`` where the expression is ``c * atom + rest`` and neither mentions `atom`; else `None`."""
+        """``c`` where the expression is ``c * atom + rest`` and neither mentions `atom`.
+
+        Else `None`.
+        """
         coefficient, rest = self.split_on(atom) or (None, None)
         return coefficient if rest is not None else None
 
     def split_on(self, atom: Atom) -> tuple[IntExpr, IntExpr] | None:
-        """``(c, rest)`` where the expression is ``c * atom + rest`` and neither mentions `atom`, else `None`."""
+        """``(c, rest)`` where the expression is ``c * atom + rest`` and neither mentions `atom`.
+
+        `None` where there is no such form.
+        """
         coefficient: dict[Monomial, int] = {}
         rest: dict[Monomial, int] = {}
         for monomial, value in self.terms:
@@ -236,9 +244,11 @@ class IntExpr:
             if len(monomial) - len(others) > 1 or any(_mentions(a, atom) for a in others):
                 return None
             (rest if len(others) == len(monomial) else coefficient)[others] = value
-        return IntExpr._from_dict(coefficient), IntExpr._from_dict(rest)
+        return IntExpr.from_terms(coefficient), IntExpr.from_terms(rest)
 
     def __str__(self) -> str:
+        from .text import render  # which needs the classes of this module
+
         return render(self)
 
     def __repr__(self) -> str:
@@ -246,6 +256,8 @@ class IntExpr:
 
 
 ZERO = IntExpr(())
+
+
 ONE = IntExpr((((), 1),))
 
 
@@ -267,144 +279,7 @@ def _mentions(atom: Atom, wanted: Atom) -> bool:
     )
 
 
-def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    """``lhs // rhs`` rounded towards minus infinity."""
-    divisor = rhs.constant
-    if divisor == 1 or not lhs.terms:
-        return lhs
-    if divisor is None or divisor == 0:
-        return _exact_quotient(lhs, rhs) or IntExpr.of(Compound("floordiv", lhs, rhs))
-    if (value := lhs.constant) is not None:
-        return IntExpr.of(value // divisor)
-    whole: dict[Monomial, int] = {}
-    rest: dict[Monomial, int] = {}
-    for monomial, coefficient in lhs.terms:
-        quotient, remainder = divmod(coefficient, divisor)
-        if not monomial or remainder == 0:
-            whole[monomial] = quotient
-            rest[monomial] = remainder
-        else:
-            rest[monomial] = coefficient
-    remaining = IntExpr._from_dict(rest)  # pyright: ignore[reportPrivateUsage]
-    result = IntExpr._from_dict(whole)  # pyright: ignore[reportPrivateUsage]
-    if (value := remaining.constant) is not None:
-        return result + value // divisor
-    return result + IntExpr.of(Compound("floordiv", remaining, rhs))
+def _compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    from .compounds import compound  # which needs the classes of this module
 
-
-def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
-    """``lhs / rhs`` when `rhs` is one product of symbols that divides every term (dims are not zero there)."""
-    if len(rhs.terms) != 1:
-        return None
-    divisor, factor = rhs.terms[0]
-    terms: dict[Monomial, int] = {}
-    for monomial, coefficient in lhs.terms:
-        left = list(monomial)
-        for atom in divisor:
-            if atom not in left:
-                return None
-            left.remove(atom)
-        if coefficient % factor:
-            return None
-        terms[tuple(left)] = coefficient // factor
-    return IntExpr._from_dict(terms)  # pyright: ignore[reportPrivateUsage]
-
-
-def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    """``lhs % rhs`` with the sign of `rhs`."""
-    divisor = rhs.constant
-    if divisor == 1:
-        return ZERO
-    if divisor is None or divisor <= 0:
-        return IntExpr.of(Compound("mod", lhs, rhs)) if lhs.terms else ZERO
-    reduced = IntExpr._from_dict(  # pyright: ignore[reportPrivateUsage]
-        {m: c % divisor for m, c in lhs.terms}
-    )
-    if (value := reduced.constant) is not None:
-        return IntExpr.of(value % divisor)
-    return IntExpr.of(Compound("mod", reduced, rhs))
-
-
-def _extremum(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    difference = (lhs - rhs).constant
-    if difference is not None:
-        return (lhs if difference > 0 else rhs) if op == "max" else (rhs if difference > 0 else lhs)
-    first, second = sorted((lhs, rhs), key=str)
-    return IntExpr.of(Compound(op, first, second))
-
-
-def minimum(lhs: IntLike, rhs: IntLike) -> IntExpr:
-    """The smaller of two expressions."""
-    return _extremum("min", IntExpr.of(lhs), IntExpr.of(rhs))
-
-
-def maximum(lhs: IntLike, rhs: IntLike) -> IntExpr:
-    """The larger of two expressions."""
-    return _extremum("max", IntExpr.of(lhs), IntExpr.of(rhs))
-
-
-_BUILD: dict[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
-    "floordiv": floordiv,
-    "mod": floormod,
-    "min": minimum,
-    "max": maximum,
-}
-_EVALUATE: dict[str, Callable[[int, int], int]] = {
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "min": min,
-    "max": max,
-}
-
-
-def compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    """The simplified ``floordiv``, ``mod``, ``min`` or ``max`` of two expressions."""
-    return _BUILD[op](lhs, rhs)
-
-
-def _default_name(atom: Sym | Arg) -> str:
-    return atom.name if isinstance(atom, Sym) else f"arg({atom.index})"
-
-
-IR_SPELLING = {"floordiv": "{0} floordiv {1}", "mod": "{0} mod {1}", "min": "min({2}, {3})", "max": "max({2}, {3})"}
-
-
-def render(
-    expr: IntExpr,
-    name_of: Callable[[Sym | Arg], str] = _default_name,
-    spelling: Mapping[str, str] = IR_SPELLING,
-) -> str:
-    """Text of the expression; `spelling` gives the form of each compound.
-
-    In a spelling, ``{0}``/``{1}`` are the operands parenthesised as factors, ``{2}``/``{3}`` the bare ones.
-    """
-    if not expr.terms:
-        return "0"
-    text = ""
-    for monomial, coefficient in expr.terms:
-        magnitude = abs(coefficient)
-        factors = [_render_atom(a, name_of, spelling, len(monomial) > 1 or magnitude != 1) for a in monomial]
-        if magnitude != 1 or not factors:
-            factors.append(str(magnitude))
-        product = " * ".join(factors)
-        sign = "-" if coefficient < 0 else "+"
-        text += f" {sign} {product}" if text else (f"-{product}" if coefficient < 0 else product)
-    return text
-
-
-def _render_atom(
-    atom: Atom, name_of: Callable[[Sym | Arg], str], spelling: Mapping[str, str], is_factor: bool
-) -> str:
-    if not isinstance(atom, Compound):
-        return name_of(atom)
-    lhs, rhs = render(atom.lhs, name_of, spelling), render(atom.rhs, name_of, spelling)
-    left = lhs if _is_leaf(atom.lhs) else f"({lhs})"
-    right = rhs if _is_leaf(atom.rhs) else f"({rhs})"
-    form = spelling[atom.op]
-    text = form.format(left, right, lhs, rhs)
-    return f"({text})" if is_factor and form.startswith("{") else text
-
-
-def _is_leaf(expr: IntExpr) -> bool:
-    constant = expr.constant
-    return (constant is not None and constant >= 0) or isinstance(expr.as_atom, Sym | Arg)
+    return compound(op, lhs, rhs)

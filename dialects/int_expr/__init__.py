@@ -1,0 +1,28 @@
+"""Canonical integer expressions: dims, loop bounds, indices and predicates are written in them.
+
+An expression is a polynomial with integer coefficients over *atoms*: symbols of the enclosing
+function, operands of the operation that holds the expression, and floordiv, mod, min and max of
+other expressions. Construction canonicalizes, so equal values compare equal: ``(n + 2) + 3`` is
+``n + 5`` and ``n - n`` is ``0``. The counterparts are TVM's ``PrimExpr`` with ``arith::Analyzer``
+and MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
+"""
+
+from .compounds import compound as compound
+from .compounds import floordiv as floordiv
+from .compounds import floormod as floormod
+from .compounds import maximum as maximum
+from .compounds import minimum as minimum
+from .terms import COMPOUND_OPS as COMPOUND_OPS
+from .terms import ONE as ONE
+from .terms import ZERO as ZERO
+from .terms import Arg as Arg
+from .terms import Atom as Atom
+from .terms import Compound as Compound
+from .terms import IntExpr as IntExpr
+from .terms import IntLike as IntLike
+from .terms import Monomial as Monomial
+from .terms import Sym as Sym
+from .terms import arg as arg
+from .terms import sym as sym
+from .text import IR_SPELLING as IR_SPELLING
+from .text import render as render

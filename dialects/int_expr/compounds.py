@@ -1,0 +1,94 @@
+"""floordiv, mod, min and max of expressions, simplified where the terms alone decide them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .terms import ZERO, Compound, IntExpr, IntLike, Monomial
+
+
+def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    """``lhs // rhs`` rounded towards minus infinity."""
+    divisor = rhs.constant
+    if divisor == 1 or not lhs.terms:
+        return lhs
+    if divisor is None or divisor == 0:
+        return _exact_quotient(lhs, rhs) or IntExpr.of(Compound("floordiv", lhs, rhs))
+    if (value := lhs.constant) is not None:
+        return IntExpr.of(value // divisor)
+    whole: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, coefficient in lhs.terms:
+        quotient, remainder = divmod(coefficient, divisor)
+        if not monomial or remainder == 0:
+            whole[monomial] = quotient
+            rest[monomial] = remainder
+        else:
+            rest[monomial] = coefficient
+    remaining = IntExpr.from_terms(rest)
+    result = IntExpr.from_terms(whole)
+    if (value := remaining.constant) is not None:
+        return result + value // divisor
+    return result + IntExpr.of(Compound("floordiv", remaining, rhs))
+
+
+def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
+    """``lhs / rhs`` when `rhs` is one product that divides every term; a divisor is never zero."""
+    if len(rhs.terms) != 1:
+        return None
+    divisor, factor = rhs.terms[0]
+    terms: dict[Monomial, int] = {}
+    for monomial, coefficient in lhs.terms:
+        left = list(monomial)
+        for atom in divisor:
+            if atom not in left:
+                return None
+            left.remove(atom)
+        if coefficient % factor:
+            return None
+        terms[tuple(left)] = coefficient // factor
+    return IntExpr.from_terms(terms)
+
+
+def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    """``lhs % rhs`` with the sign of `rhs`."""
+    divisor = rhs.constant
+    if divisor == 1:
+        return ZERO
+    if divisor is None or divisor <= 0:
+        return IntExpr.of(Compound("mod", lhs, rhs)) if lhs.terms else ZERO
+    reduced = IntExpr.from_terms({m: c % divisor for m, c in lhs.terms})
+    if (value := reduced.constant) is not None:
+        return IntExpr.of(value % divisor)
+    return IntExpr.of(Compound("mod", reduced, rhs))
+
+
+def _extremum(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    difference = (lhs - rhs).constant
+    if difference is not None:
+        return (lhs if difference > 0 else rhs) if op == "max" else (rhs if difference > 0 else lhs)
+    first, second = sorted((lhs, rhs), key=str)
+    return IntExpr.of(Compound(op, first, second))
+
+
+def minimum(lhs: IntLike, rhs: IntLike) -> IntExpr:
+    """The smaller of two expressions."""
+    return _extremum("min", IntExpr.of(lhs), IntExpr.of(rhs))
+
+
+def maximum(lhs: IntLike, rhs: IntLike) -> IntExpr:
+    """The larger of two expressions."""
+    return _extremum("max", IntExpr.of(lhs), IntExpr.of(rhs))
+
+
+_BUILD: dict[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
+    "floordiv": floordiv,
+    "mod": floormod,
+    "min": minimum,
+    "max": maximum,
+}
+
+
+def compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    """The simplified ``floordiv``, ``mod``, ``min`` or ``max`` of two expressions."""
+    return _BUILD[op](lhs, rhs)

@@ -1,0 +1,64 @@
+"""The text of an expression, in the spelling of the IR or of another language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .terms import Arg, Atom, Compound, IntExpr, Sym
+
+
+def _default_name(atom: Sym | Arg) -> str:
+    return atom.name if isinstance(atom, Sym) else f"arg({atom.index})"
+
+
+IR_SPELLING = {
+    "floordiv": "{0} floordiv {1}",
+    "mod": "{0} mod {1}",
+    "min": "min({2}, {3})",
+    "max": "max({2}, {3})",
+}
+
+
+def render(
+    expr: IntExpr,
+    name_of: Callable[[Sym | Arg], str] = _default_name,
+    spelling: Mapping[str, str] = IR_SPELLING,
+) -> str:
+    """Text of the expression; `spelling` gives the form of each compound.
+
+    In a spelling, ``{0}``/``{1}`` are the operands parenthesised as factors, ``{2}``/``{3}`` the
+    bare ones.
+    """
+    if not expr.terms:
+        return "0"
+    text = ""
+    for monomial, coefficient in expr.terms:
+        magnitude = abs(coefficient)
+        factors = [
+            _render_atom(a, name_of, spelling, len(monomial) > 1 or magnitude != 1)
+            for a in monomial
+        ]
+        if magnitude != 1 or not factors:
+            factors.append(str(magnitude))
+        product = " * ".join(factors)
+        sign = "-" if coefficient < 0 else "+"
+        text += f" {sign} {product}" if text else (f"-{product}" if coefficient < 0 else product)
+    return text
+
+
+def _render_atom(
+    atom: Atom, name_of: Callable[[Sym | Arg], str], spelling: Mapping[str, str], is_factor: bool
+) -> str:
+    if not isinstance(atom, Compound):
+        return name_of(atom)
+    lhs, rhs = render(atom.lhs, name_of, spelling), render(atom.rhs, name_of, spelling)
+    left = lhs if _is_leaf(atom.lhs) else f"({lhs})"
+    right = rhs if _is_leaf(atom.rhs) else f"({rhs})"
+    form = spelling[atom.op]
+    text = form.format(left, right, lhs, rhs)
+    return f"({text})" if is_factor and form.startswith("{") else text
+
+
+def _is_leaf(expr: IntExpr) -> bool:
+    constant = expr.constant
+    return (constant is not None and constant >= 0) or isinstance(expr.as_atom, Sym | Arg)

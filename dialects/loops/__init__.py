@@ -1,0 +1,24 @@
+"""The `loops` dialect: affine-like loops over buffers, with vectors and masks.
+
+No block, axis or init is left. Bounds, indices and conditions are the integer expressions of the
+`sym` dialect, so that products of symbols (strides of dynamic buffers) stay in them, which MLIR's
+affine maps do not allow.
+"""
+
+from xdsl.ir import Dialect
+
+from .access import AllocaOp as AllocaOp
+from .access import LoadOp as LoadOp
+from .access import MaskOp as MaskOp
+from .access import StoreOp as StoreOp
+from .control import FOR_KINDS as FOR_KINDS
+from .control import ForOp as ForOp
+from .control import IfOp as IfOp
+from .control import YieldOp as YieldOp
+from .func import FuncOp as FuncOp
+
+LoopsDialect = Dialect(
+    "loops",
+    [AllocaOp, ForOp, FuncOp, IfOp, LoadOp, MaskOp, StoreOp, YieldOp],
+    [],
+)

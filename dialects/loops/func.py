@@ -1,0 +1,105 @@
+"""Kernels of the `loops` dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, UnitAttr
+from xdsl.ir import Attribute, BlockArgument, Region
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    IsolatedFromAbove,
+    NoTerminator,
+    SymbolOpInterface,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ..dtypes import is_element_type, value_type
+from ..tir.func import symbols_of
+from ..tir.types import BufferType
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A kernel on buffers; its symbols are arguments of the machine function.
+
+    ``loops.func @relu0(%X: !tir.buffer<[1, n], f32>) symbols [n] { … }``. `noalias` promises that
+    the buffers do not overlap.
+    """
+
+    name = "loops.func"
+    sym_name = prop_def(StringAttr)
+    symbols = prop_def(ArrayAttr[StringAttr])
+    noalias = opt_prop_def(UnitAttr)
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(self, name: str, symbols: Sequence[str], body: Region, noalias: bool = False):
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "symbols": ArrayAttr([StringAttr(s) for s in symbols]),
+                "noalias": UnitAttr() if noalias else None,
+            },
+            regions=[body],
+        )
+
+    @property
+    def params(self) -> tuple[BlockArgument, ...]:
+        """The buffers and scalars the kernel works on."""
+        return tuple(self.body.block.args)
+
+    @property
+    def symbol_names(self) -> tuple[str, ...]:
+        """The symbols that the caller gives, in order."""
+        return tuple(s.data for s in self.symbols.data)
+
+    def verify_(self) -> None:
+        if len(set(self.symbol_names)) != len(self.symbol_names):
+            raise VerifyException(f"expected distinct symbols, got {', '.join(self.symbol_names)}")
+        for position, param in enumerate(self.params):
+            if not (isinstance(param.type, BufferType | IndexType) or _is_scalar(param.type)):
+                raise VerifyException(
+                    f"expected parameter {position} to be a buffer or a scalar, got {param.type}"
+                )
+        for op in self.walk():
+            for symbol in sorted(symbols_of(op) - set(self.symbol_names)):
+                raise VerifyException(
+                    f"symbol '{symbol}' in '{op.name}' is not among those of "
+                    f"'{self.sym_name.data}': {', '.join(self.symbol_names) or 'none'}"
+                )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        name = parser.parse_symbol_name().data
+        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        symbols: list[str] = []
+        if parser.parse_optional_keyword("symbols"):
+            symbols = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_identifier
+            )
+        noalias = parser.parse_optional_keyword("noalias") is not None
+        return FuncOp(name, symbols, parser.parse_region(args), noalias)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.params, printer.print_block_argument)
+        if self.symbols.data:
+            printer.print_string(" symbols [" + ", ".join(self.symbol_names) + "]")
+        printer.print_string(" noalias " if self.noalias is not None else " ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _is_scalar(type_: Attribute) -> bool:
+    return is_element_type(type_) and value_type(type_) == type_

@@ -1,0 +1,34 @@
+"""The `rt` dialect: what runs on planned storage.
+
+Checked arguments, destination-passing calls, and packed calls in order.
+"""
+
+from xdsl.ir import Dialect
+
+from .call import CallDPSOp as CallDPSOp
+from .call import CallPackedOp as CallPackedOp
+from .call import DataflowOp as DataflowOp
+from .func import CheckOp as CheckOp
+from .func import FuncOp as FuncOp
+from .memory import AllocOp as AllocOp
+from .memory import ArenaOp as ArenaOp
+from .memory import ConstantOp as ConstantOp
+from .memory import CopyOp as CopyOp
+from .memory import ViewOp as ViewOp
+
+RTDialect = Dialect(
+    "rt",
+    [
+        AllocOp,
+        ArenaOp,
+        CallDPSOp,
+        CallPackedOp,
+        CheckOp,
+        ConstantOp,
+        CopyOp,
+        DataflowOp,
+        FuncOp,
+        ViewOp,
+    ],
+    [],
+)

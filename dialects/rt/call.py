@@ -1,0 +1,198 @@
+"""Calls on memory in the `rt` dialect, and the dataflow regions in which they may be reordered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FlatSymbolRefAttr,
+    StringAttr,
+    SymbolRefAttr,
+)
+from xdsl.ir import Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    NoTerminator,
+    RecursiveMemoryEffect,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ..int_expr import IntExpr
+from ..sym import ExprAttr, expr_array, exprs_of, parse_expr
+from ..tir.types import BufferType
+from .func import CheckOp
+from .memory import ArenaOp
+
+
+@irdl_op_definition
+class CallDPSOp(IRDLOperation):
+    """Run a function of the module on memory: ``rt.call_dps @relu0(%x) outs(%y) : (…), (…)``.
+
+    The callee reads `inputs` and writes `outputs`; `vars` are the values of its index parameters.
+    """
+
+    name = "rt.call_dps"
+    callee = prop_def(FlatSymbolRefAttr)
+    inputs = var_operand_def(BufferType)
+    outputs = var_operand_def(BufferType)
+    vars = prop_def(ArrayAttr[ExprAttr])
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(
+        self,
+        callee: str,
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        vars: Sequence[IntExpr] = (),
+    ):
+        super().__init__(
+            operands=[list(inputs), list(outputs)],
+            properties={"callee": SymbolRefAttr(callee), "vars": expr_array(vars)},
+        )
+
+    @property
+    def callee_name(self) -> str:
+        """Name of the function."""
+        return self.callee.root_reference.data
+
+    def verify_(self) -> None:
+        _verify_distinct(self.inputs, self.outputs, self.name)
+        for value in exprs_of(self.vars):
+            if value.args():
+                raise VerifyException(f"expected vars over symbols, got {value}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CallDPSOp:
+        callee = parser.parse_symbol_name().data
+        inputs, outputs, variables = _parse_call(parser)
+        return CallDPSOp(callee, inputs, outputs, variables)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.callee_name)
+        _print_call(printer, self.inputs, self.outputs, exprs_of(self.vars))
+
+
+@irdl_op_definition
+class CallPackedOp(IRDLOperation):
+    """Call a registered function on memory: ``rt.call_packed "env.relu"(%x) outs(%y) : (…), (…)``.
+
+    The name is looked up at each call. Outside a dataflow block calls keep their order.
+    """
+
+    name = "rt.call_packed"
+    callee = prop_def(StringAttr)
+    inputs = var_operand_def(BufferType)
+    outputs = var_operand_def(BufferType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(self, callee: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
+        super().__init__(
+            operands=[list(inputs), list(outputs)], properties={"callee": StringAttr(callee)}
+        )
+
+    def verify_(self) -> None:
+        _verify_distinct(self.inputs, self.outputs, self.name)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CallPackedOp:
+        callee = parser.parse_str_literal(" of the function's name")
+        inputs, outputs, _ = _parse_call(parser)
+        return CallPackedOp(callee, inputs, outputs)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.callee.data)
+        _print_call(printer, self.inputs, self.outputs, ())
+
+
+def _verify_distinct(inputs: Sequence[SSAValue], outputs: Sequence[SSAValue], name: str) -> None:
+    if len(set(outputs)) != len(outputs) or set(inputs) & set(outputs):
+        raise VerifyException(
+            f"expected outputs of '{name}' to be distinct from each other and from its inputs"
+        )
+
+
+def _parse_call(parser: Parser) -> tuple[list[SSAValue], list[SSAValue], list[IntExpr]]:
+    def operands():
+        return parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+
+    def types():
+        return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+
+    inputs = operands()
+    parser.parse_keyword("outs")
+    outputs = operands()
+    variables: list[IntExpr] = []
+    if parser.parse_optional_keyword("vars"):
+        variables = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: parse_expr(parser)
+        )
+    position = parser.pos
+    parser.parse_punctuation(":")
+    input_types = types()
+    parser.parse_punctuation(",")
+    return (
+        list(parser.resolve_operands(inputs, input_types, position)),
+        list(parser.resolve_operands(outputs, types(), position)),
+        variables,
+    )
+
+
+def _print_call(
+    printer: Printer,
+    inputs: Sequence[SSAValue],
+    outputs: Sequence[SSAValue],
+    variables: Sequence[IntExpr],
+) -> None:
+    with printer.in_parens():
+        printer.print_list(inputs, printer.print_ssa_value)
+    printer.print_string(" outs")
+    with printer.in_parens():
+        printer.print_list(outputs, printer.print_ssa_value)
+    if variables:
+        printer.print_string(" vars [" + ", ".join(str(v) for v in variables) + "]")
+    for position, group in enumerate((inputs, outputs)):
+        printer.print_string(", " if position else " : ")
+        with printer.in_parens():
+            printer.print_list([v.type for v in group], printer.print_attribute)
+
+
+@irdl_op_definition
+class DataflowOp(IRDLOperation):
+    """A region whose calls depend on each other only through memory.
+
+    ``rt.dataflow { rt.call_dps … }``. They may be reordered, their buffers reused.
+    """
+
+    name = "rt.dataflow"
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    assembly_format = "$body attr-dict"
+
+    def __init__(self, body: Region):
+        super().__init__(regions=[body])
+
+    def verify_(self) -> None:
+        for op in self.body.block.ops:
+            if isinstance(op, DataflowOp | CheckOp | ArenaOp):
+                raise VerifyException(
+                    f"expected calls, copies and allocations in a dataflow region, got '{op.name}'"
+                )

@@ -1,0 +1,180 @@
+"""Memory in the `rt` dialect: allocation before planning, arena and views after it, constants."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    i8,
+)
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    Pure,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from ..bounds import is_less
+from ..effects import AllocatesResult
+from ..int_expr import IntExpr
+from ..relax.constant import DataAttr, TensorData
+from ..sym import ExprAttr, parse_expr
+from ..tir.types import BufferType
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """Memory for an intermediate, not yet placed: ``%t = rt.alloc : !tir.buffer<[1, n], f32>``."""
+
+    name = "rt.alloc"
+    result = result_def(BufferType)
+    traits = traits_def(AllocatesResult())
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, type_: BufferType):
+        super().__init__(result_types=[type_])
+
+
+@irdl_op_definition
+class ArenaOp(IRDLOperation):
+    """The memory of one call, of a planned size in bytes.
+
+    ``%a = rt.arena n * 4 + 64 : !tir.buffer<[n * 4 + 64], i8>``.
+    """
+
+    name = "rt.arena"
+    size = prop_def(ExprAttr)
+    result = result_def(BufferType)
+    traits = traits_def(AllocatesResult())
+
+    def __init__(self, size: IntExpr):
+        super().__init__(
+            properties={"size": ExprAttr(size)}, result_types=[BufferType.of([size], i8)]
+        )
+
+    def verify_(self) -> None:
+        if self.size.data.args():
+            raise VerifyException(f"expected an arena size over symbols, got {self.size.data}")
+        expected = BufferType.of([self.size.data], i8)
+        if self.result.type != expected:
+            raise VerifyException(f"expected an arena of type {expected}, got {self.result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ArenaOp:
+        return ArenaOp(parse_expr(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.size.data}")
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """A tensor placed in the arena at a byte offset.
+
+    ``%t = rt.view %a[64] : !tir.buffer<[…], i8> to !tir.buffer<[1, n], f32>``.
+    """
+
+    name = "rt.view"
+    source = operand_def(BufferType)
+    offset = prop_def(ExprAttr)
+    result = result_def(BufferType)
+    traits = traits_def(Pure())
+
+    def __init__(self, source: SSAValue, offset: IntExpr, type_: BufferType):
+        super().__init__(
+            operands=[source], properties={"offset": ExprAttr(offset)}, result_types=[type_]
+        )
+
+    def verify_(self) -> None:
+        source = cast(BufferType, self.source.type)
+        if source.element_type != i8 or source.rank != 1:
+            raise VerifyException(f"expected a view of bytes, got {source}")
+        offset = self.offset.data
+        if offset.args() or is_less(offset, 0):
+            raise VerifyException(f"expected a byte offset over symbols, at least 0, got {offset}")
+        room = (source.dims[0] - self.offset.data - self.result.type.size_in_bytes()).constant
+        if room is not None and room < 0:
+            raise VerifyException(
+                f"expected the view to fit into {source.dims[0]} bytes, it ends {-room} bytes after"
+            )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ViewOp:
+        source = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            offset = parse_expr(parser)
+        parser.parse_punctuation(":")
+        source_type = parser.parse_type()
+        parser.parse_keyword("to")
+        position = parser.pos
+        type_ = parser.parse_type()
+        if not isinstance(type_, BufferType):
+            parser.raise_error(f"expected a buffer type, got {type_}", position)
+        return ViewOp(parser.resolve_operand(source, source_type), offset, type_)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_string(f"[{self.offset.data}] : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """The memory of a constant.
+
+    ``%w = rt.constant <float32, [128, 784], "w0", "9f…"> : !tir.buffer<[128, 784], f32>``.
+    """
+
+    name = "rt.constant"
+    value = prop_def(DataAttr)
+    result = result_def(BufferType)
+    traits = traits_def(Pure())
+    assembly_format = "$value attr-dict `:` type($result)"
+
+    def __init__(self, data: TensorData):
+        type_ = data.tensor_type()
+        super().__init__(
+            properties={"value": DataAttr(data)},
+            result_types=[BufferType.of(data.shape, type_.element_type)],
+        )
+
+    def verify_(self) -> None:
+        data = self.value.data
+        expected = BufferType.of(data.shape, data.tensor_type().element_type)
+        if self.result.type != expected:
+            raise VerifyException(f"expected a constant of type {expected}, got {self.result.type}")
+
+
+@irdl_op_definition
+class CopyOp(IRDLOperation):
+    """Copy a whole tensor: ``rt.copy %x, %y : !tir.buffer<[1, n], f32>``."""
+
+    name = "rt.copy"
+    source = operand_def(BufferType)
+    target = operand_def(BufferType)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "$source `,` $target attr-dict `:` type($source) `,` type($target)"
+
+    def __init__(self, source: SSAValue, target: SSAValue):
+        super().__init__(operands=[source, target])
+
+    def verify_(self) -> None:
+        source, target = cast(BufferType, self.source.type), cast(BufferType, self.target.type)
+        if (source.shape, source.element_type) != (target.shape, target.element_type):
+            raise VerifyException(
+                f"expected a copy between tensors of one type, got {source} and {target}"
+            )

@@ -1,0 +1,58 @@
+"""Which values loop variables, block axes and the indices computed from them can take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import BlockArgument, SSAValue
+
+from ..bounds import Interval, Ranges, interval_of
+from ..int_expr import Arg, Atom, IntExpr
+from .access import ApplyOp
+from .block import BlockOp
+from .loop import ForOp
+
+
+def value_range(value: SSAValue) -> Interval | None:
+    """The values of a loop variable, a block axis or a `tir.apply` of them, over symbols.
+
+    `None` where they depend on more, such as data. The interval can be larger than the set of
+    values: where a bound depends on another loop it is the hull over all of that loop's iterations.
+    """
+    if isinstance(value.owner, ApplyOp):
+        return range_of(value.owner.expr.data, ranges_of(value.owner.operands))
+    if not isinstance(value, BlockArgument):
+        return None
+    owner = value.owner.parent_op()
+    if isinstance(owner, ForOp):
+        return _hull(owner.min.data, owner.extent.data, ranges_of(owner.operands_))
+    if isinstance(owner, BlockOp):
+        axis = owner.axes.data[value.index]
+        return _hull(axis.min.data, axis.extent.data, operand_ranges(owner))
+    return None
+
+
+def operand_ranges(op: BlockOp) -> dict[Atom, Interval]:
+    """The values of the block's operands as its expressions number them; unknown are absent."""
+    return ranges_of(op.operands_, first=len(op.axes.data))
+
+
+def ranges_of(operands: Sequence[SSAValue], first: int = 0) -> dict[Atom, Interval]:
+    """The values of operands that are numbered from `first`; unknown ones are absent."""
+    found: dict[Atom, Interval] = {}
+    for position, operand in enumerate(operands, first):
+        if (interval := value_range(operand)) is not None:
+            found[Arg(position)] = interval
+    return found
+
+
+def range_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
+    """The values of an expression; `None` where an operand's range is not known."""
+    if any(Arg(index) not in ranges for index in expr.args()):
+        return None
+    return interval_of(expr, ranges)
+
+
+def _hull(lower: IntExpr, extent: IntExpr, ranges: Ranges) -> Interval | None:
+    first, last = range_of(lower, ranges), range_of(lower + extent - 1, ranges)
+    return None if first is None or last is None else Interval(first.lower, last.upper)

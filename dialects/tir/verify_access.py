@@ -1,0 +1,61 @@
+"""The rules of accesses to buffers: loads, stores and views stay inside of what they access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ..bounds import Interval, is_less
+from ..int_expr import ONE, Arg, IntExpr, Sym, render
+from .iterations import Iteration, happens
+from .ranges import range_of, ranges_of
+from .types import BufferType
+
+
+def buffer_text(buffer: SSAValue) -> str:
+    """The buffer's name in messages, quoted."""
+    return "a buffer" if buffer.name_hint is None else f"'{buffer.name_hint}'"
+
+
+def range_text(span: Interval, name_of: Callable[[Sym | Arg], str] | None = None) -> str:
+    """A half-open range in messages, with names for symbols and operands."""
+    bounds = (span.lower, span.upper + 1)
+    lower, upper = (str(b) if name_of is None else render(b, name_of) for b in bounds)
+    return f"[{lower}, {upper})"
+
+
+def verify_inside(
+    op: Operation,
+    buffer: SSAValue,
+    indices: Sequence[IntExpr],
+    operands: Sequence[SSAValue],
+    sizes: Sequence[IntExpr] | None = None,
+) -> None:
+    """Raise VerifyException if an iteration accesses, at `indices`, more than the buffer holds.
+
+    `sizes` are the extents of what is accessed, one element by default. Indices that depend on data
+    and accesses under conditions on data are not looked at.
+    """
+    assert isinstance(buffer.type, BufferType)
+    ranges = ranges_of(operands)
+    extents = [ONE] * len(indices) if sizes is None else sizes
+    for position, (index, size) in enumerate(zip(indices, extents, strict=True)):
+        dim = buffer.type.dims[position]
+        span = range_of(index, ranges)
+        if span is None or not (is_less(span.lower, 0) or is_less(dim, span.upper + size)):
+            continue
+        if happens(op, lambda i, e=index, s=size, d=dim: _is_outside(i, e, s, d, operands)):
+            taken = Interval(span.lower, span.upper + size - 1)
+            raise VerifyException(
+                f"indices of dim {position} of {buffer_text(buffer)} take values in "
+                f"{range_text(taken)}, outside [0, {dim})"
+            )
+
+
+def _is_outside(
+    at: Iteration, index: IntExpr, size: IntExpr, dim: IntExpr, operands: Sequence[SSAValue]
+) -> bool:
+    first = at.evaluate(index, operands)
+    return first < 0 or first + at.evaluate(size, ()) > at.evaluate(dim, ())

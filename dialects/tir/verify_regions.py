@@ -1,0 +1,202 @@
+"""The rules of a block's regions: they hold its accesses, and no reduction indexes a write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import is_side_effect_free
+from xdsl.utils.exceptions import VerifyException
+
+from ..bounds import Interval, is_less, is_non_negative
+from ..int_expr import Arg, Atom, IntExpr, IntLike, Sym
+from ..sym import exprs_of
+from .access import LoadOp, MatchBufferOp, StoreOp
+from .block import BlockOp, InitOp
+from .block_attributes import BufferRegion
+from .func import PrimFuncOp
+from .loop import ForOp
+from .ranges import range_of
+from .verify_access import buffer_text, range_text
+
+
+def verify_declared(op: BlockOp) -> None:
+    """Every access of the block and of the blocks inside must be of a buffer that it declares.
+
+    The root block of a function may declare nothing, as in TVM. Unconditional accesses must also be
+    inside the declared region.
+    """
+    reads, writes = op.regions_of("reads"), op.regions_of("writes")
+    written = {r.buffer for r in writes}
+    declared = {"read": {r.buffer for r in reads} | written, "write": written}
+    is_root = not (op.axes.data or reads or writes) and isinstance(op.parent_op(), PrimFuncOp)
+    for inner, is_conditional in _operations(op.body.block):
+        for which, buffer in _buffers_of(inner):
+            if is_root and isinstance(inner, BlockOp):
+                continue
+            if _is_outer(buffer, op) and not declared[which] & set(_sources(buffer)):
+                raise VerifyException(
+                    f"block '{op.block_name.data}' {which}s {buffer_text(buffer)} "
+                    "without declaring it"
+                )
+        if isinstance(inner, LoadOp | StoreOp) and not is_conditional:
+            _verify_in_region(op, inner, reads if isinstance(inner, LoadOp) else writes)
+
+
+def _operations(block: Block, is_conditional: bool = False) -> Iterator[tuple[Operation, bool]]:
+    """The operations of a block without those of the blocks inside, and whether data guards them."""
+    for op in block.ops:
+        yield op, is_conditional
+        if isinstance(op, BlockOp):
+            continue
+        guards = is_conditional or not isinstance(op, ForOp | InitOp)
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from _operations(inner, guards)
+
+
+def _buffers_of(op: Operation) -> list[tuple[str, SSAValue]]:
+    match op:
+        case LoadOp():
+            return [("read", op.buffer)]
+        case StoreOp():
+            return [("write", op.buffer)]
+        case BlockOp():
+            reads = [("read", b) for b in op.read_buffers]
+            return reads + [("write", b) for b in op.write_buffers]
+        case _:
+            return []
+
+
+def _sources(buffer: SSAValue) -> Iterator[SSAValue]:
+    """The buffer, and those it is a view of."""
+    yield buffer
+    while isinstance(buffer.owner, MatchBufferOp):
+        buffer = buffer.owner.source
+        yield buffer
+
+
+def _is_outer(buffer: SSAValue, op: BlockOp) -> bool:
+    """Whether the memory of the buffer is defined outside of the block."""
+    *_, source = _sources(buffer)
+    return not op.is_ancestor(source.owner)
+
+
+def _verify_in_region(
+    op: BlockOp, access: LoadOp | StoreOp, regions: Sequence[BufferRegion]
+) -> None:
+    own = [r for r in regions if r.buffer is access.buffer]
+    if len(own) != 1:
+        return
+    numbering = _Numbering(op)
+    mapping: dict[Atom, IntLike] = {}
+    for position, operand in enumerate(access.operands_):
+        atom = numbering.atom(operand)
+        if atom is None:
+            return
+        mapping[Arg(position)] = atom
+    which = "reads" if isinstance(access, LoadOp) else "writes"
+    for position, index in enumerate(exprs_of(access.indices)):
+        span = numbering.span(index.substitute(mapping))
+        region = Interval.range(own[0].mins[position], own[0].extents[position])
+        if span is None or not _leaves(span, region):
+            continue
+        raise VerifyException(
+            f"block '{op.block_name.data}' {which} {buffer_text(access.buffer)} in dim {position} "
+            f"at {range_text(span, numbering.name)}, "
+            f"outside the region that it declares, {range_text(region, numbering.name)}"
+        )
+
+
+def _leaves(span: Interval, region: Interval) -> bool:
+    return is_less(span.lower, region.lower) or is_less(region.upper, span.upper)
+
+
+@dataclass
+class _Numbering:
+    """Values in the numbering of a block's expressions; loops inside the block come after."""
+
+    op: BlockOp
+    ranges: dict[Atom, Interval] = field(default_factory=dict[Atom, Interval])
+
+    def atom(self, value: SSAValue) -> Atom | None:
+        """The atom of an axis, an operand, or a loop inside; `None` for other values."""
+        known = self.op.numbering()
+        if value in known:
+            return Arg(known.index(value))
+        loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+        if not isinstance(loop, ForOp) or not self.op.is_ancestor(loop):
+            return None
+        lower, extent = loop.min.data, loop.extent.data
+        if lower.args() or extent.args() or not is_non_negative(extent - 1):
+            return None
+        atom = Arg(len(known) + len(self.ranges))
+        self.ranges[atom] = Interval.range(lower, extent)
+        return atom
+
+    def span(self, index: IntExpr) -> Interval | None:
+        """The exact values of an index over the loops inside; `None` where they are not exact."""
+        loops = [a for a in index.atoms() if a in self.ranges]
+        if len(set(loops)) != len(loops) or any(index.split_on(a) is None for a in loops):
+            return None
+        exact = {Arg(i): Interval.point(Arg(i)) for i in range(len(self.op.numbering()))}
+        return range_of(index, {**exact, **self.ranges})
+
+    def name(self, atom: Sym | Arg) -> str:
+        """The name of an atom in messages."""
+        if isinstance(atom, Sym):
+            return atom.name
+        return self.op.numbering()[atom.index].name_hint or f"arg({atom.index})"
+
+
+def verify_reductions(op: BlockOp) -> None:
+    """Where a block writes must not depend on its reduction axes."""
+    kinds = zip(op.axis_vars, op.axis_kinds, strict=True)
+    axes: dict[SSAValue, SSAValue] = {var: var for var, kind in kinds if kind == "reduce"}
+    if not axes:
+        return
+    numbering = op.numbering()
+    for region in op.regions_of("writes"):
+        for expr in (*region.mins, *region.extents):
+            _verify_write(op, [numbering[i] for i in sorted(expr.args())], axes, region.buffer)
+    source = dict(axes)
+    for inner in op.body.walk():
+        if isinstance(inner, StoreOp) and _is_outer(inner.buffer, op):
+            used = [inner.operands_[i] for e in exprs_of(inner.indices) for i in sorted(e.args())]
+            _verify_write(op, [inner.buffer, *used], source, inner.buffer)
+        _spread(inner, source)
+
+
+def _verify_write(
+    op: BlockOp, used: Sequence[SSAValue], source: dict[SSAValue, SSAValue], buffer: SSAValue
+) -> None:
+    for value in used:
+        if value in source:
+            axis = source[value]
+            raise VerifyException(
+                f"reduction axis '{axis.name_hint or 'of the block'}' of block "
+                f"'{op.block_name.data}' indexes its write to {buffer_text(buffer)}"
+            )
+
+
+def _spread(op: Operation, source: dict[SSAValue, SSAValue]) -> None:
+    """Note the values that `op` computes from reduction axes, and from which axis."""
+
+    def axis_in(expr: IntExpr, operands: Sequence[SSAValue]) -> SSAValue | None:
+        found = (source.get(operands[i]) for i in sorted(expr.args()))
+        return next((axis for axis in found if axis is not None), None)
+
+    match op:
+        case ForOp():
+            if (axis := axis_in(op.min.data, op.operands_)) is not None:
+                source[op.loop_var] = axis
+        case BlockOp():
+            for var, binding in zip(op.axis_vars, exprs_of(op.bindings), strict=True):
+                if (axis := axis_in(binding, op.numbering())) is not None:
+                    source[var] = axis
+        case _ if not op.regions and is_side_effect_free(op):
+            axes = [source[o] for o in op.operands if o in source]
+            source.update((r, axes[0]) for r in op.results if axes)
+        case _:
+            pass

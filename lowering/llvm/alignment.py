@@ -1,0 +1,63 @@
+"""Which buffers are known to start at a multiple of 64 bytes: results, scratch memory, and what is passed on.
+
+Arguments of users and constants may be aligned to their elements alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import repeat
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import loops, rt
+from ...dialects.int_expr import IntExpr
+
+ALIGNMENT = 64
+"""Bytes of a cache line, to which the run time aligns what it allocates."""
+
+Aligned = dict[str, list[bool]]
+"""For each function, which of its arguments are aligned in every call."""
+
+
+def aligned_arguments(functions: Mapping[str, Operation], callers_first: Iterable[str]) -> Aligned:
+    """What all calls in the module say about the arguments of its kernels and private functions."""
+    found: Aligned = {}
+    for name in callers_first:
+        func = functions[name]
+        if isinstance(func, loops.FuncOp):
+            found.setdefault(name, [False] * len(func.params))
+        elif isinstance(func, rt.FuncOp):
+            _visit(func, found)
+    return found
+
+
+def _visit(func: rt.FuncOp, found: Aligned) -> None:
+    first_result = len(func.params)
+    own = found.get(func.sym_name.data)
+    if func.private is None or own is None:
+        own = [position >= first_result for position in range(len(func.args))]
+    aligned = {arg for arg, is_aligned in zip(func.args, own, strict=False) if is_aligned}
+    for op in func.walk():
+        if isinstance(op, rt.ArenaOp):
+            aligned.add(op.result)
+        elif isinstance(op, rt.ViewOp):
+            if op.source in aligned and is_multiple(op.offset.data):
+                aligned.add(op.result)
+        elif isinstance(op, rt.CallDPSOp):
+            _record(found, op.callee_name, [v in aligned for v in (*op.inputs, *op.outputs)])
+
+
+def _record(found: Aligned, name: str, given: list[bool]) -> None:
+    known = found.get(name, repeat(True))
+    found[name] = [a and b for a, b in zip(given, known, strict=False)]
+
+
+def is_multiple(offset: IntExpr) -> bool:
+    """Whether a number of bytes is provably a multiple of the alignment."""
+    return all(c % ALIGNMENT == 0 for _, c in offset.terms)
+
+
+def arguments_of(aligned: Aligned, name: str, values: Iterable[SSAValue]) -> set[SSAValue]:
+    """The aligned ones among the arguments of a function."""
+    return {v for v, is_aligned in zip(values, aligned.get(name, ()), strict=False) if is_aligned}

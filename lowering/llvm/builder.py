@@ -1,0 +1,321 @@
+"""One LLVM function as it grows: blocks, constants, and where each value of the source is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects import llvm
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import DenseArrayBase, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ...dialects import llvm_ext
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import Sym
+from ...dialects.llvm_ext.types import element_type
+from .types import NE, PLAIN, PTR, RARELY, Properties, integer_attr, lane_count, string
+
+if TYPE_CHECKING:
+    from .module_state import ModuleState
+
+Source: TypeAlias = SSAValue | Sym
+"""What a function of the source knows: a value, or a symbol."""
+
+
+class Level:
+    """A region of structured control flow: its current block, its values, its index arithmetic.
+
+    The block stays open while inner regions are lowered, so that arithmetic on what this level knows
+    can still be added to it: that is how index expressions leave the loops that do not change them.
+    """
+
+    __slots__ = ("block", "memo", "values")
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.values: dict[Source, SSAValue] = {}
+        self.memo: dict[object, SSAValue] = {}
+
+
+class FunctionBuilder:
+    """Builds the body of one function with the native name `symbol`; `label` names it in messages.
+
+    The entry block holds constants and stack memory alone. With a `parent`, the function is outlined
+    from it: values that it does not know are captured, each as one more argument.
+    """
+
+    def __init__(
+        self, module: ModuleState, symbol: str, label: str, parent: FunctionBuilder | None = None
+    ):
+        self.module = module
+        self.symbol = symbol
+        self.label = label
+        self.parent = parent
+        self.entry = Block()
+        self.region = Region(self.entry)
+        self.levels = [Level(Block())]
+        self.region.add_block(self.levels[0].block)
+        self.is_private = True
+        self.can_fail = False
+        self.written: set[SSAValue] = set()
+        """Buffers of the source that the function writes, or may write."""
+        self.noalias: set[SSAValue] = set()
+        """Buffers of the source that no other pointer of the function reaches."""
+        self.escaping: set[SSAValue] = set()
+        """Buffers of the source that code we do not know gets."""
+        self.captured: list[Source | None] = []
+        """What each argument of an outlined function stands for in its parent; the context is `None`."""
+        self._integers: dict[tuple[int, Attribute], SSAValue] = {}
+        self._constants: dict[Attribute, SSAValue] = {}
+        self._context: SSAValue | None = None
+        self._failing: Block | None = None
+        self._scratch: dict[Attribute, SSAValue] = {}
+        self._outlined = 0
+
+    # Blocks and operations
+
+    @property
+    def block(self) -> Block:
+        """The block to which operations are added."""
+        return self.levels[-1].block
+
+    def add_block(self, arg_types: Sequence[Attribute] = ()) -> Block:
+        """A new block of the function."""
+        block = Block(arg_types=arg_types)
+        self.region.add_block(block)
+        return block
+
+    def continue_in(self, block: Block) -> None:
+        """Go on in another block, which becomes the last one of the function."""
+        if block.parent is None:
+            self.region.add_block(block)
+        self.levels[-1].block = block
+
+    def push(self, block: Block) -> Level:
+        """Start a region inside of the current one, at `block`."""
+        if block.parent is None:
+            self.region.add_block(block)
+        level = Level(block)
+        self.levels.append(level)
+        return level
+
+    def pop(self) -> None:
+        """Leave a region; what it knows is forgotten."""
+        self.levels.pop()
+
+    def emit(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        type_: Attribute,
+        properties: Mapping[str, Attribute] = PLAIN,
+    ) -> SSAValue:
+        """Add an operation with one result."""
+        op = kind.create(operands=operands, result_types=(type_,), properties=properties)
+        self.levels[-1].block.add_op(op)
+        return op.results[0]
+
+    def run(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute] = PLAIN,
+    ) -> None:
+        """Add an operation without results."""
+        self.levels[-1].block.add_op(kind.create(operands=operands, properties=properties))
+
+    def intrinsic(
+        self,
+        name: str,
+        args: Sequence[SSAValue],
+        type_: Attribute,
+        properties: Mapping[str, Attribute] = PLAIN,
+    ) -> SSAValue:
+        """Call an LLVM intrinsic with a result."""
+        return self.emit(
+            llvm_ext.IntrinsicOp, args, type_, {"intrinsic": string(name), **properties}
+        )
+
+    def branch(
+        self, target: Block, args: Sequence[SSAValue] = (), attributes: Mapping[str, Attribute] = {}
+    ) -> None:
+        """End the current block with a jump."""
+        op = llvm.BrOp.create(operands=args, successors=[target], attributes=attributes)
+        self.block.add_op(op)
+
+    def branch_if(
+        self,
+        condition: SSAValue,
+        then: Block,
+        otherwise: Block,
+        then_args: Sequence[SSAValue] = (),
+        else_args: Sequence[SSAValue] = (),
+        attributes: Mapping[str, Attribute] = {},
+    ) -> None:
+        """End the current block with a choice."""
+        segments = DenseArrayBase.from_list(i32, [1, len(then_args), len(else_args)])
+        op = llvm.CondBrOp.create(
+            operands=[condition, *then_args, *else_args],
+            successors=[then, otherwise],
+            properties={"operandSegmentSizes": segments},
+            attributes=attributes,
+        )
+        self.block.add_op(op)
+
+    # Values
+
+    def find(self, old: Source) -> tuple[SSAValue, int]:
+        """The value of a value or symbol of the source, and the level that knows it."""
+        levels = self.levels
+        depth = len(levels)
+        while depth:
+            depth -= 1
+            value = levels[depth].values.get(old)
+            if value is not None:
+                return value, depth
+        value = levels[0].values[old] = self._find_outside(old)
+        return value, 0
+
+    def value(self, old: Source) -> SSAValue:
+        """The value of a value or symbol of the source."""
+        return self.find(old)[0]
+
+    def values(self, old: Sequence[SSAValue]) -> list[SSAValue]:
+        """The values of operands of the source."""
+        find = self.find
+        return [find(v)[0] for v in old]
+
+    def define(self, old: Source, new: SSAValue) -> None:
+        """Let the current region know a value."""
+        self.levels[-1].values[old] = new
+
+    def _find_outside(self, old: Source) -> SSAValue:
+        if self.parent is None:
+            what = f"symbol '{old.name}'" if isinstance(old, Sym) else "a value"
+            raise Diagnostic(f"in '{self.label}': expected {what} to be defined before its use")
+        if isinstance(old, SSAValue) and isinstance(owner := old.owner, ConstantOp):
+            return self.constant(owner.value, self.parent.value(old).type)
+        return self._capture(old, self.parent.value(old).type)
+
+    def _capture(self, old: Source | None, type_: Attribute) -> SSAValue:
+        self.captured.append(old)
+        return self.entry.insert_arg(type_, len(self.entry.args))
+
+    @property
+    def context(self) -> SSAValue:
+        """The pointer to the words of this call."""
+        if self._context is None:
+            if self.parent is None:
+                raise AssertionError("a function gets its context with its arguments")
+            self._context = self._capture(None, PTR)
+        return self._context
+
+    def add_context(self) -> SSAValue:
+        """Make the context the next argument."""
+        self._context = self.add_argument(PTR)
+        return self._context
+
+    def add_argument(self, type_: Attribute, name: str | None = None) -> SSAValue:
+        """One more argument of the function."""
+        arg = self.entry.insert_arg(type_, len(self.entry.args))
+        arg.name_hint = name
+        return arg
+
+    # Constants and stack memory
+
+    def constant(self, value: Attribute, type_: Attribute) -> SSAValue:
+        """A constant, once per function."""
+        found = self._constants.get(value)
+        if found is None:
+            op = llvm.ConstantOp.create(result_types=(type_,), properties={"value": value})
+            self.entry.add_op(op)
+            found = self._constants[value] = op.results[0]
+        return found
+
+    def integer(self, value: int, type_: Attribute = i64) -> SSAValue:
+        """An integer constant, splat over the lanes of a vector type."""
+        found = self._integers.get((value, type_))
+        if found is None:
+            found = self._integers[value, type_] = self._integer(value, type_)
+        return found
+
+    def _integer(self, value: int, type_: Attribute) -> SSAValue:
+        if lane_count(type_):
+            return self.splat(self.integer(value, element_type(type_)), type_)
+        return self.constant(integer_attr(value, type_), type_)
+
+    def splat(self, constant: SSAValue, type_: Attribute) -> SSAValue:
+        """A constant in every lane of a vector."""
+        op = llvm_ext.SplatOp.create(operands=[constant], result_types=[type_])
+        self.entry.add_op(op)
+        return op.results[0]
+
+    def alloca(self, type_: Attribute, alignment: int) -> SSAValue:
+        """Stack memory for one value of a type, taken once per call."""
+        op = llvm.AllocaOp.create(
+            operands=[self.integer(1)],
+            result_types=(PTR,),
+            properties={"elem_type": type_, "alignment": integer_attr(alignment, i64)},
+        )
+        self.entry.add_op(op)
+        return op.results[0]
+
+    def scratch(self, type_: Attribute) -> SSAValue:
+        """Stack memory for a value of a type that is used before the next one of that type is."""
+        found = self._scratch.get(type_)
+        if found is None:
+            found = self._scratch[type_] = self.alloca(type_, 8)
+        return found
+
+    # Failure
+
+    def return_unless_zero(self, status: SSAValue) -> None:
+        """Return a status at once if it is not 0."""
+        self.can_fail = True
+        if self._failing is None:
+            self._failing = Block(arg_types=[i32])
+        failed = self.emit(llvm.ICmpOp, [status, self.integer(0, i32)], i1, NE)
+        following = self.add_block()
+        self.branch_if(failed, self._failing, following, [status], (), RARELY)
+        self.continue_in(following)
+
+    def fail(self, op: Operation, message: str) -> Diagnostic:
+        """The exception for an operation that has no LLVM IR, with its place if that is known."""
+        return Diagnostic(f"in '{self.label}': {message}", op)
+
+    # The source
+
+    def lower_block(self, block: Block) -> None:
+        """Lower the operations of a block into the current region, but for its terminator's jump."""
+        lowerings = self.module.lowerings
+        op = block.first_op
+        while op is not None:
+            lower = lowerings.get(type(op))
+            if lower is None:
+                raise self.fail(op, f"expected an operation that has LLVM IR, got '{op.name}'")
+            lower(self, op)
+            op = op.next_op
+
+    def next_outlined(self) -> int:
+        """The number of the next function outlined from this one."""
+        self._outlined += 1
+        return self._outlined - 1
+
+    def finish(
+        self,
+        arg_attrs: Sequence[Mapping[str, Attribute]] = (),
+        linkage: str = "internal",
+        properties: Properties = PLAIN,
+        status: SSAValue | None = None,
+    ) -> llvm.FuncOp:
+        """Add the function to the module; it returns `status`, or 0, where it did not fail before."""
+        self.run(llvm.ReturnOp, [self.integer(0, i32) if status is None else status])
+        if self._failing is not None:
+            self.region.add_block(self._failing)
+            self._failing.add_op(llvm.ReturnOp.create(operands=[self._failing.args[0]]))
+        self.entry.add_op(llvm.BrOp.create(successors=[self.region.blocks[1]]))
+        output = i32 if status is None else status.type
+        return self.module.add_function(
+            self.symbol, self.region, output, arg_attrs, linkage, properties
+        )

@@ -1,0 +1,159 @@
+"""Calls of a graph function: kernels, functions of the registry, C functions; constants and the arena.
+
+The words of the context are described with `runtime.signature`: callback, token, arena, constants, …
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.dialects.llvm import LLVMArrayType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import llvm_ext, rt, tir
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import exprs_of
+from ...dialects.tir.types import BufferType
+from ..call_signature import unify
+from .builder import FunctionBuilder
+from .index import index_value
+from .memory import offset_address, root_of
+from .module_state import Callee, Lowering
+from .native_calls import add_call, call_symbol, field_address
+from .types import NE, PTR, UNIT, lane_count, lowered
+
+CALLBACK, TOKEN, ARENA, CONSTANTS = range(4)
+"""Words of the context."""
+
+STATUS_EXCEPTION = 1
+"""The status of a function while a Python exception is pending."""
+
+_INVARIANT = {llvm_ext.INVARIANT: UNIT}
+
+
+def load_word(f: FunctionBuilder, base: SSAValue, position: int, type_: Attribute) -> SSAValue:
+    """A word of memory that does not change during the call."""
+    address = offset_address(f, base, f.integer(position), 0, i64, True)
+    op = llvm.LoadOp.create(operands=(address,), result_types=(type_,), attributes=_INVARIANT)
+    f.levels[0].block.add_op(op)
+    return op.results[0]
+
+
+def lower_call(f: FunctionBuilder, op: rt.CallDPSOp) -> None:
+    """Call a kernel or a private function on data pointers and the values of its symbols."""
+    callee = f.module.callees.get(op.callee_name)
+    if callee is None:
+        raise f.fail(op, f"expected a kernel or a private function called '{op.callee_name}'")
+    buffers = (*op.inputs, *op.outputs)
+    if len(buffers) != len(callee.formals):
+        raise f.fail(op, f"'{op.callee_name}' expects {len(callee.formals)} buffers, got {len(buffers)}")
+    args = [f.context, *f.values(buffers)]
+    args += [index_value(f, e, ()) for e in _symbol_values(f, op, callee)]
+    status = call_symbol(f, callee.symbol, args, i32)
+    if callee.can_fail:
+        f.return_unless_zero(status)
+
+
+def _symbol_values(f: FunctionBuilder, op: rt.CallDPSOp, callee: Callee) -> list[IntExpr]:
+    if not callee.symbols:
+        return []
+    given = exprs_of(op.vars)
+    actuals = [cast(BufferType, v.type) for v in (*op.inputs, *op.outputs)]
+    where = f"in '{f.label}': call of '{op.callee_name}'"
+    known = unify(where, callee.formals, actuals, dict(zip(callee.symbols, given, strict=False)))
+    for symbol in callee.symbols:
+        if symbol not in known.symbols:
+            raise f.fail(op, f"symbol '{symbol}' of '{op.callee_name}' is not determined by the call")
+    return [known.symbols[s] for s in callee.symbols]
+
+
+def lower_call_packed(f: FunctionBuilder, op: rt.CallPackedOp) -> None:
+    """Call a function of the registry through the callback, with pointers and dims on the stack."""
+    buffers = (*op.inputs, *op.outputs)
+    dims = [d for b in buffers for d in cast(BufferType, b.type).dims]
+    data = _stack_words(f, PTR, f.values(buffers))
+    shape = _stack_words(f, i64, [index_value(f, d, ()) for d in dims])
+    callback = load_word(f, f.context, CALLBACK, PTR)
+    token = load_word(f, f.context, TOKEN, i64)
+    site = f.integer(f.module.tables.sites[op], i32)
+    for buffer in buffers:
+        f.written.add(root_of(buffer))
+    status = f.emit(llvm_ext.CallPtrOp, (callback, token, site, data, shape), i32)
+    failed = f.emit(llvm.ICmpOp, (status, f.integer(0, i32)), i1, NE)
+    f.return_unless_zero(f.emit(llvm.ZExtOp, (failed,), i32))
+
+
+def _stack_words(f: FunctionBuilder, type_: Attribute, values: list[SSAValue]) -> SSAValue:
+    """Values in an array on the stack."""
+    array = LLVMArrayType(max(len(values), 1), type_)
+    base = f.scratch(array)
+    for position, value in enumerate(values):
+        f.run(llvm.StoreOp, (value, field_address(f, base, array, position)))
+    return base
+
+
+def lower_constant(f: FunctionBuilder, op: rt.ConstantOp) -> None:
+    """The data pointer of a constant, from the table."""
+    table = load_word(f, f.context, CONSTANTS, PTR)
+    position = f.module.tables.constant_ids[id(op.value.data)]
+    f.levels[0].values[op.result] = load_word(f, table, position, PTR)
+
+
+def lower_arena(f: FunctionBuilder, op: rt.ArenaOp) -> None:
+    """The memory that the caller of the module lends to this call."""
+    if f.is_private:
+        raise f.fail(op, "expected a private function to get its scratch memory from its caller")
+    f.define(op.result, load_word(f, f.context, ARENA, PTR))
+
+
+def lower_check(f: FunctionBuilder, op: rt.CheckOp) -> None:
+    """Nothing: the call wrapper, which is derived from the same signature, has checked the arguments."""
+
+
+def lower_alloc(f: FunctionBuilder, op: rt.AllocOp) -> None:
+    """Memory has its place before code is made."""
+    raise f.fail(op, "expected memory to be planned by 'plan-memory'")
+
+
+def lower_dataflow(f: FunctionBuilder, op: rt.DataflowOp) -> None:
+    """The calls in their order."""
+    f.lower_block(op.body.block)
+
+
+def lower_call_extern(f: FunctionBuilder, op: tir.CallExternOp) -> None:
+    """Call a C function of the process."""
+    name, args = op.callee.data, f.values(op.args)
+    output = None if op.result is None else lowered(op.result.type)
+    for arg in op.args:
+        if isinstance(arg.type, BufferType):
+            f.written.add(root_of(arg))
+            f.escaping.add(root_of(arg))
+    types = [a.type for a in args]
+    for type_ in [*types, *([] if output is None else [output])]:
+        if not _is_c_type(type_):
+            raise f.fail(op, f"expected '{name}' to take and give numbers of 32 or 64 bits, got {type_}")
+    if not f.module.external(name, types, output, pure=False):
+        raise f.fail(op, f"expected all calls of '{name}' to have the same types")
+    call = add_call(f, name, args, output)
+    if op.result is not None:
+        f.define(op.result, call.results[0])
+
+
+def _is_c_type(type_: Attribute) -> bool:
+    """Whether C passes the type as it is: smaller integers would depend on their sign."""
+    return not lane_count(type_) and str(type_) in ("i32", "i64", "f32", "f64", "!llvm.ptr")
+
+
+CALLS: dict[type[Operation], Lowering] = {
+    rt.AllocOp: lower_alloc,
+    rt.ArenaOp: lower_arena,
+    rt.CallDPSOp: lower_call,
+    rt.CallPackedOp: lower_call_packed,
+    rt.CheckOp: lower_check,
+    rt.ConstantOp: lower_constant,
+    rt.DataflowOp: lower_dataflow,
+    tir.CallExternOp: lower_call_extern,
+}
+"""How calls, and what they are made on, are lowered."""

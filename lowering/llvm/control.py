@@ -1,0 +1,219 @@
+"""Structured control flow as blocks and branches: loops, conditions, assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from xdsl.dialects import llvm, scf
+from xdsl.dialects.builtin import DictionaryAttr, i1, i32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ...dialects import llvm_ext, loops, tir
+from .builder import FunctionBuilder
+from .index import compute, index_value, place_sum
+from .module_state import Lowering
+from .parallel import call_parallel, outline
+from .types import NSW, SLT, gep_properties, i8, integer_attr, lowered
+
+CONTEXT_CHECK = 4
+"""The word of the context that holds the id of a failed check."""
+
+STATUS_CHECK = 2
+"""The status of a function whose run-time check failed."""
+
+_HINTS: dict[str, dict[str, Attribute]] = {
+    "vectorized": {llvm_ext.LOOP: DictionaryAttr({"vectorize.enable": integer_attr(1, i1)})},
+}
+
+
+def lower_for(f: FunctionBuilder, op: loops.ForOp) -> None:
+    """A loop: outlined if it is parallel and no parallel loop is around it."""
+    terms, operands = op.lower.data.terms, op.operands_
+    lower, _ = place_sum(f, terms, operands)
+    upper = index_value(f, op.lower.data + op.extent.data, operands)
+    kind = op.kind.data
+    if kind == "parallel" and f.parent is None:
+        _lower_parallel(f, op, lower, upper)
+        return
+    body = op.body.block
+
+    def lower_body() -> Sequence[SSAValue]:
+        f.lower_block(body)
+        return f.values(op.yielded)
+
+    hints = _HINTS.get(kind, {})
+    found = carried_loop(f, op.loop_var, op.carry_vars, lower, upper, f.values(op.inits), lower_body, hints)
+    for result, value in zip(op.carried, found, strict=True):
+        f.define(result, value)
+
+
+def _lower_parallel(f: FunctionBuilder, op: loops.ForOp, lower: SSAValue, upper: SSAValue) -> None:
+    def fill(body: FunctionBuilder, begin: SSAValue, end: SSAValue) -> None:
+        counted_loop(body, op.loop_var, begin, end, lambda: body.lower_block(op.body.block))
+
+    call_parallel(f, outline(f, fill), lower, upper)
+
+
+def counted_loop(
+    f: FunctionBuilder, var: SSAValue, lower: SSAValue, upper: SSAValue, body: Callable[[], object]
+) -> None:
+    """A loop over ``[lower, upper)``, in which `var` of the source is the position."""
+
+    def lower_body() -> Sequence[SSAValue]:
+        body()
+        return ()
+
+    carried_loop(f, var, (), lower, upper, (), lower_body)
+
+
+def carried_loop(
+    f: FunctionBuilder,
+    var: SSAValue,
+    carry_vars: Sequence[SSAValue],
+    lower: SSAValue,
+    upper: SSAValue,
+    inits: Sequence[SSAValue],
+    lower_body: Callable[[], Sequence[SSAValue]],
+    hints: Mapping[str, Attribute] = {},
+    step: SSAValue | None = None,
+) -> Sequence[SSAValue]:
+    """A loop over ``[lower, upper)`` with carried values; returns them after it."""
+    header = f.add_block([i64, *(v.type for v in inits)])
+    body, following = Block(), Block()
+    position, *carried = header.args
+    level = f.push(body)
+    level.values[var] = position
+    level.values.update(zip(carry_vars, carried, strict=True))
+    yielded = lower_body()
+    following_position = f.emit(
+        llvm.AddOp, (position, f.integer(1) if step is None else step), i64, NSW
+    )
+    f.branch(header, (following_position, *yielded), hints)
+    f.pop()
+    f.branch(header, (lower, *inits))
+    f.levels[-1].block = header
+    goes_on = f.emit(llvm.ICmpOp, (position, upper), i1, SLT)
+    f.branch_if(goes_on, body, following)
+    f.continue_in(following)
+    return carried
+
+
+def lower_yield(f: FunctionBuilder, op: Operation) -> None:
+    """The values of a terminator are read by the operation around it."""
+
+
+def lower_bounds(f: FunctionBuilder, op: loops.IfOp) -> None:
+    """A body under conditions on indices."""
+    condition: SSAValue | None = None
+    for bound in op.bounds.data:
+        lhs, left = place_sum(f, bound.lhs.data.terms, op.operands_)
+        rhs, right = place_sum(f, bound.rhs.data.terms, op.operands_)
+        level = max(left, right)
+        holds = compute(f, level, llvm.ICmpOp, lhs, rhs, SLT, i1)
+        condition = holds if condition is None else f.emit(llvm.AndOp, (condition, holds), i1)
+    assert condition is not None
+    _choice(f, condition, op.body.block, None, ())
+
+
+def lower_if(f: FunctionBuilder, op: scf.IfOp) -> None:
+    """A choice between two regions, with results."""
+    blocks = op.false_region.blocks
+    _choice(f, f.value(op.cond), op.true_region.block, blocks[0] if len(blocks) else None, op.results)
+
+
+def _choice(
+    f: FunctionBuilder,
+    condition: SSAValue,
+    on_true: Block,
+    on_false: Block | None,
+    results: Sequence[SSAValue],
+) -> None:
+    following = Block(arg_types=[lowered(r.type) for r in results])
+    then = _side(f, on_true, following)
+    otherwise = following if on_false is None else _side(f, on_false, following)
+    f.branch_if(condition, then, otherwise)
+    f.continue_in(following)
+    for result, value in zip(results, following.args, strict=True):
+        f.define(result, value)
+
+
+def _side(f: FunctionBuilder, source: Block, following: Block) -> Block:
+    start = Block()
+    f.push(start)
+    f.lower_block(source)
+    last = source.last_op
+    f.branch(following, f.values(last.operands) if isinstance(last, scf.YieldOp) else ())
+    f.pop()
+    return start
+
+
+def lower_while(f: FunctionBuilder, op: scf.WhileOp) -> None:
+    """A loop that runs while its first region says so."""
+    before, after = op.before_region.block, op.after_region.block
+    condition = before.last_op
+    if not isinstance(condition, scf.ConditionOp):
+        raise f.fail(op, "expected the first region of 'scf.while' to end with 'scf.condition'")
+    inits = f.values(op.arguments)
+    test, body, following = Block(arg_types=[v.type for v in inits]), Block(), Block()
+    level = f.push(test)
+    level.values.update(zip(before.args, test.args, strict=True))
+    f.lower_block(before)
+    goes_on, passed = f.value(condition.condition), f.values(condition.args)
+    level = f.push(body)
+    level.values.update(zip(after.args, passed, strict=True))
+    f.lower_block(after)
+    last = after.last_op
+    f.branch(test, () if last is None else f.values(last.operands))
+    f.pop()
+    f.branch_if(goes_on, body, following)
+    f.pop()
+    f.branch(test, inits)
+    f.continue_in(following)
+    for result, value in zip(op.res, passed, strict=True):
+        f.define(result, value)
+
+
+def lower_scf_for(f: FunctionBuilder, op: scf.ForOp) -> None:
+    """A loop over ``[lb, ub)`` with a step that is positive."""
+    body = op.body.block
+    var, *carry_vars = body.args
+
+    def lower_body() -> Sequence[SSAValue]:
+        f.lower_block(body)
+        last = body.last_op
+        return () if last is None else f.values(last.operands)
+
+    lower, upper, step = f.values([op.lb, op.ub, op.step])
+    inits = f.values(op.iter_args)
+    found = carried_loop(f, var, carry_vars, lower, upper, inits, lower_body, step=step)
+    for result, value in zip(op.results, found, strict=True):
+        f.define(result, value)
+
+
+def lower_assert(f: FunctionBuilder, op: tir.AssertOp) -> None:
+    """Return with the id of the check unless the condition holds."""
+    f.can_fail = True
+    failing, following = Block(), f.add_block()
+    f.branch_if(f.value(op.condition), following, failing)
+    f.push(failing)
+    word = f.emit(
+        llvm.GEPOp, (f.context, f.integer(8 * CONTEXT_CHECK)), f.context.type, gep_properties(i8, True)
+    )
+    f.run(llvm.StoreOp, (f.integer(f.module.tables.checks[op.message.data]), word))
+    f.run(llvm.ReturnOp, [f.integer(STATUS_CHECK, i32)])
+    f.pop()
+    f.continue_in(following)
+
+
+CONTROL: dict[type[Operation], Lowering] = {
+    loops.ForOp: lower_for,
+    loops.IfOp: lower_bounds,
+    loops.YieldOp: lower_yield,
+    scf.ConditionOp: lower_yield,
+    scf.ForOp: lower_scf_for,
+    scf.IfOp: lower_if,
+    scf.WhileOp: lower_while,
+    scf.YieldOp: lower_yield,
+    tir.AssertOp: lower_assert,
+}
+"""How control flow is lowered."""

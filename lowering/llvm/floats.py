@@ -1,0 +1,121 @@
+"""`arith` on floats, elementwise on vectors.
+
+Arithmetic on f16 and bf16 is done in f32 and rounded after each operation, on every target: the result
+is the one that hardware for the type would give, since f32 has more than twice their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith, llvm
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import llvm_ext
+from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
+from .builder import FunctionBuilder
+from .module_state import Lowering
+from .types import Properties, cast_kind, fastmath, in_f32, is_small_float, mask_like
+
+Function = Callable[[FunctionBuilder, Sequence[SSAValue], Properties], SSAValue]
+"""Computes a float from floats of the same type, which is not f16 or bf16."""
+
+
+def widen(f: FunctionBuilder, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A float in a wider type."""
+    return f.emit(llvm_ext.CastOp, (value,), type_, cast_kind(CastKind.FPEXT))
+
+
+def narrow(f: FunctionBuilder, value: SSAValue, type_: Attribute) -> SSAValue:
+    """A float rounded to a narrower type."""
+    return f.emit(llvm_ext.CastOp, (value,), type_, cast_kind(CastKind.FPTRUNC))
+
+
+def in_working_type(f: FunctionBuilder, value: SSAValue) -> SSAValue:
+    """A float in the type in which it is computed with."""
+    return widen(f, value, in_f32(value.type)) if is_small_float(value.type) else value
+
+
+def apply(
+    f: FunctionBuilder, function: Function, args: Sequence[SSAValue], flags: Properties
+) -> SSAValue:
+    """The function of floats of one type, rounded to that type."""
+    type_ = args[0].type
+    if not is_small_float(type_):
+        return function(f, args, flags)
+    wide = in_f32(type_)
+    return narrow(f, function(f, [widen(f, a, wide) for a in args], flags), type_)
+
+
+def instruction(kind: type[Operation]) -> Function:
+    """An instruction as a function of floats."""
+    return lambda f, args, flags: f.emit(kind, args, args[0].type, flags)
+
+
+def intrinsic(name: str) -> Function:
+    """An LLVM intrinsic as a function of floats."""
+    return lambda f, args, flags: f.intrinsic(name, args, args[0].type, flags)
+
+
+def lower_function(function: Function) -> Lowering:
+    """The lowering of an operation that is a function of floats of one type."""
+
+    def lower(f: FunctionBuilder, op: Operation) -> None:
+        f.define(op.results[0], apply(f, function, f.values(op.operands), fastmath(op)))
+
+    return lower
+
+
+FLOAT_FUNCTIONS: dict[type[Operation], Function] = {
+    arith.AddfOp: instruction(llvm.FAddOp),
+    arith.SubfOp: instruction(llvm.FSubOp),
+    arith.MulfOp: instruction(llvm.FMulOp),
+    arith.DivfOp: instruction(llvm.FDivOp),
+    arith.NegfOp: instruction(llvm.FNegOp),
+    arith.MaximumfOp: intrinsic("llvm.maximum"),
+    arith.MinimumfOp: intrinsic("llvm.minimum"),
+    arith.MaxnumfOp: intrinsic("llvm.maxnum"),
+    arith.MinnumfOp: intrinsic("llvm.minnum"),
+}
+"""The functions of floats that `arith` has."""
+
+_PREDICATES: tuple[Properties | None, ...] = tuple(
+    None if name in ("false", "true") else {"predicate": FCmpPredicateAttr(FCmpPredicate(name))}
+    for name in "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
+)
+"""Float comparisons by the number that `arith.cmpf` gives them."""
+
+
+def _lower_cmpf(f: FunctionBuilder, op: arith.CmpfOp) -> None:
+    number = op.predicate.value.data
+    predicate = _PREDICATES[number]
+    lhs, rhs = f.value(op.lhs), f.value(op.rhs)
+    if predicate is None:
+        type_ = mask_like(lhs.type)
+        f.define(op.result, f.integer(-1 if number else 0, type_))
+        return
+    f.define(op.result, _compare(f, lhs, rhs, {**predicate, **fastmath(op)}))
+
+
+def _lower_fcmp(f: FunctionBuilder, op: llvm_ext.FCmpOp) -> None:
+    f.define(op.res, _compare(f, f.value(op.lhs), f.value(op.rhs), op.properties))
+
+
+def _compare(f: FunctionBuilder, lhs: SSAValue, rhs: SSAValue, properties: Properties) -> SSAValue:
+    args = (in_working_type(f, lhs), in_working_type(f, rhs))
+    return f.emit(llvm_ext.FCmpOp, args, mask_like(lhs.type), properties)
+
+
+def _lower_select(f: FunctionBuilder, op: Operation) -> None:
+    args = f.values(op.operands)
+    f.define(op.results[0], f.emit(llvm_ext.SelectOp, args, args[1].type))
+
+
+FLOATS: dict[type[Operation], Lowering] = {
+    **{kind: lower_function(function) for kind, function in FLOAT_FUNCTIONS.items()},
+    arith.CmpfOp: _lower_cmpf,
+    arith.SelectOp: _lower_select,
+    llvm_ext.FCmpOp: _lower_fcmp,
+    llvm_ext.SelectOp: _lower_select,
+}
+"""How `arith` on floats is lowered, and choices between values of any type."""

@@ -1,0 +1,114 @@
+"""Functions: kernels, entries that the run time calls, and private graph functions.
+
+    i32 xrelax.KERNEL(ptr ctx, ptr buf0, …, scalars…, i64 sym0, …)     internal
+    i32 xrelax.PRIVATE(ptr ctx, ptr param0, …, ptr result0, …, i64 sym0, …)     internal
+    i32 xrelax.PUBLIC(ptr ctx, ptr argv)     external; argv holds what a private function gets as arguments
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from ...dialects import loops, rt
+from ...dialects.dtypes import byte_width
+from ...dialects.int_expr import Sym
+from ...dialects.tir.types import BufferType
+from ..call_signature import Formal
+from .alignment import ALIGNMENT
+from .builder import FunctionBuilder
+from .calls import load_word
+from .module_state import Callee, ModuleState
+from .symbols import native_symbol
+from .types import PTR, UNIT, Properties, integer_attr, lowered
+
+
+def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]) -> None:
+    """A kernel. It stays a function of its own, so that profiles name it and its arguments stay `noalias`."""
+    f = _start(module, func.sym_name.data)
+    f.add_context()
+    for param in func.params:
+        f.define(param, f.add_argument(lowered(param.type), param.name_hint))
+    _add_symbols(f, func.symbol_names)
+    if func.noalias is not None:
+        f.noalias = set(func.params)
+    f.lower_block(func.body.block)
+    attrs = [_context_attributes(), *(_buffer_attributes(f, p, aligned) for p in func.params)]
+    f.finish(attrs, properties={"no_inline": UNIT})
+    _add_callee(f, func.sym_name.data, func.params, func.symbol_names)
+
+
+def _start(module: ModuleState, name: str) -> FunctionBuilder:
+    return FunctionBuilder(module, native_symbol(name), name)
+
+
+def _add_symbols(f: FunctionBuilder, names: Sequence[str]) -> None:
+    for name in names:
+        f.define(Sym(name), f.add_argument(i64, name))
+
+
+def _context_attributes() -> Properties:
+    return {"llvm.noalias": UNIT, "llvm.nocapture": UNIT}
+
+
+def _buffer_attributes(f: FunctionBuilder, param: SSAValue, aligned: set[SSAValue]) -> Properties:
+    """What holds for the pointer; it may be null if the buffer has no elements."""
+    if not isinstance(type_ := param.type, BufferType):
+        return {}
+    alignment = ALIGNMENT if param in aligned else byte_width(type_.element_type)
+    attrs: Properties = {"llvm.align": integer_attr(alignment, i64)}
+    if param in f.noalias:
+        attrs["llvm.noalias"] = UNIT
+    if param not in f.escaping:
+        attrs["llvm.nocapture"] = UNIT
+        if param not in f.written:
+            attrs["llvm.readonly"] = UNIT
+    return attrs
+
+
+def _add_callee(
+    f: FunctionBuilder, name: str, params: Sequence[SSAValue], symbols: Sequence[str]
+) -> None:
+    formals = [
+        Formal(f"argument '{p.name_hint or position}'", p.type)
+        for position, p in enumerate(params)
+        if isinstance(p.type, BufferType)
+    ]
+    # A kernel with scalars cannot be called on buffers alone, so calls of it find no callee.
+    if len(formals) == len(params):
+        f.module.callees[name] = Callee(f.symbol, tuple(formals), tuple(symbols), f.can_fail)
+
+
+def lower_graph_function(module: ModuleState, func: rt.FuncOp) -> None:
+    """A graph function: with an entry's arguments if it is public, with direct ones if it is private."""
+    if func.private is None:
+        _lower_public(module, func)
+    else:
+        _lower_private(module, func)
+
+
+def _lower_public(module: ModuleState, func: rt.FuncOp) -> None:
+    f = _start(module, func.sym_name.data)
+    f.is_private = False
+    f.add_context()
+    argv = f.add_argument(PTR)
+    words = [*func.args, *map(Sym, func.declared_symbols())]
+    for position, word in enumerate(words):
+        type_ = i64 if isinstance(word, Sym) else PTR
+        f.define(word, load_word(f, argv, position, type_))
+    f.lower_block(func.body.block)
+    f.finish(linkage="external")
+
+
+def _lower_private(module: ModuleState, func: rt.FuncOp) -> None:
+    f = _start(module, func.sym_name.data)
+    f.add_context()
+    for arg in func.args:
+        f.define(arg, f.add_argument(PTR, arg.name_hint))
+    symbols = func.declared_symbols()
+    _add_symbols(f, symbols)
+    f.lower_block(func.body.block)
+    f.finish()
+    _add_callee(f, func.sym_name.data, func.args, symbols)

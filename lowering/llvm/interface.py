@@ -1,0 +1,173 @@
+"""What callers and the run time must know of a module: signatures, constants, packed calls, checks.
+
+Taken from the `rt` and `loops` form of the module; conversion to LLVM numbers constants, packed calls and
+checks by the same tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import rt, tir
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import Atom, Compound, IntExpr, Sym
+from ...dialects.relax.constant import TensorData
+from ...dialects.tir.types import BufferType
+from ...runtime.signature import Dim, FunctionSpec, PackedSite, ParamSpec, TensorSpec
+from ..functions import callees_first
+from .symbols import native_symbol
+
+_SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "max"}
+
+
+@dataclass
+class Tables:
+    """Numbers of what native code refers to: a constant, the place of a packed call, a check's message."""
+
+    constants: list[TensorData] = field(default_factory=lambda: [])
+    constant_ids: dict[int, int] = field(default_factory=lambda: {})
+    """Position of a constant by the identity of its data."""
+    sites: dict[rt.CallPackedOp, int] = field(default_factory=lambda: {})
+    checks: dict[str, int] = field(default_factory=lambda: {})
+
+    def add(self, op: Operation) -> None:
+        """Number what the operation refers to."""
+        match op:
+            case rt.ConstantOp():
+                if id(op.value.data) not in self.constant_ids:
+                    self.constant_ids[id(op.value.data)] = len(self.constants)
+                    self.constants.append(op.value.data)
+            case rt.CallPackedOp():
+                self.sites[op] = len(self.sites)
+            case tir.AssertOp():
+                self.checks.setdefault(op.message.data, len(self.checks))
+            case _:
+                pass
+
+
+def collect_tables(module: ModuleOp) -> Tables:
+    """The tables of a module in its `rt` and `loops` form."""
+    tables = Tables()
+    for op in module.walk():
+        tables.add(op)
+    return tables
+
+
+@dataclass(frozen=True)
+class ModuleInterface:
+    """The public functions of a module, and its constants in the order of the constants table."""
+
+    functions: tuple[FunctionSpec, ...]
+    constants: tuple[TensorData, ...]
+
+
+def module_interface(module: ModuleOp) -> ModuleInterface:
+    """The interface of a module in its planned `rt` and `loops` form, before conversion to LLVM."""
+    tables = collect_tables(module)
+    functions = [op for op in module.body.block.ops if isinstance(op, rt.FuncOp)]
+    callers = _packing_functions(functions)
+    sites, checks = tuple(map(_packed_site, tables.sites)), tuple(tables.checks)
+    specs = [
+        _function_spec(f, sites if f.sym_name.data in callers else (), checks)
+        for f in functions
+        if f.private is None
+    ]
+    return ModuleInterface(tuple(specs), tuple(tables.constants))
+
+
+def called_functions(func: rt.FuncOp) -> list[str]:
+    """Names of the functions that a function calls, with repetitions."""
+    return [op.callee_name for op in func.walk() if isinstance(op, rt.CallDPSOp)]
+
+
+def _packing_functions(functions: Sequence[rt.FuncOp]) -> set[str]:
+    """The functions that call a registered function, themselves or through others."""
+    by_name = {f.sym_name.data: f for f in functions}
+    calls = {name: called_functions(f) for name, f in by_name.items()}
+    found: set[str] = set()
+    for name in callees_first(calls):
+        packs = any(isinstance(op, rt.CallPackedOp) for op in by_name[name].walk())
+        if packs or not found.isdisjoint(calls[name]):
+            found.add(name)
+    return found
+
+
+def _packed_site(op: rt.CallPackedOp) -> PackedSite:
+    return PackedSite(op.callee.data, _tensors((*op.inputs, *op.outputs)))
+
+
+def _tensors(values: Iterable[SSAValue]) -> tuple[TensorSpec, ...]:
+    types = [cast(BufferType, v.type) for v in values]
+    return tuple(TensorSpec(t.dtype, plain_dims(t.dims)) for t in types)
+
+
+def _function_spec(
+    func: rt.FuncOp, sites: tuple[PackedSite, ...], checks: tuple[str, ...]
+) -> FunctionSpec:
+    written = {i.data for i in func.written.data}
+    params = [
+        ParamSpec(name, type_.dtype, plain_dims(type_.dims), number in written)
+        for number, (name, type_) in enumerate(zip(func.names, _types(func.params), strict=True))
+    ]
+    return FunctionSpec(
+        name=func.sym_name.data,
+        entry=native_symbol(func.sym_name.data),
+        params=tuple(params),
+        symbols=tuple(func.declared_symbols()),
+        results=_tensors(func.results_),
+        returns_tuple=func.returns_tuple is not None,
+        arena_size=plain_dim(_arena_size(func)),
+        packed_sites=sites,
+        checks=checks,
+    )
+
+
+def _types(values: Iterable[SSAValue]) -> list[BufferType]:
+    return [cast(BufferType, v.type) for v in values]
+
+
+def _arena_size(func: rt.FuncOp) -> IntExpr:
+    arenas = [op for op in func.body.block.ops if isinstance(op, rt.ArenaOp)]
+    if len(arenas) > 1:
+        raise Diagnostic(
+            f"expected at most one 'rt.arena' in '{func.sym_name.data}', got {len(arenas)}"
+        )
+    return arenas[0].size.data if arenas else IntExpr.of(0)
+
+
+def plain_dims(dims: Iterable[IntExpr]) -> tuple[Dim, ...]:
+    """Expressions over symbols as plain data."""
+    return tuple(map(plain_dim, dims))
+
+
+def plain_dim(expr: IntExpr) -> Dim:
+    """An expression over symbols as plain data."""
+    terms = [_plain_product(m, c) for m, c in expr.terms]
+    return _fold("add", terms) if terms else 0
+
+
+def _plain_product(monomial: tuple[Atom, ...], coefficient: int) -> Dim:
+    factors = [_plain_atom(a) for a in monomial]
+    if coefficient != 1 or not factors:
+        factors.append(coefficient)
+    return _fold("mul", factors)
+
+
+def _plain_atom(atom: Atom) -> Dim:
+    if isinstance(atom, Sym):
+        return atom.name
+    if isinstance(atom, Compound):
+        return (_SPELLING[atom.op], plain_dim(atom.lhs), plain_dim(atom.rhs))
+    raise Diagnostic(f"expected a dim over symbols, got {IntExpr.of(atom)}")
+
+
+def _fold(op: str, parts: Sequence[Dim]) -> Dim:
+    total = parts[0]
+    for part in parts[1:]:
+        total = (op, total, part)
+    return total

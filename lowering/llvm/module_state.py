@@ -1,0 +1,109 @@
+"""What the functions of a module share while they are lowered: symbols, external functions, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
+from xdsl.ir import Attribute, Operation, Region
+
+from ...dialects.tir.types import BufferType
+from ..call_signature import Formal
+from .interface import Tables
+from .types import UNIT, Properties, string
+
+if TYPE_CHECKING:
+    from .builder import FunctionBuilder
+
+Lowering: TypeAlias = "Callable[[FunctionBuilder, Any], None]"
+"""Lowers one operation into the current region."""
+
+Term: TypeAlias = "tuple[tuple[Any, ...], int]"
+"""A product of atoms and its coefficient."""
+
+_INTERNAL, _EXTERNAL = llvm.LinkageAttr("internal"), llvm.LinkageAttr("external")
+_VISIBLE = IntegerAttr(0, 64)
+_C_CALLS = llvm.CallingConventionAttr("ccc")
+_PURE = ArrayAttr([string("memory(none)"), string("nounwind"), string("willreturn")])
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A function that others call: a kernel, or a private `rt.func`.
+
+    `symbols` are passed after the buffers; the caller's `vars` give the first ones.
+    """
+
+    symbol: str
+    formals: tuple[Formal, ...]
+    symbols: tuple[str, ...]
+    can_fail: bool
+
+
+@dataclass
+class ModuleState:
+    """The module that is being made."""
+
+    lowerings: Mapping[type[Operation], Lowering]
+    tables: Tables
+    functions: list[Operation] = field(default_factory=lambda: [])
+    callees: dict[str, Callee] = field(default_factory=lambda: {})
+    strides: dict[int, tuple[BufferType, list[tuple[Term, ...]], tuple[Term, ...]]] = field(
+        default_factory=lambda: {}
+    )
+    """Strides and offset of a buffer type by its identity; holding it keeps the identity taken."""
+    helpers: set[str] = field(default_factory=lambda: set())
+    _external: dict[str, llvm.LLVMFunctionType] = field(default_factory=lambda: {})
+
+    def add_function(
+        self,
+        symbol: str,
+        region: Region,
+        output: Attribute,
+        arg_attrs: Sequence[Mapping[str, Attribute]],
+        linkage: str,
+        properties: Properties,
+    ) -> llvm.FuncOp:
+        """Add a function with this body; missing `arg_attrs` are empty."""
+        entry = region.blocks[0]
+        attrs = [*arg_attrs, *({} for _ in entry.args[len(arg_attrs) :])]
+        type_ = llvm.LLVMFunctionType([a.type for a in entry.args], output)
+        own: Properties = {"no_unwind": UNIT, **properties}
+        if any(attrs):
+            own["arg_attrs"] = ArrayAttr([DictionaryAttr(dict(a)) for a in attrs])
+        func = _function(symbol, type_, linkage, own, [region])
+        self.functions.append(func)
+        return func
+
+    def external(self, name: str, inputs: Sequence[Attribute], output: Attribute | None, *, pure: bool) -> bool:
+        """Declare a C function, once; whether the types agree with an earlier declaration."""
+        type_ = llvm.LLVMFunctionType(inputs, output)
+        known = self._external.get(name)
+        if known is None:
+            self._external[name] = type_
+            properties: Properties = {"passthrough": _PURE} if pure else {}
+            self.functions.append(_function(name, type_, "external", properties, [Region()]))
+        return known is None or known == type_
+
+
+def _function(
+    symbol: str,
+    type_: llvm.LLVMFunctionType,
+    linkage: str,
+    properties: Properties,
+    regions: Sequence[Region],
+) -> llvm.FuncOp:
+    return llvm.FuncOp.create(
+        properties={
+            "sym_name": string(symbol),
+            "function_type": type_,
+            "CConv": _C_CALLS,
+            "linkage": _INTERNAL if linkage == "internal" else _EXTERNAL,
+            "visibility_": _VISIBLE,
+            **properties,
+        },
+        regions=regions,
+    )

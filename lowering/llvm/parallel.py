@@ -1,0 +1,87 @@
+"""Bodies of parallel loops as functions of their own, which run any part of the iterations.
+
+    loops.for %i in (0, n) parallel { … %X … }
+⇒
+    i32 NAME.body0(ptr %X, i64 %begin, i64 %end)       the iterations, with `noalias` as the kernel has it
+    i32 NAME.parallel0(ptr %env, i64 %begin, i64 %end) reads the captured values and calls it
+    in NAME: %env = {%X}; NAME.parallel0(%env, 0, n)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.llvm import LLVMStructType
+from xdsl.ir import SSAValue
+
+from ...dialects.int_expr import Sym
+from ...dialects.loops import AllocaOp
+from .builder import FunctionBuilder, Source
+from .native_calls import call_symbol, field_address
+from .types import PTR, UNIT, Properties
+
+
+@dataclass(frozen=True)
+class Outlined:
+    """A function of the iterations of a loop, the captured values that it gets, and whether it can fail."""
+
+    symbol: str
+    env: LLVMStructType
+    captured: tuple[SSAValue, ...]
+    can_fail: bool
+
+
+def outline(
+    f: FunctionBuilder, fill: Callable[[FunctionBuilder, SSAValue, SSAValue], None]
+) -> Outlined:
+    """Make a function of what `fill` emits for the iterations from its second to its third argument."""
+    number = f.next_outlined()
+    body = FunctionBuilder(f.module, f"{f.symbol}.body{number}", f.label, parent=f)
+    begin, end = body.entry.insert_arg(i64, 0), body.entry.insert_arg(i64, 1)
+    fill(body, begin, end)
+    f.can_fail |= body.can_fail
+    f.written |= body.written
+    f.escaping |= body.escaping
+    captured = tuple(f.context if old is None else f.value(old) for old in body.captured)
+    attrs: list[Properties] = [{}, {}, *(_attributes(f, old, body) for old in body.captured)]
+    body.finish(attrs)
+    env = LLVMStructType.from_type_list([v.type for v in captured])
+    outlined = Outlined(f"{f.symbol}.parallel{number}", env, captured, body.can_fail)
+    _add_wrapper(f, outlined, body.symbol)
+    return outlined
+
+
+def _attributes(f: FunctionBuilder, old: Source | None, body: FunctionBuilder) -> Properties:
+    """A captured buffer is as free of aliases as it is in the kernel."""
+    if old is None or isinstance(old, Sym) or old in body.escaping:
+        return {}
+    is_own = isinstance(old.owner, AllocaOp)
+    attrs: Properties = {}
+    if is_own or old in f.noalias:
+        attrs["llvm.noalias"] = UNIT
+        if old not in body.written:
+            attrs["llvm.readonly"] = UNIT
+    return attrs
+
+
+def _add_wrapper(f: FunctionBuilder, outlined: Outlined, body: str) -> None:
+    w = FunctionBuilder(f.module, outlined.symbol, f.label)
+    env, begin, end = (w.add_argument(t) for t in (PTR, i64, i64))
+    values = [
+        w.emit(llvm.LoadOp, (field_address(w, env, outlined.env, i),), v.type)
+        for i, v in enumerate(outlined.captured)
+    ]
+    w.finish(status=call_symbol(w, body, [begin, end, *values], i32))
+
+
+def call_parallel(f: FunctionBuilder, loop: Outlined, begin: SSAValue, end: SSAValue) -> None:
+    """Run all iterations of an outlined loop: here, one after the other."""
+    env = f.alloca(loop.env, 8)
+    for position, value in enumerate(loop.captured):
+        f.run(llvm.StoreOp, (value, field_address(f, env, loop.env, position)))
+    status = call_symbol(f, loop.symbol, [env, begin, end], i32)
+    if loop.can_fail:
+        f.return_unless_zero(status)

@@ -1,0 +1,151 @@
+"""Assignments of TensorIR scripts: stores, scalars, buffers and Python values get their names."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import tir
+from ...dialects.dtypes import DTYPES, element_type
+from ...te.arithmetic import cast, dim_expr
+from ...te.expr import Imm, Load, PrimExpr, Value, Var
+from .buffers import Buffer
+from .expressions import reads_memory
+
+if TYPE_CHECKING:
+    from .statements import StatementParser
+
+ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
+
+
+class BindingParser:
+    """Reads what stands on both sides of ``=``."""
+
+    def __init__(self, statements: StatementParser):
+        self.statements = statements
+        self.exprs = statements.exprs
+
+    def assign(self, target: ast.expr, value: ast.expr) -> None:
+        """``target = value``, for every kind of target."""
+        path = self.statements.called(value)
+        if isinstance(target, ast.Subscript):
+            self._store(target, self.exprs.expr(value))
+        elif isinstance(target, ast.Tuple):
+            self._unpack(target, value)
+        elif isinstance(value, ast.Call) and path in ALLOCATIONS:
+            self._alloc_buffer(target, value)
+        elif isinstance(value, ast.Call) and path == "T.match_buffer":
+            self.statements.regions.match_buffer(target, value)
+        elif path.startswith("T.axis."):
+            raise self.statements.error(value, "expected T.axis at the start of a block")
+        else:
+            self.bind(target, value)
+
+    def annotated(self, node: ast.AnnAssign) -> None:
+        """``x: T.int32 = value``; other annotations are Python's own and say nothing."""
+        if node.value is None:
+            raise self.statements.error(node, "expected a value")
+        path = self.exprs.path(node.annotation)
+        dtype = path.removeprefix("T.")
+        if dtype in DTYPES:
+            self._name(node.target, cast(dtype, self.exprs.expr(node.value)))
+        elif path.startswith("T.") and path != "T.let":
+            raise self.statements.error(
+                node.annotation, f"expected a scalar type such as T.int32, got '{path}'"
+            )
+        else:
+            self.assign(node.target, node.value)
+
+    def bind(self, target: ast.expr, value: ast.expr) -> None:
+        """Give a name to a scalar, a buffer or a Python value."""
+        self._name(target, self.exprs.eval(value))
+
+    def _unpack(self, target: ast.Tuple, node: ast.expr) -> None:
+        elements = self.exprs.elements(node)
+        if len(elements) == 1 and elements[0] is node:
+            values = list(self.exprs.eval(node))
+        elif any(self._declares(e) for e in elements):
+            values = elements
+        else:
+            values = [self._computed(self.exprs.eval(e)) for e in elements]
+        if len(values) != len(target.elts):
+            raise self.statements.error(
+                target, f"expected {len(values)} names, got {len(target.elts)}"
+            )
+        for name, value in zip(target.elts, values, strict=True):
+            if isinstance(value, ast.expr):
+                self.assign(name, value)
+            elif isinstance(name, ast.Subscript):
+                self._store(name, value)
+            else:
+                self._name(name, value)
+
+    def _declares(self, node: ast.expr) -> bool:
+        return self.statements.called(node) in (*ALLOCATIONS, "T.match_buffer")
+
+    def _computed(self, value: Any) -> Any:
+        """A scalar read now, before any of the other names is bound or stored to."""
+        if isinstance(value, PrimExpr) and reads_memory(value):
+            return Value(self.statements.emitter.value(value), value.dtype)
+        return value
+
+    def _name(self, target: ast.expr, value: Any) -> None:
+        if not isinstance(target, ast.Name):
+            raise self.statements.error(target, "expected a name")
+        self._check_new(target)
+        scope, emitter = self.statements.scope, self.statements.emitter
+        if not isinstance(value, PrimExpr) or isinstance(value, Imm):
+            scope.bind(target.id, value)
+            return
+        index = emitter.try_index(value)
+        if index is not None:
+            variable = Var(target.id, value.dtype)
+            emitter.meanings[variable] = index
+            scope.bind(target.id, variable)
+            return
+        ssa = emitter.value(value)
+        if ssa.name_hint is None:
+            ssa.name_hint = target.id
+        scope.bind(target.id, Value(ssa, value.dtype))
+
+    def _check_new(self, target: ast.Name) -> None:
+        """A scalar changes only where it is bound: a loop or branch would not change it."""
+        outer = self.statements.scope.enclosing(target.id)
+        if isinstance(outer, PrimExpr | int | float | str):
+            raise self.statements.error(
+                target,
+                f"expected a new name, got '{target.id}' of an enclosing scope: "
+                "use a buffer for what changes",
+            )
+
+    def _alloc_buffer(self, target: ast.expr, call: ast.Call) -> None:
+        given = dict(zip(("shape", "dtype"), call.args, strict=False))
+        given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
+        unknown = set(given) - {"shape", "dtype", "scope", "align"}
+        if "shape" not in given or unknown or len(call.args) > 2:
+            shown = ", ".join(sorted(unknown)) or f"{len(call.args)} arguments"
+            raise self.statements.error(
+                call, f"expected shape, dtype, scope and align of a buffer, got {shown}"
+            )
+        shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
+        dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
+        scope = self.exprs.text(given["scope"]) if "scope" in given else tir.types.GLOBAL
+        type_ = tir.BufferType.of(shape, element_type(dtype), scope=scope)
+        self.declare(target, tir.AllocBufferOp(type_))
+
+    def declare(self, target: ast.expr, op: tir.AllocBufferOp | tir.MatchBufferOp) -> None:
+        """Emit an operation that gives a buffer, and bind the buffer's name."""
+        if not isinstance(target, ast.Name):
+            raise self.statements.error(target, "expected a name for the buffer")
+        self.statements.emitter.add(op)
+        op.result.name_hint = target.id
+        buffer = Buffer(target.id, op.result)
+        self.statements.emitter.buffers[buffer] = op.result
+        self.statements.scope.bind(target.id, buffer)
+
+    def _store(self, target: ast.Subscript, value: Any) -> None:
+        access = self.exprs.eval(target)
+        if not isinstance(access, Load):
+            raise self.statements.error(target, "expected an element of a buffer")
+        emitter = self.statements.emitter
+        emitter.store(emitter.buffers[access.source], access.indices, value)

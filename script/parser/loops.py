@@ -1,0 +1,129 @@
+"""Loops of TensorIR scripts: ``range``, ``T.grid``, ``T.serial``, ``T.parallel`` and the others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.dialects.builtin import DictionaryAttr, IndexType
+from xdsl.ir import Block, Region
+
+from ...dialects import tir
+from ...te.arithmetic import convert
+from ...te.expr import Index, PrimExpr, Var
+from .attributes import dictionary
+from .scope import suggestion
+
+if TYPE_CHECKING:
+    from .statements import StatementParser
+
+LOOP_KINDS = {
+    "range": "serial",
+    "T.grid": "serial",
+    "T.serial": "serial",
+    "T.parallel": "parallel",
+    "T.vectorized": "vectorized",
+    "T.unroll": "unrolled",
+    "T.unrolled": "unrolled",
+    "T.thread_binding": "thread_binding",
+}
+
+Range: TypeAlias = tuple[PrimExpr, PrimExpr]
+"""First value and extent."""
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """What the loops of one ``for`` have in common."""
+
+    kind: str
+    thread: str | None
+    annotations: DictionaryAttr | None
+
+
+class LoopParser:
+    """Reads ``for`` statements; their bodies go back to the statement parser."""
+
+    def __init__(self, statements: StatementParser):
+        self.statements = statements
+        self.exprs = statements.exprs
+
+    def loop(self, node: ast.For) -> None:
+        """Emit the loops of one ``for``."""
+        parser = self.statements
+        call, path = node.iter, parser.called(node.iter)
+        if not isinstance(call, ast.Call) or path not in LOOP_KINDS:
+            shown = ast.unparse(call.func if isinstance(call, ast.Call) else call)
+            hint = suggestion(shown, list(LOOP_KINDS))
+            raise parser.error(call, f"expected {', '.join(LOOP_KINDS)}, got '{shown}'{hint}")
+        if node.orelse:
+            raise parser.error(node.orelse[0], "expected a loop without 'else'")
+        ranges = self._ranges(call, path)
+        targets = self.exprs.elements(node.target)
+        if len(targets) != len(ranges):
+            raise parser.error(
+                node.target, f"expected {len(ranges)} loop variables, got {len(targets)}"
+            )
+        self._nest(targets, ranges, node.body, self._options(call, LOOP_KINDS[path]))
+
+    def _ranges(self, call: ast.Call, path: str) -> list[Range]:
+        bounds = self.exprs.exprs(ast.copy_location(ast.Tuple(call.args, ast.Load()), call))
+        if path == "T.grid" and bounds:
+            return [(convert(0), b) for b in bounds]
+        match bounds:
+            case [extent]:
+                return [(convert(0), extent)]
+            case [first, last]:
+                return [(first, last - first)]
+            case _:
+                raise self.statements.error(call, f"expected one or two bounds, got {len(bounds)}")
+
+    def _options(self, call: ast.Call, kind: str) -> _Loop:
+        given = {k.arg: k.value for k in call.keywords}
+        annotations, thread = given.pop("annotations", None), given.pop("thread", None)
+        if given:
+            shown = ", ".join(map(str, given))
+            raise self.statements.error(
+                call, f"expected loop options annotations or thread, got {shown}"
+            )
+        return _Loop(
+            kind,
+            None if thread is None else self.exprs.text(thread),
+            None if annotations is None else dictionary(self.exprs.eval(annotations)),
+        )
+
+    def _nest(
+        self,
+        targets: Sequence[ast.expr],
+        ranges: Sequence[Range],
+        body: Sequence[ast.stmt],
+        loop: _Loop,
+    ) -> None:
+        parser, emitter = self.statements, self.statements.emitter
+        lower, extent = ranges[0]
+        inner = Block(arg_types=[IndexType()])
+        first, size = emitter.index(lower), emitter.index(extent)
+        region = Region(inner)
+        values = emitter.values.list
+        emitter.add(
+            tir.ForOp(first, size, values, region, loop.kind, loop.thread, loop.annotations)
+        )
+        with parser.into(inner):
+            self._variable(targets[0], inner, ranges[0])
+            if len(targets) > 1:
+                self._nest(targets[1:], ranges[1:], body, loop)
+            else:
+                parser.body(body)
+
+    def _variable(self, target: ast.expr, block: Block, bounds: Range) -> None:
+        """Bind a loop variable to the first argument of the loop's body."""
+        parser = self.statements
+        if not isinstance(target, ast.Name):
+            raise parser.error(target, "expected a name for the loop variable")
+        block.args[0].name_hint = target.id
+        wide = any(isinstance(b, Index) or b.dtype == "int64" for b in bounds)
+        variable = Var(target.id, "int64" if wide else "int32")
+        parser.emitter.define(variable, block.args[0])
+        parser.scope.bind(target.id, variable)

@@ -1,0 +1,143 @@
+"""Values of graph functions besides calls: operators, constants, tuples and their fields."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ...dialects import relax
+from ...dialects.dtypes import is_float
+from ...dialects.relax.constant import storage_dtype
+from ...dialects.relax.types import tensors_in
+from ...te.arithmetic import check_dtype
+from ..errors import ScriptError
+from ..namespace import ScriptName
+from .describe import describe_value
+
+if TYPE_CHECKING:
+    from .relax_func import RelaxFuncParser
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "relax.add",
+    ast.Sub: "relax.subtract",
+    ast.Mult: "relax.multiply",
+    ast.Div: "relax.divide",
+    ast.MatMult: "relax.matmul",
+}
+
+
+class NotOutput:
+    """What is left outside of a dataflow block of a variable that it does not output."""
+
+
+class ValueParser:
+    """Reads expressions of the graph; each becomes operations in order."""
+
+    def __init__(self, function: RelaxFuncParser):
+        self.function = function
+        self.exprs = function.exprs
+
+    def error(self, node: ast.AST, message: str) -> ScriptError:
+        """The script error at a node."""
+        return self.function.error(node, message)
+
+    def value(self, node: ast.expr) -> SSAValue:
+        """The value of an expression of the graph."""
+        found = self._value_or_number(node)
+        if isinstance(found, SSAValue):
+            return found  # pyright: ignore[reportUnknownVariableType]
+        shown = ast.unparse(node)
+        if isinstance(found, NotOutput):
+            raise self.error(
+                node,
+                f"expected a variable that its dataflow block outputs, got '{shown}': "
+                f"add it to R.output(…)",
+            )
+        if isinstance(found, bool | int | float):
+            raise self.error(
+                node, f'expected a value of the graph, got {shown}: use R.const({shown}, "float32")'
+            )
+        raise self.error(node, f"expected a value of the graph, got {describe_value(found)}")
+
+    def _value_or_number(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Tuple():
+                return self._add(relax.TupleOp([self.value(n) for n in node.elts]), node)
+            case ast.Call():
+                return self.function.calls.call(node)
+            case ast.BinOp(op=op) if type(op) in _OPERATORS:
+                return self._binary(node, _OPERATORS[type(op)])
+            case ast.Subscript():
+                return self._subscript(node)
+            case _:
+                return self.exprs.eval(node)
+
+    def _add(self, op: Any, node: ast.AST) -> SSAValue:
+        return self.function.add(op, node).results[0]
+
+    def _binary(self, node: ast.BinOp, name: str) -> Any:
+        """An operator of two values, of which one may be a number that takes the other's dtype."""
+        lhs, rhs = self._value_or_number(node.left), self._value_or_number(node.right)
+        if not isinstance(lhs, SSAValue) and not isinstance(rhs, SSAValue):
+            return self.exprs.eval(node)
+        operands = [self._operand(n, v, other) for n, v, other in (
+            (node.left, lhs, rhs), (node.right, rhs, lhs)
+        )]
+        return self.function.calls.operator(node, name, operands, {})
+
+    def _operand(self, node: ast.expr, value: Any, other: Any) -> SSAValue:
+        if not isinstance(value, bool | int | float):
+            return self.value(node) if not isinstance(value, SSAValue) else value  # pyright: ignore[reportUnknownVariableType]
+        tensors = tensors_in(other.type)
+        dtype = (tensors[0].dtype if tensors else None) or "float32"
+        return self.constant(constant_data(value, dtype), node)
+
+    def constant(self, data: relax.TensorData, node: ast.AST) -> SSAValue:
+        """A constant tensor."""
+        return self._add(relax.ConstantOp(data), node)
+
+    def field(self, value: SSAValue, index: int, node: ast.AST) -> SSAValue:
+        """A field of a tuple value."""
+        with self.function.scope.source.reporting(node):
+            return self._add(relax.TupleGetItemOp(value, index), node)
+
+    def _subscript(self, node: ast.Subscript) -> SSAValue:
+        index = self.exprs.eval(node.slice)
+        if isinstance(node.value, ast.Subscript) and self._is_metadata(node.value):
+            constants = self.function.constants
+            if not isinstance(index, int) or not 0 <= index < len(constants):
+                raise self.error(
+                    node, f"expected one of {len(constants)} constants of the metadata, got {index}"
+                )
+            return self.constant(constants[index], node)
+        if not isinstance(index, int):
+            raise self.error(node.slice, f"expected a field number, got {describe_value(index)}")
+        return self.field(self.value(node.value), index, node)
+
+    def _is_metadata(self, node: ast.Subscript) -> bool:
+        base = self.exprs.eval(node.value) if isinstance(node.value, ast.Name) else None
+        return isinstance(base, ScriptName) and base.path == "metadata"
+
+
+def constant_data(value: Any, dtype: str) -> relax.TensorData:
+    """A number, nested list or array as constant data; bfloat16 is rounded to nearest even.
+
+    Raises ValueError for numbers that the dtype cannot hold.
+    """
+    check_dtype(dtype)
+    if dtype == "bfloat16":
+        bits = np.asarray(value, np.float32).reshape(-1).view(np.uint32)
+        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        array = rounded.astype(storage_dtype(dtype)).reshape(np.shape(value))
+        return relax.TensorData.of(array, dtype)
+    given = np.asarray(value)
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"expected numbers for a constant, got {given.dtype}")
+    with np.errstate(all="ignore"):
+        array = given.astype(dtype)
+    if not is_float(dtype) and np.any(array != given):
+        raise ValueError(f"expected numbers of {dtype}, got {value}")
+    return relax.TensorData.of(array, dtype)

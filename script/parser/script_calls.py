@@ -1,0 +1,127 @@
+"""Calls in TensorIR expressions: ``T.exp(x)``, ``T.float32(0)``, ``x.astype("int32")``, Python's own."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...dialects.dtypes import DTYPES, is_float
+from ...te.arithmetic import cast, const
+from ...te.expr import ExternCall, PrimExpr
+from ...te.intrinsics import FUNCTIONS
+from ..namespace import ScriptName
+from .buffers import Buffer, BufferSlice, DataPointer
+from .describe import describe_value
+from .scope import suggestion
+
+if TYPE_CHECKING:
+    from .expressions import ExprParser
+
+_DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity")
+_PYTHON_FUNCTIONS: dict[Any, str] = {min: "min", max: "max", abs: "abs"}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of an expression, such as ``x.astype``."""
+
+    owner: PrimExpr
+    name: str
+
+    def call(self, args: list[Any]) -> PrimExpr:
+        """Call it; raises ValueError for an unknown method."""
+        if self.name != "astype" or len(args) != 1:
+            raise ValueError(f"expected the method astype(dtype) of an expression, got {self.name}")
+        return cast(args[0], self.owner)
+
+
+def buffer_attribute(buffer: Buffer, name: str) -> Any:
+    """``X.shape`` and the like; raises ValueError for anything else."""
+    if name == "data":
+        return DataPointer(buffer)
+    if name in ("shape", "strides", "dtype", "name"):
+        return getattr(buffer, name)
+    raise ValueError(f"expected data, dtype, name, shape or strides of a buffer, got '{name}'")
+
+
+def call(exprs: ExprParser, node: ast.Call) -> Any:
+    """The value of a call."""
+    function = exprs.eval(node.func)
+    if isinstance(function, ScriptName):
+        return _script_call(exprs, node, function.path)
+    args = exprs.arguments(node.args)
+    keywords = {k.arg: exprs.scalar(k.value) for k in node.keywords if k.arg is not None}
+    if isinstance(function, Method):
+        return function.call([*args, *keywords.values()])
+    if not callable(function) or any(isinstance(a, Buffer | BufferSlice) for a in args):
+        raise exprs.error(node, f"expected a function, got {describe_value(function)}")
+    if any(isinstance(a, PrimExpr) for a in args) and function in _PYTHON_FUNCTIONS:
+        return apply(exprs, node, _PYTHON_FUNCTIONS[function], args)
+    return function(*args, **keywords)
+
+
+def _script_call(exprs: ExprParser, node: ast.Call, path: str) -> Any:
+    name = path.removeprefix("T.")
+    if not path.startswith("T."):
+        raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
+    if name in DTYPES:
+        return _typed_literal(exprs, node, name)
+    if name == "call_extern":
+        return extern_call(exprs, node)
+    if name not in FUNCTIONS:
+        hint = suggestion(name, [*FUNCTIONS, *DTYPES, "call_extern"])
+        raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'{hint}")
+    if name in _DTYPE_FIRST and node.args:
+        args = [exprs.dtype(node.args[0]), *exprs.arguments(node.args[1:])]
+    else:
+        args = exprs.arguments(node.args)
+    return apply(exprs, node, name, args)
+
+
+def apply(exprs: ExprParser, node: ast.Call, name: str, args: list[Any]) -> PrimExpr:
+    """Apply a function of TensorIR; a script error for a wrong number of arguments."""
+    function: Callable[..., PrimExpr] = FUNCTIONS[name]
+    keywords = {k.arg: exprs.eval(k.value) for k in node.keywords if k.arg is not None}
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **keywords)
+    except TypeError:
+        expected = ", ".join(signature.parameters)
+        count = len(args) + len(keywords)
+        raise exprs.error(node, f"expected T.{name}({expected}), got {count} arguments") from None
+    return function(*args, **keywords)
+
+
+def _typed_literal(exprs: ExprParser, node: ast.Call, dtype: str) -> PrimExpr:
+    if len(node.args) != 1 or node.keywords:
+        count = len(node.args) + len(node.keywords)
+        raise exprs.error(node, f"expected T.{dtype}(value), got {count} arguments")
+    value = exprs.scalar(node.args[0])
+    if isinstance(value, str):
+        if not is_float(dtype) or value not in ("inf", "-inf", "nan"):
+            raise exprs.error(node, f"expected a number for T.{dtype}, got '{value}'")
+        return const(float(value), dtype)
+    if isinstance(value, PrimExpr):
+        return cast(dtype, value)
+    if not isinstance(value, bool | int | float):
+        value = exprs.expr(node.args[0])
+        return cast(dtype, value)
+    if isinstance(value, float) and not is_float(dtype) and not value.is_integer():
+        raise exprs.error(node, f"expected an integer for T.{dtype}, got {value}")
+    return const(value, dtype)
+
+
+def extern_call(exprs: ExprParser, node: ast.Call) -> ExternCall:
+    """``T.call_extern("float32", "fmaf", a, b, c)``; the dtype "void" is for no result."""
+    if len(node.args) < 2 or node.keywords:
+        raise exprs.error(node, "expected T.call_extern(dtype, name, …)")
+    returned, name, *rest = node.args
+    is_void = exprs.eval(returned) == "void"
+    args: list[Any] = []
+    for arg in rest:
+        value = exprs.eval(arg)
+        args.append(value.buffer if isinstance(value, DataPointer) else exprs.expr(arg))
+    return ExternCall(exprs.text(name), tuple(args), "void" if is_void else exprs.dtype(returned))

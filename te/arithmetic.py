@@ -1,0 +1,261 @@
+"""What operators on scalar expressions mean: conversion, dtype promotion, folding.
+
+Trees of integers over symbols alone fold into `IntExpr` at once, so that
+``A.shape[1] == B.shape[0]`` is decided when it is asked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dialects.dtypes import DTYPES, bit_width, is_float, is_unsigned
+from ..dialects.int_expr import IntExpr, Sym, maximum, minimum
+from .expr import Binary, Call, Cast, ExprLike, Imm, Index, PrimExpr
+
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+INTEGER_ONLY = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
+BOOL_TOO = ("bitwise_and", "bitwise_or", "bitwise_xor", "min", "max", *COMPARISONS)
+
+
+def is_same(a: PrimExpr, b: PrimExpr) -> bool:
+    """Whether two expressions are written the same."""
+    if a is b:
+        return True
+    x, y = as_int_expr(a), as_int_expr(b)
+    if x is not None and y is not None:
+        return x == y
+    return type(a) is type(b) and a.dtype == b.dtype and str(a) == str(b)
+
+
+def as_int_expr(expr: PrimExpr) -> IntExpr | None:
+    """The integer expression over symbols, if that is all there is in it."""
+    if isinstance(expr, Index):
+        return expr.expr
+    if isinstance(expr, Imm) and not is_float(expr.dtype) and expr.dtype != "bool":
+        return IntExpr.of(int(expr.value))
+    return None
+
+
+def index_value(expr: IntExpr, dtype: str = "int64") -> Any:
+    """A dim as users see it: an int where it is constant, else an expression."""
+    constant = expr.constant
+    return Index(expr, dtype) if constant is None else constant
+
+
+def symbol(name: str) -> Index:
+    """A symbolic dim."""
+    return Index(IntExpr.of(Sym(name)))
+
+
+def dim_expr(dim: PrimExpr | int) -> IntExpr:
+    """A dim as an integer expression; raises TypeError for anything else."""
+    if isinstance(dim, Index):
+        return dim.expr
+    if isinstance(dim, Imm) and not is_float(dim.dtype):
+        return IntExpr.of(int(dim.value))
+    if hasattr(dim, "__index__") and not isinstance(dim, bool):
+        return IntExpr.of(int(dim))  # pyright: ignore[reportArgumentType]
+    raise TypeError(f"expected a dim to be an int or an expression of symbols, got {dim!r}")
+
+
+def check_dtype(dtype: str) -> str:
+    """The dtype; raises ValueError for an unknown one."""
+    if dtype not in DTYPES:
+        raise ValueError(f"expected a dtype ({', '.join(DTYPES)}), got '{dtype}'")
+    return dtype
+
+
+def round_to(dtype: str, value: float) -> float:
+    """The float of the dtype that is nearest to a number."""
+    if dtype == "float64":
+        return float(value)
+    with np.errstate(over="ignore"):
+        single = np.float32(value)
+        if dtype == "bfloat16" and np.isfinite(single):
+            bits = int(single.view(np.uint32))
+            rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+            return float(np.uint32(rounded).view(np.float32))
+        return float(np.float16(value) if dtype == "float16" else single)
+
+
+def integer_range(dtype: str) -> tuple[int, int]:
+    """Smallest and largest value of an integer dtype or bool."""
+    width = bit_width(dtype)
+    if is_unsigned(dtype):
+        return 0, (1 << width) - 1
+    return -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+
+def wrap_to(dtype: str, value: int) -> int:
+    """An integer reduced modulo two to the width of the dtype."""
+    low, high = integer_range(dtype)
+    return (value - low) % (high - low + 1) + low
+
+
+def const(value: int | float | bool, dtype: str | None = None) -> Imm:
+    """A number of a dtype (int32, float32 or bool by the value's type when not given).
+
+    Floats are rounded to the dtype; raises ValueError for an integer that it cannot hold.
+    """
+    if dtype is None:
+        dtype = convert(value).dtype
+    check_dtype(dtype)
+    if is_float(dtype):
+        return Imm(round_to(dtype, float(value)), dtype)
+    if dtype == "bool":
+        return Imm(bool(value), dtype)
+    low, high = integer_range(dtype)
+    if not low <= (number := int(value)) <= high:
+        raise ValueError(f"expected a number of {dtype} in [{low}, {high}], got {number}")
+    return Imm(number, dtype)
+
+
+def convert(value: Any) -> PrimExpr:
+    """A Python number as a weak literal, an expression as it is; raises TypeError otherwise."""
+    match value:
+        case PrimExpr():
+            return value
+        case bool():
+            return Imm(value, "bool", weak=True)
+        case int():
+            low, high = integer_range("int32")
+            return Imm(value, "int32" if low <= value <= high else "int64", weak=True)
+        case np.number() | np.bool_():
+            scalar: Any = value  # pyright: ignore[reportUnknownVariableType]
+            return const(scalar.item(), str(scalar.dtype))
+        case float():
+            return Imm(value, "float32", weak=True)
+        case _:
+            raise TypeError(f"expected an expression or a number, got {type(value).__name__}")
+
+
+def promote(lhs: PrimExpr, rhs: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+    """Both sides in one dtype, by TVM's rules.
+
+    Literals adapt, integers become floats, the wider dtype wins.
+    """
+    if lhs.dtype == rhs.dtype:
+        return lhs, rhs
+    if isinstance(lhs, Imm) and lhs.weak and (target := _adapted(lhs, rhs.dtype)) is not None:
+        return target, rhs
+    if isinstance(rhs, Imm) and rhs.weak and (target := _adapted(rhs, lhs.dtype)) is not None:
+        return lhs, target
+    dtype = common_dtype(lhs.dtype, rhs.dtype)
+    return cast(dtype, lhs), cast(dtype, rhs)
+
+
+def _adapted(literal: Imm, dtype: str) -> Imm | None:
+    if is_float(literal.dtype) and not is_float(dtype):
+        return None
+    if dtype == "bool" and literal.dtype != "bool":
+        return None
+    return const(literal.value, dtype)
+
+
+def common_dtype(a: str, b: str) -> str:
+    """The dtype that both convert to in arithmetic."""
+    if a == b:
+        return a
+    if is_float(a) != is_float(b):
+        return a if is_float(a) else b
+    if bit_width(a) != bit_width(b):
+        return a if bit_width(a) > bit_width(b) else b
+    if is_float(a):
+        return "float32"
+    return a if is_unsigned(a) else b
+
+
+def cast(dtype: str, value: ExprLike) -> PrimExpr:
+    """`value` converted to `dtype`; integers wrap; nothing where it has that dtype already."""
+    expr = convert(value)
+    check_dtype(dtype)
+    if isinstance(expr, Imm) and not (is_float(expr.dtype) and not is_float(dtype)):
+        if is_float(dtype) or dtype == "bool":
+            return const(expr.value, dtype)
+        return Imm(wrap_to(dtype, int(expr.value)), dtype)
+    if expr.dtype == dtype:
+        return expr
+    if isinstance(expr, Index) and dtype in ("int32", "int64"):
+        return Index(expr.expr, dtype)
+    return Cast(dtype, expr)
+
+
+def binary(op: str, lhs: Any, rhs: Any) -> PrimExpr:
+    """An operation on two expressions after promotion; integer expressions over symbols fold.
+
+    Raises TypeError for dtypes that the operation does not take.
+    """
+    a, b = promote(convert(lhs), convert(rhs))
+    if op == "div" and not is_float(a.dtype):
+        raise TypeError(
+            f"expected floats on both sides of '/', got {a.dtype} (use '//' or T.truncdiv)"
+        )
+    if op in INTEGER_ONLY and is_float(a.dtype):
+        raise TypeError(f"expected integers for '{op}', got {a.dtype}")
+    if op not in BOOL_TOO and a.dtype == "bool":
+        a, b = cast("int32", a), cast("int32", b)
+    x, y = as_int_expr(a), as_int_expr(b)
+    if op in COMPARISONS:
+        return _fold_comparison(op, x, y) or Binary(op, a, b, "bool")
+    if x is not None and y is not None and (folded := _fold(op, x, y)) is not None:
+        return _folded(folded, a, b)
+    return Binary(op, a, b, a.dtype)
+
+
+def negate(value: ExprLike) -> PrimExpr:
+    """``-value``."""
+    expr = convert(value)
+    return Call("neg", (expr,), expr.dtype) if is_float(expr.dtype) else binary("sub", 0, expr)
+
+
+def bitwise_not(value: ExprLike) -> PrimExpr:
+    """Every bit flipped; of a bool its negation. Raises TypeError for a float."""
+    expr = convert(value)
+    if is_float(expr.dtype):
+        raise TypeError(f"expected an integer or bool for '~', got {expr.dtype}")
+    return Call("bitwise_not", (expr,), expr.dtype)
+
+
+def _folded(expr: IntExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    constant = expr.constant
+    if constant is None:
+        return Index(expr, a.dtype)
+    if isinstance(a, Imm) and isinstance(b, Imm) and a.weak and b.weak:
+        return convert(constant)
+    return Imm(wrap_to(a.dtype, constant), a.dtype)
+
+
+def _fold(op: str, x: IntExpr, y: IntExpr) -> IntExpr | None:
+    match op:
+        case "add":
+            return x + y
+        case "sub":
+            return x - y
+        case "mul":
+            return x * y
+        case "floordiv" if y.constant != 0:
+            return x // y
+        case "floormod" if y.constant != 0:
+            return x % y
+        case "min":
+            return minimum(x, y)
+        case "max":
+            return maximum(x, y)
+        case _:
+            return None
+
+
+def _fold_comparison(op: str, x: IntExpr | None, y: IntExpr | None) -> Imm | None:
+    if x is None or y is None or (difference := (x - y).constant) is None:
+        return None
+    outcomes = {
+        "lt": difference < 0,
+        "le": difference <= 0,
+        "gt": difference > 0,
+        "ge": difference >= 0,
+        "eq": difference == 0,
+        "ne": difference != 0,
+    }
+    return Imm(outcomes[op], "bool")
