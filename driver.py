@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,8 @@ Observer = Callable[[str, ModuleOp], None]
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
-    """A compile makes many small objects that stay alive: the collector only costs time meanwhile."""
+def _without_collector() -> Generator[None]:
+    """A compile makes many small objects that live on: the collector only costs time meanwhile."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -37,7 +37,9 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def run_stage(module: ModuleOp, stage: Stage, context: Context, observe: Observer | None = None) -> None:
+def run_stage(
+    module: ModuleOp, stage: Stage, context: Context, observe: Observer | None = None
+) -> None:
     """Bring a module, in place, from the stage before to `stage`; it verifies afterwards.
 
     Raises PassFailedException or Diagnostic with one line where a pass cannot go on.
@@ -87,9 +89,9 @@ def build(
 ) -> Executable:
     """Compile a module, or one function, for a target.
 
-    With `check` every pass is run against the reference evaluator on random inputs, and CheckError names
-    the first one that changes a result. Raises PassFailedException, Diagnostic or ValueError with one line
-    where the module cannot be compiled.
+    With `check` every pass is run against the reference evaluator on random inputs, and CheckError
+    names the first one that changes a result. Raises PassFailedException, Diagnostic or ValueError
+    with one line where the module cannot be compiled.
     """
     from .backend.build import compile_executable
     from .backend.target import Target
@@ -114,7 +116,7 @@ def build(
 
 
 def check_module(module: ModuleOp, executable: Executable | None = None) -> None:
-    """Run every pass of the pipeline and compare each function's results before and after it, then the machine code.
+    """Compare each function's results before and after every pass, then those of the machine code.
 
     Raises CheckError with the name of the first pass that changes a result.
     """
@@ -138,7 +140,7 @@ def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any
 
 
 def _array_functions() -> dict[str, Callable[..., Any]]:
-    """The registered functions as functions of NumPy arrays, which see them as Tensors on the same memory."""
+    """The registered functions on NumPy arrays, which they see as Tensors on the same memory."""
     from .runtime.registry import registered_functions
     from .runtime.tensor import from_numpy
 

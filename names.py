@@ -1,7 +1,7 @@
-"""Every name users import from `xrelax` and where it lives: today's and all historical spellings, one table.
+"""Every name of the Python API and where it lives: today's and all historical spellings.
 
-A value is ``module`` or ``module:attribute``, relative to the package. Names with a common prefix form a
-namespace: ``nd.array`` is the attribute `array` of ``xrelax.nd``.
+A value is ``module`` or ``module:attribute``, relative to the package. Names with a common prefix
+form a namespace: ``nd.array`` is the attribute `array` of ``xrelax.nd``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ class Namespace(ModuleType):
     """Attributes of the table that share a prefix, each imported when it is first used."""
 
     def __init__(self, prefix: str):
-        super().__init__(f"{__package__}.{prefix.rstrip('.')}", f"The names `{prefix}…` of the table in `names.py`.")
+        super().__init__(
+            f"{__package__}.{prefix.rstrip('.')}",
+            f"The names `{prefix}…` of the table in `names.py`.",
+        )
         self.__dict__["_prefix"] = prefix
 
     def __getattr__(self, name: str) -> Any:

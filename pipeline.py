@@ -1,6 +1,6 @@
 """The stages of the compiler and the passes that lead from one to the next, in order.
 
-`xrelax-opt --emit`, `mod.show(stage=…)`, the documentation's picture and the tests follow this list.
+`xrelax-opt --emit`, `mod.show(stage=…)`, the README's picture and the tests follow this list.
 """
 
 from __future__ import annotations
@@ -44,7 +44,14 @@ STAGES: tuple[Stage, ...] = (
     Stage("rt", ("convert-relax-to-rt", "lift-workspace", "plan-memory")),
     Stage(
         "loops",
-        ("convert-tir-to-loops", "unroll-loops", "vectorize-loops", "promote-buffers", "cse", "dce"),
+        (
+            "convert-tir-to-loops",
+            "unroll-loops",
+            "vectorize-loops",
+            "promote-buffers",
+            "cse",
+            "dce",
+        ),
     ),
     Stage("llvm", ("convert-to-llvm",)),
 )

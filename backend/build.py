@@ -1,4 +1,4 @@
-"""From LLVM dialect to a function that can be called: text, machine code, and the run time's executable."""
+"""From the LLVM dialect to functions that can be called: text, machine code, an executable."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def compile_executable(
     """The executable of a module in the `llvm` dialect.
 
     `functions` and `constants` are the interface of the module, taken before it was converted
-    (`lowering.llvm.interface.module_interface`). `attributes` of the result hold the target and the LLVM IR as
-    text, and as functions without arguments what is only made when asked for: "optimized_llvm_ir",
-    "assembly" and "object". Raises BackendError for what LLVM does not accept, ValueError for a constant
-    whose data was not given.
+    (`lowering.llvm.interface.module_interface`). `attributes` of the result hold the target and the
+    LLVM IR as text, and as functions without arguments what is only made when asked for:
+    "optimized_llvm_ir", "assembly" and "object". Raises BackendError for what LLVM does not accept,
+    ValueError for a constant whose data was not given.
     """
     text = emit_module(llvm_module, target)
     library = compile_module(text, target, opt_level)

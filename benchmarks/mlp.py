@@ -1,7 +1,7 @@
 """The course's MLP at batch 1 and 64 against NumPy and torch, in one process, as ratios.
 
-Run it pinned to one core: ``taskset -c 0 python benchmarks/mlp.py``. Rounds are interleaved and medians
-taken, because the machine's speed drifts; only ratios within one run mean anything.
+Run it pinned to one core: ``taskset -c 0 python benchmarks/mlp.py``. Rounds are interleaved and
+medians taken, because the machine's speed drifts; only ratios within one run mean anything.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LAYERS = (784, 128, 10)
 
 def script(batch: int) -> str:
     """The MLP with dynamic kernels, for one batch size."""
-    return f'''
+    return f"""
 @I.ir_module
 class Module:
     @T.prim_func
@@ -55,8 +55,9 @@ class Module:
                 Z[vi, vj] = Y[vi, vj] + B[vj]
 
     @R.function
-    def main(x: R.Tensor(({batch}, "m"), "float32"), w0: R.Tensor(("n", "m"), "float32"),
-             b0: R.Tensor(("n",), "float32"), w1: R.Tensor(("k", "n"), "float32"), b1: R.Tensor(("k",), "float32")):
+    def main(x: R.Tensor(({batch}, "m"), "float32"),
+             w0: R.Tensor(("n", "m"), "float32"), b0: R.Tensor(("n",), "float32"),
+             w1: R.Tensor(("k", "n"), "float32"), b1: R.Tensor(("k",), "float32")):
         m, n, k = T.int64(), T.int64(), T.int64()
         with R.dataflow():
             lv0 = R.call_dps_packed("linear0", (x, w0, b0), R.Tensor(({batch}, n), "float32"))
@@ -64,7 +65,7 @@ class Module:
             out = R.call_dps_packed("linear0", (lv1, w1, b1), R.Tensor(({batch}, k), "float32"))
             R.output(out)
         return out
-'''
+"""
 
 
 def parameters() -> dict[str, np.ndarray]:
@@ -87,7 +88,9 @@ def contestants(batch: int) -> tuple[dict[str, Callable[[], Any]], float]:
     begin = time.perf_counter()
     symbolic = relax.build(from_source(script(batch)))["main"]
     compile_time = time.perf_counter() - begin
-    bound = relax.build(relax.transform.BindParams("main", params)(from_source(script(batch))))["main"]
+    bound = relax.build(relax.transform.BindParams("main", params)(from_source(script(batch))))[
+        "main"
+    ]
     arrays = [tvm.nd.array(a) for a in (x, *params.values())]
     calls: dict[str, Callable[[], Any]] = {
         "xrelax, static weights": lambda: bound(arrays[0]),
@@ -131,28 +134,34 @@ def medians(calls: dict[str, Callable[[], Any]], target: float = 2e-3) -> dict[s
     return {name: statistics.median(s) for name, s in samples.items()}
 
 
-def import_time() -> float:
-    """CPU seconds that `import xrelax` and its first names take, beyond an empty interpreter; the best of three."""
+def cpu_seconds(code: str) -> float:
+    """CPU time of an interpreter that runs the code, the best of three."""
+    best = float("inf")
+    for _ in range(3):
+        before = os.times()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        after = os.times()
+        user = after.children_user - before.children_user
+        best = min(best, user + after.children_system - before.children_system)
+    return best
 
-    def cpu(code: str) -> float:
-        best = float("inf")
-        for _ in range(3):
-            before = os.times()
-            subprocess.run([sys.executable, "-c", code], check=True)
-            after = os.times()
-            spent = after.children_user + after.children_system - before.children_user - before.children_system
-            best = min(best, spent)
-        return best
 
-    return cpu("import xrelax; from xrelax.script import ir, relax, tir; from xrelax import relax; relax.build") - cpu("pass")
+def import_times() -> tuple[float, float]:
+    """CPU seconds beyond an empty interpreter: `import xrelax` alone, and with the script names."""
+    empty = cpu_seconds("pass")
+    alone = cpu_seconds("import xrelax") - empty
+    names = cpu_seconds("import xrelax; from xrelax.script import ir, relax, tir") - empty
+    return alone, names
 
 
 def call_overhead() -> float:
-    """Seconds of a call whose kernel adds two numbers: checks, output allocation, the native call."""
+    """Seconds of a call whose kernel adds two numbers: checks, allocation, the native call."""
     from xrelax import nd, relax
     from xrelax.script import from_source
 
-    text = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    y = R.add(x, x)\n    return y\n'
+    text = (
+        '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    y = R.add(x, x)\n    return y\n'
+    )
     main = relax.build(from_source(text))["main"]
     x = nd.array(np.zeros(2, np.float32))
     return medians({"call": lambda: main(x)})["call"]
@@ -169,7 +178,8 @@ def main() -> None:
         for name, seconds in times.items():
             print(f"| {batch} | {name} | {seconds * 1e6:.1f} | {times['numpy'] / seconds:.2f} |")
     print(f"\ncompile time: {', '.join(f'{t:.2f} s' for t in compile_times)} (batch 1, batch 64)")
-    print(f"import time: {import_time():.2f} s CPU")
+    alone, names = import_times()
+    print(f"import time: {alone:.2f} s CPU, with the script language {names:.2f} s")
     print(f"call overhead: {call_overhead() * 1e6:.1f} µs")
 
 

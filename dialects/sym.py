@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
-from xdsl.ir import Attribute, Data, Dialect, SSAValue
+from xdsl.ir import Attribute, Block, Data, Dialect, Region, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -123,6 +123,14 @@ def _parse_name(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
         parser.parse_punctuation(")")
         return compound(name, lhs, rhs)
     parser.raise_error(f"expected an integer expression, got '{name}'", position)
+
+
+def parse_body(parser: Parser) -> Region:
+    """Parse a region of one block without arguments; ``{ }`` is an empty block, not none."""
+    region = parser.parse_region()
+    if not region.blocks:
+        region.add_block(Block())
+    return region
 
 
 class OperandScope:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     StringAttr,
+    UnitAttr,
     f64,
     i1,
     i64,
@@ -19,7 +20,7 @@ from xdsl.ir import Attribute
 
 
 def to_attribute(value: Any) -> Attribute:
-    """A number, string, list or dict as an attribute; raises ValueError for anything else."""
+    """A number, string, list, dict or `None` as an attribute; raises ValueError otherwise."""
     match value:
         case Attribute():
             return value
@@ -35,10 +36,9 @@ def to_attribute(value: Any) -> Attribute:
             return ArrayAttr([to_attribute(v) for v in value])  # pyright: ignore[reportUnknownVariableType]
         case Mapping():
             return DictionaryAttr({str(k): to_attribute(v) for k, v in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case None:
+            return UnitAttr()
         case _:
-            constant = getattr(value, "value", None)
-            if isinstance(constant, bool | int | float):
-                return to_attribute(constant)
             raise ValueError(f"expected a number, string, list or dict, got {type(value).__name__}")
 
 
@@ -50,6 +50,8 @@ def from_attribute(attribute: Attribute) -> Any:
             return bool(number) if attribute.type == i1 else number
         case FloatAttr():
             return attribute.value.data
+        case UnitAttr():
+            return None
         case StringAttr(data=data):
             return data
         case ArrayAttr(data=items):

@@ -1,4 +1,4 @@
-"""Views of the functions of a module: `relax.Function` and `tir.PrimFunc` as TVM's users know them."""
+"""Views of the functions of a module, as TVM's users know them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ class GlobalVar:
 class IRModule:
     """Functions by name; TVM's ``IRModule``.
 
-    `op` is the xDSL module itself: passes and patterns of xDSL work on it, and ``print(mod.op)`` shows it.
+    `op` is the xDSL module itself: passes and patterns of xDSL work on it, ``print(mod.op)``
+    shows it.
     """
 
     def __init__(self, op: ModuleOp | Mapping[Any, BaseFunc] | None = None, name: str = "Module"):

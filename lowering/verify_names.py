@@ -1,4 +1,4 @@
-"""Names that a module calls at run time: each must be one of its PrimFuncs or a registered function."""
+"""Names that a module calls at run time: its own PrimFuncs, or registered functions."""
 
 from __future__ import annotations
 
@@ -20,5 +20,7 @@ def verify_packed_names(module: ModuleOp) -> None:
                 continue
             if get_global_func(name, allow_missing=True) is None:
                 raise Diagnostic(
-                    f"expected '{name}' to be a PrimFunc of the module or a registered function, got neither", op
+                    f"expected '{name}' to be a PrimFunc of the module or a registered function, "
+                    "got neither",
+                    op,
                 )

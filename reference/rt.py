@@ -10,7 +10,6 @@ import numpy as np
 from xdsl.ir import Block, SSAValue
 
 from ..dialects import rt
-from ..dialects.dtypes import byte_width
 from ..dialects.sym import exprs_of
 from ..dialects.tir import BufferType
 from .binding import Expected, bind_symbols
@@ -19,6 +18,7 @@ from .memory import Buffer
 from .relax import constant_buffer
 from .session import Session, check_apart
 from .values import POISON_BYTE, EvaluationError
+from .views import cell_bytes, place_view
 
 
 @dataclass
@@ -95,35 +95,15 @@ def _alloc(plan: _Plan, op: rt.AllocOp) -> None:
     plan.values[op.result] = _fresh(plan, op.result)
 
 
-def _cell(plan: _Plan) -> int:
-    """Bytes that stand for one planned byte: float64 needs more room than what it stands for."""
-    return 8 if plan.session.precision.float64 else 1
-
-
 def _arena(plan: _Plan, op: rt.ArenaOp) -> None:
     (size,) = shape_of([op.size.data], plan.symbols)
-    content = np.full(size * _cell(plan), POISON_BYTE, np.uint8)
+    content = np.full(size * cell_bytes(plan.session.precision), POISON_BYTE, np.uint8)
     plan.values[op.result] = Buffer(content, "int8", op.result.name_hint or "the arena")
 
 
 def _view(plan: _Plan, op: rt.ViewOp) -> None:
-    """Elements keep their planned distance, so that views overlap where the plan makes them."""
-    type_, source = op.result.type, plan.values[op.source]
-    shape, offset = shape_of(type_.dims, plan.symbols), number(op.offset.data, plan.symbols)
-    name, width = op.result.name_hint or "a view", byte_width(type_.element_type)
-    end, size = offset + int(np.prod(shape)) * width, source.array.size // _cell(plan)
-    if offset < 0 or end > size:
-        raise EvaluationError(
-            f"expected view '{name}' inside of {size} bytes, got [{offset}, {end})"
-        )
-    strides = [int(np.prod(shape[d + 1 :])) * width * _cell(plan) for d in range(len(shape))]
-    storage = plan.session.precision.storage(type_.dtype)
-    if not np.prod(shape):
-        array = np.empty(shape, storage)
-    else:
-        start = offset * _cell(plan)
-        array = np.ndarray(shape, storage, buffer=source.array.data, offset=start, strides=strides)
-    plan.values[op.result] = Buffer(array, type_.dtype, name)
+    source = plan.values[op.source]
+    plan.values[op.result] = place_view(source, op, plan.symbols, plan.session.precision)
 
 
 def _constant(plan: _Plan, op: rt.ConstantOp) -> None:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dialects import tir
+from ..dialects import rt, tir
 from ..dialects.sym import exprs_of
 from .control import nothing
 from .expressions import shape_of, with_symbols
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
 from .math_ops import fma64
-from .memory import View, read, write
+from .memory import Buffer, View, read, write
 from .values import EvaluationError, Value, value_dtype
+from .views import place_view
 
 
 def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:
@@ -119,6 +120,17 @@ def _match_buffer(compiler: KernelCompiler, op: tir.MatchBufferOp) -> Step:
     return run
 
 
+def _view(compiler: KernelCompiler, op: rt.ViewOp) -> Step:
+    source, symbols, precision = op.source, compiler.symbols, compiler.precision
+
+    def run(frame: Frame) -> None:
+        memory = frame.values[source]
+        assert isinstance(memory, Buffer)
+        frame.values[op.result] = place_view(memory, op, symbols, precision)
+
+    return run
+
+
 def _assert(compiler: KernelCompiler, op: tir.AssertOp) -> Step:
     condition, message = op.condition, op.message.data
 
@@ -177,5 +189,6 @@ TIR: dict[str, Handler] = {
     "tir.load": _load,
     "tir.match_buffer": _match_buffer,
     "tir.store": _store,
+    "rt.view": _view,
 }
 """How each `tir` operation runs."""

@@ -1,4 +1,4 @@
-"""Passes as users of the Python API call them: ``Pass(…)(mod)`` gives a new module and leaves the old one."""
+"""Passes as the Python API has them: ``Pass(…)(mod)`` is a new module, the old one stays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..runtime.tensor import as_tensor
 
 
 def tensor_data(value: Any, key: str = "") -> TensorData:
-    """An array (Tensor, NumPy, torch) as constant data, shared without a copy where it is contiguous."""
+    """A Tensor, NumPy or torch array as constant data, not copied where it is contiguous."""
     tensor = as_tensor(value)
     return TensorData.of(tensor.view(), tensor.dtype, key)
 
@@ -21,8 +21,8 @@ def tensor_data(value: Any, key: str = "") -> TensorData:
 class BindParams:
     """Parameters of a function become constants, by name; symbols they determine become numbers.
 
-    TVM's ``relax.transform.BindParams``. Calling it raises PassFailedException with one line for an unknown
-    parameter, or a value that does not fit.
+    TVM's ``relax.transform.BindParams``. Calling it raises Diagnostic with one line for
+    an unknown parameter, or a value that does not fit.
     """
 
     def __init__(self, func_name: str, params: Mapping[Any, Any]):
@@ -31,7 +31,9 @@ class BindParams:
 
     def __call__(self, mod: IRModule) -> IRModule:
         result = mod.clone()
-        bind_params(result.op, self.func_name, {k: tensor_data(v, str(k)) for k, v in self.params.items()})
+        bind_params(
+            result.op, self.func_name, {k: tensor_data(v, str(k)) for k, v in self.params.items()}
+        )
         verify(result.op)
         return result
 

@@ -48,7 +48,7 @@ class Source:
 
     @contextmanager
     def reporting(self, node: ast.AST) -> Generator[None]:
-        """Whatever goes wrong inside, in the package or in Python code of the user, is at `node`."""
+        """Whatever goes wrong inside, also in Python code of the user, is an error at `node`."""
         try:
             yield
         except ScriptError:
@@ -57,7 +57,7 @@ class Source:
             raise self.error(node, _one_line(error)) from error
 
     def expression(self, node: ast.AST, text: str) -> ast.expr:
-        """The syntax tree of an expression that `node` has as a string; every part is placed there."""
+        """The syntax tree of an expression that `node` has as a string; all of it is there."""
         try:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError):

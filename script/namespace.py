@@ -1,7 +1,8 @@
 """The names that scripts use (`T.block`, `R.Tensor`, `I.ir_module`) as Python objects.
 
-Inside a decorated function they are never run: the parser recognises them by name. Outside, where Python
-evaluates annotations at class creation, they may be called and subscripted, and stand for themselves.
+Inside a decorated function they are never run: the parser recognises them by name. Outside, where
+Python evaluates annotations at class creation, they may be called and subscripted, and stand for
+themselves.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 
 class ScriptName:
-    """A name of a script namespace, such as ``T.Buffer``; calling or subscripting gives a name again."""
+    """A name of a script namespace, such as ``T.Buffer``; calling it gives a name again."""
 
     def __init__(self, path: str):
         self.path = path
@@ -34,7 +35,7 @@ class ScriptName:
 
 
 def root_of(name: str) -> ScriptName | None:
-    """The namespace that a well-known short name stands for when Python does not know it: T, R, I, Tensor, …."""
+    """What a well-known short name stands for if Python has no script namespace under it."""
     return _DEFAULTS.get(name)
 
 

@@ -1,6 +1,10 @@
-"""Finding the text of a decorated class or function: in a file, a notebook cell, a command line or an exec'd string."""
+"""Finding the text of a decorated class or function.
+
+It may be in a file, a notebook cell, a command line, standard input or a string given to `exec`.
+"""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import linecache
@@ -8,28 +12,24 @@ import os
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from .errors import Source
 
 Definition = ast.ClassDef | ast.FunctionDef
 
 
-def find_definition(obj: Any, frame: FrameType | None) -> tuple[Source, Definition]:
-    """The source and the syntax tree of a class or function; raises OSError with one line where there is none.
+def find_definition(obj: Any, frame: FrameType) -> tuple[Source, Definition]:
+    """The source and the syntax tree of a class or function.
 
-    A class is found through the code of one of its functions, else through `frame`, where its decorator runs.
+    A class is found through the code of one of its functions, else through `frame`, where its
+    decorator runs. Raises OSError with one line where there is no source.
     """
-    name = obj.__name__
-    codes = _codes(obj)
-    for code in codes:
-        for source in _candidates(code.co_filename, frame, name):
-            found = _search(source, name, isinstance(obj, type), code.co_firstlineno)
-            if found is not None:
-                return source, found
-    if not codes and frame is not None:
-        for source in _candidates(frame.f_code.co_filename, frame, name):
-            found = _search(source, name, isinstance(obj, type), frame.f_lineno)
+    name, is_class = obj.__name__, isinstance(obj, type)
+    places = [(f.__code__.co_filename, f.__code__.co_firstlineno) for f in functions_of(obj)]
+    for filename, line in places or [(frame.f_code.co_filename, frame.f_lineno)]:
+        for source in _candidates(filename, frame):
+            found = _search(source, name, is_class, line)
             if found is not None:
                 return source, found
     raise OSError(
@@ -37,13 +37,15 @@ def find_definition(obj: Any, frame: FrameType | None) -> tuple[Source, Definiti
     )
 
 
-def _codes(obj: Any) -> list[CodeType]:
+def functions_of(obj: Any) -> list[FunctionType]:
+    """The function itself, or the functions of a class."""
     if isinstance(obj, FunctionType):
-        return [obj.__code__]
-    return [f.__code__ for f in vars(obj).values() if isinstance(f, FunctionType)]
+        return [obj]
+    attributes: dict[str, Any] = dict(vars(cast(type, obj)))
+    return [f for f in attributes.values() if isinstance(f, FunctionType)]
 
 
-def _candidates(filename: str, frame: FrameType | None, name: str) -> Iterator[Source]:
+def _candidates(filename: str, frame: FrameType) -> Iterator[Source]:
     lines = linecache.getlines(filename)
     if lines:
         yield Source(filename, "".join(lines))
@@ -51,7 +53,7 @@ def _candidates(filename: str, frame: FrameType | None, name: str) -> Iterator[S
         yield Source(filename, sys.orig_argv[sys.orig_argv.index("-c") + 1])
     if filename == "<stdin>":
         yield from _standard_input(filename)
-    yield from _strings_in_frames(filename, frame, name)
+    yield from _strings_in_frames(frame)
 
 
 def _standard_input(filename: str) -> Iterator[Source]:
@@ -62,18 +64,32 @@ def _standard_input(filename: str) -> Iterator[Source]:
         return
 
 
-def _strings_in_frames(filename: str, frame: FrameType | None, name: str) -> Iterator[Source]:
-    """Strings that a caller may have given to `exec`: in its variables, its constants, or its arguments."""
-    seen: set[int] = set()
-    while frame is not None:
-        values = [*frame.f_locals.values(), *frame.f_code.co_consts]
-        for value in values:
-            if isinstance(value, bytes):
-                value = value.decode(errors="replace")
-            if isinstance(value, str) and id(value) not in seen and name in value and "\n" in value:
-                seen.add(id(value))
-                yield Source(filename, value)
-        frame = frame.f_back
+def _strings_in_frames(frame: FrameType) -> Iterator[Source]:
+    """Strings that a caller may have given to `exec`, if they are the text of the running code."""
+    code, filename = frame.f_code, frame.f_code.co_filename
+    caller: FrameType | None = frame
+    while caller is not None:
+        known = [caller.f_globals.get(name) for name in caller.f_code.co_names]
+        for value in [*caller.f_locals.values(), *caller.f_code.co_consts, *known]:
+            text = value.decode(errors="replace") if isinstance(value, bytes) else value
+            if isinstance(text, str) and "\n" in text and _is_text_of(text, code):
+                yield Source(filename, text)
+        caller = caller.f_back
+
+
+def _is_text_of(text: str, code: CodeType) -> bool:
+    features = code.co_flags & __future__.annotations.compiler_flag
+    try:
+        compiled = compile(text, code.co_filename, "exec", features, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    work: list[CodeType] = [compiled]
+    while work:
+        candidate = work.pop()
+        if candidate == code:
+            return True
+        work += [c for c in candidate.co_consts if isinstance(c, CodeType)]
+    return False
 
 
 def _search(source: Source, name: str, is_class: bool, line: int) -> Definition | None:

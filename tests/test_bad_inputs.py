@@ -11,7 +11,7 @@ import xrelax as tvm
 from xrelax import relax
 from xrelax.script import ScriptError, from_source
 
-KERNEL = '''
+KERNEL = """
 @T.prim_func
 def double(x: T.handle, y: T.handle):
     m, n = T.int64(), T.int64()
@@ -21,18 +21,19 @@ def double(x: T.handle, y: T.handle):
         with T.block("Y"):
             vi, vj = T.axis.remap("SS", [i, j])
             Y[vi, vj] = X[vi, vj] + X[vi, vj]
-'''
+"""
 
-MODULE = '''
+MODULE = """
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor((1, "m"), "float32"), w0: R.Tensor((128, 784), "float32"), b: R.Tensor(("m",), "float32")):
+    def main(x: R.Tensor((1, "m"), "float32"), w0: R.Tensor((128, 784), "float32"),
+             b: R.Tensor(("m",), "float32")):
         with R.dataflow():
             out = R.linear(x, w0)
             R.output(out)
         return out
-'''
+"""
 
 
 def linear_module():
@@ -54,11 +55,20 @@ def zeros(*shape, dtype="float32"):
 
 
 CALLS = [
-    ((zeros(1, 784), zeros(784, 128), zeros(1)), r"expected argument 'w0' to have shape \(128, 784\), got \(784, 128\)"),
+    (
+        (zeros(1, 784), zeros(784, 128), zeros(1)),
+        r"expected argument 'w0' to have shape \(128, 784\), got \(784, 128\)",
+    ),
     ((zeros(1, 784), zeros(128, 784)), r"'?main'? expects 3 arguments \(x, w0, b\), got 2"),
-    ((zeros(1, 784, dtype="float64"), zeros(128, 784), zeros(1)), "expected argument 'x' to have dtype float32, got float64"),
+    (
+        (zeros(1, 784, dtype="float64"), zeros(128, 784), zeros(1)),
+        "expected argument 'x' to have dtype float32, got float64",
+    ),
     ((zeros(784), zeros(128, 784), zeros(1)), "argument 'x'.*got"),
-    ((zeros(2, 784), zeros(128, 784), zeros(3)), "symbol 'k' is 2 by argument 'x' but 3 by argument 'b'"),
+    (
+        (zeros(2, 784), zeros(128, 784), zeros(3)),
+        "symbol 'k' is 2 by argument 'x' but 3 by argument 'b'",
+    ),
     (([1.0], zeros(128, 784), zeros(1)), "argument 'x'.*list"),
 ]
 
@@ -73,14 +83,20 @@ def test_wrong_arguments(main, args, message):
 def test_a_read_only_output_is_refused(double):
     out = zeros(2, 3)
     out.flags.writeable = False
-    with pytest.raises(ValueError, match="argument 'y'.*read-only"):
+    with pytest.raises(ValueError, match=r"argument 'y'.*read-only"):
         double(zeros(2, 3), out)
 
 
 def test_an_unknown_function_name_is_found_at_build():
-    mod = from_source(MODULE.replace("R.linear(x, w0)", 'R.call_dps_packed("env.nothing", (x,), R.Tensor((1, m), "float32"))')
-                      .replace("with R.dataflow", "m = T.int64()\n        with R.dataflow"))
-    with pytest.raises(Exception, match="expected 'env.nothing' to be a PrimFunc of the module or a registered function") as error:
+    mod = from_source(
+        MODULE.replace(
+            "R.linear(x, w0)", 'R.call_dps_packed("env.nothing", (x,), R.Tensor((1, m), "float32"))'
+        ).replace("with R.dataflow", "m = T.int64()\n        with R.dataflow")
+    )
+    with pytest.raises(
+        Exception,
+        match=r"expected 'env.nothing' to be a PrimFunc of the module or a registered function",
+    ) as error:
         relax.build(mod)
     assert "\n" not in str(error.value)
 
@@ -93,8 +109,12 @@ def test_a_misspelt_parameter_is_named():
 SCRIPTS = [
     (KERNEL.replace("T.grid(m, n)", "T.grid(m, n, 3)"), "expected 3 loop variables, got 2"),
     (KERNEL.replace("X[vi, vj] + X", "X[vi] + X"), "expected 2 indices for 'X', got 1"),
-    (KERNEL.replace("(m, n), \"float32\")\n    for", "(2, 3), \"float32\")\n    for").replace("T.grid(m, n)", "T.grid(2, 2)")
-     .replace('T.axis.remap("SS", [i, j])', "(T.axis.spatial(2, i), T.axis.spatial(3, j))"), "expected"),
+    (
+        KERNEL.replace('(m, n), "float32")\n    for', '(2, 3), "float32")\n    for')
+        .replace("T.grid(m, n)", "T.grid(2, 2)")
+        .replace('T.axis.remap("SS", [i, j])', "(T.axis.spatial(2, i), T.axis.spatial(3, j))"),
+        "expected",
+    ),
     (KERNEL.replace("T.block", "T.blok"), "T.blok"),
 ]
 
@@ -109,13 +129,18 @@ def test_a_wrong_script_shows_its_line(text, message):
 
 
 def test_an_axis_must_cover_its_range():
-    text = KERNEL.replace("T.grid(m, n)", "T.grid(m, 2)").replace("(m, n), \"float32\")", "(m, 3), \"float32\")")
-    text = text.replace('vi, vj = T.axis.remap("SS", [i, j])', "vi = T.axis.spatial(m, i)\n            vj = T.axis.spatial(3, j)")
+    text = KERNEL.replace("T.grid(m, n)", "T.grid(m, 2)").replace(
+        '(m, n), "float32")', '(m, 3), "float32")'
+    )
+    text = text.replace(
+        'vi, vj = T.axis.remap("SS", [i, j])',
+        "vi = T.axis.spatial(m, i)\n            vj = T.axis.spatial(3, j)",
+    )
     with pytest.raises(ScriptError, match=r"axis 'vj' does not cover its range \[0, 3\)"):
         from_source(text)
 
 
-SECOND_LAYER = '''
+SECOND_LAYER = """
 @I.ir_module
 class Module:
     @T.prim_func
@@ -133,11 +158,14 @@ class Module:
             out = R.call_tir(linear1, (gv0, gv1, b0), (1, 128), dtype="float32")
             R.output(out)
         return out
-'''
+"""
 
 
 def test_shapes_that_do_not_fit_the_callee_are_named():
-    with pytest.raises(Exception, match=r"'linear1'.*expected argument 'W' to have shape \(10, 128\), got \(1, 128\)"):
+    with pytest.raises(
+        Exception,
+        match=r"'linear1'.*expected argument 'W' to have shape \(10, 128\), got \(1, 128\)",
+    ):
         relax.build(from_source(SECOND_LAYER))
 
 
@@ -157,7 +185,12 @@ GOOD = b"""relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f
 
 @pytest.mark.parametrize(
     ("text", "place"),
-    [(GOOD[:100], ":2:"), (b"relax.func garbage }{ %%", ":1:"), (GOOD.replace(b"%x :", b"%z :"), ":"), (bytes(range(256)), "")],
+    [
+        (GOOD[:100], ":2:"),
+        (b"relax.func garbage }{ %%", ":1:"),
+        (GOOD.replace(b"%x :", b"%z :"), ":"),
+        (bytes(range(256)), ""),
+    ],
 )
 def test_bad_ir_files_end_in_one_line(tmp_path, text, place):
     done = opt(tmp_path, text)

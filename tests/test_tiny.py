@@ -1,4 +1,4 @@
-"""The whole product in under a second: a script with symbolic shapes becomes native code and gives the right numbers."""
+"""The whole product in about a second: a script becomes native code with the right numbers."""
 
 import numpy as np
 
@@ -57,7 +57,9 @@ def test_script_to_machine_code():
     vm = relax.VirtualMachine(relax.build(Tiny, target="llvm"), tvm.cpu())
     for n, m in ((7, 3), (64, 130)):
         x, w, b = arrays(n, m)
-        np.testing.assert_allclose(vm["main"](x, w, b).numpy(), expected(x, w, b), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            vm["main"](x, w, b).numpy(), expected(x, w, b), rtol=1e-4, atol=1e-4
+        )
     x, w, b = arrays(20, 5)
     bound = relax.transform.BindParams("main", {"w": w, "b": b})(Tiny)
     result = relax.build(bound)["main"](x)

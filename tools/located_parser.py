@@ -1,4 +1,4 @@
-"""Reading IR text so that every operation knows its line and every mistake is one line with its place."""
+"""Reading IR text: every operation knows its line, every mistake is one line with its place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ..dialects.diagnostics import Diagnostic
 
-MALFORMED = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError, VerifyException)
+MALFORMED = (
+    AssertionError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    TypeError,
+    ValueError,
+    VerifyException,
+)
 """What constructors of operations and attributes raise when the text does not fit them."""
 
 
@@ -62,5 +70,7 @@ def parse_ir(context: Context, text: str, name: str = "<text>", line_offset: int
         return parser.parse_module()
     except ParseError as error:
         place = error.span.get_location()
-        line = FileLineColLoc(StringAttr(name), IntAttr(place.line + line_offset), IntAttr(place.col))
+        line = FileLineColLoc(
+            StringAttr(name), IntAttr(place.line + line_offset), IntAttr(place.col)
+        )
         raise located(error.msg.strip().splitlines()[0], line) from None

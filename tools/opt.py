@@ -35,14 +35,25 @@ class XRelaxOptMain(xDSLOptMain):
     """xDSL's optimizer driver with our dialects and passes, stages, weights and checks."""
 
     def __init__(self, args: Sequence[str] | None = None):
-        super().__init__("Parse, verify, transform and print modules of all stages of xrelax.", args)
+        super().__init__(
+            "Parse, verify, transform and print modules of all stages of xrelax.", args
+        )
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
         add = arg_parser.add_argument
-        add("--emit", metavar="STAGE", choices=STAGE_NAMES, help=f"lower to a stage: {', '.join(STAGE_NAMES)}")
+        add(
+            "--emit",
+            metavar="STAGE",
+            choices=STAGE_NAMES,
+            help=f"lower to a stage: {', '.join(STAGE_NAMES)}",
+        )
         add("--check", action="store_true", help="compare each pass with the reference evaluator")
-        add("--weights", metavar="NPZ", help="file with the data of the constants that the text names")
+        add(
+            "--weights",
+            metavar="NPZ",
+            help="file with the data of the constants that the text names",
+        )
         add("--save-weights", metavar="NPZ", help="write the data of the constants there")
         add("--print-pipeline", action="store_true", help="print the passes in order, and stop")
 
@@ -50,7 +61,9 @@ class XRelaxOptMain(xDSLOptMain):
         super().register_all_frontends()
         self.available_frontends["mlir"] = self._parse_mlir
 
-    def parse_chunk(self, chunk: IO[bytes], file_extension: str, start_offset: int = 0) -> ModuleOp | None:
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
         self._line_offset = start_offset
         return super().parse_chunk(chunk, file_extension, start_offset)
 
@@ -58,7 +71,10 @@ class XRelaxOptMain(xDSLOptMain):
         try:
             text = stream.read().decode()
         except UnicodeDecodeError as error:
-            raise UsageError(f"{self.get_input_name()}: expected UTF-8 text, {error.reason} at byte {error.start}") from None
+            raise UsageError(
+                f"{self.get_input_name()}: expected UTF-8 text, "
+                f"{error.reason} at byte {error.start}"
+            ) from None
         with sidecar(_read_weights(self.args.weights)):
             return parse_ir(self.ctx, text, self.get_input_name(), self._line_offset)
 
@@ -77,15 +93,21 @@ class XRelaxOptMain(xDSLOptMain):
         names = [p.name for p in parse_pipeline(spec)]
         for name in names:
             if name not in self.available_passes:
-                raise UsageError(f"expected a registered pass, got '{name}' (see xrelax-opt --help)")
+                raise UsageError(
+                    f"expected a registered pass, got '{name}' (see xrelax-opt --help)"
+                )
         self.args.passes = spec
         super().setup_pipeline()
         self.pipeline = PassPipeline(self.pipeline.passes, self._between(self.pipeline.callback))
 
-    def _between(self, inherited: Any) -> Callable[[ModulePass | None, ModuleOp, ModulePass | None], None]:
+    def _between(
+        self, inherited: Any
+    ) -> Callable[[ModulePass | None, ModuleOp, ModulePass | None], None]:
         disabled, self.args.disable_verify = self.args.disable_verify, True
 
-        def callback(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        def callback(
+            previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+        ) -> None:
             if not disabled:
                 verify(module)
             inherited(previous, module, following)

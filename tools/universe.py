@@ -1,4 +1,4 @@
-"""The dialects and passes of xrelax as an xDSL universe: plain `xdsl-opt` finds them through the entry point."""
+"""Our dialects and passes as an xDSL universe, where plain `xdsl-opt` finds them."""
 
 from __future__ import annotations
 

@@ -34,10 +34,8 @@ def render(
     text = ""
     for monomial, coefficient in expr.terms:
         magnitude = abs(coefficient)
-        factors = [
-            _render_atom(a, name_of, spelling, len(monomial) > 1 or magnitude != 1)
-            for a in monomial
-        ]
+        is_factor = len(monomial) > 1 or magnitude != 1 or coefficient < 0
+        factors = [_render_atom(a, name_of, spelling, is_factor) for a in monomial]
         if magnitude != 1 or not factors:
             factors.append(str(magnitude))
         product = " * ".join(factors)

@@ -29,7 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import value_type
 from ..effects import AllocatesResult
-from ..int_expr import IntExpr
+from ..int_expr import ONE, IntExpr
 from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_expr, print_exprs
 from ..tir.access import verify_args
 from ..tir.types import BufferType
@@ -46,6 +46,7 @@ def _verify_access(
         element = vector.element_type
         if len(vector.get_shape()) != 1:
             raise VerifyException(f"expected a vector of one dim, got {value}")
+        _verify_contiguous(type_)
     if element != value_type(type_.element_type):
         raise VerifyException(
             f"expected elements of type {value_type(type_.element_type)} for {type_}, got {value}"
@@ -57,6 +58,13 @@ def _verify_access(
             raise VerifyException(
                 f"expected a mask of {value.get_shape()[0]} lanes, got {mask.type}"
             )
+
+
+def _verify_contiguous(type_: BufferType) -> None:
+    if not type_.rank:
+        raise VerifyException(f"expected a vector along the last dim of {type_}, which has none")
+    if type_.element_strides()[-1] != ONE:
+        raise VerifyException(f"expected the last dim of {type_} to be contiguous for a vector")
 
 
 def _mask_type(value: Attribute) -> VectorType:
@@ -223,6 +231,8 @@ class MaskOp(IRDLOperation):
     def verify_(self) -> None:
         if self.result.type != VectorType(i1, self.result.type.get_shape()):
             raise VerifyException(f"expected a vector of i1, got {self.result.type}")
+        if len(self.result.type.get_shape()) != 1:
+            raise VerifyException(f"expected a vector of one dim, got {self.result.type}")
         verify_args(self, [self.active.data], len(self.operands))
 
     @classmethod

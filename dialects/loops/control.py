@@ -27,7 +27,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..sym import ExprAttr, OperandScope, pack, print_expr
+from ..sym import ExprAttr, OperandScope, pack, parse_body, print_expr
 from ..tir.access import verify_args
 from ..tir.block_attributes import BoundAttr
 
@@ -216,7 +216,7 @@ class IfOp(IRDLOperation):
             return lhs, scope.expr()
 
         bounds = parser.parse_comma_separated_list(parser.Delimiter.PAREN, bound)
-        return IfOp(bounds, scope.resolve(), parser.parse_region())
+        return IfOp(bounds, scope.resolve(), parse_body(parser))
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" (")

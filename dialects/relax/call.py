@@ -25,6 +25,8 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
@@ -252,9 +254,6 @@ class TupleGetItemOp(IRDLOperation):
     index = prop_def(IntAttr)
     result = result_def()
     traits = traits_def(Pure())
-    assembly_format = (
-        "$tuple_value `[` $index `]` attr-dict `:` type($tuple_value) `->` type($result)"
-    )
 
     def __init__(self, tuple_value: SSAValue, index: int):
         super().__init__(
@@ -269,6 +268,28 @@ class TupleGetItemOp(IRDLOperation):
             raise VerifyException(
                 f"expected field {self.index.data} of type {expected}, got {self.result.type}"
             )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TupleGetItemOp:
+        value = parser.parse_unresolved_operand()
+        with parser.in_square_brackets():
+            index = parser.parse_integer(allow_boolean=False)
+        parser.parse_punctuation(":")
+        operand = parser.resolve_operand(value, parser.parse_type())
+        parser.parse_punctuation("->")
+        return TupleGetItemOp.create(
+            operands=[operand],
+            properties={"index": IntAttr(index)},
+            result_types=[parser.parse_type()],
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.tuple_value)
+        printer.print_string(f"[{self.index.data}] : ")
+        printer.print_attribute(self.tuple_value.type)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type)
 
 
 def _field_type(type_: Attribute, index: int) -> Attribute:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -134,7 +135,7 @@ class DataAttr(Data[TensorData]):
                 parser.raise_error(f"expected a dtype, got '{dtype}'", position)
             parser.parse_punctuation(",")
             shape = tuple(
-                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _size(parser))
             )
             parser.parse_punctuation(",")
             if (key := parser.parse_optional_str_literal()) is None:
@@ -156,27 +157,48 @@ class DataAttr(Data[TensorData]):
                 printer.print_string_literal(data.digest)
 
 
+def _size(parser: AttrParser) -> int:
+    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+
 def _literal(value: Any) -> str:
-    if isinstance(value, np.floating):
-        text = repr(float(cast("np.floating[Any]", value)))
-        return f'"{text}"' if text in ("nan", "inf", "-inf") else text
-    return str(int(value))
+    if not isinstance(value, np.floating):
+        return str(int(value))
+    text = repr(float(cast("np.floating[Any]", value)))
+    if text in ("nan", "inf", "-inf"):
+        return f'"{text}"'
+    mantissa, exponent, power = text.partition("e")
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}{exponent}{power}"
 
 
 def _parse_inline(parser: AttrParser, dtype: str, shape: tuple[int, ...]) -> TensorData:
     def element() -> float | int:
-        if (special := parser.parse_optional_str_literal()) is not None:
-            return float(special)
-        return parser.parse_number(allow_boolean=False)
+        position = parser.pos
+        if (special := parser.parse_optional_str_literal()) is None:
+            return parser.parse_number(allow_boolean=False)
+        if special not in ("nan", "inf", "-inf"):
+            parser.raise_error(f"expected a number, nan, inf or -inf, got '{special}'", position)
+        return float(special)
 
     position = parser.pos
     values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, element)
-    if len(values) != int(np.prod(shape)):
+    if len(values) != prod(shape):
         parser.raise_error(
-            f"expected {int(np.prod(shape))} values for shape {list(shape)}, got {len(values)}",
-            position,
+            f"expected {prod(shape)} values for shape {list(shape)}, got {len(values)}", position
         )
+    for value in values:
+        if not _fits(value, storage_dtype(dtype)):
+            parser.raise_error(f"expected values of {dtype}, got {value}", position)
     return TensorData(dtype, shape, np.array(values, storage_dtype(dtype)).reshape(shape))
+
+
+def _fits(value: float | int, dtype: np.dtype[Any]) -> bool:
+    if dtype.kind == "f":
+        return True
+    if dtype.kind == "b":
+        return value in (0, 1)
+    limits = np.iinfo(dtype)
+    return isinstance(value, int) and limits.min <= value <= limits.max
 
 
 def _from_sidecar(
@@ -184,9 +206,12 @@ def _from_sidecar(
 ) -> TensorData:
     array = _SIDECAR.get().get(key)
     data = TensorData(dtype, shape, array, key, digest)
-    if array is not None and (array.shape != shape or data.digest != digest):
+    if array is not None and (
+        (array.shape, array.dtype) != (shape, storage_dtype(dtype)) or data.digest != digest
+    ):
         parser.raise_error(
-            f"expected the sidecar's '{key}' to have shape {list(shape)} and hash {digest}"
+            f"expected the sidecar's '{key}' to be {dtype} of shape {list(shape)} with hash "
+            f"{digest}, got {array.dtype} of shape {list(array.shape)} with hash {data.digest}"
         )
     return data
 

@@ -205,8 +205,12 @@ class DataflowOp(IRDLOperation):
         last = self.body.block.last_op
         if not isinstance(last, OutputOp):
             raise VerifyException("expected a dataflow block to end with 'relax.output'")
-        if [v.type for v in last.values] != [r.type for r in self.outputs]:
-            raise VerifyException("expected a dataflow block to have the types of its outputs")
+        expected, given = ([str(v.type) for v in vs] for vs in (self.outputs, last.values))
+        if expected != given:
+            raise VerifyException(
+                f"expected a dataflow block of types {', '.join(expected) or 'none'}, "
+                f"got {', '.join(given) or 'none'}"
+            )
         for op in self.body.block.ops:
             _verify_pure(op)
 

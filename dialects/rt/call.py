@@ -31,7 +31,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..sym import ExprAttr, expr_array, exprs_of, parse_expr
+from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from ..tir.types import BufferType
 from .func import CheckOp
 from .memory import ArenaOp
@@ -185,7 +185,6 @@ class DataflowOp(IRDLOperation):
     name = "rt.dataflow"
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
-    assembly_format = "$body attr-dict"
 
     def __init__(self, body: Region):
         super().__init__(regions=[body])
@@ -196,3 +195,11 @@ class DataflowOp(IRDLOperation):
                 raise VerifyException(
                     f"expected calls, copies and allocations in a dataflow region, got '{op.name}'"
                 )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> DataflowOp:
+        return DataflowOp(parse_body(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)

@@ -23,7 +23,7 @@ from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import Arg, Atom, IntExpr, IntLike
-from ..sym import ExprAttr, expr_array, exprs_of, pack
+from ..sym import ExprAttr, expr_array, exprs_of, pack, parse_body
 from .block_attributes import Axis, AxisAttr, BoundAttr, BufferRegion, RegionAttr
 from .types import BufferType
 
@@ -171,7 +171,6 @@ class InitOp(IRDLOperation):
     name = "tir.init"
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
-    assembly_format = "$body attr-dict"
 
     def __init__(self, body: Region):
         super().__init__(regions=[body])
@@ -184,3 +183,11 @@ class InitOp(IRDLOperation):
             or parent.first_op is not self
         ):
             raise VerifyException("expected 'tir.init' to be the first operation of a block")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitOp:
+        return InitOp(parse_body(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import BlockArgument, SSAValue
 
-from ..bounds import Interval, Ranges, interval_of
-from ..int_expr import Arg, Atom, IntExpr
+from ..bounds import Interval, Ranges, interval_of, is_less
+from ..int_expr import Arg, Atom, IntExpr, Sym
 from .access import ApplyOp
 from .block import BlockOp
 from .loop import ForOp
@@ -51,6 +51,17 @@ def range_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
     if any(Arg(index) not in ranges for index in expr.args()):
         return None
     return interval_of(expr, ranges)
+
+
+def surely_less(lhs: IntExpr, rhs: IntExpr) -> bool:
+    """Whether ``lhs < rhs`` provably holds wherever no symbol is zero.
+
+    A rule that only zero-sized buffers keep is broken.
+    """
+    difference = rhs - lhs
+    return is_less(
+        0, difference.substitute({Sym(s): IntExpr.of(Sym(s)) + 1 for s in difference.symbols()})
+    )
 
 
 def _hull(lower: IntExpr, extent: IntExpr, ranges: Ranges) -> Interval | None:

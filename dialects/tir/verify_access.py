@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..bounds import Interval, is_less
-from ..int_expr import ONE, Arg, IntExpr, Sym, render
+from ..bounds import Interval
+from ..int_expr import ONE, ZERO, Arg, IntExpr, Sym, render
 from .iterations import Iteration, happens
-from .ranges import range_of, ranges_of
+from .ranges import range_of, ranges_of, surely_less
 from .types import BufferType
 
 
@@ -44,7 +44,9 @@ def verify_inside(
     for position, (index, size) in enumerate(zip(indices, extents, strict=True)):
         dim = buffer.type.dims[position]
         span = range_of(index, ranges)
-        if span is None or not (is_less(span.lower, 0) or is_less(dim, span.upper + size)):
+        if span is None or not (
+            surely_less(span.lower, ZERO) or surely_less(dim, span.upper + size)
+        ):
             continue
         if happens(op, lambda i, e=index, s=size, d=dim: _is_outside(i, e, s, d, operands)):
             taken = Interval(span.lower, span.upper + size - 1)

@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..bounds import Interval, is_less
+from ..bounds import Interval
 from ..int_expr import Atom, IntExpr
 from ..sym import exprs_of
 from .access import verify_args
 from .block import BlockOp
 from .iterations import Iteration, happens
-from .ranges import operand_ranges, range_of
+from .ranges import operand_ranges, range_of, surely_less
 from .ranges import value_range as value_range
 from .types import BufferType
 from .verify_access import range_text
@@ -92,7 +92,7 @@ def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval])
     if covered is None:
         return
     wanted = Interval.range(axis.min.data, axis.extent.data)
-    if is_less(covered.lower, wanted.lower) or is_less(wanted.upper, covered.upper):
+    if surely_less(covered.lower, wanted.lower) or surely_less(wanted.upper, covered.upper):
         if happens(op, lambda i: not _is_within(i, op, binding, wanted)):
             raise VerifyException(
                 f"binding of axis '{name}' takes values in {range_text(covered)}, "
@@ -114,7 +114,7 @@ def _is_within(at: Iteration, op: BlockOp, binding: IntExpr, wanted: Interval) -
 
 def _covers(binding: IntExpr, covered: Interval, wanted: Interval) -> bool:
     """Whether the values that the binding takes can be the whole range; `covered` is their hull."""
-    if is_less(wanted.lower, covered.lower) or is_less(covered.upper, wanted.upper):
+    if surely_less(wanted.lower, covered.lower) or surely_less(covered.upper, wanted.upper):
         return False
     size = wanted.extent.constant
     return size is None or size <= 1 or _stride(binding) == 1

@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
-from ..bounds import Interval, is_less, is_non_negative
+from ..bounds import Interval, is_non_negative
 from ..int_expr import Arg, Atom, IntExpr, IntLike, Sym
 from ..sym import exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
@@ -17,7 +17,7 @@ from .block import BlockOp, InitOp
 from .block_attributes import BufferRegion
 from .func import PrimFuncOp
 from .loop import ForOp
-from .ranges import range_of
+from .ranges import range_of, surely_less
 from .verify_access import buffer_text, range_text
 
 
@@ -45,7 +45,7 @@ def verify_declared(op: BlockOp) -> None:
 
 
 def _operations(block: Block, is_conditional: bool = False) -> Iterator[tuple[Operation, bool]]:
-    """The operations of a block without those of the blocks inside, and whether data guards them."""
+    """The operations of a block, not of the blocks inside, and whether data guards them."""
     for op in block.ops:
         yield op, is_conditional
         if isinstance(op, BlockOp):
@@ -110,7 +110,7 @@ def _verify_in_region(
 
 
 def _leaves(span: Interval, region: Interval) -> bool:
-    return is_less(span.lower, region.lower) or is_less(region.upper, span.upper)
+    return surely_less(span.lower, region.lower) or surely_less(region.upper, span.upper)
 
 
 @dataclass

@@ -6,8 +6,8 @@ becomes
 
     %y = relax.call_tir @relu(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>
 
-with ``tir.prim_func @relu`` in the module, private to it. Operators with the same operand types and attributes share
-one function. TVM's ``LegalizeOps``.
+with ``tir.prim_func @relu`` in the module, private to it. Operators with the same operand types and
+attributes share one function. TVM's ``LegalizeOps``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,11 @@ class _Kernels:
 
     def kernel_for(self, op: relax.OperatorOp, types: list[relax.TensorType]) -> tir.PrimFuncOp:
         """The function that computes an operator on tensors of these types."""
-        key = (op.name, tuple(types), tuple(sorted(op.properties.items(), key=lambda item: item[0])))
+        key = (
+            op.name,
+            tuple(types),
+            tuple(sorted(op.properties.items(), key=lambda item: item[0])),
+        )
         if key not in self.made:
             name = unique_name(op.name.split(".")[-1], self.taken)
             self.taken.add(name)
@@ -59,12 +63,16 @@ def _build(op: relax.OperatorOp, types: list[relax.TensorType], name: str) -> ti
     ]
     result = type(op).compute(te, inputs, op.attribute_values())
     kernel = te.build_prim_func([*inputs, result], name)
-    kernel.properties["attrs"] = DictionaryAttr({PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)})
+    kernel.properties["attrs"] = DictionaryAttr(
+        {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
+    )
     return kernel
 
 
-def _opaque_dims(types: list[relax.TensorType]) -> tuple[list[relax.TensorType], dict[IntExpr, IntExpr]]:
-    """Types whose dims are numbers and plain symbols: every other expression gets a symbol of its own."""
+def _opaque_dims(
+    types: list[relax.TensorType],
+) -> tuple[list[relax.TensorType], dict[IntExpr, IntExpr]]:
+    """Types whose dims are numbers and symbols: other expressions get symbols of their own."""
     names: dict[IntExpr, IntExpr] = {}
     used = {s for t in types for s in t.symbols()}
     renamed: list[relax.TensorType] = []
@@ -86,8 +94,15 @@ def _opaque_dims(types: list[relax.TensorType]) -> tuple[list[relax.TensorType],
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     types: list[relax.TensorType] = []
     for name, operand in zip(type(op).operand_names(), op.operands, strict=False):
-        if not isinstance(operand.type, relax.TensorType) or operand.type.dims is None or operand.type.dtype is None:
-            raise PassFailedException(f"expected {name} of '{op.name}' to have a known shape and dtype, got {operand.type}")
+        if (
+            not isinstance(operand.type, relax.TensorType)
+            or operand.type.dims is None
+            or operand.type.dtype is None
+        ):
+            raise PassFailedException(
+                f"expected {name} of '{op.name}' to have a known shape and dtype, "
+                f"got {operand.type}"
+            )
         types.append(operand.type)
     opaque, names = _opaque_dims(types)
     kernel = kernels.kernel_for(op, opaque)
@@ -96,8 +111,16 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
         atom = symbol.as_atom
         assert atom is not None
         back[atom] = dim
-    index_params = [n for n, p in zip(kernel.names, kernel.params, strict=True) if not isinstance(p.type, tir.BufferType)]
-    variables = expr_array([IntExpr.of(Sym(n)).substitute(back) for n in index_params]) if index_params else None
+    index_params = [
+        n
+        for n, p in zip(kernel.names, kernel.params, strict=True)
+        if not isinstance(p.type, tir.BufferType)
+    ]
+    variables = (
+        expr_array([IntExpr.of(Sym(n)).substitute(back) for n in index_params])
+        if index_params
+        else None
+    )
     call = relax.CallTIROp(kernel.sym_name.data, list(op.operands), op.result.type, variables)
     call.location = op.location
     call.result.name_hint = op.result.name_hint

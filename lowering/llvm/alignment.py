@@ -1,4 +1,4 @@
-"""Which buffers are known to start at a multiple of 64 bytes: results, scratch memory, and what is passed on.
+"""Which buffers are known to start at a multiple of 64 bytes: results and scratch memory.
 
 Arguments of users and constants may be aligned to their elements alone.
 """
@@ -37,7 +37,9 @@ def _visit(func: rt.FuncOp, found: Aligned) -> None:
     own = found.get(func.sym_name.data)
     if func.private is None or own is None:
         own = [position >= first_result for position in range(len(func.args))]
-    aligned = {arg for arg, is_aligned in zip(func.args, own, strict=False) if is_aligned}
+    aligned: set[SSAValue] = {
+        arg for arg, is_aligned in zip(func.args, own, strict=False) if is_aligned
+    }
     for op in func.walk():
         if isinstance(op, rt.ArenaOp):
             aligned.add(op.result)

@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import llvm
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import DenseArrayBase, i1, i32, i64
+from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import llvm_ext
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Sym
 from ...dialects.llvm_ext.types import element_type
-from .types import NE, PLAIN, PTR, RARELY, Properties, integer_attr, lane_count, string
+from .levels import Level, Source
+from .types import NE, PLAIN, PTR, RARELY, Properties, i32_array, integer_attr, lane_count, string
 
 if TYPE_CHECKING:
     from .module_state import ModuleState
-
-Source: TypeAlias = SSAValue | Sym
-"""What a function of the source knows: a value, or a symbol."""
-
-
-class Level:
-    """A region of structured control flow: its current block, its values, its index arithmetic.
-
-    The block stays open while inner regions are lowered, so that arithmetic on what this level knows
-    can still be added to it: that is how index expressions leave the loops that do not change them.
-    """
-
-    __slots__ = ("block", "memo", "values")
-
-    def __init__(self, block: Block):
-        self.block = block
-        self.values: dict[Source, SSAValue] = {}
-        self.memo: dict[object, SSAValue] = {}
 
 
 class FunctionBuilder:
     """Builds the body of one function with the native name `symbol`; `label` names it in messages.
 
-    The entry block holds constants and stack memory alone. With a `parent`, the function is outlined
-    from it: values that it does not know are captured, each as one more argument.
+    The entry block holds constants and stack memory alone. With a `parent`, the function is
+    outlined from it: values that it does not know are captured, each as one more argument.
     """
 
     def __init__(
@@ -65,15 +48,13 @@ class FunctionBuilder:
         self.escaping: set[SSAValue] = set()
         """Buffers of the source that code we do not know gets."""
         self.captured: list[Source | None] = []
-        """What each argument of an outlined function stands for in its parent; the context is `None`."""
+        """What arguments of an outlined function are in its parent; the context is `None`."""
         self._integers: dict[tuple[int, Attribute], SSAValue] = {}
         self._constants: dict[Attribute, SSAValue] = {}
         self._context: SSAValue | None = None
         self._failing: Block | None = None
         self._scratch: dict[Attribute, SSAValue] = {}
         self._outlined = 0
-
-    # Blocks and operations
 
     @property
     def block(self) -> Block:
@@ -154,7 +135,7 @@ class FunctionBuilder:
         attributes: Mapping[str, Attribute] = {},
     ) -> None:
         """End the current block with a choice."""
-        segments = DenseArrayBase.from_list(i32, [1, len(then_args), len(else_args)])
+        segments = i32_array(1, len(then_args), len(else_args))
         op = llvm.CondBrOp.create(
             operands=[condition, *then_args, *else_args],
             successors=[then, otherwise],
@@ -162,8 +143,6 @@ class FunctionBuilder:
             attributes=attributes,
         )
         self.block.add_op(op)
-
-    # Values
 
     def find(self, old: Source) -> tuple[SSAValue, int]:
         """The value of a value or symbol of the source, and the level that knows it."""
@@ -222,8 +201,6 @@ class FunctionBuilder:
         arg.name_hint = name
         return arg
 
-    # Constants and stack memory
-
     def constant(self, value: Attribute, type_: Attribute) -> SSAValue:
         """A constant, once per function."""
         found = self._constants.get(value)
@@ -268,8 +245,6 @@ class FunctionBuilder:
             found = self._scratch[type_] = self.alloca(type_, 8)
         return found
 
-    # Failure
-
     def return_unless_zero(self, status: SSAValue) -> None:
         """Return a status at once if it is not 0."""
         self.can_fail = True
@@ -284,10 +259,8 @@ class FunctionBuilder:
         """The exception for an operation that has no LLVM IR, with its place if that is known."""
         return Diagnostic(f"in '{self.label}': {message}", op)
 
-    # The source
-
     def lower_block(self, block: Block) -> None:
-        """Lower the operations of a block into the current region, but for its terminator's jump."""
+        """Lower the operations of a block into the current region, without its final jump."""
         lowerings = self.module.lowerings
         op = block.first_op
         while op is not None:
@@ -309,7 +282,7 @@ class FunctionBuilder:
         properties: Properties = PLAIN,
         status: SSAValue | None = None,
     ) -> llvm.FuncOp:
-        """Add the function to the module; it returns `status`, or 0, where it did not fail before."""
+        """Add the function to the module; unless it failed before it returns `status`, or 0."""
         self.run(llvm.ReturnOp, [self.integer(0, i32) if status is None else status])
         if self._failing is not None:
             self.region.add_block(self._failing)

@@ -1,6 +1,6 @@
-"""Calls of a graph function: kernels, functions of the registry, C functions; constants and the arena.
+"""Calls of kernels, of functions of the registry and of C; constants and the arena.
 
-The words of the context are described with `runtime.signature`: callback, token, arena, constants, …
+The words of the context are: callback, token, arena, constants, and what a failed check reports.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from ...dialects import llvm_ext, rt, tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
+from ..blame import blame
 from ..call_signature import unify
 from .builder import FunctionBuilder
 from .index import index_value
 from .memory import offset_address, root_of
 from .module_state import Callee, Lowering
 from .native_calls import add_call, call_symbol, field_address
-from .types import NE, PTR, UNIT, lane_count, lowered
+from .types import NE, PTR, UNIT, gep_properties, lane_count, lowered
 
 CALLBACK, TOKEN, ARENA, CONSTANTS = range(4)
 """Words of the context."""
@@ -35,7 +36,7 @@ _INVARIANT = {llvm_ext.INVARIANT: UNIT}
 
 def load_word(f: FunctionBuilder, base: SSAValue, position: int, type_: Attribute) -> SSAValue:
     """A word of memory that does not change during the call."""
-    address = offset_address(f, base, f.integer(position), 0, i64, True)
+    address = offset_address(f, base, f.integer(position), 0, gep_properties(i64, True))
     op = llvm.LoadOp.create(operands=(address,), result_types=(type_,), attributes=_INVARIANT)
     f.levels[0].block.add_op(op)
     return op.results[0]
@@ -48,7 +49,9 @@ def lower_call(f: FunctionBuilder, op: rt.CallDPSOp) -> None:
         raise f.fail(op, f"expected a kernel or a private function called '{op.callee_name}'")
     buffers = (*op.inputs, *op.outputs)
     if len(buffers) != len(callee.formals):
-        raise f.fail(op, f"'{op.callee_name}' expects {len(callee.formals)} buffers, got {len(buffers)}")
+        raise f.fail(
+            op, f"'{op.callee_name}' expects {len(callee.formals)} buffers, got {len(buffers)}"
+        )
     args = [f.context, *f.values(buffers)]
     args += [index_value(f, e, ()) for e in _symbol_values(f, op, callee)]
     status = call_symbol(f, callee.symbol, args, i32)
@@ -62,10 +65,14 @@ def _symbol_values(f: FunctionBuilder, op: rt.CallDPSOp, callee: Callee) -> list
     given = exprs_of(op.vars)
     actuals = [cast(BufferType, v.type) for v in (*op.inputs, *op.outputs)]
     where = f"in '{f.label}': call of '{op.callee_name}'"
-    known = unify(where, callee.formals, actuals, dict(zip(callee.symbols, given, strict=False)))
+    with blame(op):
+        variables = dict(zip(callee.symbols, given, strict=False))
+        known = unify(where, callee.formals, actuals, variables)
     for symbol in callee.symbols:
         if symbol not in known.symbols:
-            raise f.fail(op, f"symbol '{symbol}' of '{op.callee_name}' is not determined by the call")
+            raise f.fail(
+                op, f"symbol '{symbol}' of '{op.callee_name}' is not determined by the call"
+            )
     return [known.symbols[s] for s in callee.symbols]
 
 
@@ -109,7 +116,7 @@ def lower_arena(f: FunctionBuilder, op: rt.ArenaOp) -> None:
 
 
 def lower_check(f: FunctionBuilder, op: rt.CheckOp) -> None:
-    """Nothing: the call wrapper, which is derived from the same signature, has checked the arguments."""
+    """Nothing: the call wrapper, made from the same signature, has checked the arguments."""
 
 
 def lower_alloc(f: FunctionBuilder, op: rt.AllocOp) -> None:
@@ -133,7 +140,9 @@ def lower_call_extern(f: FunctionBuilder, op: tir.CallExternOp) -> None:
     types = [a.type for a in args]
     for type_ in [*types, *([] if output is None else [output])]:
         if not _is_c_type(type_):
-            raise f.fail(op, f"expected '{name}' to take and give numbers of 32 or 64 bits, got {type_}")
+            raise f.fail(
+                op, f"expected '{name}' to take and give numbers of 32 or 64 bits, got {type_}"
+            )
     if not f.module.external(name, types, output, pure=False):
         raise f.fail(op, f"expected all calls of '{name}' to have the same types")
     call = add_call(f, name, args, output)

@@ -42,7 +42,7 @@ def _lower_constant(f: FunctionBuilder, op: arith.ConstantOp) -> None:
     elif isinstance(value, IntegerAttr):
         constant = f.constant(integer_attr(value.value.data, type_), type_)
     elif isinstance(value, DenseIntOrFPElementsAttr):
-        constant = _dense(f, cast("DenseIntOrFPElementsAttr", value), type_)
+        constant = _dense(f, value, type_)
     else:
         raise f.fail(op, f"expected a constant in the text of the module, got {value}")
     f.define(op.result, constant)
@@ -52,7 +52,9 @@ def _dense(f: FunctionBuilder, value: DenseIntOrFPElementsAttr, type_: Attribute
     if isinstance(value.get_element_type(), IndexType):
         numbers = cast("tuple[int, ...]", tuple(value.get_values()))
         vector_type = cast("VectorType[Attribute]", type_)
-        value = DenseIntOrFPElementsAttr.from_list(VectorType(i64, vector_type.get_shape()), numbers)
+        value = DenseIntOrFPElementsAttr.from_list(
+            VectorType(i64, vector_type.get_shape()), numbers
+        )
     return f.constant(value, type_)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import llvm, scf
-from xdsl.dialects.builtin import DictionaryAttr, i1, i32, i64
+from xdsl.dialects.builtin import DictionaryAttr, i1, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, loops, tir
@@ -13,7 +13,7 @@ from .builder import FunctionBuilder
 from .index import compute, index_value, place_sum
 from .module_state import Lowering
 from .parallel import call_parallel, outline
-from .types import NSW, SLT, gep_properties, i8, integer_attr, lowered
+from .types import NSW, SLT, gep_properties, integer_attr, lowered
 
 CONTEXT_CHECK = 4
 """The word of the context that holds the id of a failed check."""
@@ -42,7 +42,9 @@ def lower_for(f: FunctionBuilder, op: loops.ForOp) -> None:
         return f.values(op.yielded)
 
     hints = _HINTS.get(kind, {})
-    found = carried_loop(f, op.loop_var, op.carry_vars, lower, upper, f.values(op.inits), lower_body, hints)
+    found = carried_loop(
+        f, op.loop_var, op.carry_vars, lower, upper, f.values(op.inits), lower_body, hints
+    )
     for result, value in zip(op.carried, found, strict=True):
         f.define(result, value)
 
@@ -118,7 +120,9 @@ def lower_bounds(f: FunctionBuilder, op: loops.IfOp) -> None:
 def lower_if(f: FunctionBuilder, op: scf.IfOp) -> None:
     """A choice between two regions, with results."""
     blocks = op.false_region.blocks
-    _choice(f, f.value(op.cond), op.true_region.block, blocks[0] if len(blocks) else None, op.results)
+    _choice(
+        f, f.value(op.cond), op.true_region.block, blocks[0] if len(blocks) else None, op.results
+    )
 
 
 def _choice(
@@ -197,7 +201,10 @@ def lower_assert(f: FunctionBuilder, op: tir.AssertOp) -> None:
     f.branch_if(f.value(op.condition), following, failing)
     f.push(failing)
     word = f.emit(
-        llvm.GEPOp, (f.context, f.integer(8 * CONTEXT_CHECK)), f.context.type, gep_properties(i8, True)
+        llvm.GEPOp,
+        (f.context, f.integer(8 * CONTEXT_CHECK)),
+        f.context.type,
+        gep_properties(i8, True),
     )
     f.run(llvm.StoreOp, (f.integer(f.module.tables.checks[op.message.data]), word))
     f.run(llvm.ReturnOp, [f.integer(STATUS_CHECK, i32)])

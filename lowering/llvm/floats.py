@@ -1,7 +1,7 @@
 """`arith` on floats, elementwise on vectors.
 
-Arithmetic on f16 and bf16 is done in f32 and rounded after each operation, on every target: the result
-is the one that hardware for the type would give, since f32 has more than twice their digits.
+Arithmetic on f16 and bf16 is done in f32 and rounded after each operation, on every target: the
+result is that of hardware for the type, since f32 has more than twice as many digits.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Functions: kernels, entries that the run time calls, and private graph functions.
 
-    i32 xrelax.KERNEL(ptr ctx, ptr buf0, …, scalars…, i64 sym0, …)     internal
-    i32 xrelax.PRIVATE(ptr ctx, ptr param0, …, ptr result0, …, i64 sym0, …)     internal
-    i32 xrelax.PUBLIC(ptr ctx, ptr argv)     external; argv holds what a private function gets as arguments
+    internal i32 xrelax.KERNEL(ptr ctx, ptr buf0, …, scalars…, i64 sym0, …)
+    internal i32 xrelax.PRIVATE(ptr ctx, ptr param0, …, ptr result0, …, i64 sym0, …)
+    external i32 xrelax.PUBLIC(ptr ctx, ptr argv)
+
+`argv` holds what a private function gets as arguments, in the same order.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from .types import PTR, UNIT, Properties, integer_attr, lowered
 
 
 def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]) -> None:
-    """A kernel. It stays a function of its own, so that profiles name it and its arguments stay `noalias`."""
+    """A kernel; it stays a function of its own, named in profiles, its arguments `noalias`."""
     f = _start(module, func.sym_name.data)
     f.add_context()
     for param in func.params:
@@ -82,7 +84,7 @@ def _add_callee(
 
 
 def lower_graph_function(module: ModuleState, func: rt.FuncOp) -> None:
-    """A graph function: with an entry's arguments if it is public, with direct ones if it is private."""
+    """A graph function: an entry if it is public, with direct arguments if it is private."""
     if func.private is None:
         _lower_public(module, func)
     else:

@@ -1,8 +1,9 @@
 """Integer expressions as i64 arithmetic, each part in the outermost region that knows its values.
 
 A sum is emitted outer parts first, so that an inner loop adds the little that changes in it:
-``X[i, j]`` of row length n is ``&X + (i * n) + j`` with the product before the loop over j. Equal parts
-are emitted once per region. Division by a symbol that is 0 gives 0, as it must not end the process.
+``X[i, j]`` of row length n is ``&X + (i * n) + j`` with the product before the loop over j. Equal
+parts are emitted once per region. Division by a symbol that is 0 gives 0: it must not end the
+process.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _floor(f: FunctionBuilder, level: int, op: str, lhs: SSAValue, divisor: SSAV
     """Division by a divisor that is not 0, rounded towards minus infinity, or what it leaves."""
     rest = compute(f, level, llvm.SRemOp, lhs, divisor)
     zero = f.integer(0)
-    # The signs of rest and divisor differ where truncation went up: then one less, and that much more left.
+    # Where truncation went up, the signs of rest and divisor differ: one less, and more is left.
     differs = compute(f, level, llvm.XOrOp, rest, divisor)
     opposite = compute(f, level, llvm.ICmpOp, differs, zero, SLT, i1)
     exact = compute(f, level, llvm.ICmpOp, rest, zero, EQ, i1)

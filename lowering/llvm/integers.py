@@ -1,12 +1,13 @@
 """`arith` on integers and indices, elementwise on vectors, without undefined results.
 
-Data never ends the process: division by 0 gives 0, as does its remainder, the smallest number divided
-by -1 wraps, and shifts by the width or more give 0, or the sign for `shrsi`.
+Data never ends the process: division by 0 gives 0, as does its remainder, the smallest number
+divided by -1 wraps, and shifts by the width or more give 0, or the sign for `shrsi`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
@@ -40,7 +41,9 @@ def compare(f: FunctionBuilder, predicate: Properties, lhs: SSAValue, rhs: SSAVa
     return f.emit(llvm.ICmpOp, (lhs, rhs), mask_like(lhs.type), predicate)
 
 
-def select(f: FunctionBuilder, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
+def select(
+    f: FunctionBuilder, condition: SSAValue, then: SSAValue, otherwise: SSAValue
+) -> SSAValue:
     """One of two values, lane by lane if the condition is a vector."""
     return f.emit(llvm_ext.SelectOp, (condition, then, otherwise), then.type)
 
@@ -63,7 +66,7 @@ def constant_integer(value: SSAValue) -> int | None:
         if isinstance(attribute, IntegerAttr):
             return attribute.value.data
         if isinstance(attribute, DenseIntOrFPElementsAttr) and attribute.is_splat():
-            return int(attribute.get_values()[0])
+            return cast(int, attribute.get_values()[0])
     return None
 
 
@@ -111,7 +114,7 @@ def _remainder(kind: type[Operation], is_signed: bool) -> Binary:
 
 
 def _rounded(moves: Properties, step: int) -> Binary:
-    """Signed division that adds `step` where it is not exact and the quotient's sign is on that side."""
+    """Signed division that adds `step` to a quotient that is not exact and has that sign."""
 
     def lower(f: FunctionBuilder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         divisor = _Divisor(f, lhs, rhs, True)

@@ -1,7 +1,7 @@
 """What callers and the run time must know of a module: signatures, constants, packed calls, checks.
 
-Taken from the `rt` and `loops` form of the module; conversion to LLVM numbers constants, packed calls and
-checks by the same tables.
+Taken from the `rt` and `loops` form of the module; conversion to LLVM numbers constants, packed
+calls and checks by the same tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "ma
 
 @dataclass
 class Tables:
-    """Numbers of what native code refers to: a constant, the place of a packed call, a check's message."""
+    """Numbers of what native code refers to: constants, packed calls, messages of checks."""
 
     constants: list[TensorData] = field(default_factory=lambda: [])
     constant_ids: dict[int, int] = field(default_factory=lambda: {})

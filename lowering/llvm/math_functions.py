@@ -34,6 +34,7 @@ from .types import (
     lane_count,
 )
 
+
 def per_lane(f: FunctionBuilder, args: Sequence[SSAValue], function: Function) -> SSAValue:
     """A function of scalars on each lane of vectors; on scalars, the function itself."""
     type_ = args[0].type
@@ -43,8 +44,12 @@ def per_lane(f: FunctionBuilder, args: Sequence[SSAValue], function: Function) -
     result = f.emit(llvm_ext.PoisonOp, (), type_)
     for lane in range(count):
         position = f.integer(lane)
-        scalars = [f.emit(llvm_ext.ExtractElementOp, (a, position), element_type(a.type)) for a in args]
-        result = f.emit(llvm.InsertElementOp, (result, function(f, scalars, PLAIN), position), type_)
+        scalars = [
+            f.emit(llvm_ext.ExtractElementOp, (a, position), element_type(a.type)) for a in args
+        ]
+        result = f.emit(
+            llvm.InsertElementOp, (result, function(f, scalars, PLAIN), position), type_
+        )
     return result
 
 
@@ -121,7 +126,11 @@ def _power_helper(f: FunctionBuilder, type_: Attribute) -> str:
         product, power, rest = w.values([result, factor, left])
         is_odd = compare(w, EQ, combine(w, llvm.AndOp, rest, one), one)
         multiplied = select(w, is_odd, combine(w, llvm.MulOp, product, power), product)
-        return [multiplied, combine(w, llvm.MulOp, power, power), combine(w, llvm.LShrOp, rest, one)]
+        return [
+            multiplied,
+            combine(w, llvm.MulOp, power, power),
+            combine(w, llvm.LShrOp, rest, one),
+        ]
 
     # A negative exponent is squared through like a large one; its result is not used.
     upper = w.integer(integer_width(type_))

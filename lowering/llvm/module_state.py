@@ -1,4 +1,4 @@
-"""What the functions of a module share while they are lowered: symbols, external functions, tables."""
+"""What the functions of a module share while they are lowered: callees, tables, layouts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation, Region
 from ...dialects.tir.types import BufferType
 from ..call_signature import Formal
 from .interface import Tables
+from .layout import Layout
 from .types import UNIT, Properties, string
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 Lowering: TypeAlias = "Callable[[FunctionBuilder, Any], None]"
 """Lowers one operation into the current region."""
-
-Term: TypeAlias = "tuple[tuple[Any, ...], int]"
-"""A product of atoms and its coefficient."""
 
 _INTERNAL, _EXTERNAL = llvm.LinkageAttr("internal"), llvm.LinkageAttr("external")
 _VISIBLE = IntegerAttr(0, 64)
@@ -51,12 +49,16 @@ class ModuleState:
     tables: Tables
     functions: list[Operation] = field(default_factory=lambda: [])
     callees: dict[str, Callee] = field(default_factory=lambda: {})
-    strides: dict[int, tuple[BufferType, list[tuple[Term, ...]], tuple[Term, ...]]] = field(
-        default_factory=lambda: {}
-    )
-    """Strides and offset of a buffer type by its identity; holding it keeps the identity taken."""
     helpers: set[str] = field(default_factory=lambda: set())
     _external: dict[str, llvm.LLVMFunctionType] = field(default_factory=lambda: {})
+    _layouts: dict[int, Layout] = field(default_factory=lambda: {})
+
+    def layout(self, type_: BufferType) -> Layout:
+        """The layout of a buffer type, by its identity, which is kept as the layout holds it."""
+        found = self._layouts.get(id(type_))
+        if found is None:
+            found = self._layouts[id(type_)] = Layout.of(type_)
+        return found
 
     def add_function(
         self,
@@ -69,7 +71,8 @@ class ModuleState:
     ) -> llvm.FuncOp:
         """Add a function with this body; missing `arg_attrs` are empty."""
         entry = region.blocks[0]
-        attrs = [*arg_attrs, *({} for _ in entry.args[len(arg_attrs) :])]
+        missing: list[Properties] = [{} for _ in entry.args[len(arg_attrs) :]]
+        attrs = [*arg_attrs, *missing]
         type_ = llvm.LLVMFunctionType([a.type for a in entry.args], output)
         own: Properties = {"no_unwind": UNIT, **properties}
         if any(attrs):
@@ -78,7 +81,9 @@ class ModuleState:
         self.functions.append(func)
         return func
 
-    def external(self, name: str, inputs: Sequence[Attribute], output: Attribute | None, *, pure: bool) -> bool:
+    def external(
+        self, name: str, inputs: Sequence[Attribute], output: Attribute | None, *, pure: bool
+    ) -> bool:
         """Declare a C function, once; whether the types agree with an earlier declaration."""
         type_ = llvm.LLVMFunctionType(inputs, output)
         known = self._external.get(name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, SymbolRefAttr, i32
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute, SSAValue
 
 from .builder import FunctionBuilder
-from .types import NO_WRAP, PTR, UNIT, Properties
+from .types import NO_WRAP, PTR, UNIT, Properties, i32_array
 
 _CALL: Properties = {
     key: value
@@ -27,7 +27,7 @@ def add_call(
         result_types=[] if type_ is None else [type_],
         properties={
             "callee": SymbolRefAttr(symbol),
-            "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(args), 0]),
+            "operandSegmentSizes": i32_array(len(args), 0),
             **_CALL,
         },
     )
@@ -42,10 +42,12 @@ def call_symbol(
     return add_call(f, symbol, args, type_).results[0]
 
 
-def field_address(f: FunctionBuilder, base: SSAValue, aggregate: Attribute, position: int) -> SSAValue:
+def field_address(
+    f: FunctionBuilder, base: SSAValue, aggregate: Attribute, position: int
+) -> SSAValue:
     """The address of a field of a struct, or of an element of an array."""
     properties: Properties = {
-        "rawConstantIndices": DenseArrayBase.from_list(i32, [0, position]),
+        "rawConstantIndices": i32_array(0, position),
         "elem_type": aggregate,
         "noWrapFlags": NO_WRAP,
         "inbounds": UNIT,

@@ -2,9 +2,11 @@
 
     loops.for %i in (0, n) parallel { … %X … }
 ⇒
-    i32 NAME.body0(ptr %X, i64 %begin, i64 %end)       the iterations, with `noalias` as the kernel has it
-    i32 NAME.parallel0(ptr %env, i64 %begin, i64 %end) reads the captured values and calls it
+    i32 NAME.body0(i64 %begin, i64 %end, ptr %X)          the iterations, `noalias` as in the kernel
+    i32 NAME.parallel0(ptr %env, i64 %begin, i64 %end)    reads the captured values and calls it
     in NAME: %env = {%X}; NAME.parallel0(%env, 0, n)
+
+A parallel loop inside of another one is an ordinary loop of its body.
 """
 
 from __future__ import annotations
@@ -19,14 +21,15 @@ from xdsl.ir import SSAValue
 
 from ...dialects.int_expr import Sym
 from ...dialects.loops import AllocaOp
-from .builder import FunctionBuilder, Source
+from .builder import FunctionBuilder
+from .levels import Source
 from .native_calls import call_symbol, field_address
 from .types import PTR, UNIT, Properties
 
 
 @dataclass(frozen=True)
 class Outlined:
-    """A function of the iterations of a loop, the captured values that it gets, and whether it can fail."""
+    """A function of the iterations of a loop, and the captured values that it gets."""
 
     symbol: str
     env: LLVMStructType
@@ -37,7 +40,7 @@ class Outlined:
 def outline(
     f: FunctionBuilder, fill: Callable[[FunctionBuilder, SSAValue, SSAValue], None]
 ) -> Outlined:
-    """Make a function of what `fill` emits for the iterations from its second to its third argument."""
+    """Make a function of what `fill` emits for the iterations between two positions."""
     number = f.next_outlined()
     body = FunctionBuilder(f.module, f"{f.symbol}.body{number}", f.label, parent=f)
     begin, end = body.entry.insert_arg(i64, 0), body.entry.insert_arg(i64, 1)

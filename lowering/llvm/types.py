@@ -1,4 +1,4 @@
-"""LLVM types of values, and the attributes that every function repeats: made once and shared by all operations."""
+"""LLVM types of values, and the attributes that every function repeats, made once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     VectorType,
     f32,
     i1,
-    i8,
     i32,
     i64,
 )
@@ -43,12 +42,10 @@ UNIT = UnitAttr()
 RARELY = {llvm_ext.BRANCH_WEIGHTS: DenseArrayBase.from_list(i32, [1, 2000])}
 """The first side of a branch is an error."""
 
-EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE = (
-    {"predicate": IntegerAttr(k, 64)} for k in range(10)
-)
+ICMP: tuple[Properties, ...] = tuple({"predicate": IntegerAttr(k, 64)} for k in range(10))
 """Integer comparisons in the order of `arith.cmpi` and `llvm.icmp`, which is the same."""
 
-ICMP: tuple[Properties, ...] = (EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE)
+EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE = ICMP
 
 _LOWERED: dict[Attribute, Attribute] = {}
 
@@ -71,9 +68,9 @@ def _lowered(type_: Attribute) -> Attribute:
 @cache
 def memory_type(element: Attribute) -> Attribute:
     """The type with which an element of a buffer lies in memory: a bool is a byte."""
-    if isinstance(element, IntegerType):
-        return i8 if element.width.data == 1 else IntegerType(element.width.data)
-    return element
+    if not isinstance(element, IntegerType):
+        return element
+    return IntegerType(max(integer_width(cast(Attribute, element)), 8))
 
 
 @cache
@@ -138,6 +135,12 @@ def float_attr(value: float, type_: Attribute) -> Attribute:
 
 
 @cache
+def i32_array(*numbers: int) -> DenseArrayBase:
+    """Numbers as an array attribute."""
+    return DenseArrayBase.from_list(i32, numbers)
+
+
+@cache
 def string(value: str) -> StringAttr:
     """A string attribute."""
     return StringAttr(value)
@@ -164,7 +167,7 @@ _FASTMATH: dict[Attribute | None, Properties] = {}
 
 
 def fastmath(op: Operation) -> Properties:
-    """The fast-math flags of an operation of `arith`, `math` or `vector`, as properties of LLVM's."""
+    """The fast-math flags of an operation, as properties of an LLVM operation."""
     flags = op.properties.get("fastmath")
     found = _FASTMATH.get(flags)
     if found is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects import llvm, vector
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, i32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType, i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext, loops
@@ -21,6 +21,7 @@ from .types import (
     Properties,
     fastmath,
     float_attr,
+    i32_array,
     is_small_float,
     lane_count,
     lowered,
@@ -30,7 +31,10 @@ from .types import (
 
 def _splat(f: FunctionBuilder, op: Operation) -> None:
     value, type_ = f.value(op.operands[0]), lowered(op.results[0].type)
-    f.define(op.results[0], value if lane_count(value.type) else f.emit(llvm_ext.SplatOp, (value,), type_))
+    f.define(
+        op.results[0],
+        value if lane_count(value.type) else f.emit(llvm_ext.SplatOp, (value,), type_),
+    )
 
 
 def _poison(f: FunctionBuilder, op: Operation) -> None:
@@ -38,7 +42,7 @@ def _poison(f: FunctionBuilder, op: Operation) -> None:
 
 
 def _position(f: FunctionBuilder, op: vector.ExtractOp | vector.InsertOp) -> SSAValue:
-    static = cast("tuple[int, ...]", op.static_position.get_values())
+    static = op.static_position.get_values()
     if len(static) != 1:
         raise f.fail(op, f"expected '{op.name}' with one position, got {len(static)}")
     return f.value(op.dynamic_position[0]) if op.dynamic_position else f.integer(static[0])
@@ -61,7 +65,7 @@ def _insert(f: FunctionBuilder, op: vector.InsertOp) -> None:
 
 def _shuffle(f: FunctionBuilder, op: vector.ShuffleOp) -> None:
     order = [int(i) for i in cast(Any, op.mask).get_values()]
-    properties: Properties = {"mask": DenseArrayBase.from_list(i32, order)}
+    properties: Properties = {"mask": i32_array(*order)}
     args = (f.value(op.v1), f.value(op.v2))
     f.define(op.result, f.emit(llvm.ShuffleVectorOp, args, lowered(op.result.type), properties))
 
@@ -69,7 +73,7 @@ def _shuffle(f: FunctionBuilder, op: vector.ShuffleOp) -> None:
 def first_lanes(f: FunctionBuilder, active: SSAValue, count: int) -> SSAValue:
     """The mask whose first `active` lanes, an i64, are on.
 
-    Lanes are compared in i32, of which a register holds enough; the number is brought into its range before.
+    Lanes are compared in i32, of which a register holds enough; the number is clamped before.
     """
     zero, most = f.integer(0), f.integer(count)
     inside = f.intrinsic("llvm.smin", (active, most), active.type)
@@ -154,7 +158,11 @@ def _float_sum(
 
 
 def _in_order(
-    f: FunctionBuilder, combiner: type[Operation], value: SSAValue, start: SSAValue | None, flags: Properties
+    f: FunctionBuilder,
+    combiner: type[Operation],
+    value: SSAValue,
+    start: SSAValue | None,
+    flags: Properties,
 ) -> SSAValue:
     """Lane after lane, since each step is rounded to the type."""
     element = element_type(value.type)

@@ -1,4 +1,4 @@
-"""`schedule-default`: where default schedules attach. Each rule looks at the blocks of one PrimFunc and may rewrite it."""
+"""`schedule-default`: where default schedules attach, rules that may rewrite a PrimFunc."""
 
 from __future__ import annotations
 

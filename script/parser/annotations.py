@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import TypeAttribute
 
 from ...dialects import relax
 from ...dialects.dtypes import element_type
@@ -41,7 +41,7 @@ class AnnotationParser:
             case "R.Tensor":
                 return self._tensor(node)
             case "R.Tuple":
-                return TupleType([self.type(n) for n in _arguments(node)])
+                return TupleType(tuple(self.type(n) for n in _arguments(node)))
             case "R.Shape":
                 return self._shape(node)
             case "R.Object":

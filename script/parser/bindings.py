@@ -62,23 +62,22 @@ class BindingParser:
 
     def _unpack(self, target: ast.Tuple, node: ast.expr) -> None:
         elements = self.exprs.elements(node)
-        if len(elements) == 1 and elements[0] is node:
-            values = list(self.exprs.eval(node))
-        elif any(self._declares(e) for e in elements):
-            values = elements
-        else:
-            values = [self._computed(self.exprs.eval(e)) for e in elements]
-        if len(values) != len(target.elts):
-            raise self.statements.error(
-                target, f"expected {len(values)} names, got {len(target.elts)}"
-            )
+        if any(self._declares(e) for e in elements):
+            self._check_count(target, len(elements))
+            for name, element in zip(target.elts, elements, strict=True):
+                self.assign(name, element)
+            return
+        values = [self._computed(v) for v in self.exprs.eval(node)]
+        self._check_count(target, len(values))
         for name, value in zip(target.elts, values, strict=True):
-            if isinstance(value, ast.expr):
-                self.assign(name, value)
-            elif isinstance(name, ast.Subscript):
+            if isinstance(name, ast.Subscript):
                 self._store(name, value)
             else:
                 self._name(name, value)
+
+    def _check_count(self, target: ast.Tuple, count: int) -> None:
+        if len(target.elts) != count:
+            raise self.statements.error(target, f"expected {count} names, got {len(target.elts)}")
 
     def _declares(self, node: ast.expr) -> bool:
         return self.statements.called(node) in (*ALLOCATIONS, "T.match_buffer")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, BlockArgument, Region
 
 from ...dialects import tir
-from ...dialects.int_expr import ZERO, IntExpr
+from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
 from .attributes import dictionary
@@ -188,14 +188,13 @@ class BlockParser:
             self._add_axis(name, REMAP_KINDS[kind], lower, extent, expr, pending)
 
     def _loop_of(self, expr: PrimExpr) -> tir.ForOp | None:
-        parser = self.statements
-        index = parser.emitter.try_index(expr)
+        emitter = self.statements.emitter
+        index = emitter.try_index(expr)
         atom = None if index is None else index.as_atom
-        number = getattr(atom, "index", None)
-        if number is None:
+        if not isinstance(atom, Arg):
             return None
-        block = parser.emitter.values.list[number].owner
-        loop = block.parent_op() if isinstance(block, Block) else None
+        value = emitter.values.list[atom.index]
+        loop = value.owner.parent_op() if isinstance(value, BlockArgument) else None
         return loop if isinstance(loop, tir.ForOp) else None
 
     def _axis(self, target: ast.expr, call: ast.Call, kind: str, pending: _Pending) -> None:

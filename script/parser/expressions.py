@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from ...dialects.dtypes import DTYPES, is_float
+from ...dialects.dtypes import DTYPES
 from ...te.arithmetic import binary, const, convert
 from ...te.expr import Imm, Load, PrimExpr, children
 from ...te.intrinsics import (
@@ -20,34 +20,36 @@ from ...te.intrinsics import (
 )
 from ..errors import ScriptError
 from ..namespace import ScriptName
+from .accesses import buffer_slice, load
 from .buffers import Buffer, BufferSlice
 from .describe import describe_syntax, describe_value
 from .scope import Scope, as_script_name
 from .script_calls import Method, buffer_attribute, call
 
-_Operator: TypeAlias = tuple[str, Callable[[Any, Any], Any]]
+_Operator: TypeAlias = tuple[str, str]
+"""The name of an operation on expressions, and of the function of `operator` on Python values."""
 
 _BINARY: dict[type[ast.operator], _Operator] = {
-    ast.Add: ("add", operator.add),
-    ast.Sub: ("sub", operator.sub),
-    ast.Mult: ("mul", operator.mul),
-    ast.Div: ("div", operator.truediv),
-    ast.FloorDiv: ("floordiv", operator.floordiv),
-    ast.Mod: ("floormod", operator.mod),
-    ast.Pow: ("pow", operator.pow),
-    ast.BitAnd: ("bitwise_and", operator.and_),
-    ast.BitOr: ("bitwise_or", operator.or_),
-    ast.BitXor: ("bitwise_xor", operator.xor),
-    ast.LShift: ("shift_left", operator.lshift),
-    ast.RShift: ("shift_right", operator.rshift),
+    ast.Add: ("add", "add"),
+    ast.Sub: ("sub", "sub"),
+    ast.Mult: ("mul", "mul"),
+    ast.Div: ("div", "truediv"),
+    ast.FloorDiv: ("floordiv", "floordiv"),
+    ast.Mod: ("floormod", "mod"),
+    ast.Pow: ("pow", "pow"),
+    ast.BitAnd: ("bitwise_and", "and_"),
+    ast.BitOr: ("bitwise_or", "or_"),
+    ast.BitXor: ("bitwise_xor", "xor"),
+    ast.LShift: ("shift_left", "lshift"),
+    ast.RShift: ("shift_right", "rshift"),
 }
 _COMPARE: dict[type[ast.cmpop], _Operator] = {
-    ast.Lt: ("lt", operator.lt),
-    ast.LtE: ("le", operator.le),
-    ast.Gt: ("gt", operator.gt),
-    ast.GtE: ("ge", operator.ge),
-    ast.Eq: ("eq", operator.eq),
-    ast.NotEq: ("ne", operator.ne),
+    ast.Lt: ("lt", "lt"),
+    ast.LtE: ("le", "le"),
+    ast.Gt: ("gt", "gt"),
+    ast.GtE: ("ge", "ge"),
+    ast.Eq: ("eq", "eq"),
+    ast.NotEq: ("ne", "ne"),
 }
 
 
@@ -161,8 +163,13 @@ class ExprParser:
         return tuple(self._eval_List(node))
 
     def _eval_List(self, node: ast.List | ast.Tuple) -> Any:
-        items = ([*self.eval(n.value)] if isinstance(n, ast.Starred) else [self.eval(n)] for n in node.elts)
-        return [value for group in items for value in group]
+        found: list[Any] = []
+        for element in node.elts:
+            if isinstance(element, ast.Starred):
+                found += list(self.eval(element.value))
+            else:
+                found.append(self.eval(element))
+        return found
 
     def _eval_Dict(self, node: ast.Dict) -> Any:
         pairs = zip(node.keys, node.values, strict=True)
@@ -236,47 +243,14 @@ class ExprParser:
         if isinstance(base, Buffer):
             if any(isinstance(n, ast.Slice) for n in self.elements(node.slice)):
                 return self.slice(node)
-            return self._load(node, base)
+            return load(self, node, base)
         if isinstance(base, ScriptName):
             return base
         return base[self.eval(node.slice)]
 
-    def _load(self, node: ast.Subscript, buffer: Buffer) -> Load:
-        indices = self.exprs(node.slice)
-        self._check_rank(node, buffer, len(indices))
-        for index in indices:
-            if is_float(index.dtype):
-                raise self.error(node.slice, f"expected an integer index, got {index.dtype}")
-        return Load(buffer, tuple(indices), buffer.dtype)
-
-    def _check_rank(self, node: ast.AST, buffer: Buffer, count: int) -> None:
-        if count != buffer.type.rank:
-            raise self.error(
-                node, f"expected {buffer.type.rank} indices for '{buffer.name}', got {count}"
-            )
-
     def slice(self, node: ast.expr) -> BufferSlice:
         """A region of a buffer: ``X``, ``X[i, j]`` or ``X[a:b, c]``."""
-        base = node.value if isinstance(node, ast.Subscript) else node
-        buffer = self.eval(base)
-        if not isinstance(buffer, Buffer):
-            raise self.error(base, f"expected a buffer, got {describe_value(buffer)}")
-        if not isinstance(node, ast.Subscript):
-            ranges = tuple((convert(0), convert(d)) for d in buffer.shape)
-            return BufferSlice(buffer, ranges)
-        parts = self.elements(node.slice)
-        self._check_rank(node, buffer, len(parts))
-        pairs = zip(parts, buffer.shape, strict=True)
-        return BufferSlice(buffer, tuple(self._range(part, dim) for part, dim in pairs))
-
-    def _range(self, node: ast.expr, dim: Any) -> tuple[PrimExpr, PrimExpr | None]:
-        if not isinstance(node, ast.Slice):
-            return self.expr(node), None
-        if node.step is not None:
-            raise self.error(node, "expected a slice without a step")
-        start = convert(0) if node.lower is None else self.expr(node.lower)
-        stop = convert(dim) if node.upper is None else self.expr(node.upper)
-        return start, stop - start
+        return buffer_slice(self, node)
 
     def _eval_Call(self, node: ast.Call) -> Any:
         return call(self, node)
@@ -285,7 +259,7 @@ class ExprParser:
 def _combine(op: _Operator, lhs: Any, rhs: Any) -> Any:
     name, python = op
     if not isinstance(lhs, PrimExpr) and not isinstance(rhs, PrimExpr):
-        return python(lhs, rhs)
+        return getattr(operator, python)(lhs, rhs)
     return call_intrinsic("pow", lhs, rhs) if name == "pow" else binary(name, lhs, rhs)
 
 

@@ -1,4 +1,4 @@
-"""Whole programs: a class of functions, or one function, found by decorator, becomes a module or a function."""
+"""Whole programs: a class of functions becomes a module, a decorated function a function."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from xdsl.ir import Attribute, Operation
 
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
-from ...ir.attributes import to_attribute
+from ...lowering.verify_calls import verify_calls
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
+from .attributes import dictionary
 from .constants import metadata_constants
 from .expressions import ExprParser
 from .prim_func import PrimFuncParser
@@ -21,40 +22,46 @@ from .relax_calls import ModuleName
 from .relax_func import RelaxFuncParser
 from .scope import Scope
 
+DECORATORS = ("T.prim_func", "R.function", "I.ir_module")
+OPTIONS = ("private", "pure", "check_well_formed", "s_tir")
+EXPECTED_FUNCTION = "expected a function decorated with T.prim_func or R.function"
+
 
 class ProgramParser:
     """Parses definitions of one source in the Python names around them."""
 
-    def __init__(self, source: Source, python: Mapping[str, Any]):
+    def __init__(
+        self,
+        source: Source,
+        python: Mapping[str, Any],
+        constants: Sequence[relax.TensorData] = (),
+    ):
         self.source = source
         self.scope = Scope(source, python)
-        self.constants: Sequence[relax.TensorData] = ()
+        self.constants = constants
         self.relax_nodes: dict[str, ast.FunctionDef] = {}
         self.signatures: dict[str, tuple[Sequence[Attribute], Attribute] | None] = {}
         self.parsed: dict[str, relax.FuncOp] = {}
 
     def module(self, node: ast.ClassDef) -> ModuleOp:
-        """The module of a class; it verifies."""
-        ops: list[Operation] = []
+        """The module of a class; it verifies, and its calls fit their callees."""
         attributes: dict[str, Attribute] = {}
         self.scope.bind(node.name, ModuleName())
         self.scope.bind("cls", ModuleName())
         prim_nodes: list[ast.FunctionDef] = []
         for statement in node.body:
-            if isinstance(statement, ast.FunctionDef):
-                kind = self.kind(statement)
-                if kind == "T.prim_func":
-                    prim_nodes.append(statement)
-                elif kind == "R.function":
-                    self.relax_nodes[statement.name] = statement
-                else:
-                    raise self.source.error(
-                        statement, "expected a function decorated with T.prim_func or R.function"
-                    )
+            if not isinstance(statement, ast.FunctionDef):
+                with self.source.reporting(statement):
+                    attributes |= self._module_statement(statement)
+            elif self.kind(statement) == "R.function":
+                self._check_distinct(statement, [*prim_nodes, *self.relax_nodes.values()])
+                self.relax_nodes[statement.name] = statement
+            elif self.kind(statement) == "T.prim_func":
+                self._check_distinct(statement, [*prim_nodes, *self.relax_nodes.values()])
+                prim_nodes.append(statement)
             else:
-                attributes |= self._module_statement(statement)
-        self._check_distinct([*prim_nodes, *self.relax_nodes.values()])
-        ops += [self.prim_func(n) for n in prim_nodes]
+                raise self.source.error(statement, EXPECTED_FUNCTION)
+        ops: list[Operation] = [self._prim_func(n) for n in prim_nodes]
         for name in self.relax_nodes:
             self._parse_relax(name)
         ops += [self.parsed[name] for name in self.relax_nodes]
@@ -64,65 +71,63 @@ class ProgramParser:
 
     def function(self, node: ast.FunctionDef) -> Operation:
         """A function on its own; it verifies."""
-        kind = self.kind(node)
-        if kind == "T.prim_func":
-            op: Operation = self.prim_func(node)
-        elif kind == "R.function":
-            self.relax_nodes[node.name] = node
-            self._parse_relax(node.name)
-            op = self.parsed[node.name]
-        else:
-            raise self.source.error(
-                node, "expected a function decorated with T.prim_func or R.function"
-            )
+        match self.kind(node):
+            case "T.prim_func":
+                op: Operation = self._prim_func(node)
+            case "R.function":
+                self.relax_nodes[node.name] = node
+                self._parse_relax(node.name)
+                op = self.parsed[node.name]
+            case _:
+                raise self.source.error(node, EXPECTED_FUNCTION)
         self._verify(op, node)
         return op
 
-    def _check_distinct(self, nodes: Sequence[ast.FunctionDef]) -> None:
-        seen: set[str] = set()
-        for node in nodes:
-            if node.name in seen:
-                raise self.source.error(
-                    node, f"expected distinct function names, got '{node.name}' twice"
-                )
-            seen.add(node.name)
+    def _check_distinct(self, node: ast.FunctionDef, others: Sequence[ast.FunctionDef]) -> None:
+        if any(node.name == other.name for other in others):
+            raise self.source.error(
+                node, f"expected distinct function names, got '{node.name}' twice"
+            )
 
     def kind(self, node: ast.FunctionDef | ast.ClassDef) -> str:
         """The script decorator of a definition, such as "T.prim_func"; empty without one."""
         for decorator in node.decorator_list:
-            path = self._path(decorator.func if isinstance(decorator, ast.Call) else decorator)
-            if path in ("T.prim_func", "R.function", "I.ir_module"):
+            head = decorator.func if isinstance(decorator, ast.Call) else decorator
+            path = ExprParser(self.scope).path(head) or ast.unparse(head)
+            if path in DECORATORS:
                 return path
         return ""
 
-    def _path(self, node: ast.expr) -> str:
-        try:
-            value = ExprParser(self.scope).eval(node)
-        except ScriptError:
-            return ast.unparse(node)
-        return value.path if isinstance(value, ScriptName) else ""
-
     def _options(self, node: ast.FunctionDef) -> dict[str, bool]:
+        """The options of the decorator; the package uses `private` and `pure`."""
         options: dict[str, bool] = {}
-        for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call):
-                exprs = ExprParser(self.scope)
-                options |= {k.arg: bool(exprs.eval(k.value)) for k in decorator.keywords if k.arg}
+        exprs = ExprParser(self.scope)
+        calls = [d for d in node.decorator_list if isinstance(d, ast.Call)]
+        for keyword in (k for call in calls for k in call.keywords):
+            if keyword.arg not in OPTIONS:
+                shown = keyword.arg or "**"
+                raise self.source.error(
+                    keyword.value, f"expected options {', '.join(OPTIONS)}, got '{shown}'"
+                )
+            options[keyword.arg] = bool(exprs.eval(keyword.value))
         return options
 
-    def prim_func(self, node: ast.FunctionDef) -> tir.PrimFuncOp:
-        """One PrimFunc."""
-        return PrimFuncParser(self.scope, node).parse(self._options(node).get("private", False))
+    def _prim_func(self, node: ast.FunctionDef) -> tir.PrimFuncOp:
+        private = self._options(node).get("private", False)
+        with self.source.reporting(node):
+            return PrimFuncParser(self.scope, node).parse(private)
 
     def signature_of(self, name: str) -> tuple[Sequence[Attribute], Attribute] | None:
-        """Parameter and result types of a graph function of the module; its body is read if it says no result type."""
-        if name in self.signatures:
+        """Parameter and result types of a graph function of the module.
+
+        Its body is read if it does not say what it returns.
+        """
+        if self.signatures.get(name) is not None:
             return self.signatures[name]
         if name not in self.relax_nodes:
             return None
-        node = self.relax_nodes[name]
         with self.scope.nested():
-            params, result = self._relax_parser(node).signature()
+            params, result = self._relax_parser(self.relax_nodes[name]).signature()
         if result is None:
             self._parse_relax(name)
             result = self.parsed[name].result_type
@@ -136,16 +141,17 @@ class ProgramParser:
         if name in self.parsed:
             return
         node = self.relax_nodes[name]
-        if self.signatures.get(name, ()) is None:
+        if name in self.signatures and self.signatures[name] is None:
             raise self.source.error(
                 node, f"expected '{name}', which calls itself, to have a return annotation"
             )
         self.signatures.setdefault(name, None)
         options = self._options(node)
         frames, self.scope.frames = self.scope.frames, self.scope.frames[:1]
-        func = self._relax_parser(node).parse(
-            options.get("pure", True), options.get("private", False)
-        )
+        with self.source.reporting(node):
+            func = self._relax_parser(node).parse(
+                options.get("pure", True), options.get("private", False)
+            )
         self.scope.frames = frames
         self.parsed[name] = func
         self.signatures[name] = ([p.type for p in func.params], func.result_type)
@@ -154,18 +160,20 @@ class ProgramParser:
         match node:
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 return {}
-            case ast.Expr(value=ast.Call(func=func, args=args)):
-                path = self._path(func)
-                if path == "I.module_attrs":
-                    values = ExprParser(self.scope).eval(args[0])
-                    return {str(k): to_attribute(v) for k, v in values.items()}
-                raise self.source.error(node, f"expected I.module_attrs, got '{path}'")
+            case ast.Expr(value=ast.Call(func=func, args=[arg])):
+                exprs = ExprParser(self.scope)
+                if exprs.path(func) == "I.module_attrs":
+                    return dict(dictionary(exprs.eval(arg)).data)
             case _:
-                raise self.source.error(node, "expected functions in a module")
+                pass
+        shown = ast.unparse(node).splitlines()[0]
+        raise self.source.error(node, f"expected functions or I.module_attrs(…), got '{shown}'")
 
     def _verify(self, op: Operation, node: ast.AST) -> None:
         try:
             verify(op)
+            if isinstance(op, ModuleOp):
+                verify_calls(op)
         except Diagnostic as error:
             if error.line is None:
                 raise self.source.error(node, error.message) from None
@@ -176,29 +184,40 @@ class ProgramParser:
 def parse_text(
     text: str, python: Mapping[str, Any] | None = None, filename: str = "<script>"
 ) -> ModuleOp | Operation:
-    """The module or function that a program text defines: its last decorated class, else its last decorated function."""
+    """The module or function that a program text defines.
+
+    That is its last decorated class, else its last decorated function.
+    """
     source = Source(filename, text)
-    try:
-        tree = ast.parse(text, filename)
-    except SyntaxError as error:
-        raise ScriptError(
-            error.msg, filename, error.lineno or 1, error.offset or 1, error.text or ""
-        ) from None
-    parser = ProgramParser(source, _with_imports(tree, python or {}))
-    parser.constants = metadata_constants(source, tree)
-    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
-    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef) and parser.kind(n)]
+    tree = _syntax_tree(text, filename)
+    constants = metadata_constants(source, tree)
+    parser = ProgramParser(source, _with_imports(tree, python or {}), constants)
+    decorated = [
+        n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and parser.kind(n)
+    ]
+    classes = [n for n in decorated if isinstance(n, ast.ClassDef)]
+    functions = [n for n in decorated if isinstance(n, ast.FunctionDef)]
     if classes:
         return parser.module(classes[-1])
     if functions:
         return parser.function(functions[-1])
-    raise ScriptError(
-        "expected a class decorated with I.ir_module or a decorated function", filename, 1, 1, ""
-    )
+    message = "expected a class decorated with I.ir_module or a decorated function"
+    raise ScriptError(message, filename, 1, 1, source.line(1))
+
+
+def _syntax_tree(text: str, filename: str) -> ast.Module:
+    try:
+        return ast.parse(text, filename)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        raise ScriptError(error.msg, filename, line, column, error.text or "") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        message = f"expected a Python program: {error or type(error).__name__}"
+        raise ScriptError(message, filename, 1, 1, "") from None
 
 
 def _with_imports(tree: ast.Module, python: Mapping[str, Any]) -> dict[str, Any]:
-    """The names around a text, and the script namespaces under the names that it imports them as."""
+    """The names around a text, with the script namespaces that it imports."""
     names = dict(python)
     spaces = {"tir": "T", "relax": "R", "ir": "I"}
     for node in tree.body:

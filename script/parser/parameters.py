@@ -27,8 +27,7 @@ def _annotation(source: Source, parameter: ast.arg) -> ast.expr:
     if annotation is None:
         raise source.error(
             parameter,
-            f"expected an annotation for parameter '{parameter.arg}', "
-            "such as T.handle or R.Tensor",
+            f"expected an annotation for parameter '{parameter.arg}', such as T.handle or R.Tensor",
         )
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return source.expression(annotation, annotation.value)

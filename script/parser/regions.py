@@ -103,9 +103,7 @@ class RegionParser:
         """A view's strides are its source's: names for them are bound, numbers compared."""
         nodes = self.exprs.elements(node)
         if nodes and len(nodes) != len(strides):
-            raise self.statements.error(
-                node, f"expected {len(strides)} strides, got {len(nodes)}"
-            )
+            raise self.statements.error(node, f"expected {len(strides)} strides, got {len(nodes)}")
         for stride_node, stride in zip(nodes, strides, strict=False):
             given = dim_expr(cast(PrimExpr, self.exprs.eval(stride_node)))
             if isinstance(stride_node, ast.Name) and not given.is_constant:

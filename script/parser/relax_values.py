@@ -83,9 +83,7 @@ class ValueParser:
         lhs, rhs = self._value_or_number(node.left), self._value_or_number(node.right)
         if not isinstance(lhs, SSAValue) and not isinstance(rhs, SSAValue):
             return self.exprs.eval(node)
-        operands = [self._operand(n, v, other) for n, v, other in (
-            (node.left, lhs, rhs), (node.right, rhs, lhs)
-        )]
+        operands = [self._operand(node.left, lhs, rhs), self._operand(node.right, rhs, lhs)]
         return self.function.calls.operator(node, name, operands, {})
 
     def _operand(self, node: ast.expr, value: Any, other: Any) -> SSAValue:

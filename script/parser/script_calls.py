@@ -1,4 +1,4 @@
-"""Calls in TensorIR expressions: ``T.exp(x)``, ``T.float32(0)``, ``x.astype("int32")``, Python's own."""
+"""Calls in TensorIR expressions: ``T.exp(x)``, ``T.float32(0)``, ``x.astype("int32")``."""
 
 from __future__ import annotations
 

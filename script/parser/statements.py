@@ -46,16 +46,18 @@ class StatementParser:
     def function_body(self, body: Sequence[ast.stmt]) -> None:
         """The statements of a function; a block "root" around them is the function itself."""
         match body:
-            case [ast.With(items=[ast.withitem(ast.Call() as call)]) as root] if self._is_root(call):
+            case [ast.With(items=[ast.withitem(call)]) as root] if self._is_root(call):
                 access_lists = ("T.reads", "T.writes")
                 self.body([s for s in root.body if self._statement_call(s) not in access_lists])
             case _:
                 self.body(body)
 
-    def _is_root(self, call: ast.Call) -> bool:
-        if self.called(call) not in BLOCK_NAMES or len(call.args) != 1:
-            return False
-        return isinstance(call.args[0], ast.Constant) and call.args[0].value == "root"
+    def _is_root(self, call: ast.expr) -> bool:
+        match call:
+            case ast.Call(args=[ast.Constant(value="root")]):
+                return self.called(call) in BLOCK_NAMES
+            case _:
+                return False
 
     def _statement_call(self, statement: ast.stmt) -> str:
         return self.called(statement.value) if isinstance(statement, ast.Expr) else ""

@@ -63,11 +63,14 @@ def test_missing_names():
 
 
 def test_removing_and_listing():
-    register_func("test.b", min)
-    register_func("test.a", max)
-    assert [n for n in list_global_func_names() if n.startswith("test.")] == ["test.a", "test.b"]
-    remove_global_func("test.b")
-    assert "test.b" not in list_global_func_names()
+    register_func("test.listing.b", min)
+    register_func("test.listing.a", max)
+    assert [n for n in list_global_func_names() if n.startswith("test.listing.")] == [
+        "test.listing.a",
+        "test.listing.b",
+    ]
+    remove_global_func("test.listing.b")
+    assert "test.listing.b" not in list_global_func_names()
 
 
 def test_only_callables_are_registered():

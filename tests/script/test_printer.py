@@ -267,15 +267,17 @@ def relax_body(
 def test_calls_of_functions_of_the_module():
     tensor = "!relax.tensor<[n, 4], f32>"
     lines = relax_body(
-        f"%a = relax.call_tir @relu(%x) vars [#sym.expr<n>, #sym.expr<n * 2 + 1>] "
+        f"%a = relax.call_tir @fill(%x) vars [#sym.expr<n>, #sym.expr<n * 2 + 1>] "
         f": ({tensor}) -> {tensor} "
         f"%c = relax.call @other(%a) : ({tensor}) -> {tensor} relax.return %c : {tensor} }} "
-        f"relax.func @other(%x: {tensor}) -> {tensor} {{ relax.return %x : {tensor}"
+        f"relax.func @other(%x: {tensor}) -> {tensor} {{ relax.return %x : {tensor} }} "
+        f"tir.prim_func @fill(%X: !tir.buffer<[n, 4], f32>, %Y: !tir.buffer<[n, 4], f32>, "
+        f"%k: index, %l: index) {{"
     )
     assert lines == [
         "n = T.int64()",
         "cls = Module",
-        'a = R.call_tir(cls.relu, (x,), out_sinfo=R.Tensor((n, 4), dtype="float32"), '
+        'a = R.call_tir(cls.fill, (x,), out_sinfo=R.Tensor((n, 4), dtype="float32"), '
         "tir_vars=R.shape([n, n * 2 + 1]))",
         "c = cls.other(a)",
         "return c",

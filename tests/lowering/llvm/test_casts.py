@@ -36,7 +36,10 @@ def test_integer_to_float_rounds_once(elementwise, width):
         found = elementwise(f"%r = arith.sitofp %x0 : i{width} to {kind}", f"i{width}", kind, x)
         np.testing.assert_array_equal(found.numpy(), expected)
         found = elementwise(
-            f"%r = arith.uitofp %x0 : i{width} to {kind}", f"ui{width}", kind, x.view(f"u{width // 8}")
+            f"%r = arith.uitofp %x0 : i{width} to {kind}",
+            f"ui{width}",
+            kind,
+            x.view(f"u{width // 8}"),
         )
         with np.errstate(over="ignore"):
             expected = x.view(f"u{width // 8}").astype(dtype)
@@ -44,7 +47,7 @@ def test_integer_to_float_rounds_once(elementwise, width):
 
 
 def test_integer_to_bfloat16_does_not_round_twice(elementwise):
-    """2**24 + 2**16 is a tie between bfloat16 neighbours; one more is not, but f32 loses the one."""
+    """2**24 + 2**16 is a tie between two bfloat16; one more is not, but f32 loses the one."""
     x = np.array([2**24 + 2**16 + 1, 2**24 + 2**16], np.int32)
     found = elementwise("%r = arith.sitofp %x0 : i32 to bf16", "i32", "bf16", x).numpy()
     np.testing.assert_array_equal(found, np.array([2**24 + 2**17, 2**24], np.float32))
@@ -67,7 +70,10 @@ def test_float_to_float(elementwise):
     found = elementwise("%r = arith.truncf %x0 : f32 to bf16", "f32", "bf16", single)
     np.testing.assert_array_equal(found.view(), float32_to_bfloat16(single))
     found = elementwise(
-        "%b = arith.truncf %x0 : f32 to bf16\n%r = arith.extf %b : bf16 to f64", "f32", "f64", single
+        "%b = arith.truncf %x0 : f32 to bf16\n%r = arith.extf %b : bf16 to f64",
+        "f32",
+        "f64",
+        single,
     )
     bits = float32_to_bfloat16(single).astype(np.uint32) << 16
     np.testing.assert_array_equal(found.numpy(), bits.view(np.float32).astype(np.float64))
@@ -75,11 +81,14 @@ def test_float_to_float(elementwise):
 
 def test_integer_to_integer(elementwise):
     x = np.array([0, 1, -1, 127, -128, 200, -30000], np.int16)
+    through_index = """
+    %p = arith.index_cast %x0 : i16 to index
+    %r = arith.index_cast %p : index to i32"""
     cases = (
         ("%r = arith.trunci %x0 : i16 to i8", "i8", x.astype(np.int8)),
         ("%r = arith.extsi %x0 : i16 to i64", "i64", x.astype(np.int64)),
         ("%r = arith.extui %x0 : i16 to i64", "i64", x.view(np.uint16).astype(np.int64)),
-        ("%p = arith.index_cast %x0 : i16 to index\n%r = arith.index_cast %p : index to i32", "i32", x.astype(np.int32)),
+        (through_index, "i32", x.astype(np.int32)),
         ("%r = arith.bitcast %x0 : i16 to f16", "f16", x.view(np.float16)),
     )  # fmt: skip
     for body, result, expected in cases:
@@ -96,12 +105,16 @@ def test_bool_conversions(elementwise):
 
 def test_constants_of_vectors(elementwise):
     x = np.arange(7, dtype=np.int32)
-    body = "%c = arith.constant dense<[1, -2, 3, 40]> : vector<4xi32>\n%r = arith.muli %x0, %c : {T}"
+    body = (
+        "%c = arith.constant dense<[1, -2, 3, 40]> : vector<4xi32>\n%r = arith.muli %x0, %c : {T}"
+    )
     found = elementwise(body, "i32", "i32", x, lanes=4).numpy()
     np.testing.assert_array_equal(found, x * np.array([1, -2, 3, 40, 1, -2, 3]))
     body = "%c = arith.constant dense<0.1> : vector<4xf32>\n%r = arith.addf %x0, %c : {T}"
     found = elementwise(body, "f32", "f32", x.astype(np.float32), lanes=4).numpy()
     np.testing.assert_array_equal(found, x.astype(np.float32) + np.float32(0.1))
-    body = "%c = arith.constant dense<[true, false, true, false]> : vector<4xi1>\n%r = arith.andi %x0, %c : {T}"
+    body = """
+    %c = arith.constant dense<[true, false, true, false]> : vector<4xi1>
+    %r = arith.andi %x0, %c : {T}"""
     found = elementwise(body, "i1", "i1", np.ones(7, bool), lanes=4).numpy()
     np.testing.assert_array_equal(found, [1, 0, 1, 0, 1, 0, 1])

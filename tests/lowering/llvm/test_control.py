@@ -5,7 +5,6 @@ import pytest
 
 from xrelax.dialects.diagnostics import Diagnostic
 
-
 HEAD = """
 rt.func @main(%x: !tir.buffer<[n], i64>, %y: !tir.buffer<[n], i64>) results 1 {
   rt.call_dps @k(%x) outs(%y) : (!tir.buffer<[n], i64>), (!tir.buffer<[n], i64>)
@@ -218,13 +217,13 @@ CHECKED = """
 def test_assertion_reaches_the_caller(build, kind):
     main = build(HEAD + CHECKED.replace("KIND", kind) + "}")["main"]
     np.testing.assert_array_equal(main(np.arange(10)).numpy(), np.arange(10))
-    with pytest.raises(ValueError, match="^values must be smaller than 10$"):
+    with pytest.raises(ValueError, match=r"^values must be smaller than 10$"):
         main(np.arange(11))
     np.testing.assert_array_equal(main(np.arange(3)).numpy(), np.arange(3))
 
 
 def test_operation_without_llvm_ir_is_named_with_its_place(convert):
-    text = HEAD + '%t = tir.alloc_buffer : !tir.buffer<[4], f32>\n}'
+    text = HEAD + "%t = tir.alloc_buffer : !tir.buffer<[4], f32>\n}"
     with pytest.raises(Diagnostic, match=r"in 'k': .*'tir.alloc_buffer'") as failure:
         convert(text)
     assert "\n" not in str(failure.value)

@@ -171,4 +171,4 @@ def test_fused_multiply_add_rounds_once(elementwise, kind):
     x, y = np.array([1 + tiny, 3], dtype), np.array([1 - tiny, 5], dtype)
     z = np.array([-1, 7], dtype)
     found = elementwise(f"%r = math.fma %x0, %x1, %x2 : {kind}", kind, kind, x, y, z).numpy()
-    np.testing.assert_array_equal(found, np.array([-float(tiny) ** 2, 22], dtype))
+    np.testing.assert_array_equal(found, np.array([-(float(tiny) ** 2), 22], dtype))

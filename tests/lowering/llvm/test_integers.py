@@ -55,7 +55,7 @@ UNSIGNED = {
 @pytest.mark.parametrize("lanes", [0, 8])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_binary_operations(elementwise, width, lanes):
-    """All of them in one kernel each for signed and unsigned buffers, summed up by xor of products."""
+    """Each on all pairs of awkward numbers, scalars and vectors with a masked tail."""
     for table, signed in ((SIGNED, True), (UNSIGNED, False)):
         x, y = samples(width, signed)
         kind = f"{'' if signed else 'u'}i{width}"

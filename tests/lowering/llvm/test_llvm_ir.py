@@ -9,10 +9,13 @@ from xrelax.backend.llvm_text import emit_module
 from xrelax.backend.target import Target
 
 DOT = """
-rt.func @main(%x: !tir.buffer<[n, m], f32>, %w: !tir.buffer<[m, k], f32>, %y: !tir.buffer<[n, k], f32>) results 1 {
-  rt.call_dps @matmul(%x, %w) outs(%y) : (!tir.buffer<[n, m], f32>, !tir.buffer<[m, k], f32>), (!tir.buffer<[n, k], f32>)
+rt.func @main(%x: !tir.buffer<[n, m], f32>, %w: !tir.buffer<[m, k], f32>, %y:
+  !tir.buffer<[n, k], f32>) results 1 {
+  rt.call_dps @matmul(%x, %w) outs(%y) : (!tir.buffer<[n, m], f32>, !tir.buffer<[m, k], f32>),
+    (!tir.buffer<[n, k], f32>)
 }
-loops.func @matmul(%X: !tir.buffer<[n, m], f32>, %W: !tir.buffer<[m, k], f32>, %Y: !tir.buffer<[n, k], f32>) symbols [n, m, k] noalias {
+loops.func @matmul(%X: !tir.buffer<[n, m], f32>, %W: !tir.buffer<[m, k], f32>, %Y:
+  !tir.buffer<[n, k], f32>) symbols [n, m, k] noalias {
   %zero = arith.constant 0.0 : f32
   loops.for %i in (0, n) PARALLEL {
     loops.for %j in (0, k) {
@@ -86,7 +89,9 @@ def test_without_noalias_nothing_is_promised(llvm_ir):
 
 def test_index_arithmetic_leaves_the_loops_that_do_not_change_it(llvm_ir):
     """The innermost loop adds and no more; rows are multiplied once for each row."""
-    body = function(llvm_ir(DOT.replace("FLAGS", "contract").replace("PARALLEL", "")), "xrelax.matmul")
+    body = function(
+        llvm_ir(DOT.replace("FLAGS", "contract").replace("PARALLEL", "")), "xrelax.matmul"
+    )
     blocks = re.split(r"\n(?=b\d+:)", body)
     (inner,) = [b for b in blocks if "fmul" in b]
     assert "mul nsw" not in inner and inner.count("add nsw") == 3
@@ -94,7 +99,9 @@ def test_index_arithmetic_leaves_the_loops_that_do_not_change_it(llvm_ir):
 
 
 def test_call_that_cannot_fail_is_not_tested(llvm_ir):
-    main = function(llvm_ir(DOT.replace("FLAGS", "contract").replace("PARALLEL", "parallel")), "xrelax.main")
+    main = function(
+        llvm_ir(DOT.replace("FLAGS", "contract").replace("PARALLEL", "parallel")), "xrelax.main"
+    )
     assert "call i32 @xrelax.matmul" in main and "icmp" not in main
 
 

@@ -3,10 +3,13 @@
 import numpy as np
 
 MODULE = """
-rt.func @main(%x: !tir.buffer<[n, m], f32>, %s: !tir.buffer<[1], f32>, %y: !tir.buffer<[n, m], f32>) results 1 {
-  rt.call_dps @k(%x, %s) outs(%y) : (!tir.buffer<[n, m], f32>, !tir.buffer<[1], f32>), (!tir.buffer<[n, m], f32>)
+rt.func @main(%x: !tir.buffer<[n, m], f32>, %s: !tir.buffer<[1], f32>, %y:
+  !tir.buffer<[n, m], f32>) results 1 {
+  rt.call_dps @k(%x, %s) outs(%y) : (!tir.buffer<[n, m], f32>, !tir.buffer<[1], f32>),
+    (!tir.buffer<[n, m], f32>)
 }
-loops.func @k(%X: !tir.buffer<[n, m], f32>, %S: !tir.buffer<[1], f32>, %Y: !tir.buffer<[n, m], f32>) symbols [n, m] noalias {
+loops.func @k(%X: !tir.buffer<[n, m], f32>, %S: !tir.buffer<[1], f32>, %Y:
+  !tir.buffer<[n, m], f32>) symbols [n, m] noalias {
   %scale = loops.load %S[0] : !tir.buffer<[1], f32> -> f32
   %one = arith.constant 1.0 : f32
   %ok = arith.cmpf ogt, %scale, %one : f32

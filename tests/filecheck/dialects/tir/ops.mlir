@@ -17,7 +17,7 @@ tir.prim_func @named(%X: !tir.buffer<[n], f32>) params ("x_handle") attributes {
 // Buffer types: dtypes, no dims, compound dims, strides, offset, scope.
 // CHECK:      tir.prim_func @buffers(
 // CHECK-SAME:   %a: !tir.buffer<[], f64>,
-// CHECK-SAME:   %b: !tir.buffer<[n, m, n * m + 1], bf16>,
+// CHECK-SAME:   %b: !tir.buffer<[n, m, m * n + 1], bf16>,
 // CHECK-SAME:   %c: !tir.buffer<[n floordiv 4, min(m, n)], ui8>,
 // CHECK-SAME:   %d: !tir.buffer<[4, 4], i1, strides = [n, 1]>,
 // CHECK-SAME:   %e: !tir.buffer<[8], i32, offset = n * 2>,
@@ -32,11 +32,11 @@ tir.prim_func @buffers(%a: !tir.buffer<[], f64>, %b: !tir.buffer<[n, m, m * n + 
 tir.prim_func @loops(%X: !tir.buffer<[n], f32>) {
   // CHECK: tir.for %i in (0, n) {
   tir.for %i in (0, n) {
-    // CHECK: tir.for %j in (%i, n - %i) parallel {
+    // CHECK: tir.for %j in (%i, -%i + n) parallel {
     tir.for %j in (%i, n - %i) parallel {
       // CHECK: tir.for %l in (2, 4) vectorized {
       tir.for %l in (2, 4) vectorized {
-        // CHECK: tir.for %u in (0, 4) unrolled annotations {"pragma" = 1 : i64, "stage" = "a"} {
+        // CHECK: tir.for %u in (0, 4) unrolled annotations {pragma = 1 : i64, stage = "a"} {
         tir.for %u in (0, 4) unrolled annotations {"pragma" = 1 : i64, "stage" = "a"} {
         }
       }
@@ -56,7 +56,7 @@ tir.prim_func @matmul(%A: !tir.buffer<[n, k], f32>, %B: !tir.buffer<[k, m], f32>
     tir.for %j in (0, m) {
       tir.for %l in (0, k) {
         // CHECK:      tir.block "C" (%vi: spatial (0, n) = %i, %vj: spatial (0, m) = %j, %vk: reduce (0, k) = %l)
-        // CHECK-SAME:   reads (%A[%vi, %vk], %B[%vk, %vj]) writes (%C[%vi, %vj]) annotations {"note" = "x"} {
+        // CHECK-SAME:   reads (%A[%vi, %vk], %B[%vk, %vj]) writes (%C[%vi, %vj]) annotations {note = "x"} {
         tir.block "C" (%vi: spatial (0, n) = %i, %vj: spatial (0, m) = %j, %vk: reduce (0, k) = %l) reads (%A[%vi, %vk], %B[%vk, %vj]) writes (%C[%vi, %vj]) annotations {"note" = "x"} {
           // CHECK-NEXT: tir.init {
           tir.init {
@@ -84,7 +84,7 @@ tir.prim_func @matmul(%A: !tir.buffer<[n, k], f32>, %B: !tir.buffer<[k, m], f32>
 tir.prim_func @tiled(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
   tir.for %i in (0, n floordiv 4 + 1) {
     // CHECK:      tir.block "outer" (%vo: opaque (0, n floordiv 4 + 1) = %i)
-    // CHECK-SAME:   reads (%X[%vo * 4 : min(4, n - %vo * 4)]) writes (%Y[%vo * 4 : 4]) {
+    // CHECK-SAME:   reads (%X[%vo * 4 : min(-%vo * 4 + n, 4)]) writes (%Y[%vo * 4 : 4]) {
     tir.block "outer" (%vo: opaque (0, n floordiv 4 + 1) = %i) reads (%X[%vo * 4 : min(4, n - %vo * 4)]) writes (%Y[%vo * 4 : 4]) {
       tir.for %j in (0, 4) {
         // CHECK:      tir.block "inner" (%vi: spatial (0, n) = %vo * 4 + %j) where (%vo * 4 + %j < n, %j < 4)
@@ -115,8 +115,8 @@ tir.prim_func @memory(%X: !tir.buffer<[16, n], f32>, %ok: i1) {
   tir.for %i in (0, 4) {
     // CHECK: %V = tir.match_buffer %X[%i * 4, 0] : !tir.buffer<[16, n], f32> to !tir.buffer<[4, n], f32>
     %V = tir.match_buffer %X[%i * 4, 0] : !tir.buffer<[16, n], f32> to !tir.buffer<[4, n], f32>
-    // CHECK: %k = tir.apply %i * %i * n + 1
-    %k = tir.apply %i * n * %i + 1
+    // CHECK: %k = tir.apply (%i * %i * n + 1) mod n
+    %k = tir.apply (%i * n * %i + 1) mod n
     // CHECK: %c = tir.apply 7
     %c = tir.apply 3 + 4
     %v = tir.load %X[%i, %k] : !tir.buffer<[16, n], f32>
@@ -131,7 +131,7 @@ tir.prim_func @memory(%X: !tir.buffer<[16, n], f32>, %ok: i1) {
 
 // Attributes on their own.
 // CHECK:      "test.op"() {
-// CHECK-SAME:   axis = #tir.axis<"spatial", #sym.expr<0>, #sym.expr<n>>
-// CHECK-SAME:   bound = #tir.bound<n, 4>
+// CHECK-SAME:   axis = #tir.axis<"spatial", #sym.expr<0>, #sym.expr<n>>,
+// CHECK-SAME:   bound = #tir.bound<n, 4>,
 // CHECK-SAME:   region = #tir.region<[#sym.expr<0>], [#sym.expr<n>]>
 "test.op"() {"axis" = #tir.axis<"spatial", #sym.expr<0>, #sym.expr<n>>, "bound" = #tir.bound<n, 4>, "region" = #tir.region<[#sym.expr<0>], [#sym.expr<n>]>} : () -> ()

@@ -1,0 +1,146 @@
+"""Destination-passing calls of graph functions: `R.call_tir`, `R.call_dps_packed`, old and new."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import SSAValue, TypeAttribute
+
+from ...dialects import relax
+from ...dialects.dtypes import element_type
+from ...dialects.relax.types import TensorType
+from ...dialects.sym import ExprArray, expr_array
+from ...te.arithmetic import dim_expr
+
+if TYPE_CHECKING:
+    from .relax_calls import CallParser
+
+OLD_NAMES = {
+    "out_ty": "out_sinfo",
+    "output_sinfo": "out_sinfo",
+    "output_shape": "out_sinfo",
+    "out_shape": "out_sinfo",
+    "shape": "out_sinfo",
+}
+EXPECTED_TYPE = 'expected the type of the result, such as R.Tensor((1, n), "float32")'
+
+
+class DPSCallParser:
+    """Reads calls whose results are allocated by the caller."""
+
+    def __init__(self, calls: CallParser):
+        self.calls = calls
+        self.exprs = calls.exprs
+        self.annotations = calls.function.annotations
+
+    def call_tir(self, node: ast.Call) -> SSAValue:
+        """``R.call_tir(cls.f, (x,), out_sinfo=…)``; a string is looked up like a packed one."""
+        given = self._arguments(node, ("func", "args", "out_sinfo", "tir_vars"))
+        callee, is_sibling = self.callee(node, given.get("func"))
+        args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
+        if not is_sibling:
+            return self.calls.emit(relax.CallDPSPackedOp(callee, args, type_), node)
+        variables = self._tir_vars(given.get("tir_vars"))
+        return self.calls.emit(relax.CallTIROp(callee, args, type_, variables), node)
+
+    def call_dps_packed(self, node: ast.Call) -> SSAValue:
+        """``R.call_dps_packed("f", (x,), out_sinfo=…)``, with a name or a string."""
+        given = self._arguments(node, ("func", "args", "out_sinfo"))
+        callee, _ = self.callee(node, given.get("func"))
+        args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
+        return self.calls.emit(relax.CallDPSPackedOp(callee, args, type_), node)
+
+    def alloc_tensor(self, node: ast.Call) -> SSAValue:
+        """``R.alloc_tensor((1, 128), dtype="float32")``."""
+        given = self._arguments(node, ("out_sinfo", "dtype"))
+        type_ = self._out_type(node, given)
+        if not isinstance(type_, TensorType):
+            raise self.calls.error(node, f"expected the shape of one tensor, got {type_}")
+        return self.calls.emit(relax.AllocTensorOp(type_), node)
+
+    def callee(self, node: ast.Call, called: ast.expr | None) -> tuple[str, bool]:
+        """Name of what is called, and whether it is a function of the module, not a string."""
+        match called:
+            case ast.Constant(value=str() as name):
+                return name, False
+            case ast.Attribute(value=owner, attr=name) if self.calls.is_module_name(owner):
+                return name, True
+            case ast.Name(id=name):
+                return name, True
+            case ast.Call(args=[inner]) if self.calls.path(called) in ("R.ExternFunc", "R.extern"):
+                return self.exprs.text(inner), False
+            case _:
+                shown = "nothing" if called is None else f"'{ast.unparse(called)}'"
+                raise self.calls.error(
+                    called or node, f"expected a function of the module or a string, got {shown}"
+                )
+
+    def _arguments(self, node: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:
+        if len(node.args) > len(names):
+            raise self.calls.error(
+                node, f"expected at most {len(names)} arguments, got {len(node.args)}"
+            )
+        given = dict(zip(names, node.args, strict=False))
+        for keyword in node.keywords:
+            name = OLD_NAMES.get(keyword.arg or "", keyword.arg or "**")
+            if name in given:
+                raise self.calls.error(keyword, f"expected '{name}' once, got it twice")
+            given[name] = keyword.value
+        unknown = sorted(set(given) - {*names, "dtype"})
+        if unknown:
+            raise self.calls.error(
+                node, f"expected arguments {', '.join(names)}, got {', '.join(unknown)}"
+            )
+        return given
+
+    def _tensors(self, node: ast.expr | None) -> list[SSAValue]:
+        if node is None:
+            return []
+        return [self.calls.values.value(n) for n in self.exprs.elements(node)]
+
+    def _out_type(self, node: ast.Call, given: dict[str, ast.expr]) -> TypeAttribute:
+        """``R.Tensor(…)``, a list of them, or a shape or list of shapes with ``dtype=``."""
+        out = given.get("out_sinfo")
+        if out is None:
+            raise self.calls.error(node, EXPECTED_TYPE)
+        if self._is_type(out):
+            return self.annotations.type(out)
+        items = self.exprs.elements(out)
+        if items and all(map(self._is_type, items)):
+            return _one_or_tuple([self.annotations.type(n) for n in items])
+        dtypes = self._dtypes(given.get("dtype"))
+        if items and all(isinstance(n, ast.Tuple | ast.List) for n in items):
+            spread = dtypes * len(items) if len(dtypes) == 1 else dtypes
+            if len(spread) != len(items):
+                raise self.calls.error(
+                    node, f"expected {len(items)} dtypes for {len(items)} shapes, got {len(spread)}"
+                )
+            pairs = zip(items, spread, strict=True)
+            return _one_or_tuple([self._tensor(n, dtype) for n, dtype in pairs])
+        return self._tensor(out, dtypes[0])
+
+    def _is_type(self, node: ast.expr) -> bool:
+        return self.calls.path(node) in ("R.Tensor", "R.Tuple")
+
+    def _tensor(self, shape: ast.expr, dtype: str) -> TensorType:
+        return TensorType.of(self.annotations.dims(shape), element_type(dtype))
+
+    def _dtypes(self, node: ast.expr | None) -> list[str]:
+        return ["float32"] if node is None else [*map(self.exprs.dtype, self.exprs.elements(node))]
+
+    def _tir_vars(self, node: ast.expr | None) -> ExprArray | None:
+        match node:
+            case None:
+                return None
+            case ast.Call(args=[inner]) if self.calls.path(node) in ("R.shape", "R.ShapeExpr"):
+                return expr_array([dim_expr(d) for d in self.exprs.shape(inner)])
+            case _:
+                return expr_array([dim_expr(d) for d in self.exprs.shape(node)])
+
+
+def _one_or_tuple(types: Sequence[TypeAttribute]) -> TypeAttribute:
+    """A list of one type stands for the type, as in TVM."""
+    return types[0] if len(types) == 1 else TupleType(tuple(types))

@@ -1,0 +1,122 @@
+// RUN: xrelax-opt %s --split-input-file | filecheck %s
+// RUN: xrelax-opt %s --split-input-file --print-op-generic | xrelax-opt --split-input-file | filecheck %s
+
+// Functions: purity, visibility, users' names, attributes, types of all degrees of knowledge.
+// CHECK:      relax.func @types(
+// CHECK-SAME:   %a: !relax.tensor<[n, m], f32>, %b: !relax.tensor<[m * n + 1], bf16>,
+// CHECK-SAME:   %c: !relax.tensor<rank 2, f32>, %d: !relax.tensor<*, ?>, %e: !relax.tensor<[], ?>,
+// CHECK-SAME:   %f: !relax.shape<[n, 4]>, %g: !relax.object, %h: tuple<!relax.tensor<[n], f32>>)
+// CHECK-SAME:   params ("a", "b", "c", "d", "e", "f", "g", "user's")
+// CHECK-SAME:   -> !relax.object attributes {global_symbol = "types"} {
+relax.func @types(%a: !relax.tensor<[n, m], f32>, %b: !relax.tensor<[n * m + 1], bf16>, %c: !relax.tensor<rank 2, f32>, %d: !relax.tensor<*, ?>, %e: !relax.tensor<[], ?>, %f: !relax.shape<[n, 4]>, %g: !relax.object, %h: tuple<!relax.tensor<[n], f32>>) params ("a", "b", "c", "d", "e", "f", "g", "user's") -> !relax.object attributes {"global_symbol" = "types"} {
+  // CHECK-NEXT: relax.return %g : !relax.object
+  relax.return %g : !relax.object
+}
+
+// CHECK: relax.func private impure @hidden(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+relax.func private impure @hidden(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  relax.return %x : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// A dataflow block hands out what it outputs.
+// CHECK-LABEL: @dataflow
+relax.func @dataflow(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK: %y, %z = relax.dataflow -> !relax.tensor<[n], f32>, !relax.tensor<[n], f32> {
+  %y, %z = relax.dataflow -> !relax.tensor<[n], f32>, !relax.tensor<[n], f32> {
+    %0 = relax.nn.relu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    // CHECK: relax.output %0, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32>
+    relax.output %0, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32>
+  }
+  // CHECK:      relax.dataflow {
+  // CHECK-NEXT:   relax.output
+  // CHECK-NEXT: }
+  relax.dataflow {
+    relax.output
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// Calls of every kind, tuples and allocation.
+// CHECK-LABEL: @calls
+relax.func impure @calls(%x: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> {
+  // CHECK: %a = relax.call_tir @relu(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %a = relax.call_tir @relu(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK: %b = relax.call_tir @iota() vars [#sym.expr<n + 1>] : () -> !relax.tensor<[n], f32>
+  %b = relax.call_tir @iota() vars [#sym.expr<1 + n>] : () -> !relax.tensor<[n], f32>
+  // CHECK: %c = relax.call_tir @split(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  %c = relax.call_tir @split(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  // CHECK: %d = relax.call_dps_packed "env.relu"(%x, %a) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %d = relax.call_dps_packed "env.relu"(%x, %a) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK: %e = relax.call @calls(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %e = relax.call @calls(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK: %f = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  %f = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  // CHECK: %g = relax.alloc_tensor : !relax.tensor<[n, 4], f32>
+  %g = relax.alloc_tensor : !relax.tensor<[n, 4], f32>
+  // CHECK: %h = relax.tuple_get_item %c[1] : tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> -> !relax.tensor<[n], f32>
+  %h = relax.tuple_get_item %c[1] : tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> -> !relax.tensor<[n], f32>
+  // CHECK: %i = relax.tuple(%a, %h) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  %i = relax.tuple(%a, %h) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  // CHECK: relax.tuple() : () -> tuple<>
+  %j = relax.tuple() : () -> tuple<>
+  relax.return %i : tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+}
+
+// -----
+
+// Small constants are in the text, NaN and infinities too; large ones are a key and a hash.
+// CHECK-LABEL: @constants
+relax.func @constants(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  // CHECK: %a = relax.constant <float32, [4], [1.5, "nan", "inf", "-inf"]> : !relax.tensor<[4], f32>
+  %a = relax.constant <float32, [4], [1.5, "nan", "inf", "-inf"]> : !relax.tensor<[4], f32>
+  // CHECK: %b = relax.constant <int64, [], [-9223372036854775808]> : !relax.tensor<[], i64>
+  %b = relax.constant <int64, [], [-9223372036854775808]> : !relax.tensor<[], i64>
+  // CHECK: %c = relax.constant <bool, [1, 2], [1, 0]> : !relax.tensor<[1, 2], i1>
+  %c = relax.constant <bool, [1, 2], [1, 0]> : !relax.tensor<[1, 2], i1>
+  // CHECK: %d = relax.constant <float32, [0, 3], []> : !relax.tensor<[0, 3], f32>
+  %d = relax.constant <float32, [0, 3], []> : !relax.tensor<[0, 3], f32>
+  // bfloat16 is written as its bits.
+  // CHECK: %e = relax.constant <bfloat16, [2], [16256, 32704]> : !relax.tensor<[2], bf16>
+  %e = relax.constant <bfloat16, [2], [16256, 32704]> : !relax.tensor<[2], bf16>
+  // CHECK: %f = relax.constant <float32, [128, 784], "w0", "9f"> : !relax.tensor<[128, 784], f32>
+  %f = relax.constant <float32, [128, 784], "w0", "9f"> : !relax.tensor<[128, 784], f32>
+  // CHECK: %g = relax.constant <float64, [2], [1.0e-300, 0.1]> : !relax.tensor<[2], f64>
+  %g = relax.constant <float64, [2], [1.0e-300, 0.1]> : !relax.tensor<[2], f64>
+  relax.return %x : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// The operator set, on static, symbolic and unknown shapes.
+// CHECK-LABEL: @operators
+relax.func @operators(%x: !relax.tensor<[n, 1], f32>, %y: !relax.tensor<[4], f32>, %u: !relax.tensor<rank 2, f32>) -> !relax.tensor<[n, 4], f32> {
+  // CHECK: %0 = relax.add %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  %0 = relax.add %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.subtract
+  %1 = relax.subtract %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.multiply
+  %2 = relax.multiply %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.divide
+  %3 = relax.divide %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.maximum %u, %y : !relax.tensor<rank 2, f32>, !relax.tensor<[4], f32> -> !relax.tensor<rank 2, f32>
+  %4 = relax.maximum %u, %y : !relax.tensor<rank 2, f32>, !relax.tensor<[4], f32> -> !relax.tensor<rank 2, f32>
+  // CHECK: relax.ewise_fma %x, %y, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  %5 = relax.ewise_fma %x, %y, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.nn.relu %u : !relax.tensor<rank 2, f32> -> !relax.tensor<rank 2, f32>
+  %6 = relax.nn.relu %u : !relax.tensor<rank 2, f32> -> !relax.tensor<rank 2, f32>
+  // CHECK: %7 = relax.permute_dims %0 : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  %7 = relax.permute_dims %0 : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  // CHECK: relax.permute_dims %0 {axes = array<i64: 1, 0>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  %8 = relax.permute_dims %0 {"axes" = array<i64: 1, 0>} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>
+  // CHECK: relax.matmul %7, %0 : !relax.tensor<[4, n], f32>, !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, 4], f32>
+  %9 = relax.matmul %7, %0 : !relax.tensor<[4, n], f32>, !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, 4], f32>
+  // CHECK: relax.linear %0, %9 : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[n, 4], f32>
+  %10 = relax.linear %0, %9 : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.linear %0, %9 bias %y : !relax.tensor<[4], f32> : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[n, 4], f32>
+  %11 = relax.linear %0, %9 bias %y : !relax.tensor<[4], f32> : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[n, 4], f32>
+  relax.return %0 : !relax.tensor<[n, 4], f32>
+}

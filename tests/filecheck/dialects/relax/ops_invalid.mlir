@@ -1,0 +1,370 @@
+// RUN: xrelax-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: 'relax.func': expected 1 parameter names, got 2
+relax.func @main(%x: !relax.tensor<[n], f32>) params ("x", "y") -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.func': expected distinct parameter names, got x, x
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], f32>) params ("x", "x") -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.func': expected a function to end with 'relax.return'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.nn.relu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.func': expected 'main' to return !relax.tensor<[m], f32>, got !relax.tensor<[n], f32>
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.tensor<[m], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.func': symbol 'm' is not determined by the parameters of 'main'
+relax.func @main(%x: !relax.tensor<[n, m * 2], f32>) -> !relax.tensor<[n, m * 2], f32> {
+  relax.return %x : !relax.tensor<[n, m * 2], f32>
+}
+
+// -----
+
+// CHECK: 'relax.func': symbol 'q' is not determined by the parameters of 'main'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.alloc_tensor : !relax.tensor<[q], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.func': symbol 'q' is not determined by the parameters of 'main'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @f(%x) vars [#sym.expr<q + 1>] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.return' expects parent op 'relax.func'
+%x = "test.op"() : () -> !relax.tensor<[n], f32>
+relax.return %x : !relax.tensor<[n], f32>
+
+// -----
+
+// CHECK: 'relax.dataflow': expected a dataflow block to end with 'relax.output'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.dataflow {
+    %0 = relax.tuple() : () -> tuple<>
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.dataflow': expected a dataflow block of types !relax.tensor<[4], f32>, got !relax.tensor<[n], f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.dataflow -> !relax.tensor<[4], f32> {
+    relax.output %x : !relax.tensor<[n], f32>
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.dataflow': expected a dataflow block not to contain another one
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.dataflow {
+    relax.dataflow {
+      relax.output
+    }
+    relax.output
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.dataflow': expected pure operations in a dataflow block, got 'relax.call_packed'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.dataflow {
+    %0 = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+    relax.output
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.dataflow': expected pure operations in a dataflow block, got 'relax.alloc_tensor'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.dataflow {
+    %0 = relax.alloc_tensor : !relax.tensor<[n], f32>
+    relax.output
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.dataflow': expected pure operations in a dataflow block, got 'relax.call'
+relax.func impure @log(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.dataflow {
+    %0 = relax.call @log(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.output
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.output' expects parent op 'relax.dataflow'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.output
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: values used but not defined: [%y]
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.dataflow {
+    %y = relax.nn.relu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    relax.output
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'relax.call_tir' to give a tensor or a tuple of tensors, got !relax.object
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @f(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'relax.call_tir' to give tensors of known shape and dtype, got !relax.tensor<rank 2, f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @f(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<rank 2, f32>>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'relax.call_dps_packed' to give a tensor or a tuple of tensors, got tuple<>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_dps_packed "f"(%x) : (!relax.tensor<[n], f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'relax.call_dps_packed' to give tensors of known shape and dtype, got !relax.tensor<[n], ?>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_dps_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], ?>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'relax.alloc_tensor' to give tensors of known shape and dtype, got !relax.tensor<*, f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.alloc_tensor : !relax.tensor<*, f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.tuple': expected a tuple of type tuple<!relax.tensor<[n], f32>>, got tuple<>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.tuple(%x) : (!relax.tensor<[n], f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.tuple_get_item': expected a field of a tuple of 1, got 1
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.tuple(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>>
+  %1 = relax.tuple_get_item %0[1] : tuple<!relax.tensor<[n], f32>> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.tuple_get_item': expected field 0 of type !relax.tensor<[n], f32>, got !relax.tensor<[4], f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.tuple(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>>
+  %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[n], f32>> -> !relax.tensor<[4], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.constant': expected a constant of type !relax.tensor<[2], f32>, got !relax.tensor<[3], f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.constant <float32, [2], [1.0, 2.0]> : !relax.tensor<[3], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a dtype, got 'float31'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.constant <float31, [2], [1.0, 2.0]> : !relax.tensor<[2], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 2 values for shape [2], got 3
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.constant <float32, [2], [1.0, 2.0, 3.0]> : !relax.tensor<[2], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected values of int8, got 300
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.constant <int8, [1], [300]> : !relax.tensor<[1], i8>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected values of int64, got 1.5
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.constant <int64, [1], [1.5]> : !relax.tensor<[1], i64>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected values of bool, got 2
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.constant <bool, [1], [2]> : !relax.tensor<[1], i1>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a number, nan, inf or -inf, got 'two'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.constant <float32, [1], ["two"]> : !relax.tensor<[1], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected an element type of a tensor, got i7
+relax.func @main(%x: !relax.tensor<[n], i7>) -> !relax.tensor<[n], i7> {
+
+  relax.return %x : !relax.tensor<[n], i7>
+}
+
+// -----
+
+// CHECK: expected tensor dims over symbols, at least 0, got -4
+relax.func @main(%x: !relax.tensor<[-4], f32>) -> !relax.tensor<[-4], f32> {
+
+  relax.return %x : !relax.tensor<[-4], f32>
+}
+
+// -----
+
+// CHECK: expected tensor dims over symbols, at least 0, got arg(0)
+relax.func @main(%x: !relax.tensor<[arg(0)], f32>) -> !relax.tensor<[arg(0)], f32> {
+
+  relax.return %x : !relax.tensor<[arg(0)], f32>
+}
+
+// -----
+
+// CHECK: expected 'relax.add' to give !relax.tensor<[n], f32>, got !relax.tensor<[4], f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.add %x, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[4], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected shapes of 'relax.add' to broadcast, got (n,) and (m,)
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.add %x, %y : !relax.tensor<[n], f32>, !relax.tensor<[m], f32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.multiply' to have one dtype, got float32 and int32
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], i32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.multiply %x, %y : !relax.tensor<[n], f32>, !relax.tensor<[n], i32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.divide' to be floats, got int32
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], i32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.divide %y, %y : !relax.tensor<[n], i32>, !relax.tensor<[n], i32> -> !relax.tensor<[n], i32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected shapes of 'relax.matmul' to fit, got (n, 4) and (5, n)
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n, 4], f32>, %z: !relax.tensor<[5, n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.matmul %y, %z : !relax.tensor<[n, 4], f32>, !relax.tensor<[5, n], f32> -> !relax.tensor<[n, n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.matmul' to have at least one dim, got ()
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.matmul %x, %y : !relax.tensor<[n], f32>, !relax.tensor<[], f32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected weight of 'relax.linear' to have rank 2, got (n,)
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.linear %x, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected data (…, k) and weight (m, k) of 'relax.linear' to fit, got (n,) and (4, 5)
+relax.func @main(%x: !relax.tensor<[n], f32>, %w: !relax.tensor<[4, 5], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.linear %x, %w : !relax.tensor<[n], f32>, !relax.tensor<[4, 5], f32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected bias of 'relax.linear' to have shape (4,), got (n,)
+relax.func @main(%x: !relax.tensor<[n], f32>, %w: !relax.tensor<[4, n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.linear %x, %w bias %x : !relax.tensor<[n], f32> : !relax.tensor<[n], f32>, !relax.tensor<[4, n], f32> -> !relax.tensor<[4], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected axes of 'relax.permute_dims' to permute 1 dims, got (1, 0)
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.permute_dims %x {"axes" = array<i64: 1, 0>} : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
