@@ -20,7 +20,8 @@ from ..blame import blame
 from ..call_signature import unify
 from .builder import FunctionBuilder
 from .index import index_value
-from .memory import offset_address, root_of
+from .layout import root_of
+from .memory import offset_address
 from .module_state import Callee, Lowering
 from .native_calls import add_call, call_symbol, field_address
 from .types import NE, PTR, UNIT, gep_properties, lane_count, lowered

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
+from ...dialects import rt
 from ...dialects.int_expr import Atom, IntExpr
 from ...dialects.tir.types import BufferType
 from .types import Properties, alignment_of, gep_properties, is_bool, memory_type
@@ -59,3 +60,10 @@ class Layout:
                     product = own + step
                     terms[product] = terms.get(product, 0) + factor * size
         return [(m, c) for m, c in terms.items() if c]
+
+
+def root_of(buffer: SSAValue) -> SSAValue:
+    """The buffer of which a buffer is a view, or itself."""
+    while isinstance(owner := buffer.owner, rt.ViewOp):
+        buffer = owner.source
+    return buffer

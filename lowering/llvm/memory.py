@@ -18,7 +18,7 @@ from ...dialects.tir.types import BufferType
 from .builder import FunctionBuilder
 from .control import counted_loop
 from .index import index_value, place_sum
-from .layout import Layout
+from .layout import Layout, root_of
 from .module_state import Lowering
 from .types import (
     NE,
@@ -86,13 +86,6 @@ def lower_store(f: FunctionBuilder, op: loops.StoreOp) -> None:
     else:
         properties = {"intrinsic": string("llvm.masked.store"), **layout.alignment}
         f.run(llvm_ext.IntrinsicOp, (value, pointer, f.value(mask)), properties)
-
-
-def root_of(buffer: SSAValue) -> SSAValue:
-    """The buffer of which a buffer is a view, or itself."""
-    while isinstance(owner := buffer.owner, rt.ViewOp):
-        buffer = owner.source
-    return buffer
 
 
 def element_address(

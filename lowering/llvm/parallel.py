@@ -19,9 +19,9 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import SSAValue
 
-from ...dialects.int_expr import Sym
 from ...dialects.loops import AllocaOp
 from .builder import FunctionBuilder
+from .layout import root_of
 from .levels import Source
 from .native_calls import call_symbol, field_address
 from .types import PTR, UNIT, Properties
@@ -58,15 +58,17 @@ def outline(
 
 
 def _attributes(f: FunctionBuilder, old: Source | None, body: FunctionBuilder) -> Properties:
-    """A captured buffer is as free of aliases as it is in the kernel."""
-    if old is None or isinstance(old, Sym) or old in body.escaping:
+    """A captured buffer is as free of aliases as in the kernel, unless a view of it comes too."""
+    if not isinstance(old, SSAValue) or old in body.escaping:
         return {}
-    is_own = isinstance(old.owner, AllocaOp)
-    attrs: Properties = {}
-    if is_own or old in f.noalias:
-        attrs["llvm.noalias"] = UNIT
-        if old not in body.written:
-            attrs["llvm.readonly"] = UNIT
+    if not (isinstance(old.owner, AllocaOp) or old in f.noalias):
+        return {}
+    others = (v for v in body.captured if isinstance(v, SSAValue) and v is not old)
+    if any(root_of(v) is old for v in others):
+        return {}
+    attrs: Properties = {"llvm.noalias": UNIT}
+    if old not in body.written:
+        attrs["llvm.readonly"] = UNIT
     return attrs
 
 

@@ -60,3 +60,34 @@ def test_no_iterations(build):
         found = main(x, np.array([2.0], np.float32)).numpy()
         if x.size:
             np.testing.assert_array_equal(found, np.full(shape, 3))
+
+
+def test_buffer_and_view_of_it_may_alias(convert, build):
+    """The second loop reads through the buffer what the first one wrote through the view."""
+    text = """
+    rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
+      %a = rt.arena n * 4
+      rt.call_dps @k(%x) outs(%y, %a) :
+        (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>, !tir.buffer<[n * 4], i8>)
+    }
+    loops.func @k(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>,
+                  %S: !tir.buffer<[n * 4], i8>) symbols [n] noalias {
+      %t = rt.view %S[0] : !tir.buffer<[n * 4], i8> to !tir.buffer<[n], f32>
+      %u = rt.view %S[0] : !tir.buffer<[n * 4], i8> to !tir.buffer<[n], i32>
+      loops.for %i in (0, n) parallel {
+        %v = loops.load %X[%i] : !tir.buffer<[n], f32> -> f32
+        loops.store %v, %t[%i] : !tir.buffer<[n], f32>, f32
+        %zero = loops.load %S[%i * 4] : !tir.buffer<[n * 4], i8> -> i8
+        %bits = loops.load %u[%i] : !tir.buffer<[n], i32> -> i32
+        %w = arith.bitcast %bits : i32 to f32
+        %z = arith.sitofp %zero : i8 to f32
+        %sum = arith.addf %w, %z : f32
+        loops.store %sum, %Y[%i] : !tir.buffer<[n], f32>, f32
+      }
+    }"""
+    body = next(f for f in convert(text).body.block.ops if f.sym_name.data == "xrelax.k.body0")
+    flags = ["llvm.noalias" in a.data for a in body.arg_attrs.data]
+    types = body.function_type.inputs.data
+    assert [f for f, t in zip(flags, types) if str(t) == "!llvm.ptr"].count(True) == 2
+    x = np.arange(20, dtype=np.float32)
+    np.testing.assert_array_equal(build(text)["main"](x).numpy(), x)
