@@ -1,7 +1,7 @@
-"""CPU time of each step of the compiler against the number of functions in a module: it must grow linearly.
+"""CPU time of each step of the compiler against the size of the module: it must grow linearly.
 
-``python benchmarks/module_size.py 10000 20000`` prints seconds per step for each size, and the ratio of
-the last size to the first.
+``python benchmarks/module_size.py 10000 20000`` prints seconds per step for modules of so many
+functions, and the ratio of the last to the first.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def seconds(functions: int) -> dict[str, float]:
     step("verify", lambda: verify(module))
     for stage in STAGES:
         for name in stage.passes:
-            step(name, lambda: load_pass(name)().apply(context, module))  # noqa: B023
+            step(name, lambda: load_pass(name)().apply(context, module))
     step("emit llvm text", lambda: emit_module(module))
     gc.enable()
     return spent
@@ -69,7 +69,7 @@ def main() -> None:
     print("|---" * (len(sizes) + 2) + "|")
     for name, first in columns[0].items():
         cells = " | ".join(f"{c[name]:.2f} s" for c in columns)
-        ratio = f"{columns[-1][name] / first:.2f}" if first > 0.005 else "–"
+        ratio = f"{columns[-1][name] / first:.2f}" if first > 0.005 else ""
         print(f"| {name} | {cells} | {ratio} |")
 
 

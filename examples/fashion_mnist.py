@@ -10,7 +10,7 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         _print_stages()
         if options.output is not None:
             save_predictions(options.output, data, runs[1].scores.argmax(axis=1), options.image)
-            print(f"\nfirst predictions drawn in {options.output}")
+            print(f"first predictions drawn in {options.output}")
     except DataError as error:
         print(f"fashion_mnist.py: error: {error}", file=sys.stderr)
         return 2
@@ -136,19 +136,35 @@ def _check_fit(data: LabelledImages, parameters: Parameters, options: argparse.N
 def _print_runs(runs: list[Run], data: LabelledImages, image: int, library: str) -> None:
     height, width = data.images.shape[1:]
     print(f"{len(data.labels)} images of {height}x{width} pixels; library calls go to {library}")
-    print(f"image #{image} shows: {data.classes[data.labels[image]]}")
-    print(f"its scores: {np.array2string(runs[1].scores[image], max_line_width=200)}\n")
-    print(f"{'variant':27}{'image #' + str(image):>14}{'accuracy':>10}{'time per image':>17}")
-    for run in runs:
-        predicted = data.classes[run.scores[image].argmax()]
-        share, micros = accuracy(run, data), run.seconds * 1e6
-        print(f"{run.name:27}{predicted:>14}{share:10.4f}{micros:14.1f} µs")
+    print(f"image #{image} shows: {data.classes[data.labels[image]]}\n")
+    scores = [f"{score:.6f}" for score in runs[1].scores[image]]
+    _print_table({"class": data.classes, "score": scores})
+    _print_table(
+        {
+            "variant": [run.name for run in runs],
+            f"image #{image}": [data.classes[run.scores[image].argmax()] for run in runs],
+            "accuracy": [f"{accuracy(run, data):.4f}" for run in runs],
+            "time per image": [f"{run.seconds * 1e6:.1f} µs" for run in runs],
+        }
+    )
 
 
 def _print_stages() -> None:
-    print("\nstages of the TensorIR variant (operations)")
-    for stage, operations in stage_sizes():
-        print(f"  {stage:12}{operations:6}")
+    names, sizes = zip(*stage_sizes(), strict=True)
+    _print_table({"stage of the TensorIR variant": names, "operations": sizes})
+
+
+def _print_table(columns: dict[str, Sequence]) -> None:
+    """A table under the columns' names, its first column to the left and the others to the right.
+
+    Raises DataError when tabulate is not installed.
+    """
+    try:
+        from tabulate import tabulate
+    except ModuleNotFoundError as error:
+        raise DataError("the tables need tabulate: install the extra `demo`") from error
+    sides = ["left"] + ["right"] * (len(columns) - 1)
+    print(tabulate(columns, headers="keys", colalign=sides, disable_numparse=True) + "\n")
 
 
 def _report_disagreement(runs: list[Run]) -> int:

@@ -58,12 +58,14 @@ def round_to_bfloat16(values: Value) -> Array:
 
 def bfloat16_bits(values: Value) -> Array:
     """The 16 bits of float32 values that are bfloat16 values."""
-    return (round_to_bfloat16(values).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+    bits = round_to_bfloat16(values).view(np.uint32) >> np.uint32(16)
+    return np.asarray(bits).astype(np.uint16)  # NumPy makes a scalar of what has no dims
 
 
 def bfloat16_values(bits: Value) -> Array:
     """The float32 values of bfloat16 bits."""
-    return (np.asarray(bits).astype(np.uint32) << np.uint32(16)).view(np.float32)
+    wide = np.asarray(bits).astype(np.uint32) << np.uint32(16)
+    return np.asarray(wide).view(np.float32)  # NumPy makes a scalar of what has no dims
 
 
 def round_to_odd(high: Array, error: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Tensors placed in bytes: what `rt.view` means, in a graph function's arena and in a kernel's workspace."""
+"""Tensors placed in bytes: what `rt.view` means, in an arena and in a kernel's workspace."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def cell_bytes(precision: Precision) -> int:
 def place_view(
     source: Buffer, op: rt.ViewOp, symbols: Mapping[str, int], precision: Precision
 ) -> Buffer:
-    """The tensor at its place. Elements keep their planned distance, so that views overlap where the plan makes them.
+    """The tensor at its place; raises EvaluationError where it does not fit into the source.
 
-    Raises EvaluationError where it does not fit into the source.
+    Elements keep their planned distance, so that views overlap where the plan makes them.
     """
     type_, cell = op.result.type, cell_bytes(precision)
     shape, offset = shape_of(type_.dims, symbols), number(op.offset.data, symbols)

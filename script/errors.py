@@ -70,5 +70,5 @@ class Source:
 def _one_line(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "expected a program that is less deeply nested"
-    lines = str(error).strip("'\"").splitlines()
-    return lines[0] if lines else type(error).__name__
+    text = f"unknown key {error}" if isinstance(error, KeyError) else str(error)
+    return text.splitlines()[0] if text else type(error).__name__

@@ -106,6 +106,9 @@ class Emitter(ScalarBuilder):
         """The scalar value of an expression."""
         index = None if isinstance(expr, Imm) else self.try_index(expr)
         if index is not None:
+            known = index.constant
+            if known is not None:
+                return self.constant(known, expr.dtype)
             return self.cast(self.apply(index), "index", expr.dtype)
         match expr:
             case Imm():

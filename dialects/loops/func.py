@@ -24,6 +24,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import is_element_type, value_type
+from ..nesting import operations_in
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
 
@@ -71,7 +72,7 @@ class FuncOp(IRDLOperation):
                 raise VerifyException(
                     f"expected parameter {position} to be a buffer or a scalar, got {param.type}"
                 )
-        for op in self.walk():
+        for op in operations_in(self):
             for symbol in sorted(symbols_of(op) - set(self.symbol_names)):
                 raise VerifyException(
                     f"symbol '{symbol}' in '{op.name}' is not among those of "

@@ -31,6 +31,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable, is_side
 from xdsl.utils.exceptions import VerifyException
 
 from ..effects import AllocatesResult
+from ..nesting import operations_in
 from ..sym import ExprAttr
 from .types import TensorType, tensors_in
 
@@ -134,7 +135,7 @@ def _may_do_something(call: Operation, seen: set[Operation]) -> bool:
     seen.add(callee)
     if callee.properties.get("impure") is not None:
         return True
-    for op in callee.walk():
+    for op in operations_in(callee):
         if isinstance(op, CallOp):
             if _may_do_something(op, seen):
                 return True

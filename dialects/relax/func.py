@@ -31,6 +31,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import Sym
+from ..nesting import operations_in
 from .types import tensors_in, type_symbols
 
 
@@ -120,7 +121,7 @@ class FuncOp(IRDLOperation):
         declared = set(self.declared_symbols())
         for param in self.params:
             _verify_symbols(type_symbols(param.type), declared, self)
-        for op in self.walk():
+        for op in operations_in(self):
             for type_or_value in (*op.result_types, *op.properties.values()):
                 _verify_symbols(type_symbols(type_or_value), declared, self)
 

@@ -33,6 +33,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import Sym
+from ..nesting import operations_in
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
 
@@ -126,7 +127,7 @@ class FuncOp(IRDLOperation):
             if not isinstance(arg.type, BufferType):
                 raise VerifyException(f"expected a buffer, got {arg.type}")
         declared = set(self.declared_symbols())
-        for op in self.walk():
+        for op in operations_in(self):
             for symbol in sorted(symbols_of(op) - declared):
                 raise VerifyException(
                     f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "

@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import is_element_type, value_type
 from ..int_expr import IntExpr, Sym
+from ..nesting import operations_in
 from ..sym import ExprAttr
 from .types import BufferType
 
@@ -105,7 +106,7 @@ class PrimFuncOp(IRDLOperation):
                     f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}"
                 )
         declared = set(self.declared_symbols())
-        for op in self.walk():
+        for op in operations_in(self):
             for symbol in sorted(symbols_of(op) - declared):
                 raise VerifyException(
                     f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "

@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..bounds import Interval, is_non_negative
 from ..int_expr import Arg, Atom, IntExpr, IntLike, Sym
+from ..nesting import operations_in
 from ..sym import exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp, InitOp
@@ -44,16 +45,18 @@ def verify_declared(op: BlockOp) -> None:
             _verify_in_region(op, inner, reads if isinstance(inner, LoadOp) else writes)
 
 
-def _operations(block: Block, is_conditional: bool = False) -> Iterator[tuple[Operation, bool]]:
+def _operations(block: Block) -> Iterator[tuple[Operation, bool]]:
     """The operations of a block, not of the blocks inside, and whether data guards them."""
-    for op in block.ops:
+    work = [(op, False) for op in reversed(list(block.ops))]
+    while work:
+        op, is_conditional = work.pop()
         yield op, is_conditional
         if isinstance(op, BlockOp):
             continue
         guards = is_conditional or not isinstance(op, ForOp | InitOp)
-        for region in op.regions:
-            for inner in region.blocks:
-                yield from _operations(inner, guards)
+        for region in reversed(op.regions):
+            for inner in reversed(region.blocks):
+                work += [(o, guards) for o in reversed(list(inner.ops))]
 
 
 def _buffers_of(op: Operation) -> list[tuple[str, SSAValue]]:
@@ -161,7 +164,9 @@ def verify_reductions(op: BlockOp) -> None:
         for expr in (*region.mins, *region.extents):
             _verify_write(op, [numbering[i] for i in sorted(expr.args())], axes, region.buffer)
     source = dict(axes)
-    for inner in op.body.walk():
+    for inner in operations_in(op):
+        if inner is op:
+            continue
         if isinstance(inner, StoreOp) and _is_outer(inner.buffer, op):
             used = [inner.operands_[i] for e in exprs_of(inner.indices) for i in sorted(e.args())]
             _verify_write(op, [inner.buffer, *used], source, inner.buffer)

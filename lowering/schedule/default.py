@@ -10,10 +10,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...dialects import tir
+from .register_tile import tile_reductions
 
 Rule = Callable[[tir.PrimFuncOp], None]
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (tile_reductions,)
 """The rules, applied in order to every PrimFunc."""
 
 

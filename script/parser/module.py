@@ -202,7 +202,7 @@ def parse_text(
     if functions:
         return parser.function(functions[-1])
     message = "expected a class decorated with I.ir_module or a decorated function"
-    raise ScriptError(message, filename, 1, 1, source.line(1))
+    raise source.error(next(iter(tree.body), tree), message)
 
 
 def _syntax_tree(text: str, filename: str) -> ast.Module:

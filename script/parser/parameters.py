@@ -19,6 +19,9 @@ def parameters_of(source: Source, node: ast.FunctionDef) -> list[tuple[ast.arg, 
         raise source.error(
             unusual[0], "expected parameters 'name: annotation', without default or '*'"
         )
+    for position, arg in enumerate(args.args):
+        if any(arg.arg == other.arg for other in args.args[:position]):
+            raise source.error(arg, f"expected distinct parameter names, got '{arg.arg}' twice")
     return [(arg, _annotation(source, arg)) for arg in args.args]
 
 

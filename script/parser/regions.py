@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 from ...dialects import tir
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import ONE, ZERO, IntExpr
-from ...te.arithmetic import dim_expr
-from ...te.expr import Index, PrimExpr
+from ...te.arithmetic import dim_expr, index_value
+from ...te.expr import PrimExpr
 
 if TYPE_CHECKING:
     from .statements import StatementParser
@@ -107,7 +107,7 @@ class RegionParser:
         for stride_node, stride in zip(nodes, strides, strict=False):
             given = dim_expr(cast(PrimExpr, self.exprs.eval(stride_node)))
             if isinstance(stride_node, ast.Name) and not given.is_constant:
-                self.statements.scope.bind(stride_node.id, Index(stride))
+                self.statements.scope.bind(stride_node.id, index_value(stride))
             elif given != stride:
                 raise self.statements.error(
                     stride_node, f"expected the stride {stride} of the source, got {given}"

@@ -76,6 +76,10 @@ class CallParser:
 
     def call(self, node: ast.Call) -> SSAValue:
         """The value of a call."""
+        with self.function.scope.source.reporting(node):
+            return self._call(node)
+
+    def _call(self, node: ast.Call) -> SSAValue:
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)

@@ -84,9 +84,10 @@ class StatementParser:
         """Path of the script name that a call calls, "range" for Python's; else empty."""
         if not isinstance(node, ast.Call):
             return ""
-        path = self.exprs.path(node.func)
-        is_range = isinstance(node.func, ast.Name) and self.scope.lookup(node.func) is range
-        return "range" if not path and is_range else path
+        is_range = isinstance(node.func, ast.Name) and node.func.id == "range"
+        if is_range and self.exprs.eval(node.func) is range:
+            return "range"
+        return self.exprs.path(node.func)
 
     @contextmanager
     def into(self, block: Block) -> Generator[None]:

@@ -1,4 +1,4 @@
-"""Compiled functions as users call them: threads, callbacks, strided, empty and foreign arrays, checks."""
+"""Compiled functions as users call them: threads, callbacks, foreign arrays, checks."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -178,8 +178,7 @@ def test_check_names_the_pass_that_changes_a_result(monkeypatch):
     def broken(self, ctx, op):
         for inner in list(op.walk()):
             if inner.name == "arith.addf":
-                first, second = inner.operands
-                inner.operands = [first, first]
+                inner.operands = [inner.operands[0]] * 2
 
     monkeypatch.setattr(UnrollLoopsPass, "apply", broken)
     with pytest.raises(CheckError, match="unroll-loops"):
@@ -196,7 +195,8 @@ def test_time_evaluator(main):
 def test_a_prim_func_on_its_own():
     mod = from_source("""
 @T.prim_func
-def mm(A: T.Buffer((16, 8), "float32"), B: T.Buffer((8, 4), "float32"), C: T.Buffer((16, 4), "float32")):
+def mm(A: T.Buffer((16, 8), "float32"), B: T.Buffer((8, 4), "float32"),
+       C: T.Buffer((16, 4), "float32")):
     for i, j, k in T.grid(16, 4, 8):
         with T.block("C"):
             vi, vj, vk = T.axis.remap("SSR", [i, j, k])

@@ -56,6 +56,7 @@ def test_every_variant_on_the_digits(library: str):
 
 def test_command_prints_every_variant_and_stage(files, tmp_path: Path, capsys):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    pytest.importorskip("tabulate", reason="tabulate is not installed")
     picture = tmp_path / "out.png"
     options = ["--data", files[0], "--params", files[1], "--image", 3, "--library", "numpy"]
     status, output, errors = run(capsys, *options, "--output", picture)

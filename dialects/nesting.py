@@ -1,0 +1,73 @@
+"""Deeply nested regions: walking them, and running code of xDSL that recurses into them.
+
+xDSL parses, prints, clones and walks regions recursively, which Python's default limit stops at
+about 100 levels.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextvars import copy_context
+from typing import TypeVar
+
+from xdsl.ir import Operation
+
+STACK_BYTES = 1 << 29
+RECURSION_LIMIT = 200_000
+SAFE_DEPTH = 50
+"""Levels that xDSL handles within Python's default limit, with room for the caller's own frames."""
+
+Result = TypeVar("Result")
+
+
+def operations_in(root: Operation) -> Iterator[Operation]:
+    """The operation and all inside it, outer before inner, in order; at any nesting depth."""
+    work = [root]
+    while work:
+        op = work.pop()
+        yield op
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                inner = block.last_op
+                while inner is not None:
+                    work.append(inner)
+                    inner = inner.prev_op
+
+
+def depth_of(root: Operation) -> int:
+    """How many levels of regions are nested in the operation."""
+    deepest, level = 0, [root]
+    while level:
+        level = [
+            o for op in level for r in op.regions for b in r.blocks for o in b.ops if o.regions
+        ]
+        deepest += 1
+    return deepest
+
+
+def on_deep_stack(function: Callable[[], Result]) -> Result:
+    """Call a function on a thread whose stack is deep enough for any module; raises what it raises."""
+    outcome: list[Result] = []
+    errors: list[BaseException] = []
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            outcome.append(context.run(function))
+        except BaseException as error:
+            errors.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK_BYTES)
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if errors:
+        raise errors[0]
+    return outcome[0]

@@ -1,0 +1,191 @@
+"""Rewrites the generated parts of the pages in this folder from the compiler itself.
+
+Run ``python docs/update.py`` after a change that they show; the tests compare them. A generated part
+stands between ``<!-- KIND ARGUMENTS -->`` and ``<!-- end -->``. The ``python`` blocks of a page are
+one program, run from top to bottom, which listings and outputs refer to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import linecache
+import re
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from xdsl.printer import Printer
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from xrelax.dialects import DIALECTS
+from xrelax.dialects.relax import OPERATORS
+from xrelax.driver import lower_to
+from xrelax.lowering.functions import functions_by_name
+from xrelax.names import NAMES, resolve
+from xrelax.pipeline import STAGES, load_pass
+from xrelax.te.intrinsics import FUNCTIONS
+from xrelax.tools.opt import XRelaxOptMain
+
+FOLDER = Path(__file__).parent
+FILENAME = "example.py"
+"""What the programs of the pages are called in their error messages."""
+
+UPSTREAM = {"cse": "Merge equal operations (xDSL's)", "dce": "Drop unused operations (xDSL's)"}
+"""What the passes do that have no docstring of ours."""
+
+_TOKEN = re.compile(
+    r"^```python\n(?P<program>.*?)^```$"
+    r"|^<!-- (?P<kind>[a-z]+)(?P<arguments>[^>\n]*) -->\n.*?^<!-- end -->$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class Page:
+    """The program of one page, as far as it has run."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.printed = ""
+
+    def run(self, program: str) -> None:
+        """The next block of the program."""
+        lines = program.splitlines(keepends=True)
+        linecache.cache[FILENAME] = (len(program), None, lines, FILENAME)
+        output = io.StringIO()
+        with redirect_stdout(output):
+            exec(compile(program, FILENAME, "exec", dont_inherit=True), self.names)
+        self.printed = output.getvalue()
+
+    def token(self, match: re.Match[str]) -> str:
+        """A block, which runs, or a generated part as it should be."""
+        if match["kind"] is None:
+            self.run(match["program"])
+            return match[0]
+        text = PARTS[match["kind"]](self, *match["arguments"].split())
+        return f"<!-- {match['kind']}{match['arguments']} -->\n{text}<!-- end -->"
+
+
+def updated(text: str) -> str:
+    """The text of a page with its generated parts as they should be."""
+    return _TOKEN.sub(Page().token, text)
+
+
+def listing(page: Page, module: str, stage: str, function: str) -> str:
+    """A function of a module at a stage; the stage "parsed" is before any pass."""
+    op = page.names[module].op
+    lowered = op if stage == "parsed" else lower_to(op, stage)
+    text = io.StringIO()
+    Printer(text).print_op(functions_by_name(lowered)[function])
+    return f"```mlir\n{text.getvalue().strip()}\n```\n"
+
+
+def output(page: Page) -> str:
+    """What the block before has printed."""
+    return f"```text\n{page.printed}```\n"
+
+
+def passes(page: Page, stage: str) -> str:
+    """The passes of a stage, in order."""
+    names = next(s.passes for s in STAGES if s.name == stage)
+    rows = ((code(n), UPSTREAM.get(n) or sentence(load_pass(n))) for n in names)
+    return table(("Pass", "What it does"), rows)
+
+
+def operations(page: Page, dialect: str) -> str:
+    """The operations of a dialect, then its types and attributes."""
+    loaded = DIALECTS[dialect]()
+    parts: list[str] = []
+    for title, members in (
+        ("Operation", loaded.operations),
+        ("Type or attribute", loaded.attributes),
+    ):
+        rows = sorted((code(member.name), sentence(member)) for member in members)
+        if rows:
+            parts.append(table((title, "What it is"), rows))
+    return "\n".join(parts)
+
+
+def names(page: Page) -> str:
+    """The table of the Python API and where each name lives."""
+
+    def row(name: str, place: str) -> tuple[str, str, str]:
+        path = "xrelax" + place.replace(":", ".")
+        prefix, _, last = name.rpartition(".")
+        value = resolve(f"{prefix}." if prefix else "", last)
+        return code(f"tvm.{name}"), code(path), sentence(value)
+
+    rows = (row(name, place) for name, place in sorted(NAMES.items()))
+    return table(("Name", "Lives in", "What it is"), rows)
+
+
+def operators(page: Page) -> str:
+    """The graph operators as scripts call them."""
+    rows: list[tuple[str, str]] = []
+    for name, op in sorted(OPERATORS.items()):
+        arguments = ", ".join([*op.operand_names(), *op.attribute_names()])
+        rows.append((code(f"{name.replace('relax.', 'R.', 1)}({arguments})"), sentence(op)))
+    return table(("Operator", "What it is"), rows)
+
+
+def functions(page: Page) -> str:
+    """The names of the scalar functions of TensorIR."""
+    return ", ".join(code(f"T.{name}") for name in sorted(FUNCTIONS, key=str.lower)) + "\n"
+
+
+def options(page: Page) -> str:
+    """The options that `xrelax-opt` has beyond those of xDSL's tool."""
+    own, inherited = (argparse.ArgumentParser(add_help=False) for _ in range(2))
+    tool = XRelaxOptMain([])
+    tool.register_all_arguments(own)
+    xDSLOptMain.register_all_arguments(tool, inherited)
+    known = {action.dest for action in inherited._actions}
+    rows = (
+        (code(" ".join([action.option_strings[0], *filter(None, [action.metavar])])), action.help)
+        for action in own._actions
+        if action.dest not in known
+    )
+    return table(("Option", "What it does"), rows)
+
+
+def code(text: str) -> str:
+    """Text in a fixed-width font."""
+    return f"`{text}`"
+
+
+def sentence(thing: Any) -> str:
+    """The first sentence of a docstring, on one line."""
+    text = " ".join((thing.__doc__ or "").split("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s", text)[0].removesuffix(".")
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(
+        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines
+    )
+
+
+PARTS: dict[str, Callable[..., str]] = {
+    "functions": functions,
+    "listing": listing,
+    "names": names,
+    "operations": operations,
+    "operators": operators,
+    "options": options,
+    "output": output,
+    "passes": passes,
+}
+"""The kinds of generated parts."""
+
+
+def main() -> None:
+    """Bring every page up to date."""
+    for path in sorted(FOLDER.glob("*.md")):
+        path.write_text(updated(path.read_text()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""The default schedule of reductions: tiles of independent sums around a loop that vectorizes.
+
+A sum of products whose operands are contiguous along the reduction (``X[i, k] * W[j, k]``) keeps
+the reduction innermost and computes several ``i`` and ``j`` at once, so that each loaded vector is
+used several times::
+
+    for i, j, k            ⇒   for i_0, j_0, k: for i_1 in unrolled 2: for j_1 in unrolled 4
+
+Where they are contiguous along a spatial axis (``X[i, k] * W[k, j]``) that axis becomes the
+innermost loop, and several ``i`` and ``k`` share each load and store of the result::
+
+    for i, j, k            ⇒   for i_0, k_0, j: for i_1 in unrolled 4: for k_1 in unrolled 4
+
+Only untouched nests are rearranged: serial loops, one for each axis, around one block whose result
+each spatial iteration owns. A function with the attribute ``tir.is_scheduled`` stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE, Arg, IntExpr
+from ...dialects.sym import exprs_of
+from .nest import Loop, Nest
+
+IS_SCHEDULED = "tir.is_scheduled"
+DOT_TILES = ((4, 5, 3, 2), (2, 3))
+"""Factors for the last spatial loop and the one before, where the reduction is innermost."""
+ROW_TILES = (4, 5, 3, 2)
+REDUCTION_TILES = (4, 3, 2)
+REDUCTION_BLOCK = 256
+"""Rows of the second operand that stay in the cache while all rows of the result are updated."""
+
+
+def tile_reductions(function: tir.PrimFuncOp) -> None:
+    """Rearrange every plain reduction of a function."""
+    if function.attr(IS_SCHEDULED) is not None:
+        return
+    for block in [op for op in function.walk() if isinstance(op, tir.BlockOp)]:
+        reduction = _reduction(block)
+        if reduction is not None and _rearrange(reduction):
+            reduction.nest.replace()
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    nest: Nest
+    spatial: dict[int, Loop]
+    reduce: dict[int, Loop]
+    reads: tuple[IntExpr, ...]
+    """Element offset of each operand, over the axes."""
+    write: IntExpr
+
+
+def _reduction(block: tir.BlockOp) -> _Reduction | None:
+    nest = Nest.around(block)
+    if nest is None or block.init is None or block.predicates.data or not _owns_its_result(block):
+        return None
+    loops = {axis: nest.loop_of_axis(axis) for axis in range(len(block.axes.data))}
+    found = {axis: loop for axis, loop in loops.items() if loop is not None}
+    if len(found) != len(nest.loops) or set(map(id, found.values())) != set(map(id, nest.loops)):
+        return None
+    offsets = [_offset(r) for r in block.regions_of("reads")]
+    (write,) = [_offset(r) for r in block.regions_of("writes")]
+    if write is None or any(o is None for o in offsets):
+        return None
+    kinds = block.axis_kinds
+    if set(kinds) - {"spatial", "reduce"} or "reduce" not in kinds:
+        return None
+    return _Reduction(
+        nest,
+        {a: loop for a, loop in found.items() if kinds[a] == "spatial"},
+        {a: loop for a, loop in found.items() if kinds[a] == "reduce"},
+        tuple(o for o in offsets if o is not None),
+        write,
+    )
+
+
+def _offset(region: tir.BufferRegion) -> IntExpr | None:
+    """The element offset of a region of one element."""
+    type_ = region.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    return type_.linear_index(region.mins) if all(e == ONE for e in region.extents) else None
+
+
+def _owns_its_result(block: tir.BlockOp) -> bool:
+    """Whether the body only updates one element, at indices that are distinct spatial axes."""
+    stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
+    if len(stores) != 1 or len(block.write_buffers) != 1:
+        return False
+    (store,) = stores
+    indices = [(e, store.operands_) for e in exprs_of(store.indices)]
+    own: list[object] = []
+    for expr, operands in indices:
+        if expr.constant is not None:
+            continue
+        atom = expr.as_atom
+        if not isinstance(atom, Arg) or operands[atom.index] not in block.axis_vars:
+            return False
+        own.append(operands[atom.index])
+    spatial = [
+        v
+        for v, axis in zip(block.axis_vars, block.axes.data, strict=True)
+        if axis.kind.data == "spatial" and axis.extent.data != ONE
+    ]
+    return set(own) >= set(spatial) and len(set(own)) == len(own) and _only_updates(block, store)
+
+
+def _only_updates(block: tir.BlockOp, store: tir.StoreOp) -> bool:
+    for op in block.body.block.ops:
+        if op is store or isinstance(op, tir.InitOp):
+            continue
+        if isinstance(op, tir.LoadOp):
+            same = (op.indices, tuple(op.operands_)) == (store.indices, tuple(store.operands_))
+            if op.buffer is store.buffer and not same:
+                return False
+        elif op.regions or not op.name.startswith(("arith.", "math.", "tir.apply")):
+            return False
+    return True
+
+
+def _step(offset: IntExpr, axis: int) -> IntExpr | None:
+    """How far the element moves with an axis, `None` where that is not one number."""
+    return offset.coefficient_of(Arg(axis))
+
+
+def _is_contiguous(reduction: _Reduction, axis: int) -> bool:
+    """Whether every operand stays or moves by one element along the axis, and one of them moves."""
+    steps = [_step(o, axis) for o in reduction.reads]
+    return all(s is not None and (not s.terms or s == ONE) for s in steps) and ONE in steps
+
+
+def _rearrange(reduction: _Reduction) -> bool:
+    innermost = max(reduction.reduce)
+    if _is_contiguous(reduction, innermost):
+        return _tile_dot(reduction)
+    rows = [
+        axis
+        for axis in reduction.spatial
+        if _step(reduction.write, axis) == ONE and _is_contiguous(reduction, axis)
+    ]
+    return _tile_rows(reduction, rows[-1]) if rows else False
+
+
+def _factor(loop: Loop, candidates: Sequence[int]) -> int | None:
+    extent = loop.extent.constant
+    if extent is None or extent <= 1:
+        return None
+    return next((f for f in candidates if extent % f == 0), None)
+
+
+def _tile_dot(reduction: _Reduction) -> bool:
+    """Several results at once, the reduction innermost."""
+    nest = reduction.nest
+    outer, inner = list(reduction.spatial.values()), list[Loop]()
+    candidates = [loop for loop in outer if loop.extent != ONE][::-1]
+    for loop, factors in zip(candidates, DOT_TILES, strict=False):
+        factor = _factor(loop, factors)
+        if factor is not None:
+            first, second = nest.split(loop, factor)
+            second.kind = "unrolled"
+            outer[outer.index(loop)] = first
+            inner.insert(0, second)
+    nest.reorder([*outer, *reduction.reduce.values(), *inner])
+    return bool(inner)
+
+
+def _tile_rows(reduction: _Reduction, axis: int) -> bool:
+    """A contiguous spatial loop innermost; rows and reduction steps share the result's traffic."""
+    nest, row = reduction.nest, reduction.spatial[axis]
+    outer = [loop for a, loop in reduction.spatial.items() if a != axis]
+    reduce, blocks, inner = list(reduction.reduce.values()), list[Loop](), list[Loop]()
+    last = reduce[-1]
+    if (
+        (extent := last.extent.constant)
+        and extent > REDUCTION_BLOCK
+        and not extent % REDUCTION_BLOCK
+    ):
+        block, reduce[-1] = nest.split(last, REDUCTION_BLOCK)
+        blocks.append(block)
+    for group, factors in ((outer, ROW_TILES), (reduce, REDUCTION_TILES)):
+        if group and (factor := _factor(group[-1], factors)) is not None:
+            group[-1], second = nest.split(group[-1], factor)
+            second.kind = "unrolled"
+            inner.append(second)
+    nest.reorder([*outer[:-1], *blocks, *outer[-1:], *reduce, row, *inner])
+    return True

@@ -1,0 +1,97 @@
+"""The default schedules keep what a reduction computes, whether tiles divide it or not."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from xrelax import relax
+from xrelax.dialects import get_context
+from xrelax.driver import lower_to
+from xrelax.lowering.schedule.default import ScheduleDefaultPass
+from xrelax.reference.evaluate import evaluate
+from xrelax.script import from_source
+
+EXTENTS = (0, 1, 7, 12)
+
+
+def program(rows, columns, depth, right, operation="{0} + {1} * {2}", init="0"):
+    shapes = {"W[vj, vk]": (columns, depth), "W[vk, vj]": (depth, columns)}
+    update = operation.format("Y[vi, vj]", "X[vi, vk]", right)
+    return f"""
+@T.prim_func
+def kernel(X: T.Buffer(({rows}, {depth}), "float32"), W: T.Buffer({shapes[right]}, "float32"),
+           Y: T.Buffer(({rows}, {columns}), "float32")):
+    for i, j, k in T.grid({rows}, {columns}, {depth}):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Y[vi, vj] = T.float32("{init}") if "{init}" != "0" else T.float32(0)
+            Y[vi, vj] = {update}
+"""
+
+
+def whole_numbers(shape, seed):
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("right", ["W[vj, vk]", "W[vk, vj]"])
+@pytest.mark.parametrize(
+    ("rows", "columns"), list(itertools.product((1, 2, 5, 7, 12), (0, 1, 7, 10, 16)))
+)
+def test_products(right, rows, columns):
+    for depth in EXTENTS:
+        x = whole_numbers((rows, depth), 0)
+        w = whole_numbers((columns, depth) if right == "W[vj, vk]" else (depth, columns), 1)
+        mod = from_source(program(rows, columns, depth, right))
+        module = lower_to(_module(mod), "relax")
+        ScheduleDefaultPass().apply(get_context(), module)
+        (got,) = evaluate(module, "kernel", [x, w, np.zeros((rows, columns), np.float32)])[2:]
+        np.testing.assert_array_equal(got, x @ (w.T if right == "W[vj, vk]" else w))
+
+
+def _module(function):
+    from xdsl.dialects.builtin import ModuleOp
+
+    return ModuleOp([function.op.clone()])
+
+
+@pytest.mark.parametrize("right", ["W[vj, vk]", "W[vk, vj]"])
+def test_compiled_products(right):
+    for rows, columns, depth in ((64, 128, 784), (3, 10, 17), (33, 47, 512)):
+        x = whole_numbers((rows, depth), 0)
+        w = whole_numbers((columns, depth) if right == "W[vj, vk]" else (depth, columns), 1)
+        y = np.full((rows, columns), np.nan, np.float32)
+        relax.build(from_source(program(rows, columns, depth, right)))["kernel"](x, w, y)
+        np.testing.assert_array_equal(y, x @ (w.T if right == "W[vj, vk]" else w))
+
+
+@pytest.mark.parametrize("right", ["W[vj, vk]", "W[vk, vj]"])
+def test_maximum(right):
+    mod = from_source(program(8, 12, 20, right, "T.max({0}, {1} + {2})", "-inf"))
+    x = whole_numbers((8, 20), 0)
+    w = whole_numbers((12, 20) if right == "W[vj, vk]" else (20, 12), 1)
+    y = np.empty((8, 12), np.float32)
+    relax.build(mod, check=True)["kernel"](x, w, y)
+    table = w if right == "W[vj, vk]" else w.T
+    np.testing.assert_array_equal(y, (x[:, None] + table[None]).max(-1))
+
+
+def test_graph_products_with_batches():
+    mod = from_source("""
+@R.function
+def main(x: R.Tensor(("b", 8, 24), "float32"), w: R.Tensor((24, 20), "float32")):
+    y = R.matmul(x, w)
+    return y
+""")
+    main = relax.build(mod, check=True)["main"]
+    for batch in (0, 1, 5):
+        x, w = whole_numbers((batch, 8, 24), 0), whole_numbers((24, 20), 1)
+        np.testing.assert_array_equal(main(x, w).numpy(), x @ w)
+
+
+def test_tiles_vectorize():
+    mod = from_source(program(64, 128, 512, "W[vk, vj]"))
+    optimized = relax.build(mod).attributes["optimized_llvm_ir"]()
+    assert re.search(r"fmul [a-z ]*<\d+ x float>", optimized)

@@ -1,0 +1,252 @@
+"""Tensor expressions: what they compute, the PrimFuncs they become, and what is refused."""
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelax import te, topi
+from xrelax.dialects.diagnostics import verify
+from xrelax.reference.evaluate import evaluate
+from xrelax.te import arithmetic, expr
+
+
+def run(tensors, *arrays, shapes=None, dtypes=None):
+    """The last tensors of a create_prim_func, computed from arrays for the first ones."""
+    function = te.create_prim_func(tensors)
+    module = ModuleOp([function.op.clone()])
+    verify(module)
+    outputs = []
+    for position, tensor in enumerate(tensors[len(arrays) :]):
+        shape = shapes[position] if shapes else tensor.shape
+        outputs.append(np.zeros(shape, tensor.dtype))
+    results = evaluate(module, "main", [*arrays, *outputs])[len(arrays) :]
+    return results[0] if len(results) == 1 else results
+
+
+def array(*shape, dtype="float32", seed=0):
+    rng = np.random.default_rng(seed)
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype.startswith(("int", "uint")):
+        return rng.integers(0, 9, shape).astype(dtype)
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def test_placeholders():
+    a = te.placeholder((128, te.var("n")), name="A", dtype="int8")
+    assert (a.name, a.shape[0], str(a.shape[1]), a.dtype, a.ndim) == ("A", 128, "n", "int8", 2)
+    assert type(a).__name__ == "Tensor"
+    b = te.placeholder((te.var("n"), 3))
+    assert a.shape[1] == b.shape[0]
+    assert bool(a.shape[1] * 2 != b.shape[0] + b.shape[0]) is False
+    with pytest.raises(ValueError, match=r"only known at run time"):
+        bool(a.shape[1] > b.shape[0] * 2)
+
+
+def test_lambdas_of_every_kind():
+    a = te.placeholder((3, 4), name="A")
+    x = array(3, 4)
+    for function in (lambda i, j: a[i, j] + 1, lambda *i: a(*i) + 1, lambda i, *rest: 1 + a(i, *rest),
+                     lambda i, j, scale=1: a[i, j] + scale):
+        np.testing.assert_array_equal(run([a, te.compute((3, 4), function)], x), x + 1)
+    np.testing.assert_array_equal(run([te.compute((), lambda: 3.0)]), np.float32(3))
+    assert te.compute((3,), lambda i: 0).dtype == "int32"
+    assert te.compute((3,), lambda i: i > 1).dtype == "bool"
+    relu = te.compute(a.shape, lambda *i: te.max(a(*i), 0), name="relu")
+    assert relu.dtype == "float32"
+    np.testing.assert_array_equal(run([a, relu], x), np.maximum(x, 0))
+
+
+def test_several_outputs():
+    a = te.placeholder((5,), name="A")
+    low, high = te.compute((5,), lambda i: (a[i] - 1, a[4 - i] * np.float32(2)), name="both")
+    x = array(5)
+    got = run([a, low, high], x)
+    np.testing.assert_array_equal(got[0], x - 1)
+    np.testing.assert_array_equal(got[1], x[::-1] * 2)
+    assert (low.name, high.name) == ("both.v0", "both.v1")
+
+
+@pytest.mark.parametrize(("reduce", "function"), [
+    (te.sum, np.sum), (te.prod, np.prod), (te.max, np.max), (te.min, np.min)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8", "int8"])
+def test_reductions(reduce, function, dtype):
+    a = te.placeholder((3, 4, 2), dtype, name="A")
+    j, k = te.reduce_axis((0, 4), name="j"), te.reduce_axis((0, 2), "k")
+    x = array(3, 4, 2, dtype=dtype)
+    b = te.compute((3,), lambda i: reduce(a[i, j, k], axis=[j, k]))
+    assert b.dtype == dtype
+    got = run([a, b], x)
+    expected = function(x, axis=(1, 2), **({"dtype": dtype} if function in (np.sum, np.prod) else {}))
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+def test_sums_and_products_of_bools_are_numbers():
+    a = te.placeholder((3, 4), "bool", name="A")
+    k = te.reduce_axis((0, 4), name="k")
+    x = array(3, 4, dtype="bool")
+    total = te.compute((3,), lambda i: te.sum(a[i, k], axis=k))
+    assert total.dtype == "int32"
+    np.testing.assert_array_equal(run([a, total], x), x.sum(axis=1))
+    largest = te.compute((3,), lambda i: te.max(a[i, k], axis=k))
+    assert largest.dtype == "bool"
+    np.testing.assert_array_equal(run([a, largest], x), x.any(axis=1))
+
+
+@pytest.mark.parametrize(("reduce", "identity"), [
+    (te.max, -np.inf), (te.min, np.inf), (te.sum, 0), (te.prod, 1)])
+def test_identities_of_empty_reductions(reduce, identity):
+    a = te.placeholder((2, 0), name="A")
+    k = te.reduce_axis((0, 0), name="k")
+    b = te.compute((2,), lambda i: reduce(a[i, k], axis=k))
+    assert f"T.float32({identity})" in te.create_prim_func([a, b]).script().replace('"', "")
+
+
+def test_ranges_that_do_not_start_at_zero_and_conditions():
+    a = te.placeholder((8,), name="A")
+    k = te.reduce_axis((2, 7), name="k")
+    x = array(8)
+    b = te.compute((1,), lambda i: te.sum(a[k], axis=k))
+    np.testing.assert_allclose(run([a, b], x), [x[2:7].sum()], rtol=1e-6)
+    odd = te.compute((1,), lambda i: te.sum(a[k], axis=k, where=k % 2 == 1))
+    np.testing.assert_allclose(run([a, odd], x), [x[3:7:2].sum()], rtol=1e-6)
+    positive = te.compute((1,), lambda i: te.max(a[k], axis=k, where=a[k] < 0))
+    np.testing.assert_allclose(run([a, positive], x), [max(v for v in x[2:7] if v < 0)])
+
+
+def argmax_of(a, count):
+    def larger(lhs, rhs):
+        better = expr.PrimExpr.__ge__(lhs[1], rhs[1])
+        return (te.if_then_else(better, lhs[0], rhs[0]), te.if_then_else(better, lhs[1], rhs[1]))
+
+    argmax = te.comm_reducer(
+        larger, lambda index, value: (te.const(-1, index), te.const(float("-inf"), value)), "argmax")
+    k = te.reduce_axis((0, count), name="k")
+    return te.compute((a.shape[0],), lambda i: argmax((k, a[i, k]), axis=k), name="argmax")
+
+
+def test_a_reducer_of_tuples():
+    a = te.placeholder((4, 9), name="A")
+    index, value = argmax_of(a, 9)
+    x = array(4, 9)
+    got = run([a, index, value], x)
+    np.testing.assert_array_equal(got[0], x.argmax(axis=1))
+    np.testing.assert_array_equal(got[1], x.max(axis=1))
+
+
+def test_composed_and_exposed_intermediates():
+    a, b = te.placeholder((4, 6), name="A"), te.placeholder((6, 5), name="B")
+    k = te.reduce_axis((0, a.shape[1]), name="k")
+    c = te.compute((4, 5), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="matmul")
+    d = te.compute(c.shape, lambda *i: te.max(c(*i), 0), name="relu")
+    x, y = array(4, 6), array(6, 5, seed=1)
+    expected = x @ y
+    np.testing.assert_allclose(run([a, b, d], x, y), np.maximum(expected, 0), rtol=1e-5, atol=1e-6)
+    inner, outer = run([a, b, c, d], x, y)
+    np.testing.assert_allclose(inner, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(outer, np.maximum(expected, 0), rtol=1e-5, atol=1e-6)
+    composed = te.create_prim_func([a, b, d])
+    assert 'matmul = T.alloc_buffer((4, 5))' in composed.script()
+    assert composed.attrs == {"global_symbol": "main", "tir.noalias": True}
+    assert "def main(A: T.Buffer((4, 6), \"float32\"), B: " in composed.script()
+    assert "alloc_buffer" not in te.create_prim_func([a, b, c, d]).script()
+
+
+def test_show(capsys):
+    a = te.placeholder((4,), name="A")
+    te.create_prim_func([a, te.compute((4,), lambda i: a[i] * 2.0)]).show()
+    assert "compute[v_i] = A[v_i] * T.float32(2)" in capsys.readouterr().out
+
+
+def test_symbolic_shapes():
+    n, m = te.var("n"), te.var("m")
+    a, b = te.placeholder((n, m), name="A"), te.placeholder((m, 3), name="B")
+    k = te.reduce_axis((0, m), name="k")
+    c = te.compute((n, 3), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k) if True else 0, name="C")
+    d = te.compute((n, 3), lambda i, j: c[i, j] + te.cast("float32", n * 10 + i), name="D")
+    x, y = array(2, 5), array(5, 3, seed=2)
+    expected = x @ y + 20 + np.arange(2, dtype="float32")[:, None]
+    np.testing.assert_allclose(run([a, b, d], x, y, shapes=[(2, 3)]), expected, rtol=1e-5)
+
+
+def test_a_symbol_that_no_dim_determines_becomes_a_parameter():
+    n = te.var("n")
+    a = te.placeholder((n * 2,), name="A")
+    function = te.create_prim_func([a, te.compute((n * 2,), lambda i: a[i] + 1)])
+    assert function.op.names == ("var_A", "var_compute", "n")
+    x = array(6)
+    result = evaluate(ModuleOp([function.op.clone()]), "main", [x, np.zeros(6, "float32"), 3])[1]
+    np.testing.assert_array_equal(result, x + 1)
+
+
+def test_names_are_made_unique():
+    a = te.placeholder((2,), name="x")
+    b = te.compute((2,), lambda x: a[x], name="x")
+    c = te.compute((2,), lambda x: b[x], name="x")
+    assert te.create_prim_func([a, c]).op.names == ("x", "x_1")
+
+
+def one(shape=(4,), dtype="float32"):
+    return te.placeholder(shape, dtype, name="A")
+
+
+K = te.reduce_axis((0, 4), name="k")
+ERRORS = [
+    (lambda: te.placeholder((4,), "float33"), r"expected a dtype \(.*\), got 'float33'"),
+    (lambda: te.placeholder((4.5,)), r"expected a dim to be an int or an expression of symbols, got 4.5"),
+    (lambda: one()[0, 1], r"expected 1 indices for 'A', got 2"),
+    (lambda: te.compute((2, 3), lambda i: i), r"expected a function of 2 indices for 2 dims, got 1"),
+    (lambda: te.compute((2,), lambda i: "text"), r"expected an expression or a number, got str"),
+    (lambda: te.reduce_axis((4,)), r"expected a range \(start, stop\) for 'rv', got 1 numbers"),
+    (lambda: te.create_prim_func([te.compute((4,), lambda i, a=one(): a[i])]),
+     r"expected input 'A' among the arguments of create_prim_func"),
+    (lambda: te.create_prim_func([one(), te.compute((4,), lambda i: te.sum(one()[K], axis=K) + 1)]),
+     r"among the arguments"),
+    (lambda: te.const(300, "uint8"), r"expected a number of uint8 in \[0, 255\], got 300"),
+    (lambda: one()[0] << 1, r"expected integers for 'shift_left', got float32"),
+    (lambda: ~one()[0], r"expected an integer or bool for '~', got float32"),
+    (lambda: te.const(1, "int32") / 2, r"expected floats on both sides of '/', got int32"),
+    (lambda: topi.add(one((3,)), one((4,))), r"\(3,\) and \(4,\) do not broadcast"),
+    (lambda: topi.matmul(one((3, 4)), one((3, 4))), r"shapes of matmul to fit, got \[3, 4\] and \[3, 4\]"),
+    (lambda: te.topi.linear(one((3, 4)), one((3, 5))), r"shapes of linear to fit, got \[3, 4\] and \[3, 5\]"),
+    (lambda: te.topi.transpose(one((3, 4)), (0, 0)), r"expected a permutation of 2 dims, got \(0, 0\)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "message"), ERRORS)
+def test_errors(make, message):
+    with pytest.raises((TypeError, ValueError), match=message) as error:
+        make()
+    assert "\n" not in str(error.value)
+
+
+def test_wrong_reductions():
+    a = one((2, 4))
+    inside = te.compute((2,), lambda i: te.sum(a[i, K], axis=K) + 1, name="inside")
+    mixed = te.compute((2,), lambda i: (te.sum(a[i, K], axis=K), a[i, 0]), name="mixed")
+    two = te.compute((2,), lambda i: (te.sum(a[i, K], axis=K), te.max(a[i, K], axis=K)), name="two")
+    index, _ = argmax_of(a, 4)
+    for outputs, message in (
+        ([inside], "expected a reduction to be the whole body of a compute"),
+        (mixed, "expected every output of 'mixed' to be a reduction"),
+        (two, "expected the outputs of 'two' to be one reduction"),
+        ([a], "expected distinct arguments, got 'A' twice"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            te.create_prim_func([a, *outputs])
+    with pytest.raises(ValueError, match=r"expected axes of te.reduce_axis, got i"):
+        te.compute((2,), lambda i: te.sum(a[i, 0], axis=i))
+    assert "argmax_v1 = T.alloc_buffer((2,))" in te.create_prim_func([a, index]).script()
+
+
+def test_numpy_scalars_and_weak_literals():
+    a = one(dtype="float64")
+    for value in (np.float64(2) * a[0], a[0] * np.float32(2), 2 * a[0], a[0] + True):
+        assert value.dtype == "float64"
+    assert (one(dtype="int8")[0] + 1).dtype == "int8"
+    assert (one(dtype="int8")[0] * 0.5).dtype == "float32"
+    assert te.const(0.1, "float32").value == np.float32(0.1)
+    assert arithmetic.convert(1 << 40).dtype == "int64"
+    assert (te.const(100, "int8") + te.const(100, "int8")).value == -56
+    assert (-te.const(1, "uint8")).value == 255
+    assert str(1 - a[0]) == "(1.0 - A[0])" and str(5 >> te.const(1)) == "(5 >> 1)"
