@@ -48,7 +48,7 @@ def depth_of(root: Operation) -> int:
 
 
 def on_deep_stack(function: Callable[[], Result]) -> Result:
-    """Call a function on a thread whose stack is deep enough for any module; raises what it raises."""
+    """Call a function on a thread with a stack for deep modules; raises what it raises."""
     outcome: list[Result] = []
     errors: list[BaseException] = []
     context = copy_context()

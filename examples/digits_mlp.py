@@ -38,9 +38,11 @@ def load_digits() -> tuple[LabelledImages, LabelledImages]:
 def train_mlp(data: LabelledImages) -> Parameters:
     """Parameters w0 (128, inputs), b0, w1 (classes, 128), b1 fitted with scikit-learn's MLP."""
     from sklearn.neural_network import MLPClassifier
+    from threadpoolctl import threadpool_limits
 
     model = MLPClassifier((HIDDEN,), learning_rate_init=0.01, tol=1e-3, random_state=SEED)
-    model.fit(data.rows, data.labels)
+    with threadpool_limits(1):  # several threads take far longer for matrices this small
+        model.fit(data.rows, data.labels)
     (w0, w1), (b0, b1) = model.coefs_, model.intercepts_
     # scikit-learn computes data @ w; the classifier here, like PyTorch's, has data @ w.T.
     return {"w0": np.ascontiguousarray(w0.T), "b0": b0, "w1": np.ascontiguousarray(w1.T), "b1": b1}

@@ -53,7 +53,7 @@ def download(folder: Path, mirror: str | None = None, files: tuple[RemoteFile, .
     pooch.get_logger().setLevel("WARNING")
     for file in files:
         url = f"{(mirror or file.folder).rstrip('/')}/{file.name}"
-        # The total is the server's to say, but pooch takes a bar without any for no bar.
+        # pooch puts the server's total in place of this one, but cannot use a bar that has none.
         with tqdm(
             desc=file.name, total=1, unit="B", unit_scale=True, leave=False, disable=None
         ) as bar:

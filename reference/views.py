@@ -10,7 +10,7 @@ from ..dialects import rt
 from ..dialects.dtypes import byte_width
 from .expressions import number, shape_of
 from .memory import Buffer
-from .values import EvaluationError, Precision
+from .values import Array, EvaluationError, Precision
 
 
 def cell_bytes(precision: Precision) -> int:
@@ -33,12 +33,20 @@ def place_view(
     if not np.prod(shape):
         return Buffer(np.empty(shape, storage), type_.dtype, name)
     last = sum((dim - 1) * step for dim, step in zip(shape, steps, strict=True))
-    end, size = offset + (last + 1) * width, source.array.size // cell
+    content = _bytes_of(source)
+    end, size = offset + (last + 1) * width, content.size // cell
     if offset < 0 or end > size:
         raise EvaluationError(
             f"expected view '{name}' inside of {size} bytes, got [{offset}, {end})"
         )
     strides = [step * width * cell for step in steps]
-    content = source.array.data
     array = np.ndarray(shape, storage, buffer=content, offset=offset * cell, strides=strides)
     return Buffer(array, type_.dtype, name)
+
+
+def _bytes_of(source: Buffer) -> Array:
+    """All memory of an arena, or of a view of it whose planned bytes are a cell apart."""
+    step = source.array.strides[0]
+    if step == 1:
+        return source.array
+    return np.lib.stride_tricks.as_strided(source.array, (source.array.size * step,), (1,))

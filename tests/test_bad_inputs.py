@@ -113,7 +113,7 @@ SCRIPTS = [
         KERNEL.replace('(m, n), "float32")\n    for', '(2, 3), "float32")\n    for')
         .replace("T.grid(m, n)", "T.grid(2, 2)")
         .replace('T.axis.remap("SS", [i, j])', "(T.axis.spatial(2, i), T.axis.spatial(3, j))"),
-        "expected",
+        "axis 'vj' does not cover its range [0, 3): its binding takes values in [0, 2)",
     ),
     (KERNEL.replace("T.block", "T.blok"), "T.blok"),
 ]

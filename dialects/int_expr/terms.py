@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import TypeAlias
 
 IntLike: TypeAlias = "IntExpr | Atom | int"
@@ -87,12 +88,13 @@ class IntExpr:
 
     @staticmethod
     def of(value: IntLike) -> IntExpr:
-        """The expression of an int, an atom, or an expression."""
+        """The expression of an int, an atom, or an expression; raises TypeError for the rest."""
         if isinstance(value, IntExpr):
             return value
-        if isinstance(value, int):
-            return IntExpr((((), int(value)),) if value else ())
-        return IntExpr((((value,), 1),))
+        if isinstance(value, Sym | Arg | Compound):
+            return IntExpr((((value,), 1),))
+        number = index(value)
+        return IntExpr((((), number),) if number else ())
 
     @staticmethod
     def from_terms(terms: Mapping[Monomial, int]) -> IntExpr:

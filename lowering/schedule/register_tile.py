@@ -4,7 +4,7 @@ A sum of products whose operands are contiguous along the reduction (``X[i, k] *
 the reduction innermost and computes several ``i`` and ``j`` at once, so that each loaded vector is
 used several times::
 
-    for i, j, k            ⇒   for i_0, j_0, k: for i_1 in unrolled 2: for j_1 in unrolled 4
+    for i, j, k            ⇒   for i_0, j_0, k: for i_1 in unrolled 4: for j_1 in unrolled 4
 
 Where they are contiguous along a spatial axis (``X[i, k] * W[k, j]``) that axis becomes the
 innermost loop, and several ``i`` and ``k`` share each load and store of the result::
@@ -26,8 +26,8 @@ from ...dialects.sym import exprs_of
 from .nest import Loop, Nest
 
 IS_SCHEDULED = "tir.is_scheduled"
-DOT_TILES = ((4, 5, 3, 2), (2, 3))
-"""Factors for the last spatial loop and the one before, where the reduction is innermost."""
+DOT_TILES = ((4, 5, 3, 2), (4, 3, 2))
+"""Factors for the two last spatial loops that can be split, where the reduction is innermost."""
 ROW_TILES = (4, 5, 3, 2)
 REDUCTION_TILES = (4, 3, 2)
 REDUCTION_BLOCK = 256
@@ -156,9 +156,10 @@ def _tile_dot(reduction: _Reduction) -> bool:
     nest = reduction.nest
     outer, inner = list(reduction.spatial.values()), list[Loop]()
     candidates = [loop for loop in outer if loop.extent != ONE][::-1]
-    for loop, factors in zip(candidates, DOT_TILES, strict=False):
-        factor = _factor(loop, factors)
-        if factor is not None:
+    tiles = list(DOT_TILES)
+    for loop in candidates:
+        if tiles and (factor := _factor(loop, tiles[0])) is not None:
+            del tiles[0]
             first, second = nest.split(loop, factor)
             second.kind = "unrolled"
             outer[outer.index(loop)] = first

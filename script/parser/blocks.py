@@ -103,9 +103,9 @@ class BlockParser:
                     self._axis(target, call, AXIS_KINDS[path], pending)
                 else:
                     return False
-            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=calls)) if (
-                len(names) == len(calls) and all(parser.called(c) in AXIS_KINDS for c in calls)
-            ):
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=calls)) if len(
+                names
+            ) == len(calls) and all(parser.called(c) in AXIS_KINDS for c in calls):
                 for name, call in zip(names, calls, strict=True):
                     assert isinstance(call, ast.Call)
                     self._axis(name, call, AXIS_KINDS[parser.called(call)], pending)

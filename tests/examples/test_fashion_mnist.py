@@ -1,13 +1,14 @@
 """The example as a command, compiled models included."""
 
 import os
+import sys
 from pathlib import Path
 
 import fashion_mnist
 import numpy as np
 import pytest
 from digits_mlp import load_digits, numpy_mlp, train_mlp
-from fashion_data import LabelledImages, load_images, load_parameters
+from fashion_data import DataError, LabelledImages, load_images, load_parameters
 
 VARIANTS = ["TensorIR kernels", "library calls", "mixture", "mixture, parameters bound"]
 PUBLISHED_FOLDER = os.environ.get("XRELAX_FASHION_MNIST")
@@ -65,6 +66,12 @@ def test_command_prints_every_variant_and_stage(files, tmp_path: Path, capsys):
     for name in ["NumPy", *VARIANTS]:
         assert any(line.startswith(name) and line.endswith(" µs") for line in output.splitlines())
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_missing_tabulate_is_one_line(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "tabulate", None)
+    with pytest.raises(DataError, match="the tables need tabulate: install the extra `demo`"):
+        fashion_mnist._print_table({"class": ["a"], "score": ["1.0"]})
 
 
 def test_stages_begin_with_relax_and_are_never_empty():

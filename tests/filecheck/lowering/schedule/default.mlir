@@ -2,12 +2,12 @@
 
 // Operands that are contiguous along the reduction keep it innermost, around unrolled tiles.
 // CHECK-LABEL: tir.prim_func @dot
-// CHECK:       tir.for %i in (0, 4) {
+// CHECK:       tir.for %i in (0, 2) {
 // CHECK-NEXT:    tir.for %j in (0, 2) {
 // CHECK-NEXT:      tir.for %k in (0, m) {
-// CHECK-NEXT:        tir.for %i_1 in (0, 2) unrolled {
+// CHECK-NEXT:        tir.for %i_1 in (0, 4) unrolled {
 // CHECK-NEXT:          tir.for %j_1 in (0, 5) unrolled {
-// CHECK-NEXT:            tir.block "Y" (%vi: spatial (0, 8) = %i * 2 + %i_1, %vj: spatial (0, 10) = %j * 5 + %j_1, %vk: reduce (0, m) = %k)
+// CHECK-NEXT:            tir.block "Y" (%vi: spatial (0, 8) = %i * 4 + %i_1, %vj: spatial (0, 10) = %j * 5 + %j_1, %vk: reduce (0, m) = %k)
 tir.prim_func @dot(%X: !tir.buffer<[8, m], f32>, %W: !tir.buffer<[10, m], f32>, %Y: !tir.buffer<[8, 10], f32>) {
   tir.for %i in (0, 8) {
     tir.for %j in (0, 10) {

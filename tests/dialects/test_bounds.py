@@ -1,0 +1,114 @@
+"""Intervals hold every value, and simplification within ranges keeps them."""
+
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from xrelax.dialects.bounds import (
+    Interval,
+    Ranges,
+    interval_of,
+    is_less,
+    is_non_negative,
+    simplify,
+)
+from xrelax.dialects.int_expr import ZERO, Arg, Atom, IntExpr, Sym, arg, maximum, minimum, sym
+
+VARIABLES = [Arg(0), Arg(1), Arg(2)]
+SYMBOLS = [Sym("n"), Sym("m")]
+BUILD = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "min": minimum,
+    "max": maximum,
+}
+leaves = st.one_of(st.integers(-9, 9), st.sampled_from([*VARIABLES, *SYMBOLS])).map(IntExpr.of)
+expressions = st.recursive(
+    leaves,
+    lambda inner: st.tuples(st.sampled_from(list(BUILD)), inner, inner).map(
+        lambda t: BUILD[t[0]](t[1], t[2])
+    ),
+    max_leaves=8,
+)
+
+
+@st.composite
+def iterations(draw: st.DrawFn) -> tuple[Ranges, dict[Atom, int]]:
+    """Ranges of the variables, some over symbols, and a point inside of them."""
+    values: dict[Atom, int] = {s: draw(st.integers(0, 20)) for s in SYMBOLS}
+    ranges: dict[Atom, Interval] = {}
+    for variable in VARIABLES:
+        start = IntExpr.of(draw(st.sampled_from([-5, 0, 2, Sym("m")])))
+        extent = IntExpr.of(draw(st.sampled_from([1, 4, 16, Sym("n")])))
+        first, size = (e.evaluate(values.__getitem__) for e in (start, extent))
+        assume(size > 0)
+        ranges[variable] = Interval.range(start, extent)
+        values[variable] = draw(st.integers(first, first + size - 1))
+    return ranges, values
+
+
+def value_at(expr: IntExpr, values: dict[Atom, int]) -> int | None:
+    try:
+        return expr.evaluate(values.__getitem__)
+    except ZeroDivisionError:
+        return None
+
+
+@given(expressions, iterations())
+def test_every_value_is_in_the_interval(expr: IntExpr, at: tuple[Ranges, dict[Atom, int]]):
+    ranges, values = at
+    interval, value = interval_of(expr, ranges), value_at(expr, values)
+    if interval is None or value is None:
+        return
+    lower, upper = value_at(interval.lower, values), value_at(interval.upper, values)
+    assert lower is not None and lower <= value
+    assert upper is not None and value <= upper
+
+
+@given(expressions, iterations())
+def test_simplification_keeps_values(expr: IntExpr, at: tuple[Ranges, dict[Atom, int]]):
+    ranges, values = at
+    value = value_at(expr, values)
+    assert value is None or value_at(simplify(expr, ranges), values) == value
+
+
+@given(expressions, st.fixed_dictionaries({s: st.integers(0, 20) for s in SYMBOLS}))
+def test_proofs_are_sound(expr: IntExpr, symbols: dict[Any, int]):
+    for others in (-7, 0, 5):
+        value = value_at(expr, {**symbols, **dict.fromkeys(VARIABLES, others)})
+        if value is not None:
+            assert value >= 0 or not is_non_negative(expr)
+            assert value < 4 or not is_less(expr, 4)
+
+
+def test_what_is_proven():
+    n, m = sym("n"), sym("m")
+    assert is_non_negative(n * m + 3) and is_non_negative(maximum(n - 5, 0))
+    assert is_non_negative(minimum(n, m)) and is_non_negative((n - 9) % 4)
+    assert not is_non_negative(n - 1) and not is_non_negative(arg(0))
+    assert is_less(n, n + 1) and not is_less(n, n)
+
+
+def test_what_is_simplified():
+    i, j, n = arg(0), arg(1), sym("n")
+    ranges: Ranges = {Arg(0): Interval.range(0, n), Arg(1): Interval.range(0, 8)}
+    assert simplify((i * 8 + j) // 8, ranges) == i
+    assert simplify((i * 8 + j) % 8, ranges) == j
+    assert simplify(minimum(j, 8), ranges) == j and simplify(maximum(j, 0), ranges) == j
+    assert simplify(minimum(i, n), ranges) == i
+    assert simplify((i * 8 + j + 1) // 8, ranges) == i + (j + 1) // 8
+
+
+def test_intervals_of_products_and_quotients():
+    i, n = arg(0), sym("n")
+    ranges: Ranges = {Arg(0): Interval.range(2, 5)}
+    assert interval_of(i * n, ranges) == Interval(n * 2, n * 6)
+    assert interval_of(-i, ranges) == Interval(IntExpr.of(-6), IntExpr.of(-2))
+    assert interval_of(i // 4, ranges) == Interval(ZERO, IntExpr.of(1))
+    assert interval_of(i % 4, ranges) == Interval(ZERO, IntExpr.of(3))
+    assert interval_of(i * arg(1), {**ranges, Arg(1): Interval.range(-1, 3)}) is None
+    assert Interval.range(0, n).extent == n and Interval.point(3).extent == IntExpr.of(1)
