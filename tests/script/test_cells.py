@@ -436,3 +436,22 @@ def test_wrong_shapes_around_alloc_tensor_are_refused(notebook):
             )
         )
     assert 'return R.call_tir(scale0, (gv1,), (2, 6), dtype="float32")' in str(error.value)
+
+
+def test_a_tuple_of_one_result_is_not_that_result(notebook, call, round_trip):
+    notebook.run(
+        module(
+            "One",
+            KERNELS_2022,
+            """
+    @R.function
+    def main(x: R.Tensor((2, 6), "float32")):
+        pair = R.call_tir(cls.scale0, (x,), out_sinfo=R.Tuple(R.Tensor((2, 6), "float32")))
+        single = R.call_tir(cls.scale0, (pair[0],), out_sinfo=[R.Tensor((2, 6), "float32")])
+        return single
+""",
+        )
+    )
+    (x,) = arrays((2, 6))
+    np.testing.assert_allclose(call(notebook["One"], x, name="main")[0], x * 9, rtol=1e-6)
+    assert "out_sinfo=R.Tuple(R.Tensor((2, 6), " in round_trip(notebook["One"])
