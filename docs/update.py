@@ -1,8 +1,8 @@
 """Rewrites the generated parts of the pages in this folder from the compiler itself.
 
 Run ``python docs/update.py`` after a change that they show; the tests compare them. A generated
-part stands between ``<!-- KIND ARGUMENTS -->`` and ``<!-- end -->``. The ``python`` blocks of a page
-are one program, run from top to bottom, which listings and outputs refer to.
+part stands between ``<!-- KIND ARGUMENTS -->`` and ``<!-- end -->``. The ``python`` blocks of a
+page are one program, run from top to bottom, which listings and outputs refer to.
 """
 
 from __future__ import annotations

@@ -26,8 +26,9 @@
 
 The value that a function returns is computed in the memory of the result. Only a parameter, a
 constant, or a value that is returned a second time is copied. A public PrimFunc gets an entry of
-its name (`kernel_entries`), and so its kernel is called ``NAME.kernel``; a public graph function
-that others call is there a second time, as ``NAME.body`` without checks.
+its name (`kernel_entries`), and so its kernel is called ``NAME.kernel``, unless an `rt.func` of the
+given module calls it; a public graph function that others call is there a second time, as
+``NAME.body`` without checks.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...dialects import relax, tir
+from ...dialects import relax, rt, tir
 from ..blame import blame
 from ..functions import callees_first, functions_by_name, graph_functions, is_private, unique_name
 from ..graph.normalize import resolve_names
@@ -84,17 +85,29 @@ def _kernel_calls(functions: Iterable[Operation]) -> set[str]:
     }
 
 
+def _planned_calls(functions: Iterable[Operation]) -> set[str]:
+    """What functions that are in this form already call: to an entry, the kernel behind it."""
+    return {
+        op.callee_name
+        for func in functions
+        if isinstance(func, rt.FuncOp)
+        for op in func.walk()
+        if isinstance(op, rt.CallDPSOp)
+    }
+
+
 def _running_names(functions: dict[str, Operation]) -> dict[str, str]:
     """The name under which calls reach each function."""
     graph = [f for f in functions.values() if isinstance(f, relax.FuncOp)]
     called = {name for func in graph for name in _graph_calls(func)}
-    kernels = _kernel_calls(functions.values())
+    kernels, planned = _kernel_calls(functions.values()), _planned_calls(functions.values())
     taken, names = set(functions), dict[str, str]()
     for name, func in functions.items():
         suffix = None
         if isinstance(func, tir.PrimFuncOp):
             # A kernel whose indices only a graph can give has no entry, if a graph does call it.
-            suffix = ".kernel" if can_enter(func) or name not in kernels else None
+            enters = name not in planned and (can_enter(func) or name not in kernels)
+            suffix = ".kernel" if enters else None
         elif isinstance(func, relax.FuncOp) and name in called:
             suffix = ".body"
         names[name] = (

@@ -59,7 +59,10 @@ def test_use_before_definition():
 def test_use_of_what_a_region_does_not_hand_out():
     inner = test.TestOp(result_types=[element_type("float32")])
     module = ModuleOp(
-        [test.TestOp(regions=[Region(Block([inner]))]), test.TestOp(operands=[inner.results[0]])]
+        [
+            test.TestOp(regions=[Region(Block([inner, test.TestTermOp()]))]),
+            test.TestOp(operands=[inner.results[0]]),
+        ]
     )
     with pytest.raises(Diagnostic, match="to be defined before its use"):
         verify(module)
@@ -68,13 +71,15 @@ def test_use_of_what_a_region_does_not_hand_out():
 def test_a_region_may_use_what_is_outside():
     outer = test.TestOp(result_types=[element_type("float32")])
     inner = test.TestOp(operands=[outer.results[0]])
-    verify(ModuleOp([outer, test.TestOp(regions=[Region(Block([inner]))])]))
+    verify(ModuleOp([outer, test.TestOp(regions=[Region(Block([inner, test.TestTermOp()]))])]))
 
 
 def test_branches_may_use_values_of_other_blocks():
     first = test.TestOp(result_types=[element_type("float32")])
     second = test.TestOp(operands=[first.results[0]])
-    region = Region([Block([second]), Block([first])])
+    last = Block([second, test.TestTermOp()])
+    defining = Block([first, test.TestTermOp(successors=[last])])
+    region = Region([Block([test.TestTermOp(successors=[defining])]), last, defining])
     verify(ModuleOp([test.TestOp(regions=[region])]))
 
 
@@ -88,12 +93,11 @@ def test_place():
     function = next(iter(module.ops))
     assert isinstance(function, relax.FuncOp)
     function.location = FileLineColLoc(StringAttr("model.py"), IntAttr(3), IntAttr(7))
-    function.properties["sym_name"] = StringAttr("other")
     del function.properties["param_names"]
     with pytest.raises(Diagnostic) as caught:
         verify(module)
     lines = str(caught.value).splitlines()
-    assert len(lines) == 1 and lines[0].startswith("model.py:3:7: error: 'relax.func': ")
+    assert len(lines) == 1 and lines[0].startswith("model.py:3:7: error: property")
     assert (caught.value.filename, caught.value.line, caught.value.column) == ("model.py", 3, 7)
 
 

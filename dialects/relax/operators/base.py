@@ -8,7 +8,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, operand_def, result_def, traits_def
+from xdsl.irdl import (
+    IRDLOperation,
+    OptOperandDef,
+    ParsePropInAttrDict,
+    operand_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -76,6 +83,7 @@ class OperatorOp(IRDLOperation, ABC):
         Raises ValueError with one line where operands or attributes do not fit.
         """
         values = attributes or {}
+        cls._verify_count(len(operands))
         for name, operand in zip(cls.operand_names(), operands, strict=False):
             if not isinstance(operand.type, TensorType):
                 raise ValueError(
@@ -87,6 +95,14 @@ class OperatorOp(IRDLOperation, ABC):
             properties={k: v for k, v in cls.encode(values).items() if v is not None},
             result_types=[cls.infer(types, values)],
         )
+
+    @classmethod
+    def _verify_count(cls, given: int) -> None:
+        declared = cls.get_irdl_definition().operands
+        least = sum(not isinstance(d, OptOperandDef) for _, d in declared)
+        if not least <= given <= len(declared):
+            count = f"{least}" if least == len(declared) else f"{least} to {len(declared)}"
+            raise ValueError(f"expected {count} operands of '{cls.name}', got {given}")
 
     def verify_(self) -> None:
         types = [o.type for o in self.operands if isinstance(o.type, TensorType)]

@@ -85,6 +85,7 @@ class LinearOp(OperatorOp):
             raise ValueError(
                 f"expected weight of '{cls.name}' to have rank 2, got {shape_text(weight)}"
             )
+        common_element_type(cls.name, (data, weight))
         turned = TensorType.of(weight.dims and weight.dims[::-1], weight.element_type)
         try:
             product = matmul_type(cls.name, data, turned)
@@ -158,9 +159,11 @@ class PermuteDimsOp(UnaryOp):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         (data,) = operands
+        if data.rank is None:
+            return data
+        order = cls.order(data.rank, attributes)
         if data.dims is None:
             return data
-        order = cls.order(len(data.dims), attributes)
         return TensorType(
             type(data).of([data.dims[i] for i in order], None).shape, data.element_type
         )

@@ -182,9 +182,7 @@ def test_a_dim_that_leaves_a_choice():
     relax.func @main(%x: !relax.tensor<[n, m], f32>, %w: !relax.tensor<[n * m], f32>) -> !relax.tensor<[n, m], f32> {
       relax.return %x : !relax.tensor<[n, m], f32>
     }""")
-    with pytest.raises(
-        Diagnostic, match=r"dim m \* n of argument 'w' does not follow from 14"
-    ):
+    with pytest.raises(Diagnostic, match=r"dim m \* n of argument 'w' does not follow from 14"):
         bind_params(module, "main", {"w": data(14)})
 
 
