@@ -42,6 +42,9 @@ class topi:
     minimum = staticmethod(te.topi.minimum)
     multiply = staticmethod(te.topi.multiply)
     subtract = staticmethod(te.topi.subtract)
+    transpose = staticmethod(te.topi.transpose)
 
     class nn:
+        dense = staticmethod(te.topi.linear)
+        matmul = staticmethod(te.topi.matmul)
         relu = staticmethod(te.topi.relu)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from .dialects import get_context
 from .dialects.diagnostics import verify
+from .dialects.nesting import SAFE_DEPTH, depth_of, on_deep_stack
 from .pipeline import STAGES, Stage, load_pass
 
 if TYPE_CHECKING:
     from .backend.target import Target
+    from .ir.function import BaseFunc
     from .ir.module import IRModule
     from .runtime.executable import Executable
 
 STAGE_NAMES = tuple(stage.name for stage in STAGES)
+
+Result = TypeVar("Result")
 
 Observer = Callable[[str, ModuleOp], None]
 """Called with the name of each pass that has run and the module after it."""
@@ -51,68 +55,93 @@ def run_stage(
     verify(module)
 
 
+def _with_room(module: ModuleOp, work: Callable[[], Result]) -> Result:
+    """Run `work`, on a deep stack where the module's regions are nested deeply."""
+    return on_deep_stack(work) if depth_of(module) > SAFE_DEPTH else work()
+
+
 def lower_to(module: ModuleOp, stage: str, observe: Observer | None = None) -> ModuleOp:
     """A copy of the module at a stage; raises ValueError for an unknown stage."""
     if stage not in STAGE_NAMES:
         raise ValueError(f"expected a stage ({', '.join(STAGE_NAMES)}), got '{stage}'")
-    context = get_context()
-    copy = module.clone()
-    verify(copy)
-    with _without_collector():
-        for step in STAGES[: STAGE_NAMES.index(stage) + 1]:
-            run_stage(copy, step, context, observe)
-    return copy
+
+    def lower() -> ModuleOp:
+        context = get_context()
+        copy = module.clone()
+        verify(copy)
+        with _without_collector():
+            for step in STAGES[: STAGE_NAMES.index(stage) + 1]:
+                run_stage(copy, step, context, observe)
+        return copy
+
+    return _with_room(module, lower)
 
 
-def stages(mod: IRModule) -> list[tuple[str, str]]:
-    """The text of the module at every stage of the pipeline, in order."""
-    found: list[tuple[str, str]] = []
-    context = get_context()
-    module = mod.op.clone()
-    for stage in STAGES:
-        run_stage(module, stage, context)
-        found.append((stage.name, str(module)))
-    return found
+def stages(mod: IRModule | BaseFunc) -> list[tuple[str, str]]:
+    """The text of a module, or of one function, at every stage of the pipeline, in order."""
+    module = module_of(mod)
+
+    def texts() -> list[tuple[str, str]]:
+        context, current = get_context(), module.clone()
+        found: list[tuple[str, str]] = []
+        for stage in STAGES:
+            run_stage(current, stage, context)
+            found.append((stage.name, str(current)))
+        return found
+
+    return _with_room(module, texts)
 
 
-def stage_text(mod: IRModule, stage: str) -> str:
-    """The IR of the module at one stage; raises ValueError for an unknown one."""
-    return str(lower_to(mod.op, stage))
+def stage_text(mod: IRModule | BaseFunc, stage: str) -> str:
+    """The IR of a module or function at one stage; raises ValueError for an unknown one."""
+    module = module_of(mod)
+    return _with_room(module, lambda: str(lower_to(module, stage)))
 
 
 def build(
-    mod: Any,
+    mod: IRModule | BaseFunc | ModuleOp,
     target: str | Mapping[str, Any] | Target = "llvm",
+    params: Mapping[str, Any] | None = None,
     *,
     check: bool = False,
-    **_options: Any,
+    exec_mode: str = "compiled",
 ) -> Executable:
-    """Compile a module, or one function, for a target.
+    """Compile a module, or one function, for a target; TVM's ``relax.build`` and ``tvm.compile``.
 
-    With `check` every pass is run against the reference evaluator on random inputs, and CheckError
-    names the first one that changes a result. Raises PassFailedException, Diagnostic or ValueError
-    with one line where the module cannot be compiled.
+    `params` are bound to parameters of "main" by name. With `check` every pass is run against the
+    reference evaluator on random inputs, and CheckError names the first one that changes a result.
+    `exec_mode` may be "compiled" or TVM's "bytecode", and always means native code. Raises
+    Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """
+    if exec_mode not in ("compiled", "bytecode"):
+        raise ValueError(f"expected exec_mode 'compiled' or 'bytecode', got '{exec_mode}'")
+    module = module_of(mod)
+    if params:
+        from .ir.module import IRModule
+        from .relax.transform import BindParams
+
+        module = BindParams("main", params)(IRModule(module)).op
+    executable = _with_room(module, lambda: _compile(module, target))
+    if check:
+        check_module(module, executable)
+    return executable
+
+
+def _compile(module: ModuleOp, target: str | Mapping[str, Any] | Target) -> Executable:
     from .backend.build import compile_executable
     from .backend.target import Target
     from .lowering.llvm.interface import module_interface
     from .lowering.verify_names import verify_packed_names
 
-    module = _as_module(mod)
     verify_packed_names(module)
-    resolved = Target(target)
-    context = get_context()
-    lowered = module.clone()
+    resolved, context, lowered = Target(target), get_context(), module.clone()
     verify(lowered)
     with _without_collector():
         for stage in STAGES[:-1]:
             run_stage(lowered, stage, context)
         interface = module_interface(lowered)
         run_stage(lowered, STAGES[-1], context)
-        executable = compile_executable(interface.functions, interface.constants, lowered, resolved)
-    if check:
-        check_module(module, executable)
-    return executable
+        return compile_executable(interface.functions, interface.constants, lowered, resolved)
 
 
 def check_module(module: ModuleOp, executable: Executable | None = None) -> None:
@@ -150,7 +179,8 @@ def _array_functions() -> dict[str, Callable[..., Any]]:
     return {name: on_arrays(function) for name, function in registered_functions().items()}
 
 
-def _as_module(mod: Any) -> ModuleOp:
+def module_of(mod: Any) -> ModuleOp:
+    """The xDSL module of an `IRModule`, or one made of a function; raises TypeError for others."""
     from .ir.function import BaseFunc
 
     if isinstance(mod, ModuleOp):

@@ -1,0 +1,1 @@
+"""Modules and functions under the names that TVM gives them: thin views of xDSL operations."""

@@ -59,16 +59,28 @@ class BaseFunc:
         op.properties["attrs"] = DictionaryAttr(entries)
         return type(self)(op)
 
-    def script(self, *, show_meta: bool = False, **_options: Any) -> str:
+    def script(self, *, show_meta: bool = False) -> str:
         """The function as TVMScript that parses back."""
         from ..script.printer import print_function
 
         assert isinstance(self.op, FuncOp | PrimFuncOp)
         return print_function(self.op, show_meta=show_meta)
 
-    def show(self, *_args: Any, **options: Any) -> None:
-        """Print the function's TVMScript."""
-        print(self.script(**{k: v for k, v in options.items() if k == "show_meta"}))
+    def show(
+        self,
+        style: str | None = None,
+        black_format: bool = False,
+        *,
+        stage: str | None = None,
+        show_meta: bool = False,
+    ) -> None:
+        """Print the function's TVMScript, or its IR at a stage; as `IRModule.show`."""
+        if stage is None:
+            print(self.script(show_meta=show_meta))
+            return
+        from ..driver import stage_text
+
+        print(stage_text(self, stage))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BaseFunc) and self.op is other.op

@@ -105,16 +105,26 @@ class IRModule:
         """A copy whose operations are its own."""
         return IRModule(self.op.clone(), self.name)
 
-    def script(self, *, show_meta: bool = False, name: str = "Module", **_options: Any) -> str:
+    def script(self, *, show_meta: bool = False, name: str = "Module") -> str:
         """The module as TVMScript that parses back; with `show_meta` the constants' data too."""
         from ..script.printer import print_module
 
         return print_module(self.op, show_meta=show_meta, name=name)
 
-    def show(self, *_args: Any, stage: str | None = None, **options: Any) -> None:
-        """Print the module: its TVMScript, or with `stage` the IR of that stage of the pipeline."""
+    def show(
+        self,
+        style: str | None = None,
+        black_format: bool = False,
+        *,
+        stage: str | None = None,
+        show_meta: bool = False,
+    ) -> None:
+        """Print the module's TVMScript, or with `stage` its IR at that stage of the pipeline.
+
+        `style` and `black_format` are there for programs written for TVM; the text has one style.
+        """
         if stage is None:
-            print(self.script(**{k: v for k, v in options.items() if k == "show_meta"}))
+            print(self.script(show_meta=show_meta))
             return
         from ..driver import stage_text
 

@@ -46,12 +46,17 @@ class LocatedParser(Parser):
         except (ParseError, Diagnostic):
             raise
         except MALFORMED as error:
-            lines = str(error).strip("'\"").splitlines()
+            lines = _text(error).splitlines()
             message = f"malformed operation: {lines[0] if lines else type(error).__name__}"
             raise located(message, self.place(start)) from error
         if op.location is UNKNOWN_LOC or op.location == UNKNOWN_LOC:
             op.location = self.place(start)
         return op
+
+
+def _text(error: Exception) -> str:
+    """The message of an exception; a KeyError's is the repr of its key."""
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
 def located(message: str, place: FileLineColLoc) -> Diagnostic:

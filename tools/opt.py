@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import IO, Any, NoReturn
 
@@ -16,13 +15,10 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..dialects.diagnostics import verify
+from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
 from ..pipeline import STAGES
 from .located_parser import parse_ir
-
-STACK_BYTES = 1 << 29
-RECURSION_LIMIT = 200_000
-"""xDSL parses, verifies and prints nested regions recursively; deep modules need a deep stack."""
 
 STAGE_NAMES = [stage.name for stage in STAGES]
 
@@ -182,18 +178,9 @@ def _fail(message: str) -> int:
 
 def main() -> NoReturn:
     """Entry point of the `xrelax-opt` command."""
-    status: list[int] = [1]
-
-    def work() -> None:
-        status[0] = run()
-
-    sys.setrecursionlimit(RECURSION_LIMIT)
-    threading.stack_size(STACK_BYTES)
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
+    status = on_deep_stack(run)
     sys.stdout.flush()
-    sys.exit(status[0])
+    sys.exit(status)
 
 
 if __name__ == "__main__":

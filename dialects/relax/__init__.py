@@ -7,8 +7,6 @@ from .call import CallDPSPackedOp as CallDPSPackedOp
 from .call import CallOp as CallOp
 from .call import CallPackedOp as CallPackedOp
 from .call import CallTIROp as CallTIROp
-from .call import TupleGetItemOp as TupleGetItemOp
-from .call import TupleOp as TupleOp
 from .constant import ConstantOp as ConstantOp
 from .constant import DataAttr as DataAttr
 from .constant import TensorData as TensorData
@@ -19,6 +17,8 @@ from .func import OutputOp as OutputOp
 from .func import ReturnOp as ReturnOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
+from .tuple import TupleGetItemOp as TupleGetItemOp
+from .tuple import TupleOp as TupleOp
 from .types import ObjectType as ObjectType
 from .types import ShapeType as ShapeType
 from .types import TensorType as TensorType

@@ -1,32 +1,26 @@
-"""Calls, tuples and allocation in the `relax` dialect."""
+"""Calls and allocation in the `relax` dialect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     FlatSymbolRefAttr,
-    IntAttr,
     StringAttr,
     SymbolRefAttr,
-    TupleType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    operand_def,
     opt_prop_def,
     prop_def,
     result_def,
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
@@ -221,82 +215,3 @@ class AllocTensorOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_outputs(self.result.type, self.name)
-
-
-def _tuple_type(fields: Sequence[SSAValue]) -> TupleType:
-    return TupleType(ArrayAttr([cast(TypeAttribute, f.type) for f in fields]))
-
-
-@irdl_op_definition
-class TupleOp(IRDLOperation):
-    """Several values as one: ``%t = relax.tuple(%a, %b) : (…) -> tuple<…>``."""
-
-    name = "relax.tuple"
-    fields = var_operand_def()
-    result = result_def(TupleType)
-    traits = traits_def(Pure())
-    assembly_format = "`(` $fields `)` attr-dict `:` functional-type($fields, $result)"
-
-    def __init__(self, fields: Sequence[SSAValue]):
-        super().__init__(operands=[list(fields)], result_types=[_tuple_type(fields)])
-
-    def verify_(self) -> None:
-        expected = _tuple_type(self.fields)
-        if self.result.type != expected:
-            raise VerifyException(f"expected a tuple of type {expected}, got {self.result.type}")
-
-
-@irdl_op_definition
-class TupleGetItemOp(IRDLOperation):
-    """One field of a tuple: ``%a = relax.tuple_get_item %t[0] : tuple<…> -> …``."""
-
-    name = "relax.tuple_get_item"
-    tuple_value = operand_def(TupleType)
-    index = prop_def(IntAttr)
-    result = result_def()
-    traits = traits_def(Pure())
-
-    def __init__(self, tuple_value: SSAValue, index: int):
-        super().__init__(
-            operands=[tuple_value],
-            properties={"index": IntAttr(index)},
-            result_types=[_field_type(tuple_value.type, index)],
-        )
-
-    def verify_(self) -> None:
-        expected = _field_type(self.tuple_value.type, self.index.data)
-        if self.result.type != expected:
-            raise VerifyException(
-                f"expected field {self.index.data} of type {expected}, got {self.result.type}"
-            )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> TupleGetItemOp:
-        value = parser.parse_unresolved_operand()
-        with parser.in_square_brackets():
-            index = parser.parse_integer(allow_boolean=False)
-        parser.parse_punctuation(":")
-        operand = parser.resolve_operand(value, parser.parse_type())
-        parser.parse_punctuation("->")
-        return TupleGetItemOp.create(
-            operands=[operand],
-            properties={"index": IntAttr(index)},
-            result_types=[parser.parse_type()],
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.tuple_value)
-        printer.print_string(f"[{self.index.data}] : ")
-        printer.print_attribute(self.tuple_value.type)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.result.type)
-
-
-def _field_type(type_: Attribute, index: int) -> Attribute:
-    if not isinstance(type_, TupleType):
-        raise VerifyException(f"expected a tuple, got {type_}")
-    fields = type_.types.data
-    if not 0 <= index < len(fields):
-        raise VerifyException(f"expected a field of a tuple of {len(fields)}, got {index}")
-    return fields[index]

@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import Sym
 from ..nesting import operations_in
+from ..parameters import parse_parameters, print_parameters, verify_parameter_names
 from .types import tensors_in, type_symbols
 
 
@@ -104,12 +105,7 @@ class FuncOp(IRDLOperation):
         return list(found)
 
     def verify_(self) -> None:
-        if len(self.param_names.data) != len(self.params):
-            raise VerifyException(
-                f"expected {len(self.params)} parameter names, got {len(self.param_names.data)}"
-            )
-        if len(set(self.names)) != len(self.names):
-            raise VerifyException(f"expected distinct parameter names, got {', '.join(self.names)}")
+        verify_parameter_names(self.names, self.params)
         last = self.body.block.last_op
         if not isinstance(last, ReturnOp):
             raise VerifyException("expected a function to end with 'relax.return'")
@@ -130,12 +126,7 @@ class FuncOp(IRDLOperation):
         private = parser.parse_optional_keyword("private") is not None
         impure = parser.parse_optional_keyword("impure") is not None
         name = parser.parse_symbol_name().data
-        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        names = [a.name.text[1:] for a in args]
-        if parser.parse_optional_keyword("params"):
-            names = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_str_literal
-            )
+        args, names = parse_parameters(parser)
         parser.parse_punctuation("->")
         result_type = parser.parse_type()
         attrs = parser.parse_optional_attr_dict_with_keyword()
@@ -144,13 +135,7 @@ class FuncOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" private" if self.private is not None else "")
         printer.print_string(" impure " if self.impure is not None else " ")
-        printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.params, printer.print_block_argument)
-        if any(n != p.name_hint for n, p in zip(self.names, self.params, strict=True)):
-            printer.print_string(" params (")
-            printer.print_list(self.names, printer.print_string_literal)
-            printer.print_string(")")
+        print_parameters(printer, self.sym_name.data, self.params, self.names)
         printer.print_string(" -> ")
         printer.print_attribute(self.result_type)
         if self.attrs is not None and self.attrs.data:

@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import Sym
 from ..nesting import operations_in
+from ..parameters import parse_parameters, print_parameters, verify_parameter_names
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
 
@@ -112,12 +113,7 @@ class FuncOp(IRDLOperation):
             raise VerifyException(
                 f"expected at most {len(self.args)} results, got {self.num_results.data}"
             )
-        if len(self.param_names.data) != len(self.params):
-            raise VerifyException(
-                f"expected {len(self.params)} parameter names, got {len(self.param_names.data)}"
-            )
-        if len(set(self.names)) != len(self.names):
-            raise VerifyException(f"expected distinct parameter names, got {', '.join(self.names)}")
+        verify_parameter_names(self.names, self.params)
         for index in self.written.data:
             if not 0 <= index.data < len(self.params):
                 raise VerifyException(
@@ -138,12 +134,7 @@ class FuncOp(IRDLOperation):
     def parse(cls, parser: Parser) -> FuncOp:
         private = parser.parse_optional_keyword("private") is not None
         name = parser.parse_symbol_name().data
-        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        names = [a.name.text[1:] for a in args]
-        if parser.parse_optional_keyword("params"):
-            names = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_str_literal
-            )
+        args, names = parse_parameters(parser)
         results, is_tuple = 0, False
         if parser.parse_optional_keyword("results"):
             is_tuple = parser.parse_optional_keyword("tuple") is not None
@@ -165,13 +156,7 @@ class FuncOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" private " if self.private is not None else " ")
-        printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.args, printer.print_block_argument)
-        if any(n != p.name_hint for n, p in zip(self.names, self.params, strict=True)):
-            printer.print_string(" params (")
-            printer.print_list(self.names, printer.print_string_literal)
-            printer.print_string(")")
+        print_parameters(printer, self.sym_name.data, self.args, self.names)
         if self.num_results.data:
             printer.print_string(
                 " results tuple " if self.returns_tuple is not None else " results "

@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..dtypes import is_element_type, value_type
 from ..int_expr import IntExpr, Sym
 from ..nesting import operations_in
+from ..parameters import parse_parameters, print_parameters, verify_parameter_names
 from ..sym import ExprAttr
 from .types import BufferType
 
@@ -91,12 +92,7 @@ class PrimFuncOp(IRDLOperation):
         return None if self.attrs is None else self.attrs.data.get(key)
 
     def verify_(self) -> None:
-        if len(self.param_names.data) != len(self.params):
-            raise VerifyException(
-                f"expected {len(self.params)} parameter names, got {len(self.param_names.data)}"
-            )
-        if len(set(self.names)) != len(self.names):
-            raise VerifyException(f"expected distinct parameter names, got {', '.join(self.names)}")
+        verify_parameter_names(self.names, self.params)
         for name, param in zip(self.names, self.params, strict=True):
             if not (
                 isinstance(param.type, BufferType | IndexType)
@@ -116,25 +112,14 @@ class PrimFuncOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> PrimFuncOp:
         name = parser.parse_symbol_name().data
-        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        names = [a.name.text[1:] for a in args]
-        if parser.parse_optional_keyword("params"):
-            names = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_str_literal
-            )
+        args, names = parse_parameters(parser)
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region(args)
         return PrimFuncOp(name, names, body, attrs)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.params, printer.print_block_argument)
-        if any(n != p.name_hint for n, p in zip(self.names, self.params, strict=True)):
-            printer.print_string(" params (")
-            printer.print_list(self.names, printer.print_string_literal)
-            printer.print_string(")")
+        print_parameters(printer, self.sym_name.data, self.params, self.names)
         if self.attrs is not None and self.attrs.data:
             printer.print_string(" attributes ")
             printer.print_attribute(self.attrs)

@@ -25,10 +25,10 @@ def value_range(value: SSAValue) -> Interval | None:
         return None
     owner = value.owner.parent_op()
     if isinstance(owner, ForOp):
-        return _hull(owner.min.data, owner.extent.data, ranges_of(owner.operands_))
+        return _hull(owner.min.data, owner.extent.data, owner.operands_)
     if isinstance(owner, BlockOp):
         axis = owner.axes.data[value.index]
-        return _hull(axis.min.data, axis.extent.data, operand_ranges(owner))
+        return _hull(axis.min.data, axis.extent.data, owner.operands_, len(owner.axes.data))
     return None
 
 
@@ -64,6 +64,11 @@ def surely_less(lhs: IntExpr, rhs: IntExpr) -> bool:
     )
 
 
-def _hull(lower: IntExpr, extent: IntExpr, ranges: Ranges) -> Interval | None:
+def _hull(
+    lower: IntExpr, extent: IntExpr, operands: Sequence[SSAValue], number: int = 0
+) -> Interval | None:
+    if not (lower.args() or extent.args()):
+        return Interval.range(lower, extent)
+    ranges = ranges_of(operands, number)
     first, last = range_of(lower, ranges), range_of(lower + extent - 1, ranges)
     return None if first is None or last is None else Interval(first.lower, last.upper)

@@ -39,9 +39,7 @@ from ...dialects.tir.verify_block import value_range
 from ..call_signature import Formal, buffer_formals, index_values, unify
 from ..loops.scope import name_of
 from ..loops.stack_buffers import stack_buffers
-
-ALIGNMENT = 64
-"""Bytes to whose multiples offsets are rounded: a cache line, and the widest vector register."""
+from .memory_plan import aligned
 
 WORKSPACE = "workspace"
 
@@ -68,10 +66,6 @@ def lift_function(func: tir.PrimFuncOp) -> IntExpr | None:
     for op, offset, type_ in views:
         _replace(op, workspace, offset, type_)
     return size
-
-
-def _round_up(size: IntExpr) -> IntExpr:
-    return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
 
 
 def _parallel_loops(op: tir.AllocBufferOp) -> list[tir.ForOp]:
@@ -116,7 +110,7 @@ def _slots_type(op: tir.AllocBufferOp, func: tir.PrimFuncOp) -> BufferType:
 
 
 def _slot_bytes(type_: BufferType) -> IntExpr:
-    return _round_up(type_.size_in_bytes())
+    return aligned(type_.size_in_bytes())
 
 
 def _slots_size(op: tir.AllocBufferOp, type_: BufferType) -> IntExpr:

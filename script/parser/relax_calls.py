@@ -206,6 +206,6 @@ def _substitute(type_: Attribute, mapping: dict[Atom, IntExpr]) -> Attribute:
             return TensorType(dims, type_.element_type)
         case TupleType():
             fields: Sequence[Any] = type_.types.data
-            return TupleType([_substitute(t, mapping) for t in fields])  # pyright: ignore[reportArgumentType]
+            return TupleType(tuple(_substitute(t, mapping) for t in fields))  # pyright: ignore[reportArgumentType]
         case _:
             return type_

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from xrelax.dialects.bounds import (
@@ -58,6 +58,7 @@ def value_at(expr: IntExpr, values: dict[Atom, int]) -> int | None:
         return None
 
 
+@settings(deadline=None)
 @given(expressions, iterations())
 def test_every_value_is_in_the_interval(expr: IntExpr, at: tuple[Ranges, dict[Atom, int]]):
     ranges, values = at
@@ -69,6 +70,7 @@ def test_every_value_is_in_the_interval(expr: IntExpr, at: tuple[Ranges, dict[At
     assert upper is not None and value <= upper
 
 
+@settings(deadline=None)
 @given(expressions, iterations())
 def test_simplification_keeps_values(expr: IntExpr, at: tuple[Ranges, dict[Atom, int]]):
     ranges, values = at
@@ -76,6 +78,7 @@ def test_simplification_keeps_values(expr: IntExpr, at: tuple[Ranges, dict[Atom,
     assert value is None or value_at(simplify(expr, ranges), values) == value
 
 
+@settings(deadline=None)
 @given(expressions, st.fixed_dictionaries({s: st.integers(0, 20) for s in SYMBOLS}))
 def test_proofs_are_sound(expr: IntExpr, symbols: dict[Any, int]):
     for others in (-7, 0, 5):

@@ -1,5 +1,9 @@
 """Diagnostics: one line with a place, definitions before uses, and any nesting depth."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from xdsl.dialects import test
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
@@ -142,3 +146,12 @@ def test_a_deep_stack_raises_what_its_function_raises():
 def test_operations_in_order():
     module = parse(GRAPH)
     assert list(operations_in(module)) == list(module.walk())
+
+
+def test_the_tool_takes_a_thousand_regions(tmp_path: Path):
+    file = tmp_path / "deep.mlir"
+    file.write_text(on_deep_stack(lambda: str(nest(1000))))
+    command = [sys.executable, "-m", "xrelax.tools.opt", str(file)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.strip() == file.read_text().strip()

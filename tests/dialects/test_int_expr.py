@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.parser import Parser
 
@@ -64,6 +64,7 @@ def parse(text: str) -> IntExpr:
     return attribute.data
 
 
+@settings(deadline=None)
 @given(trees, environments)
 def test_construction_keeps_the_value(tree: Any, values: dict[Atom, int]):
     try:
@@ -73,6 +74,7 @@ def test_construction_keeps_the_value(tree: Any, values: dict[Atom, int]):
     assert build(tree).evaluate(values.__getitem__) == expected
 
 
+@settings(deadline=None)
 @given(trees)
 def test_text_parses_back(tree: Any):
     expr = build(tree)
@@ -80,6 +82,7 @@ def test_text_parses_back(tree: Any):
     assert repr(expr) == f"IntExpr({expr})"
 
 
+@settings(deadline=None)
 @given(trees, environments)
 def test_text_in_python_is_the_same_expression(tree: Any, values: dict[Atom, int]):
     names = {atom: f"v{i}" for i, atom in enumerate(ATOMS)}
@@ -92,6 +95,7 @@ def test_text_in_python_is_the_same_expression(tree: Any, values: dict[Atom, int
     assert eval(text, {names[a]: v for a, v in values.items()}) == expected
 
 
+@settings(deadline=None)
 @given(trees, trees, st.sampled_from(ATOMS), environments)
 def test_substitution_is_evaluation_in_another_environment(
     tree: Any, inner: Any, atom: Atom, values: dict[Atom, int]
@@ -105,6 +109,7 @@ def test_substitution_is_evaluation_in_another_environment(
     assert expr.substitute({atom: replacement}).evaluate(values.__getitem__) == expected
 
 
+@settings(deadline=None)
 @given(trees, st.sampled_from(ATOMS), environments)
 def test_split_on(tree: Any, atom: Atom, values: dict[Atom, int]):
     expr = build(tree)
@@ -119,6 +124,7 @@ def test_split_on(tree: Any, atom: Atom, values: dict[Atom, int]):
     assert atom not in {*coefficient.atoms(), *rest.atoms()}
 
 
+@settings(deadline=None)
 @given(trees, trees, trees)
 def test_ring_laws(first: Any, second: Any, third: Any):
     a, b, c = build(first), build(second), build(third)
@@ -129,6 +135,7 @@ def test_ring_laws(first: Any, second: Any, third: Any):
     assert hash(a + b) == hash(b + a)
 
 
+@settings(deadline=None)
 @given(trees, st.integers(-9, 9).filter(bool), environments)
 def test_quotient_and_remainder(tree: Any, divisor: int, values: dict[Atom, int]):
     expr = build(tree)

@@ -19,7 +19,7 @@ tir.prim_func @f(%X: !tir.buffer<[n], f32>, %s: index, %ok: i1) {
       tir.for %d in (0, %s) {
         tir.block "b" (%v: spatial (2, 8) = %i * 2 + %j) where (%i < 3) {
           %k = tir.apply %v + %i
-          %t = "test.op"() : () -> index
+          %t = tir.call_extern "t"() : () -> index
           scf.if %ok {
             %w = tir.apply 0
           }

@@ -211,3 +211,26 @@ def mm(A: T.Buffer((16, 8), "float32"), B: T.Buffer((8, 4), "float32"),
     built["mm"](tvm.nd.array(a), tvm.nd.array(b), out)
     np.testing.assert_allclose(out.numpy(), a @ b, rtol=1e-5, atol=1e-5)
     assert built.time_evaluator("mm", tvm.cpu(), number=2)(a, b, out).mean > 0
+
+
+def test_parameters_given_to_build():
+    args = arrays(3)
+    names = ("w0", "b0", "w1", "b1")
+    bound = relax.build(from_source(MLP), params=dict(zip(names, args[1:], strict=True)))["main"]
+    close(bound(args[0]), args)
+
+
+def test_an_unknown_exec_mode_is_refused():
+    with pytest.raises(
+        ValueError, match="expected exec_mode 'compiled' or 'bytecode', got 'turbo'"
+    ):
+        relax.build(from_source(MLP), exec_mode="turbo")
+
+
+def test_deeply_nested_loops():
+    lines = ["@T.prim_func", 'def deep(X: T.Buffer((1,), "float32")):']
+    lines += [" " * (i + 1) + f"for i{i} in range(1):" for i in range(60)]
+    lines += [" " * 61 + "X[0] = X[0] + T.float32(1)"]
+    x = np.zeros(1, np.float32)
+    relax.build(from_source("\n".join(lines)))["deep"](x)
+    assert x[0] == 1

@@ -1,0 +1,40 @@
+"""Parameters of functions in every dialect: their text and the names that users know them by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import BlockArgument
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+
+def parse_parameters(parser: Parser) -> tuple[list[Parser.Argument], list[str]]:
+    """Parse ``(%x: type, …)`` and ``params ("name", …)`` where the names differ from ``x``."""
+    args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+    names = [a.name.text[1:] for a in args]
+    if parser.parse_optional_keyword("params"):
+        names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_str_literal)
+    return args, names
+
+
+def print_parameters(
+    printer: Printer, name: str, args: Sequence[BlockArgument], names: Sequence[str]
+) -> None:
+    """Print ``@name(%x: type, …)``, and the names where they differ from the values'."""
+    printer.print_symbol_name(name)
+    with printer.in_parens():
+        printer.print_list(args, printer.print_block_argument)
+    if any(n != a.name_hint for n, a in zip(names, args, strict=False)):
+        printer.print_string(" params (")
+        printer.print_list(names, printer.print_string_literal)
+        printer.print_string(")")
+
+
+def verify_parameter_names(names: Sequence[str], params: Sequence[BlockArgument]) -> None:
+    """There must be one name for each parameter, and no name twice."""
+    if len(names) != len(params):
+        raise VerifyException(f"expected {len(params)} parameter names, got {len(names)}")
+    if len(set(names)) != len(names):
+        raise VerifyException(f"expected distinct parameter names, got {', '.join(names)}")
