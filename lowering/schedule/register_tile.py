@@ -26,8 +26,9 @@ from ...dialects.sym import exprs_of
 from .nest import Loop, Nest
 
 IS_SCHEDULED = "tir.is_scheduled"
-DOT_TILES = ((4, 5, 3, 2), (4, 3, 2))
-"""Factors for the two last spatial loops that can be split, where the reduction is innermost."""
+COLUMN_TILES, LONE_COLUMN_TILES = (4, 5, 3, 2), (2, 3)
+"""Factors of the last spatial loop where the reduction is innermost; fewer where no row is tiled,
+since every column then brings an operand of its own and shares nothing but one load."""
 ROW_TILES = (4, 5, 3, 2)
 REDUCTION_TILES = (4, 3, 2)
 REDUCTION_BLOCK = 256
@@ -155,15 +156,15 @@ def _tile_dot(reduction: _Reduction) -> bool:
     """Several results at once, the reduction innermost."""
     nest = reduction.nest
     outer, inner = list(reduction.spatial.values()), list[Loop]()
-    candidates = [loop for loop in outer if loop.extent != ONE][::-1]
-    tiles = list(DOT_TILES)
-    for loop in candidates:
-        if tiles and (factor := _factor(loop, tiles[0])) is not None:
-            del tiles[0]
+    long = [loop for loop in outer if loop.extent != ONE]
+    rows = _factor(long[-2], ROW_TILES) if len(long) > 1 else None
+    columns = _factor(long[-1], COLUMN_TILES if rows else LONE_COLUMN_TILES) if long else None
+    for loop, factor in zip(long[-2:], (rows, columns)[-len(long) :], strict=False):
+        if factor is not None:
             first, second = nest.split(loop, factor)
             second.kind = "unrolled"
             outer[outer.index(loop)] = first
-            inner.insert(0, second)
+            inner.append(second)
     nest.reorder([*outer, *reduction.reduce.values(), *inner])
     return bool(inner)
 
