@@ -140,6 +140,13 @@ class OperandScope:
         self.parser = parser
         self.names: dict[str, int] = {}
         self.unresolved: list[UnresolvedOperand] = []
+        self.first = 0
+
+    def number_first(self, names: Sequence[str]) -> None:
+        """From now on these names, which are no operands, have the first numbers."""
+        self.first = len(names)
+        self.names = {name: number + self.first for name, number in self.names.items()}
+        self.names |= {name: number for number, name in enumerate(names)}
 
     def leaf(self) -> IntExpr | None:
         """Take ``%name`` if it comes next."""
@@ -148,7 +155,7 @@ class OperandScope:
             return None
         key = operand.operand_name
         if key not in self.names:
-            self.names[key] = len(self.unresolved)
+            self.names[key] = self.first + len(self.unresolved)
             self.unresolved.append(operand)
         return IntExpr.of(Arg(self.names[key]))
 

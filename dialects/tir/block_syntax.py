@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -24,16 +25,47 @@ class _ParsedRegion:
     extents: list[IntExpr]
 
 
+_ParsedAxis: TypeAlias = tuple[str, IntExpr, IntExpr, IntExpr]
+"""Kind, first value, extent and binding."""
+
+
 def parse_block(parser: Parser) -> BlockOp:
     """Parse everything after ``tir.block``."""
-    from xdsl.dialects.builtin import ArrayAttr, StringAttr
-
     name = parser.parse_str_literal(" of the block's name")
     scope = OperandScope(parser)
-    args: list[Parser.Argument] = []
-    axes: list[tuple[str, IntExpr, IntExpr, IntExpr]] = []
+    args, axes = _parse_axes(parser, scope)
+    bounds = _parse_bounds(parser, scope) if parser.parse_optional_keyword("where") else []
+    shift: dict[Atom, IntLike] = {Arg(i): Arg(i + len(axes)) for i in range(len(scope.unresolved))}
+    scope.number_first([a.name.text[1:] for a in args])
+    reads = _parse_regions(parser, scope, "reads")
+    writes = _parse_regions(parser, scope, "writes")
+    annotations = parse_annotations(parser)
+    buffers = [[_buffer(parser, r) for r in group] for group in (reads, writes)]
+    moved = [(k, *(e.substitute(shift) for e in exprs)) for k, *exprs in axes]
+    moved_bounds = [(a.substitute(shift), b.substitute(shift)) for a, b in bounds]
+    return BlockOp(
+        operands=[scope.resolve(), *buffers],
+        properties={
+            "block_name": StringAttr(name),
+            "axes": ArrayAttr(
+                [AxisAttr(StringAttr(k), ExprAttr(lo), ExprAttr(ext)) for k, lo, ext, _ in moved]
+            ),
+            "bindings": ArrayAttr([ExprAttr(b) for *_, b in moved]),
+            "predicates": ArrayAttr([BoundAttr(ExprAttr(a), ExprAttr(b)) for a, b in moved_bounds]),
+            "reads": ArrayAttr([RegionAttr.of(r.mins, r.extents) for r in reads]),
+            "writes": ArrayAttr([RegionAttr.of(r.mins, r.extents) for r in writes]),
+            "annotations": annotations,
+        },
+        regions=[parser.parse_region(args)],
+    )
 
-    def parse_axis() -> None:
+
+def _parse_axes(
+    parser: Parser, scope: OperandScope
+) -> tuple[list[Parser.Argument], list[_ParsedAxis]]:
+    args: list[Parser.Argument] = []
+
+    def parse_axis() -> _ParsedAxis:
         args.append(parser.parse_argument(expect_type=False).resolve(IndexType()))
         parser.parse_punctuation(":")
         kind = parser.parse_keyword_in(AXIS_KINDS)
@@ -42,53 +74,10 @@ def parse_block(parser: Parser) -> BlockOp:
             parser.parse_punctuation(",")
             extent = scope.expr()
         parser.parse_punctuation("=")
-        axes.append((kind, lower, extent, scope.expr()))
+        return kind, lower, extent, scope.expr()
 
-    parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_axis)
-    bounds = _parse_bounds(parser, scope) if parser.parse_optional_keyword("where") else []
-    shift: dict[Atom, IntLike] = {Arg(i): Arg(i + len(axes)) for i in range(len(scope.unresolved))}
-    _number_axes_first(scope, [a.name.text[1:] for a in args])
-    reads = _parse_regions(parser, scope, "reads")
-    writes = _parse_regions(parser, scope, "writes")
-    annotations = parse_annotations(parser)
-    operands = _resolve(parser, scope, len(axes))
-    read_buffers, write_buffers = ([_buffer(parser, r) for r in group] for group in (reads, writes))
-    body = parser.parse_region(args)
-    moved = [(k, *(e.substitute(shift) for e in exprs)) for k, *exprs in axes]
-    return BlockOp(
-        operands=[operands, read_buffers, write_buffers],
-        properties={
-            "block_name": StringAttr(name),
-            "axes": ArrayAttr(
-                [AxisAttr(StringAttr(k), ExprAttr(lo), ExprAttr(ext)) for k, lo, ext, _ in moved]
-            ),
-            "bindings": ArrayAttr([ExprAttr(b) for *_, b in moved]),
-            "predicates": ArrayAttr(
-                [
-                    BoundAttr(ExprAttr(a.substitute(shift)), ExprAttr(b.substitute(shift)))
-                    for a, b in bounds
-                ]
-            ),
-            "reads": ArrayAttr([RegionAttr.of(r.mins, r.extents) for r in reads]),
-            "writes": ArrayAttr([RegionAttr.of(r.mins, r.extents) for r in writes]),
-            "annotations": annotations,
-        },
-        regions=[body],
-    )
-
-
-def _number_axes_first(scope: OperandScope, axis_names: Sequence[str]) -> None:
-    count = len(axis_names)
-    scope.names = {name: number + count for name, number in scope.names.items()}
-    scope.names |= {name: i for i, name in enumerate(axis_names)}
-    placeholders: list[UnresolvedOperand] = (
-        [scope.unresolved[0]] * count if scope.unresolved else []
-    )
-    scope.unresolved = [*placeholders, *scope.unresolved]
-
-
-def _resolve(parser: Parser, scope: OperandScope, axes: int) -> list[SSAValue]:
-    return [parser.resolve_operand(u, IndexType()) for u in scope.unresolved[axes:]]
+    axes = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_axis)
+    return args, axes
 
 
 def _parse_bounds(parser: Parser, scope: OperandScope) -> list[tuple[IntExpr, IntExpr]]:

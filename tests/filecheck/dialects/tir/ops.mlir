@@ -135,3 +135,17 @@ tir.prim_func @memory(%X: !tir.buffer<[16, n], f32>, %ok: i1) {
 // CHECK-SAME:   bound = #tir.bound<n, 4>,
 // CHECK-SAME:   region = #tir.region<[#sym.expr<0>], [#sym.expr<n>]>
 "test.op"() {"axis" = #tir.axis<"spatial", #sym.expr<0>, #sym.expr<n>>, "bound" = #tir.bound<n, 4>, "region" = #tir.region<[#sym.expr<0>], [#sym.expr<n>]>} : () -> ()
+
+// -----
+
+// Regions may use operands that no axis is bound to.
+// CHECK-LABEL: tir.prim_func @unbound
+// CHECK:         tir.block "b" (%v: spatial (0, 1) = 0) reads (%X[%i]) writes (%Y[%i])
+tir.prim_func @unbound(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], f32>) {
+  tir.for %i in (0, 4) {
+    tir.block "b" (%v: spatial (0, 1) = 0) reads (%X[%i]) writes (%Y[%i]) {
+      %x = tir.load %X[%i] : !tir.buffer<[4], f32>
+      tir.store %x, %Y[%i] : !tir.buffer<[4], f32>
+    }
+  }
+}
