@@ -23,10 +23,10 @@ ATTEMPTS = 64
 def draw_symbols(op: Operation, rng: np.random.Generator, largest: int) -> dict[str, int]:
     """Values from 1 to `largest` for the symbols of a function's parameters.
 
-    Raises EvaluationError where some dim stays below 1.
+    Raises EvaluationError where some dim with symbols stays below 1.
     """
     params = parameters(op)
-    dims = [d for _, type_ in params for d in _dims(type_)]
+    dims = [d for _, type_ in params for d in _dims(type_) if not d.is_constant]
     names = sorted({s for d in dims for s in d.symbols()})
     indices = [name for name, type_ in params if isinstance(type_, IndexType)]
     for _ in range(ATTEMPTS):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import IO, Any, NoReturn
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -125,24 +128,38 @@ def _read_weights(path: str | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             return dict(file)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
         raise UsageError(f"{path}: expected an .npz file of arrays: {error}") from None
 
 
 def _write_weights(path: str, module: ModuleOp) -> None:
-    arrays: dict[str, Any] = {}
+    """Write the arrays that the text of the module refers to.
+
+    Two that differ may have one name, which only one of them keeps.
+    """
+    arrays: dict[str, TensorData] = {}
     for op in module.walk():
         value = op.properties.get("value")
         if isinstance(value, DataAttr) and (isinstance(op, ConstantOp) or op.name == "rt.constant"):
-            _collect(arrays, value.data)
-    np.savez(path, **arrays)
+            op.properties["value"] = DataAttr(_collect(arrays, value.data))
+    contents = {label: data.values for label, data in arrays.items()}
+    with ZipFile(path, "w") as archive:  # `numpy.savez` refuses some names and changes the path
+        for label, array in contents.items():
+            with archive.open(f"{label}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-def _collect(arrays: dict[str, Any], data: TensorData) -> None:
-    if not data.is_inline:
-        arrays[data.label] = data.values
+def _collect(arrays: dict[str, TensorData], data: TensorData) -> TensorData:
+    """Add the data under a name that is free; returns it with that name."""
+    if data.is_inline:
+        return data
+    label, count = data.label, 0
+    while arrays.setdefault(label, data) != data:
+        count += 1
+        label = f"{data.label}_{count}"
+    return data if label == data.label else replace(data, key=label)
 
 
 def run(args: Sequence[str] | None = None) -> int:

@@ -39,7 +39,7 @@ from ...dialects.tir.verify_block import value_range
 from ..call_signature import Formal, buffer_formals, index_values, unify
 from ..loops.scope import name_of
 from ..loops.stack_buffers import stack_buffers
-from .memory_plan import aligned
+from .memory_plan import aligned, at_least_zero
 
 WORKSPACE = "workspace"
 
@@ -117,7 +117,7 @@ def _slots_size(op: tir.AllocBufferOp, type_: BufferType) -> IntExpr:
     own = op.result.type
     size = _slot_bytes(own)
     for count in type_.dims[: type_.rank - own.rank]:
-        size = size * count
+        size = size * at_least_zero(count)
     return size
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects.bounds import is_non_negative
-from ...dialects.int_expr import ZERO, IntExpr
+from ...dialects.int_expr import ZERO, IntExpr, maximum
 
 ALIGNMENT = 64
 """Bytes that every offset in the arena is a multiple of: a cache line, and the widest vector."""
@@ -70,8 +70,13 @@ def plan_memory(requests: Sequence[Request]) -> MemoryPlan:
 
 
 def aligned(size: IntExpr) -> IntExpr:
-    """The size rounded up to the alignment."""
-    return (size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
+    """The room of a buffer: its size rounded up to the alignment, nothing if that is negative."""
+    return at_least_zero((size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT)
+
+
+def at_least_zero(size: IntExpr) -> IntExpr:
+    """The size, or 0 where it is negative: what comes after must not move into what is before."""
+    return size if is_non_negative(size) else maximum(size, ZERO)
 
 
 def _is_enough(size: IntExpr, needed: IntExpr) -> bool:

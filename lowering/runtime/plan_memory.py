@@ -43,7 +43,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import rt, tir
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.int_expr import ONE, Atom, IntExpr, Sym
 from ...dialects.sym import exprs_of
 from ..call_signature import buffer_formals, unify
 from ..functions import callees_first, functions_by_name
@@ -126,7 +126,9 @@ def plan_function(func: rt.FuncOp) -> IntExpr | None:
 
 def _request(op: rt.AllocOp, steps: dict[Operation, int]) -> Request:
     users = [steps[use.operation] for use in op.result.uses]
-    return Request(op.result.type.size_in_bytes(), min(users), max(users))
+    size = op.result.type.size_in_bytes()
+    # Without an address of its own an empty buffer would be the same value as another one.
+    return Request(ONE if size.constant == 0 else size, min(users), max(users))
 
 
 def _add_arena(func: rt.FuncOp, plan: MemoryPlan) -> SSAValue:

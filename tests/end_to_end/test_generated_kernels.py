@@ -41,6 +41,14 @@ def wrapped(function):
     return call
 
 
+def conversion(dtype):
+    def convert(x):
+        with np.errstate(over="ignore"):
+            return np.asarray(x).astype(storage(dtype))
+
+    return convert
+
+
 def truncated_division(x, y):
     quotient = x // y
     return quotient + ((quotient < 0) & (quotient * y != x))
@@ -210,7 +218,7 @@ class Program:
                 return dim, self.axis(name)
 
     def number(self, dtype: str) -> Expr:
-        value = self.rng.randrange(2) if dtype == "bool" else self.rng.randrange(6)
+        value = self.rng.randrange(2) if dtype == "bool" else self.rng.randrange(1, 7)
         shown = bool(value) if dtype == "bool" else value
         return Expr(f"T.{dtype}({shown})", lambda env: np.asarray(value, storage(dtype)))
 
@@ -260,10 +268,8 @@ class Program:
 
     def cast(self, dtype: str, depth: int) -> Expr:
         source = self.pick(("int8", "uint16", "int32", "bool"))
-        value = self.expr(source, depth - 1)
-        return self.apply(
-            f'T.cast({{}}, "{dtype}")', lambda x: np.asarray(x).astype(storage(dtype)), value
-        )
+        operand = self.expr(source, depth - 1)
+        return self.apply(f'T.cast({{}}, "{dtype}")', conversion(dtype), operand)
 
     # Loops
 

@@ -366,3 +366,50 @@ def test_integer_division_of_every_sign_and_by_0(dtype):
         [0 if b == 0 else a - truncated(a, b) * b for a, b in pairs],
     ]
     np.testing.assert_array_equal(out, wrapped(want, dtype))
+
+
+def test_a_reduction_starts_over_where_its_first_point_comes_again():
+    function = kernel(
+        """
+        for i, k in T.grid(n, m * 2):
+            with T.block("b"):
+                vi = T.axis.spatial(n, i)
+                vk = T.axis.reduce(m, k // 2)
+                with T.init():
+                    O[vi] = T.float32(0)
+                O[vi] = O[vi] + X[vi, vk]
+        """,
+        "nm",
+        X=("(n, m)", "float32"),
+        O=("(n,)", "float32"),
+    )
+    x = whole_numbers(4, 6)
+    np.testing.assert_array_equal(result(function, x, shape=4), 2 * x.sum(1) - x[:, 0])
+
+
+def test_scratch_whose_size_comes_out_negative_is_empty():
+    """What lies after it in memory must not move into what lies before."""
+    function = kernel(
+        """
+        A = T.alloc_buffer((n,), "float32")
+        S = T.alloc_buffer((n - 100,), "float32")
+        B = T.alloc_buffer((n,), "float32")
+        for i in range(n):
+            A[i] = X[i]
+            B[i] = X[i] * T.float32(10)
+        for i in range(n - 100):
+            S[i] = X[i]
+        for i in range(n):
+            O[i] = A[i] + B[n - 1 - i]
+        for i in range(n - 100):
+            O[i] = O[i] + S[i]
+        """,
+        "n",
+        X=("(n,)", "float32"),
+        O=("(n,)", "float32"),
+    )
+    for n in (0, 1, 50, 99, 100, 101, 150):
+        x = whole_numbers(n)
+        want = x + 10 * x[::-1]
+        want[: max(n - 100, 0)] += x[: max(n - 100, 0)]
+        np.testing.assert_array_equal(result(function, x), want)
