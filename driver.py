@@ -158,10 +158,18 @@ def check_module(module: ModuleOp, executable: Executable | None = None) -> None
 
 
 def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:
-    """Functions of an executable on NumPy arrays."""
+    """Functions of an executable on NumPy arrays, in which bfloat16 is held as its 16 bits."""
+    from .runtime.tensor import Tensor, from_numpy
+
+    def tensor(array: Any, dtype: str) -> Tensor:
+        bits = from_numpy(array)
+        return Tensor(bits.address, bits.layout._replace(dtype=dtype), array)
 
     def run(function: str, args: list[Any]) -> list[Any]:
-        result = executable[function](*args)
+        params = executable[function].spec.params
+        result = executable[function](
+            *(tensor(a, p.dtype) for a, p in zip(args, params, strict=True))
+        )
         results = () if result is None else result if isinstance(result, tuple) else (result,)
         return [r.view() for r in results]
 
