@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, StringAttr
 from xdsl.ir import BlockArgument, Region, SSAValue
@@ -24,10 +23,6 @@ from xdsl.utils.exceptions import VerifyException
 from ..int_expr import IntExpr
 from ..sym import ExprAttr, OperandScope, pack, print_expr
 from .access import verify_args
-
-if TYPE_CHECKING:
-    pass
-
 
 LOOP_KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread_binding")
 
