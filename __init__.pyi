@@ -14,6 +14,7 @@ from .runtime import device as device
 from .runtime import get_global_func as get_global_func
 from .runtime import register_func as register_func
 from .runtime import register_global_func as register_global_func
+from .te import topi as topi
 
 __version__: str
 
@@ -33,18 +34,3 @@ class target:
 
 class tir:
     from .ir.function import PrimFunc as PrimFunc
-
-class topi:
-    add = staticmethod(te.topi.add)
-    divide = staticmethod(te.topi.divide)
-    matmul = staticmethod(te.topi.matmul)
-    maximum = staticmethod(te.topi.maximum)
-    minimum = staticmethod(te.topi.minimum)
-    multiply = staticmethod(te.topi.multiply)
-    subtract = staticmethod(te.topi.subtract)
-    transpose = staticmethod(te.topi.transpose)
-
-    class nn:
-        dense = staticmethod(te.topi.linear)
-        matmul = staticmethod(te.topi.matmul)
-        relu = staticmethod(te.topi.relu)

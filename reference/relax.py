@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -11,6 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects import relax
+from ..dialects.relax.operators.base import evaluated
 from ..dialects.relax.types import TensorType, tensors_in
 from ..dialects.sym import ExprAttr, exprs_of
 from .binding import Expected, bind_symbols
@@ -83,14 +85,30 @@ def _operator(graph: _Graph, op: relax.OperatorOp) -> None:
     arrays = [
         precision.load(b.dtype, b.array) if b.dtype == "bfloat16" else b.array for b in operands
     ]
-    found = np.asarray(op.reference(arrays, op.attribute_values()))
-    dtype = op.result.type.dtype or (operands[0].dtype if operands else str(found.dtype))
+    attributes = evaluated(op.attribute_values(), partial(number, symbols=graph.symbols))
+    found = op.reference(arrays, attributes)
+    if isinstance(op.result.type, TensorType):
+        result = _operator_result(graph, op, op.result.type, operands, found)
+    else:
+        types = tensors_in(op.result.type)
+        result = tuple(
+            _operator_result(graph, op, t, operands, f) for t, f in zip(types, found, strict=True)
+        )
+    graph.values[op.result] = result
+
+
+def _operator_result(
+    graph: _Graph, op: relax.OperatorOp, type_: TensorType, operands: Sequence[Buffer], found: Any
+) -> Buffer:
+    """The memory of what an operator's reference found, of the dtype and shape that it infers."""
+    precision, found = graph.session.precision, np.asarray(found)
+    dtype = type_.dtype or (operands[0].dtype if operands else str(found.dtype))
     stored = (
         precision.store(dtype, precision.narrow(dtype, found)) if dtype == "bfloat16" else found
     )
     array = np.array(stored, precision.storage(dtype))
-    if op.result.type.dims is not None:
-        shape = shape_of(op.result.type.dims, graph.symbols)
+    if type_.dims is not None:
+        shape = shape_of(type_.dims, graph.symbols)
         if shape != array.shape:
             raise EvaluationError(f"expected '{op.name}' to give shape {shape}, got {array.shape}")
     longest = max(
@@ -101,7 +119,7 @@ def _operator(graph: _Graph, op: relax.OperatorOp) -> None:
         b.array.size <= array.size and b.array.shape in (array.shape, ()) for b in operands
     )
     graph.session.terms = max(graph.session.terms, 1 if elementwise else longest)
-    graph.values[op.result] = Buffer(array, dtype, op.result.name_hint or op.name)
+    return Buffer(array, dtype, op.result.name_hint or op.name)
 
 
 def _fresh(graph: _Graph, type_: Attribute, name: str) -> GraphValue:

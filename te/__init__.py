@@ -3,7 +3,12 @@
 from . import topi as topi
 from .arithmetic import cast as cast
 from .arithmetic import const as const
+from .arithmetic import dim_expr as dim_expr
 from .arithmetic import symbol as symbol
+from .broadcast import ConstantTensor as ConstantTensor
+from .broadcast import broadcast_index as broadcast_index
+from .broadcast import broadcast_shape as broadcast_shape
+from .broadcast import elementwise as elementwise
 from .expr import Index as Index
 from .expr import PrimExpr as PrimExpr
 from .expr import Var as Var
@@ -21,7 +26,6 @@ from .tensor import placeholder as placeholder
 from .tensor import prod as prod
 from .tensor import reduce_axis as reduce_axis
 from .tensor import sum as sum
-from .topi import broadcast_shape as broadcast_shape
 
 
 def fma(x: PrimExpr, y: PrimExpr, z: PrimExpr) -> PrimExpr:

@@ -1,125 +1,85 @@
-"""Common operators as tensor expressions: graph operators are defined by them."""
+"""The graph operators as tensor expressions, in TVM's ``topi`` names: `add`, `matmul`, `softmax`.
+
+A function takes tensors (or numbers, for operands that broadcast) and the operator's attributes,
+and gives the tensors that the operator is lowered to.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any
 
-from ..dialects.relax.operators.base import broadcast_dims
-from .arithmetic import binary, const, convert, dim_expr
-from .expr import ExprLike, PrimExpr
-from .tensor import Tensor, compute, reduce_axis, shape_of
-from .tensor import max as te_max
-from .tensor import sum as te_sum
+from ..dialects.relax.operators import OPERATORS
+from ..dialects.relax.operators.base import OperatorOp, evaluated
+from .arithmetic import index_value
+from .broadcast import ConstantTensor
+from .expr import Imm
+from .tensor import Tensor
 
-Operand: TypeAlias = "Tensor | ExprLike"
-
-
-def broadcast_shape(lhs: Sequence[Any], rhs: Sequence[Any]) -> tuple[Any, ...]:
-    """The broadcast of two shapes; raises ValueError where they do not fit."""
-    return shape_of(broadcast_dims([dim_expr(d) for d in lhs], [dim_expr(d) for d in rhs]))
-
-
-def _element(operand: Operand, axes: Sequence[Any]) -> PrimExpr:
-    """The element of an operand that meets the result's element at `axes`."""
-    if not isinstance(operand, Tensor):
-        return convert(operand)
-    return operand(*_own_index(operand.shape, axes))
+RENAMED = {
+    "linear": "relax.linear",
+    "dense": "relax.linear",
+    "transpose": "relax.permute_dims",
+}
+"""Names that TVM's topi has for operators with other names in the graph."""
 
 
-def _own_index(dims: Sequence[Any], axes: Sequence[Any]) -> tuple[Any, ...]:
-    own = list(axes)[len(axes) - len(dims) :]
-    return tuple(
-        0 if isinstance(dim, int) and dim == 1 else axis
-        for dim, axis in zip(dims, own, strict=True)
-    )
+def _tensors(operands: list[Any]) -> list[Any]:
+    """Numbers among the operands as tensors without dims, of the dtype that the tensors have."""
+    dtypes = [o.dtype for o in operands if isinstance(o, Tensor)]
+
+    def tensor(operand: Any) -> Any:
+        if isinstance(operand, Tensor):
+            return operand
+        value = operand.value if isinstance(operand, Imm) else operand
+        if not isinstance(value, bool | int | float):
+            raise TypeError(f"expected a tensor or a number, got {type(operand).__name__}")
+        return ConstantTensor(value, dtypes[0] if dtypes else "float32")
+
+    return [tensor(o) for o in operands]
 
 
-def _elementwise(name: str, op: str) -> Callable[[Operand, Operand], Tensor]:
-    def function(lhs: Operand, rhs: Operand) -> Tensor:
-        shapes = [o.shape if isinstance(o, Tensor) else () for o in (lhs, rhs)]
-        return compute(
-            broadcast_shape(*shapes),
-            lambda *i: binary(op, _element(lhs, i), _element(rhs, i)),
-            name=f"T_{name}",
-        )
+def compute_operator(
+    operator: type[OperatorOp], tensors: Sequence[Tensor], attributes: dict[str, Any]
+) -> tuple[Tensor, ...]:
+    """The tensors that an operator is lowered to; its attributes are complete."""
+    te: Any = sys.modules[__package__ or ""]
+    found = operator.compute(te, tensors, evaluated(attributes, index_value))
+    return tuple(found) if isinstance(found, tuple | list) else (found,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
-    function.__name__ = name
-    function.__doc__ = f"`numpy.{name}` with broadcasting, of tensors and numbers."
+
+def _function(name: str, operator: type[OperatorOp]) -> Callable[..., Any]:
+    def function(*args: Any, **named: Any) -> Any:
+        operands, attributes = operator.bind(args, named)
+        complete = operator.decode(operator.encode(attributes))
+        outputs = compute_operator(operator, _tensors(operands), complete)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = operator.__doc__
     return function
 
 
-add = _elementwise("add", "add")
-subtract = _elementwise("subtract", "sub")
-multiply = _elementwise("multiply", "mul")
-divide = _elementwise("divide", "div")
-maximum = _elementwise("maximum", "max")
-minimum = _elementwise("minimum", "min")
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{n.rpartition(".")[2]: _function(n.rpartition(".")[2], op) for n, op in OPERATORS.items()},
+    **{name: _function(name, OPERATORS[full]) for name, full in RENAMED.items()},
+}
+
+nn = SimpleNamespace(
+    **{n: f for n, f in _FUNCTIONS.items() if f"relax.nn.{n}" in OPERATORS},
+    dense=_FUNCTIONS["dense"],
+    matmul=_FUNCTIONS["matmul"],
+)
+"""The functions of neural networks, and what TVM has among them: ``topi.nn.dense``."""
 
 
-def _check_contraction(name: str, lhs: Tensor, rhs: Tensor, lhs_dim: Any, rhs_dim: Any) -> None:
-    if dim_expr(lhs_dim) != dim_expr(rhs_dim):
-        raise ValueError(
-            f"expected shapes of {name} to fit, got {list(lhs.shape)} and {list(rhs.shape)}"
-        )
+def __getattr__(name: str) -> Any:
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
-def matmul(lhs: Tensor, rhs: Tensor) -> Tensor:
-    """Matrix product ``(…, n, k) @ (…, k, m)`` with vectors and batches as in `numpy.matmul`.
-
-    Raises ValueError where the shapes do not fit.
-    """
-    if lhs.ndim == 0 or rhs.ndim == 0:
-        raise ValueError("expected operands of matmul to have at least one dim, got a scalar")
-    _check_contraction("matmul", lhs, rhs, lhs.shape[-1], rhs.shape[-2 if rhs.ndim > 1 else -1])
-    batch = broadcast_shape(lhs.shape[:-2], rhs.shape[:-2])
-    rows = () if lhs.ndim == 1 else (lhs.shape[-2],)
-    columns = () if rhs.ndim == 1 else (rhs.shape[-1],)
-    k = reduce_axis((0, lhs.shape[-1]), name="k")
-
-    def element(*i: Any) -> Any:
-        outer, inner = i[: len(batch)], i[len(batch) :]
-        row, column = inner[: len(rows)], inner[len(rows) :]
-        left = (*_own_index(lhs.shape[:-2], outer), *row, k)
-        right = (*_own_index(rhs.shape[:-2], outer), k, *column)
-        return te_sum(lhs(*left) * rhs(*right), axis=k)
-
-    return compute((*batch, *rows, *columns), element, name="matmul")
-
-
-def linear(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``data @ weight.T + bias`` with data (…, k), weight (m, k) and bias (m,).
-
-    TVM's ``topi.nn.dense``, `torch.nn.functional.linear`. Raises ValueError where they
-    do not fit.
-    """
-    _check_contraction("linear", data, weight, data.shape[-1], weight.shape[-1])
-    k = reduce_axis((0, data.shape[-1]), name="k")
-    product = compute(
-        (*data.shape[:-1], weight.shape[0]),
-        lambda *i: te_sum(data(*i[:-1], k) * weight(i[-1], k), axis=k),
-        name="dense",
-    )
-    if bias is None:
-        return product
-    return compute(product.shape, lambda *i: product(*i) + bias(i[-1]), name="T_add")
-
-
-def relu(data: Tensor) -> Tensor:
-    """``max(data, 0)``; `torch.nn.functional.relu`."""
-    return compute(data.shape, lambda *i: te_max(data(*i), const(0, data.dtype)), name="relu")
-
-
-def transpose(data: Tensor, axes: Sequence[int] | None = None) -> Tensor:
-    """The dims in another order, reversed if none is given; `numpy.transpose`.
-
-    Raises ValueError unless `axes` is a permutation of the dims.
-    """
-    order = [a % data.ndim for a in axes] if axes is not None else list(range(data.ndim))[::-1]
-    if sorted(order) != list(range(data.ndim)):
-        raise ValueError(f"expected a permutation of {data.ndim} dims, got {axes}")
-    return compute(
-        [data.shape[a] for a in order],
-        lambda *i: data(*(i[order.index(a)] for a in range(data.ndim))),
-        name="T_transpose",
-    )
+def __dir__() -> list[str]:
+    return sorted(_FUNCTIONS)

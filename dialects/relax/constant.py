@@ -101,6 +101,13 @@ class TensorData:
         """The name under which a sidecar file holds the data."""
         return self.key or self.digest[:12]
 
+    def number(self) -> int | float | bool:
+        """The value of a constant of one element; raises ValueError where the data was not given.
+
+        bfloat16 is not decoded.
+        """
+        return self.values.reshape(-1)[0].item()
+
     def tensor_type(self) -> TensorType:
         """The type of the constant."""
         return TensorType.of(self.shape, element_type(self.dtype))

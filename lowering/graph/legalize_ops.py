@@ -7,16 +7,17 @@ becomes
     %y = relax.call_tir @relu(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>
 
 with ``tir.prim_func @relu`` in the module, private to it. Operators with the same operand types and
-attributes share one function. TVM's ``LegalizeOps``.
+attributes share one function; a constant without dims is written into it. TVM's ``LegalizeOps``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i1
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
@@ -24,31 +25,32 @@ from xdsl.utils.exceptions import PassFailedException
 from ... import te
 from ...dialects import relax, tir
 from ...dialects.int_expr import Atom, IntExpr, Sym
-from ...dialects.sym import expr_array
+from ...dialects.sym import expr_array, expr_symbols
+from ...te import topi
 from ..functions import PRIVATE, functions_by_name, unique_name
 
-Key = tuple[str, tuple[Attribute, ...], tuple[tuple[str, Attribute], ...]]
+Input: TypeAlias = "relax.TensorType | relax.TensorData"
+"""What a kernel is made for: a tensor of this type, or the value of a constant without dims."""
+
+Key: TypeAlias = tuple[str, tuple[Input, ...], tuple[tuple[str, Attribute], ...]]
 
 
 @dataclass
 class _Kernels:
-    """The kernels made so far in one module, by operator, operand types and attributes."""
+    """The kernels made so far in one module, by operator, inputs and attributes."""
 
     module: ModuleOp
     taken: set[str] = field(default_factory=lambda: set[str]())
     made: dict[Key, tir.PrimFuncOp] = field(default_factory=lambda: dict[Key, tir.PrimFuncOp]())
 
-    def kernel_for(self, op: relax.OperatorOp, types: list[relax.TensorType]) -> tir.PrimFuncOp:
-        """The function that computes an operator on tensors of these types."""
-        key = (
-            op.name,
-            tuple(types),
-            tuple(sorted(op.properties.items(), key=lambda item: item[0])),
-        )
+    def kernel_for(self, op: relax.OperatorOp, inputs: list[Input]) -> tir.PrimFuncOp:
+        """The function that computes an operator on such inputs."""
+        properties = sorted(op.properties.items(), key=lambda item: item[0])
+        key = (op.name, tuple(inputs), tuple(properties))
         if key not in self.made:
             name = unique_name(op.name.split(".")[-1], self.taken)
             self.taken.add(name)
-            kernel = _build(op, types, name)
+            kernel = _build(op, inputs, name)
             first = self.module.body.block.first_op
             assert first is not None
             self.module.body.block.insert_op_before(kernel, first)
@@ -56,29 +58,35 @@ class _Kernels:
         return self.made[key]
 
 
-def _build(op: relax.OperatorOp, types: list[relax.TensorType], name: str) -> tir.PrimFuncOp:
-    inputs = [
-        te.placeholder(te.tensor.shape_of(t.dims or ()), t.dtype or "", name=operand)
-        for t, operand in zip(types, type(op).operand_names(), strict=False)
-    ]
-    result = type(op).compute(te, inputs, op.attribute_values())
-    kernel = te.build_prim_func([*inputs, result], name)
+def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> tir.PrimFuncOp:
+    labels = type(op).operand_labels(len(inputs))
+    tensors = [_tensor(i, label) for i, label in zip(inputs, labels, strict=True)]
+    params = [t for t in tensors if not isinstance(t, te.ConstantTensor)]
+    outputs = topi.compute_operator(type(op), tensors, op.attribute_values())
+    kernel = te.build_prim_func([*params, *outputs], name)
     kernel.properties["attrs"] = DictionaryAttr(
         {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
     )
     return kernel
 
 
-def _opaque_dims(
-    types: list[relax.TensorType],
-) -> tuple[list[relax.TensorType], dict[IntExpr, IntExpr]]:
+def _tensor(given: Input, name: str) -> te.Tensor:
+    if isinstance(given, relax.TensorData):
+        return te.ConstantTensor(given.number(), given.dtype)
+    return te.placeholder(te.tensor.shape_of(given.dims or ()), given.dtype or "", name=name)
+
+
+def _opaque_dims(inputs: list[Input]) -> tuple[list[Input], dict[IntExpr, IntExpr]]:
     """Types whose dims are numbers and symbols: other expressions get symbols of their own."""
     names: dict[IntExpr, IntExpr] = {}
-    used = {s for t in types for s in t.symbols()}
-    renamed: list[relax.TensorType] = []
-    for type_ in types:
+    used = {s for i in inputs if isinstance(i, relax.TensorType) for s in i.symbols()}
+    renamed: list[Input] = []
+    for given in inputs:
+        if isinstance(given, relax.TensorData):
+            renamed.append(given)
+            continue
         dims: list[IntExpr] = []
-        for dim in type_.dims or ():
+        for dim in given.dims or ():
             if dim.is_constant or isinstance(dim.as_atom, Sym):
                 dims.append(dim)
                 continue
@@ -87,25 +95,30 @@ def _opaque_dims(
                 used.add(symbol)
                 names[dim] = IntExpr.of(Sym(symbol))
             dims.append(names[dim])
-        renamed.append(relax.TensorType.of(dims, type_.element_type))
+        renamed.append(relax.TensorType.of(dims, given.element_type))
     return renamed, names
 
 
+def _input(op: relax.OperatorOp, label: str, operand: SSAValue) -> Input:
+    type_ = operand.type
+    if not isinstance(type_, relax.TensorType) or type_.dims is None or type_.dtype is None:
+        raise PassFailedException(
+            f"expected {label} of '{op.name}' to have a known shape and dtype, got {type_}"
+        )
+    owner = operand.owner
+    if isinstance(owner, relax.ConstantOp) and not type_.dims and type_.dtype != "bfloat16":
+        return owner.value.data
+    return type_
+
+
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
-    types: list[relax.TensorType] = []
-    for name, operand in zip(type(op).operand_names(), op.operands, strict=False):
-        if (
-            not isinstance(operand.type, relax.TensorType)
-            or operand.type.dims is None
-            or operand.type.dtype is None
-        ):
-            raise PassFailedException(
-                f"expected {name} of '{op.name}' to have a known shape and dtype, "
-                f"got {operand.type}"
-            )
-        types.append(operand.type)
-    opaque, names = _opaque_dims(types)
-    kernel = kernels.kernel_for(op, opaque)
+    labels = type(op).operand_labels(len(op.operands))
+    inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
+    names: dict[IntExpr, IntExpr] = {}
+    if not any(expr_symbols(p) for p in op.properties.values()):
+        # Where attributes speak of the symbols too, dims must keep saying how they depend on them.
+        inputs, names = _opaque_dims(inputs)
+    kernel = kernels.kernel_for(op, inputs)
     back: dict[Atom, IntExpr] = {}
     for dim, symbol in names.items():
         atom = symbol.as_atom
@@ -121,7 +134,9 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
         if index_params
         else None
     )
-    call = relax.CallTIROp(kernel.sym_name.data, list(op.operands), op.result.type, variables)
+    pairs = zip(op.operands, inputs, strict=True)
+    args = [o for o, i in pairs if isinstance(i, relax.TensorType)]
+    call = relax.CallTIROp(kernel.sym_name.data, args, op.result.type, variables)
     call.location = op.location
     call.result.name_hint = op.result.name_hint
     Rewriter.replace_op(op, call)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import OptOperandDef
 
 from ...dialects import relax
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.types import TensorType, tensors_in
-from ...dialects.sym import expr_array
+from ...dialects.sym import expr_array, exprs_of
 from ..errors import ScriptError
 from .relax_dps import DPSCallParser
 from .relax_values import constant_data
@@ -148,28 +147,43 @@ class CallParser:
 
     def _operator_call(self, node: ast.Call, name: str) -> SSAValue:
         operator = relax.OPERATORS[name]
-        operand_names, attribute_names = operator.operand_names(), operator.attribute_names()
-        order = (*operand_names, *attribute_names)
-        if len(node.args) > len(order):
-            raise self.error(
-                node, f"expected at most {len(order)} arguments of '{name}', got {len(node.args)}"
-            )
-        given = dict(zip(order, node.args, strict=False))
-        for keyword in node.keywords:
-            if keyword.arg not in order or keyword.arg in given:
-                message = f"expected arguments {', '.join(order)} of '{name}', got '{keyword.arg}'"
-                raise self.error(keyword.value, message)
-            given[keyword.arg] = keyword.value
-        definitions = operator.get_irdl_definition().operands
-        required = [n for n, d in definitions if not isinstance(d, OptOperandDef)]
-        missing = [n for n in required if n not in given]
-        if missing:
-            raise self.error(
-                node, f"expected {', '.join(required)} of '{name}', got no {', '.join(missing)}"
-            )
-        operands = [self.values.value(given[n]) for n in operand_names if n in given]
-        attributes = {n: self.exprs.eval(given[n]) for n in attribute_names if n in given}
+        named = {k.arg: k.value for k in node.keywords if k.arg is not None}
+        try:
+            given = operator.match_arguments(node.args, named)
+        except ValueError as error:
+            known = (*operator.operand_names(), *operator.attribute_names())
+            wrong = (k.value for k in node.keywords if k.arg not in known)
+            raise self.error(next(wrong, node), str(error)) from None
+        operands = [
+            operand
+            for n in operator.operand_names()
+            if n in given
+            for operand in self._operands(given[n], n == operator.variadic_operand())
+        ]
+        attributes = {
+            n: self._attribute(given[n]) for n in operator.attribute_names() if n in given
+        }
         return self.operator(node, name, operands, attributes)
+
+    def _operands(self, node: ast.expr, several: bool) -> list[SSAValue]:
+        """The values of an operand: none for ``None``, the fields of a tuple for a variadic one."""
+        if isinstance(node, ast.Constant) and node.value is None:
+            return []
+        if several and isinstance(node, ast.Tuple | ast.List):
+            return [self.values.value(n) for n in node.elts]
+        value = self.values.value(node)
+        if several and isinstance(value.type, TupleType):
+            count = len(value.type.types.data)
+            return [self.values.field(value, i, node) for i in range(count)]
+        return [value]
+
+    def _attribute(self, node: ast.expr) -> Any:
+        """The Python value of an attribute; a shape may be written ``R.shape([n, 4])``."""
+        if isinstance(node, ast.Call) and self.path(node) == "R.shape" and len(node.args) == 1:
+            node = node.args[0]
+        value = self.exprs.eval(node)
+        type_ = getattr(value, "type", None)
+        return (type_.dims or ()) if isinstance(type_, relax.ShapeType) else value
 
     def operator(
         self, node: ast.AST, name: str, operands: Sequence[SSAValue], attributes: dict[str, Any]

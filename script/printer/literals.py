@@ -123,4 +123,6 @@ def python_text(value: Any) -> str:
         return quote(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(python_text(v) for v in cast('Sequence[Any]', value))}]"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'T.float64("{value}")'
     return str(value)

@@ -163,9 +163,26 @@ class FunctionPrinter:
         return self._call_text[type(op)](op)
 
     def _operator(self, op: OperatorOp) -> str:
-        named = {k: python_text(v) for k, v in op.attribute_values().items() if v is not None}
-        function = f"R.{op.name.removeprefix('relax.')}"
-        return call_text(function, *map(self.value, op.operands), **named)
+        operator = type(op)
+        operands = [self.value(o) for o in op.operands]
+        if operator.variadic_operand() is not None:
+            operands = [tuple_text(operands)]
+        given: dict[str, str] = dict(zip(operator.operand_names(), operands, strict=False))
+        for name, kind in operator.attribute_kinds().items():
+            if name in op.properties:
+                given[name] = self._attribute(kind.decode(op.properties[name]))
+        positional: list[str] = []
+        for name in operator.ORDER or operator.operand_names():
+            if name not in given or (name in op.properties and not operator.ORDER):
+                break
+            positional.append(given.pop(name))
+        return call_text(f"R.{op.name.removeprefix('relax.')}", *positional, **given)
+
+    def _attribute(self, value: Any) -> str:
+        """An attribute as scripts write it; expressions of symbols make a shape."""
+        if isinstance(value, tuple) and any(isinstance(v, IntExpr) for v in value):  # pyright: ignore[reportUnknownVariableType]
+            return f"R.shape([{', '.join(self._dim(v) for v in value)}])"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return python_text(value)
 
     def _callee(self, name: str) -> str:
         return name if self.module_name is None else f"cls.{name}"

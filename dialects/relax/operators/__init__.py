@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from . import elementwise, linear_algebra
 from .base import OperatorOp as OperatorOp
-from .elementwise import AddOp, DivideOp, EwiseFMAOp, MaximumOp, MultiplyOp, ReluOp, SubtractOp
-from .linear_algebra import LinearOp, MatmulOp, PermuteDimsOp
+
+_FAMILIES = (elementwise, linear_algebra)
+
+
+def _declared() -> list[type[OperatorOp]]:
+    found = [v for family in _FAMILIES for v in vars(family).values() if isinstance(v, type)]
+    return [c for c in found if issubclass(c, OperatorOp) and isinstance(vars(c).get("name"), str)]
+
 
 OPERATORS: dict[str, type[OperatorOp]] = {
-    op.name: op
-    for op in (
-        AddOp,
-        DivideOp,
-        EwiseFMAOp,
-        LinearOp,
-        MatmulOp,
-        MaximumOp,
-        MultiplyOp,
-        PermuteDimsOp,
-        ReluOp,
-        SubtractOp,
-    )
+    op.name: op for op in sorted(_declared(), key=lambda op: op.name)
 }
 """Operators by their full name, such as "relax.nn.relu"."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias, cast
 
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import DenseArrayBase, TupleType, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
+    AnyOf,
+    AttrSizedOperandSegments,
+    BaseAttr,
     IRDLOperation,
     OptOperandDef,
     ParsePropInAttrDict,
+    VarOperandDef,
     operand_def,
     result_def,
     traits_def,
@@ -19,8 +24,13 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ...int_expr import ONE, IntExpr
-from ..types import TensorType, python_shape, shape_text
+from ...int_expr import IntExpr
+from ..types import TensorType
+from .attributes import REQUIRED, AttributeKind
+from .language import TensorLanguage
+
+ResultType: TypeAlias = "TensorType | TupleType"
+"""The type of an operator's result: one tensor, or a tuple of tensors."""
 
 
 class OperatorOp(IRDLOperation, ABC):
@@ -28,13 +38,38 @@ class OperatorOp(IRDLOperation, ABC):
 
     A subclass gives `infer` (the result type from operand types and attributes, for static,
     symbolic and unknown shapes), `compute` (its definition in the tensor expression language, which
-    is how it is lowered) and `reference` (NumPy). The text form and the Python call
-    ``relax.op.NAME`` follow from the operand names and properties.
+    is how it is lowered, and its function in `topi`) and `reference` (NumPy). The text form and the
+    Python calls ``relax.op.NAME`` and ``R.NAME`` follow from operand names and attributes. An
+    attribute is declared as ``axis = opt_prop_def(Int(default=-1))``, see `attributes`.
     """
 
-    result = result_def(TensorType)
+    ORDER: ClassVar[tuple[str, ...]] = ()
+    """The order of arguments in a call, where it is not operands first, then attributes."""
+
+    result = result_def(AnyOf.get(BaseAttr(TensorType), BaseAttr(TupleType)))
     traits = traits_def(Pure())
     irdl_options = (ParsePropInAttrDict(),)
+
+    @classmethod
+    @abstractmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> ResultType:
+        """The type of the result; raises ValueError with one line where the operands do not fit.
+
+        Attributes are complete here and below, those that were not given with their defaults.
+        """
+
+    @classmethod
+    @abstractmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """The result as a tensor expression, or a tuple of them; `te` is that language's module.
+
+        A shape among the attributes comes as dims of that language: ints and expressions.
+        """
+
+    @classmethod
+    @abstractmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
+        """The result by NumPy, or a tuple of results; shapes among the attributes come as ints."""
 
     @classmethod
     def operand_names(cls) -> tuple[str, ...]:
@@ -42,67 +77,167 @@ class OperatorOp(IRDLOperation, ABC):
         return tuple(name for name, _ in cls.get_irdl_definition().operands)
 
     @classmethod
+    def operand_labels(cls, count: int) -> list[str]:
+        """A name for each of `count` operands; those of a variadic one are numbered."""
+        labels: list[str] = []
+        for name, size in zip(cls.operand_names(), cls._segments(count), strict=True):
+            several = name == cls.variadic_operand()
+            labels += [f"{name}_{i}" if several else name for i in range(size)]
+        return labels
+
+    @classmethod
+    def variadic_operand(cls) -> str | None:
+        """The operand that stands for several tensors, if there is one."""
+        operands = cls.get_irdl_definition().operands
+        return next((name for name, d in operands if _is_variadic(d)), None)
+
+    @classmethod
+    def attribute_kinds(cls) -> dict[str, AttributeKind]:
+        """What each attribute holds, in order."""
+        properties = cls.get_irdl_definition().properties
+        kinds = {name: d.constr for name, d in properties.items()}
+        return {name: k for name, k in kinds.items() if isinstance(k, AttributeKind)}
+
+    @classmethod
     def attribute_names(cls) -> tuple[str, ...]:
         """Names of the attributes, in order."""
-        return tuple(cls.get_irdl_definition().properties)
+        return tuple(cls.attribute_kinds())
 
     @classmethod
-    @abstractmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        """The type of the result; raises ValueError with one line where the operands do not fit."""
+    def match_arguments(cls, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by the names of operands and attributes.
 
-    @classmethod
-    @abstractmethod
-    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        """The result as a tensor expression; `te` is the tensor expression module."""
-
-    @classmethod
-    @abstractmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        """The result by NumPy."""
-
-    @classmethod
-    def encode(cls, attributes: dict[str, Any]) -> dict[str, Attribute | None]:
-        """Python attribute values as properties."""
-        if attributes:
+        Raises ValueError with one line for unknown, missing, double or too many arguments.
+        """
+        order = cls.ORDER or (*cls.operand_names(), *cls.attribute_names())
+        if len(args) > len(order):
             raise ValueError(
-                f"expected no attributes for '{cls.name}', got {', '.join(attributes)}"
+                f"expected at most {len(order)} arguments of '{cls.name}', got {len(args)}"
             )
-        return {}
+        given = dict(zip(order, args, strict=False))
+        for name, value in named.items():
+            if name not in order or name in given:
+                raise ValueError(
+                    f"expected arguments {', '.join(order)} of '{cls.name}', got '{name}'"
+                    + (" twice" if name in given else "")
+                )
+            given[name] = value
+        declared = cls.get_irdl_definition().operands
+        required = [n for n, d in declared if not isinstance(d, OptOperandDef)]
+        required += [n for n, k in cls.attribute_kinds().items() if k.default is REQUIRED]
+        missing = [n for n in order if n in required and n not in given]
+        if missing:
+            raise ValueError(
+                f"expected {', '.join(n for n in order if n in required)} of '{cls.name}', "
+                f"got no {', '.join(missing)}"
+            )
+        return given
+
+    @classmethod
+    def bind(
+        cls, args: Sequence[Any], named: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The operands and attributes of a call ``operator(*args, **named)``.
+
+        A list or tuple for a variadic operand is spread, `None` is left out. Raises ValueError
+        with one line where the arguments do not fit.
+        """
+        given = cls.match_arguments(args, named)
+        operands: list[Any] = []
+        for name in cls.operand_names():
+            value = given.get(name)
+            if name == cls.variadic_operand() and isinstance(value, list | tuple):
+                operands += cast("Sequence[Any]", value)
+            elif value is not None:
+                operands.append(value)
+        return operands, {n: given[n] for n in cls.attribute_names() if given.get(n) is not None}
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        """Python attribute values as properties; defaults are left out.
+
+        Raises ValueError with one line for an unknown attribute, a missing or a wrong value.
+        """
+        kinds = cls.attribute_kinds()
+        unknown = sorted(set(attributes) - set(kinds))
+        if unknown:
+            known = f"attributes among {', '.join(kinds)}" if kinds else "no attributes"
+            raise ValueError(f"expected {known} of '{cls.name}', got {', '.join(unknown)}")
+        properties: dict[str, Attribute] = {}
+        for name, kind in kinds.items():
+            value = attributes.get(name, kind.default)
+            if value is REQUIRED:
+                raise ValueError(f"expected attribute '{name}' of '{cls.name}', got none")
+            if value is None and kind.default is None:
+                continue
+            try:
+                encoded = kind.encode(value)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"expected {name} of '{cls.name}' to be {kind.what}, got {value!r}"
+                ) from None
+            if kind.default in (None, REQUIRED) or encoded != kind.encode(kind.default):
+                properties[name] = encoded
+        return properties
+
+    @classmethod
+    def decode(cls, properties: Mapping[str, Attribute]) -> dict[str, Any]:
+        """Properties as Python attribute values, with defaults; the inverse of `encode`."""
+        values: dict[str, Any] = {}
+        for name, kind in cls.attribute_kinds().items():
+            stored = properties.get(name)
+            if stored is None and kind.default is REQUIRED:
+                raise ValueError(f"expected attribute '{name}' of '{cls.name}', got none")
+            if stored is not None:
+                values[name] = kind.decode(stored)
+            elif kind.default is None:
+                values[name] = None
+            else:
+                values[name] = kind.decode(kind.encode(kind.default))
+        return values
 
     def attribute_values(self) -> dict[str, Any]:
-        """Properties as Python attribute values, the inverse of `encode`."""
-        return {}
+        """The attributes as Python values, with defaults."""
+        return self.decode(self.properties)
 
     @classmethod
     def of(
-        cls, operands: Sequence[SSAValue], attributes: dict[str, Any] | None = None
+        cls, operands: Sequence[SSAValue], attributes: Mapping[str, Any] | None = None
     ) -> OperatorOp:
         """The operation on these operands, with its result type inferred.
 
         Raises ValueError with one line where operands or attributes do not fit.
         """
-        values = attributes or {}
-        cls._verify_count(len(operands))
-        for name, operand in zip(cls.operand_names(), operands, strict=False):
+        properties = cls.encode(attributes or {})
+        sizes = cls._segments(len(operands))
+        for name, operand in zip(cls.operand_labels(len(operands)), operands, strict=True):
             if not isinstance(operand.type, TensorType):
                 raise ValueError(
                     f"expected {name} of '{cls.name}' to be a tensor, got {operand.type}"
                 )
         types = [o.type for o in operands if isinstance(o.type, TensorType)]
-        return cls.create(
-            operands=list(operands),
-            properties={k: v for k, v in cls.encode(values).items() if v is not None},
-            result_types=[cls.infer(types, values)],
-        )
+        result = cls.infer(types, cls.decode(properties))
+        if any(isinstance(o, AttrSizedOperandSegments) for o in cls.irdl_options):
+            properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+        return cls.create(operands=list(operands), properties=properties, result_types=[result])
 
     @classmethod
-    def _verify_count(cls, given: int) -> None:
+    def _segments(cls, given: int) -> list[int]:
+        """How many values each operand stands for; optional ones are left out from the end."""
         declared = cls.get_irdl_definition().operands
-        least = sum(not isinstance(d, OptOperandDef) for _, d in declared)
-        if not least <= given <= len(declared):
-            count = f"{least}" if least == len(declared) else f"{least} to {len(declared)}"
+        single = [d for _, d in declared if not _is_variadic(d)]
+        least = sum(not isinstance(d, OptOperandDef) for d in single)
+        bounded = len(single) == len(declared)
+        if given < least or (bounded and given > len(single)):
+            count = f"{least}" if least == len(single) else f"{least} to {len(single)}"
+            count = count if bounded else f"at least {least}"
             raise ValueError(f"expected {count} operands of '{cls.name}', got {given}")
+        left, sizes = given, list[int]()
+        for _, definition in declared:
+            taken = left if _is_variadic(definition) else min(1, left)
+            sizes.append(taken)
+            left -= taken
+        return sizes
 
     def verify_(self) -> None:
         types = [o.type for o in self.operands if isinstance(o.type, TensorType)]
@@ -114,6 +249,23 @@ class OperatorOp(IRDLOperation, ABC):
             raise VerifyException(
                 f"expected '{self.name}' to give {inferred}, got {self.result.type}"
             )
+
+
+def _is_variadic(definition: object) -> bool:
+    return isinstance(definition, VarOperandDef) and not isinstance(definition, OptOperandDef)
+
+
+def evaluated(attributes: Mapping[str, Any], value_of: Callable[[IntExpr], Any]) -> dict[str, Any]:
+    """Attributes whose integer expressions are replaced by `value_of` them."""
+
+    def value(attribute: Any) -> Any:
+        if isinstance(attribute, IntExpr):
+            return value_of(attribute)
+        if isinstance(attribute, tuple):
+            return tuple(value(a) for a in cast("tuple[Any, ...]", attribute))
+        return attribute
+
+    return {name: value(attribute) for name, attribute in attributes.items()}
 
 
 class UnaryOp(OperatorOp, ABC):
@@ -129,53 +281,3 @@ class BinaryOp(OperatorOp, ABC):
     lhs = operand_def(TensorType)
     rhs = operand_def(TensorType)
     assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
-
-
-def common_element_type(op_name: str, operands: Sequence[TensorType]) -> Attribute | None:
-    """The element type that all operands share.
-
-    `None` if one is unknown; raises ValueError if they differ.
-    """
-    known = [o for o in operands if o.dtype is not None]
-    for operand in known[1:]:
-        if operand.dtype != known[0].dtype:
-            raise ValueError(
-                f"expected operands of '{op_name}' to have one dtype, "
-                f"got {known[0].dtype} and {operand.dtype}"
-            )
-    return known[0].element_type if len(known) == len(operands) else None
-
-
-def broadcast_types(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
-    """NumPy broadcasting of two tensor types; raises ValueError where provably impossible."""
-    element = common_element_type(op_name, (lhs, rhs))
-    if lhs.dims is None or rhs.dims is None:
-        ranks = (lhs.rank, rhs.rank)
-        return TensorType.of(
-            None, element, None if None in ranks else max(r for r in ranks if r is not None)
-        )
-    try:
-        return TensorType.of(broadcast_dims(lhs.dims, rhs.dims), element)
-    except ValueError:
-        raise ValueError(
-            f"expected shapes of '{op_name}' to broadcast, "
-            f"got {shape_text(lhs)} and {shape_text(rhs)}"
-        ) from None
-
-
-def broadcast_dims(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> list[IntExpr]:
-    """The broadcast shape.
-
-    A symbolic dim against another is taken to be equal only if it is the same expression.
-    """
-    rank = max(len(lhs), len(rhs))
-    padded = ([ONE] * (rank - len(side)) + list(side) for side in (lhs, rhs))
-    dims: list[IntExpr] = []
-    for a, b in zip(*padded, strict=True):
-        if a == b or b == ONE:
-            dims.append(a)
-        elif a == ONE:
-            dims.append(b)
-        else:
-            raise ValueError(f"{python_shape(lhs)} and {python_shape(rhs)} do not broadcast")
-    return dims

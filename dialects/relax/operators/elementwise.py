@@ -1,4 +1,4 @@
-"""Elementwise operators with NumPy broadcasting: arithmetic, maximum, fused multiply-add, relu."""
+"""Elementwise operators of two or three tensors with NumPy broadcasting: arithmetic, maximum."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from ...dtypes import is_float
 from ..types import TensorType
-from .base import BinaryOp, OperatorOp, UnaryOp, broadcast_types
-
-
-def broadcast_indices(tensor: Any, axes: Sequence[Any]) -> tuple[Any, ...]:
-    """Indices into `tensor` for the element at `axes` of the broadcast result."""
-    own = list(axes)[len(axes) - len(tensor.shape) :]
-    return tuple(0 if dim == 1 else axis for dim, axis in zip(tensor.shape, own, strict=True))
+from .base import BinaryOp, OperatorOp, UnaryOp
+from .inference import broadcast_types, require_dtype, require_floats
+from .language import TensorLanguage
 
 
 class BinaryElementwiseOp(BinaryOp, ABC):
@@ -31,30 +26,39 @@ class BinaryElementwiseOp(BinaryOp, ABC):
 
     @classmethod
     @abstractmethod
-    def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         """The result element from the operands' elements."""
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        return broadcast_types(cls.name, operands[0], operands[1])
+        return broadcast_types(cls.name, *operands)
 
     @classmethod
-    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         lhs, rhs = tensors
-
-        def element(*i: Any) -> Any:
-            return cls.combine(te, lhs(*broadcast_indices(lhs, i)), rhs(*broadcast_indices(rhs, i)))
-
-        shape = te.broadcast_shape(lhs.shape, rhs.shape)
-        return te.compute(shape, element, name=f"T_{cls.name.removeprefix('relax.')}")
+        return te.elementwise(
+            lambda x, y: cls.combine(te, x, y),
+            lhs,
+            rhs,
+            name=f"T_{cls.name.removeprefix('relax.')}",
+        )
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return cls.numpy_function(*arrays)
 
 
+class ArithmeticOp(BinaryElementwiseOp, ABC):
+    """An elementwise operator of two tensors of numbers."""
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        require_dtype(cls.name, operands, lambda dtype: dtype != "bool", "numbers")
+        return super().infer(operands, attributes)
+
+
 @irdl_op_definition
-class AddOp(BinaryElementwiseOp):
+class AddOp(ArithmeticOp):
     """``lhs + rhs``; `numpy.add`, `torch.add`."""
 
     name = "relax.add"
@@ -64,12 +68,12 @@ class AddOp(BinaryElementwiseOp):
         return np.add(*arrays)
 
     @classmethod
-    def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return lhs + rhs
 
 
 @irdl_op_definition
-class SubtractOp(BinaryElementwiseOp):
+class SubtractOp(ArithmeticOp):
     """``lhs - rhs``; `numpy.subtract`, `torch.sub`."""
 
     name = "relax.subtract"
@@ -79,12 +83,12 @@ class SubtractOp(BinaryElementwiseOp):
         return np.subtract(*arrays)
 
     @classmethod
-    def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return lhs - rhs
 
 
 @irdl_op_definition
-class MultiplyOp(BinaryElementwiseOp):
+class MultiplyOp(ArithmeticOp):
     """``lhs * rhs``; `numpy.multiply`, `torch.mul`."""
 
     name = "relax.multiply"
@@ -94,7 +98,7 @@ class MultiplyOp(BinaryElementwiseOp):
         return np.multiply(*arrays)
 
     @classmethod
-    def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return lhs * rhs
 
 
@@ -110,15 +114,11 @@ class DivideOp(BinaryElementwiseOp):
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        for operand in operands:
-            if operand.dtype is not None and not is_float(operand.dtype):
-                raise ValueError(
-                    f"expected operands of '{cls.name}' to be floats, got {operand.dtype}"
-                )
+        require_floats(cls.name, operands)
         return super().infer(operands, attributes)
 
     @classmethod
-    def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return lhs / rhs
 
 
@@ -133,8 +133,23 @@ class MaximumOp(BinaryElementwiseOp):
         return np.maximum(*arrays)
 
     @classmethod
-    def combine(cls, te: Any, lhs: Any, rhs: Any) -> Any:
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return te.max(lhs, rhs)
+
+
+@irdl_op_definition
+class MinimumOp(BinaryElementwiseOp):
+    """The smaller of two, NaN where either is NaN; `numpy.minimum`, `torch.minimum`."""
+
+    name = "relax.minimum"
+
+    @staticmethod
+    def numpy_function(*arrays: Any) -> Any:
+        return np.minimum(*arrays)
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.min(lhs, rhs)
 
 
 @irdl_op_definition
@@ -148,13 +163,9 @@ class ReluOp(UnaryOp):
         return operands[0]
 
     @classmethod
-    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
-
-        def element(*i: Any) -> Any:
-            return te.max(data(*i), te.const(0, data.dtype))
-
-        return te.compute(data.shape, element, name="compute")
+        return te.elementwise(lambda x: te.max(x, te.const(0, x.dtype)), data, name="compute")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -175,18 +186,13 @@ class EwiseFMAOp(OperatorOp):
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        x, y, z = operands
-        return broadcast_types(cls.name, broadcast_types(cls.name, x, y), z)
+        require_dtype(cls.name, operands, lambda dtype: dtype != "bool", "numbers")
+        return broadcast_types(cls.name, *operands)
 
     @classmethod
-    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         x, y, z = tensors
-
-        def element(*i: Any) -> Any:
-            return te.fma(*(t(*broadcast_indices(t, i)) for t in (x, y, z)))
-
-        shape = te.broadcast_shape(te.broadcast_shape(x.shape, y.shape), z.shape)
-        return te.compute(shape, element, name="T_fma")
+        return te.elementwise(te.fma, x, y, z, name="T_fma")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -7,13 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
-from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .base import BinaryOp, OperatorOp, UnaryOp, broadcast_dims, common_element_type
+from .attributes import Ints
+from .base import BinaryOp, OperatorOp, UnaryOp
+from .inference import broadcast_dims, common_element_type
+from .language import TensorLanguage
 
 
 def matmul_type(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
@@ -40,6 +41,15 @@ def matmul_type(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
     return TensorType.of([*batch, *rows, *columns], element)
 
 
+def _require_same_length(
+    te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, rhs_dim: Any
+) -> None:
+    if te.dim_expr(lhs.shape[-1]) != te.dim_expr(rhs_dim):
+        raise ValueError(
+            f"expected shapes of '{op_name}' to fit, got {list(lhs.shape)} and {list(rhs.shape)}"
+        )
+
+
 @irdl_op_definition
 class MatmulOp(BinaryOp):
     """Matrix product with batching and broadcasting.
@@ -54,8 +64,24 @@ class MatmulOp(BinaryOp):
         return matmul_type(cls.name, operands[0], operands[1])
 
     @classmethod
-    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        return te.topi.matmul(*tensors)
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        lhs, rhs = tensors
+        if 0 in (lhs.ndim, rhs.ndim):
+            raise ValueError("expected operands of matmul to have at least one dim, got a scalar")
+        _require_same_length(te, cls.name, lhs, rhs, rhs.shape[-2 if rhs.ndim > 1 else -1])
+        batch = te.broadcast_shape(lhs.shape[:-2], rhs.shape[:-2])
+        rows = () if lhs.ndim == 1 else (lhs.shape[-2],)
+        columns = () if rhs.ndim == 1 else (rhs.shape[-1],)
+        k = te.reduce_axis((0, lhs.shape[-1]), name="k")
+
+        def element(*i: Any) -> Any:
+            outer, inner = i[: len(batch)], i[len(batch) :]
+            row, column = inner[: len(rows)], inner[len(rows) :]
+            left = (*te.broadcast_index(lhs.shape[:-2], outer), *row, k)
+            right = (*te.broadcast_index(rhs.shape[:-2], outer), k, *column)
+            return te.sum(lhs(*left) * rhs(*right), axis=k)
+
+        return te.compute((*batch, *rows, *columns), element, name="matmul")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -108,8 +134,18 @@ class LinearOp(OperatorOp):
         return product
 
     @classmethod
-    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        return te.topi.linear(*tensors)
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, weight, *bias = tensors
+        _require_same_length(te, cls.name, data, weight, weight.shape[-1])
+        k = te.reduce_axis((0, data.shape[-1]), name="k")
+        product = te.compute(
+            (*data.shape[:-1], weight.shape[0]),
+            lambda *i: te.sum(data(*i[:-1], k) * weight(i[-1], k), axis=k),
+            name="dense",
+        )
+        if not bias:
+            return product
+        return te.elementwise(lambda x, b: x + b, product, bias[0], name="T_add")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -123,22 +159,7 @@ class PermuteDimsOp(UnaryOp):
     """Reorder the dims, reversing them without `axes`; `numpy.transpose`, `torch.permute`."""
 
     name = "relax.permute_dims"
-    axes = opt_prop_def(DenseArrayBase)
-
-    @classmethod
-    def encode(cls, attributes: dict[str, Any]) -> dict[str, Attribute | None]:
-        axes = cast("Sequence[int] | None", attributes.get("axes"))
-        unknown = set(attributes) - {"axes"}
-        if unknown:
-            raise ValueError(
-                f"expected attributes of '{cls.name}' among axes, got {', '.join(sorted(unknown))}"
-            )
-        return {"axes": None if axes is None else DenseArrayBase.from_list(i64, list(axes))}
-
-    def attribute_values(self) -> dict[str, Any]:
-        if self.axes is None:
-            return {"axes": None}
-        return {"axes": cast("DenseArrayBase[IntegerType]", self.axes).get_values()}
+    axes = opt_prop_def(Ints(default=None))
 
     @classmethod
     def order(cls, rank: int, attributes: dict[str, Any]) -> list[int]:
@@ -169,7 +190,7 @@ class PermuteDimsOp(UnaryOp):
         )
 
     @classmethod
-    def compute(cls, te: Any, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
         order = cls.order(len(data.shape), attributes)
 

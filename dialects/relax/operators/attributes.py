@@ -1,0 +1,216 @@
+"""Attributes of graph operators: how Python values are held as properties, one class a kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from typing_extensions import TypeVar
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    f64,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute
+from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext
+from xdsl.utils.exceptions import VerifyException
+
+from ...dtypes import dtype_name, element_type, is_element_type
+from ...int_expr import IntExpr
+from ...sym import ExprAttr, expr_array, exprs_of
+
+REQUIRED: Any = object()
+"""The default of an attribute that a call must give."""
+
+
+@dataclass(frozen=True)
+class AttributeKind(AttrConstraint[Attribute], ABC):
+    """What an attribute holds; as a constraint, what its property may be.
+
+    A value equal to `default` is not stored, so that equal operators have equal properties.
+    """
+
+    default: Any = REQUIRED
+
+    @property
+    @abstractmethod
+    def what(self) -> str:
+        """The values it takes, for messages."""
+
+    @abstractmethod
+    def encode(self, value: Any) -> Attribute:
+        """A Python value as a property; raises TypeError or ValueError for any other value."""
+
+    @abstractmethod
+    def decode(self, attribute: Attribute) -> Any:
+        """The Python value of a property; raises TypeError for any other attribute."""
+
+    def mapping_type_vars(
+        self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
+    ) -> AttributeKind:
+        return self
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        try:
+            self.decode(attr)
+        except (TypeError, ValueError):
+            raise VerifyException(f"expected {self.what}, got {attr}") from None
+
+
+def _type_of(attribute: Any) -> Attribute:
+    return attribute.type
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError
+    return value.__index__()
+
+
+@dataclass(frozen=True)
+class Int(AttributeKind):
+    """An integer, held as i64."""
+
+    @property
+    def what(self) -> str:
+        return "an int"
+
+    def encode(self, value: Any) -> Attribute:
+        return IntegerAttr(_integer(value), i64)
+
+    def decode(self, attribute: Attribute) -> Any:
+        if isinstance(attribute, IntegerAttr) and _type_of(attribute) == i64:
+            return attribute.value.data
+        raise TypeError
+
+
+@dataclass(frozen=True)
+class Bool(AttributeKind):
+    """A truth value, held as i1."""
+
+    @property
+    def what(self) -> str:
+        return "a bool"
+
+    def encode(self, value: Any) -> Attribute:
+        if value not in (True, False):
+            raise TypeError
+        return IntegerAttr(int(value), i1)
+
+    def decode(self, attribute: Attribute) -> Any:
+        if isinstance(attribute, IntegerAttr) and _type_of(attribute) == i1:
+            return bool(attribute.value.data)
+        raise TypeError
+
+
+@dataclass(frozen=True)
+class Number(AttributeKind):
+    """An int (i64) or a float (f64)."""
+
+    @property
+    def what(self) -> str:
+        return "a number"
+
+    def encode(self, value: Any) -> Attribute:
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, float):
+            return FloatAttr(value, f64)
+        return IntegerAttr(int(value) if isinstance(value, bool) else _integer(value), i64)
+
+    def decode(self, attribute: Attribute) -> Any:
+        if isinstance(attribute, IntegerAttr | FloatAttr) and _type_of(attribute) in (i64, f64):
+            return cast("IntegerAttr[Any] | FloatAttr[Any]", attribute).value.data
+        raise TypeError
+
+
+@dataclass(frozen=True)
+class Text(AttributeKind):
+    """One of several words."""
+
+    choices: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        return f"one of {', '.join(self.choices)}" if self.choices else "a string"
+
+    def encode(self, value: Any) -> Attribute:
+        if not isinstance(value, str) or (self.choices and value not in self.choices):
+            raise TypeError
+        return StringAttr(value)
+
+    def decode(self, attribute: Attribute) -> Any:
+        if isinstance(attribute, StringAttr) and (
+            not self.choices or attribute.data in self.choices
+        ):
+            return attribute.data
+        raise TypeError
+
+
+@dataclass(frozen=True)
+class DType(AttributeKind):
+    """The name of a dtype, held as an element type."""
+
+    @property
+    def what(self) -> str:
+        return "a dtype"
+
+    def encode(self, value: Any) -> Attribute:
+        return element_type(str(value))
+
+    def decode(self, attribute: Attribute) -> Any:
+        if is_element_type(attribute):
+            return dtype_name(attribute)
+        raise TypeError
+
+
+@dataclass(frozen=True)
+class Ints(AttributeKind):
+    """Several integers; one alone stands for a sequence of one."""
+
+    @property
+    def what(self) -> str:
+        return "ints"
+
+    def encode(self, value: Any) -> Attribute:
+        values = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
+        return DenseArrayBase.from_list(i64, [_integer(v) for v in values])
+
+    def decode(self, attribute: Attribute) -> Any:
+        array = cast("DenseArrayBase[Any]", attribute)
+        if isinstance(attribute, DenseArrayBase) and array.elt_type == i64:
+            return tuple(array.get_values())
+        raise TypeError
+
+
+@dataclass(frozen=True)
+class Exprs(AttributeKind):
+    """A shape or other integers over the symbols of the function: a tuple of `IntExpr`."""
+
+    @property
+    def what(self) -> str:
+        return "ints or expressions of symbols"
+
+    def encode(self, value: Any) -> Attribute:
+        values: Any = getattr(value, "values", value)
+        items = cast("Sequence[Any]", values) if isinstance(values, list | tuple) else (values,)
+        return expr_array([_expression(v) for v in items])
+
+    def decode(self, attribute: Attribute) -> Any:
+        array = cast("ArrayAttr[Any]", attribute)
+        if isinstance(attribute, ArrayAttr) and all(
+            isinstance(a, ExprAttr) and not a.data.args() for a in array.data
+        ):
+            return exprs_of(array)
+        raise TypeError
+
+
+def _expression(value: Any) -> IntExpr:
+    inner = getattr(value, "expr", value)
+    return inner if isinstance(inner, IntExpr) else IntExpr.of(_integer(inner))

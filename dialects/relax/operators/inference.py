@@ -1,0 +1,120 @@
+"""Rules that the inference of many operators shares: dtypes, broadcasting, axes, tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, TupleType
+from xdsl.ir import Attribute, TypeAttribute
+
+from ...dtypes import is_float
+from ...int_expr import ONE, IntExpr
+from ..types import TensorType, python_shape, shape_text
+
+
+def common_element_type(op_name: str, operands: Sequence[TensorType]) -> Attribute | None:
+    """The element type that all operands share.
+
+    `None` if one is unknown; raises ValueError if they differ.
+    """
+    known = [o for o in operands if o.dtype is not None]
+    for operand in known[1:]:
+        if operand.dtype != known[0].dtype:
+            raise ValueError(
+                f"expected operands of '{op_name}' to have one dtype, "
+                f"got {known[0].dtype} and {operand.dtype}"
+            )
+    return known[0].element_type if len(known) == len(operands) else None
+
+
+def require_dtype(
+    op_name: str, operands: Sequence[TensorType], accepts: Callable[[str], bool], what: str
+) -> None:
+    """Raise ValueError unless every operand of known dtype is one of `what`."""
+    for operand in operands:
+        if operand.dtype is not None and not accepts(operand.dtype):
+            raise ValueError(f"expected operands of '{op_name}' to be {what}, got {operand.dtype}")
+
+
+def require_floats(op_name: str, operands: Sequence[TensorType]) -> None:
+    """Raise ValueError unless every operand of known dtype is of floats."""
+    require_dtype(op_name, operands, is_float, "floats")
+
+
+def require_rank(op_name: str, subject: str, type_: TensorType, *ranks: int) -> None:
+    """Raise ValueError for a tensor of known rank that has none of these."""
+    if type_.rank is not None and type_.rank not in ranks:
+        expected = " or ".join(str(r) for r in ranks)
+        raise ValueError(
+            f"expected {subject} of '{op_name}' to have rank {expected}, got {shape_text(type_)}"
+        )
+
+
+def broadcast_types(op_name: str, *operands: TensorType) -> TensorType:
+    """NumPy broadcasting of tensor types; raises ValueError where provably impossible."""
+    element = common_element_type(op_name, operands)
+    result = operands[0]
+    for operand in operands[1:]:
+        result = _broadcast_pair(op_name, result, operand)
+    return TensorType(result.shape, TensorType.of(None, element).element_type)
+
+
+def _broadcast_pair(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
+    if lhs.dims is None or rhs.dims is None:
+        ranks = (lhs.rank, rhs.rank)
+        return TensorType.of(
+            None, None, None if None in ranks else max(r for r in ranks if r is not None)
+        )
+    try:
+        return TensorType.of(broadcast_dims(lhs.dims, rhs.dims), None)
+    except ValueError:
+        raise ValueError(
+            f"expected shapes of '{op_name}' to broadcast, "
+            f"got {shape_text(lhs)} and {shape_text(rhs)}"
+        ) from None
+
+
+def broadcast_dims(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> list[IntExpr]:
+    """The broadcast shape.
+
+    A symbolic dim against another is taken to be equal only if it is the same expression.
+    """
+    rank = max(len(lhs), len(rhs))
+    padded = ([ONE] * (rank - len(side)) + list(side) for side in (lhs, rhs))
+    dims: list[IntExpr] = []
+    for a, b in zip(*padded, strict=True):
+        if a == b or b == ONE:
+            dims.append(a)
+        elif a == ONE:
+            dims.append(b)
+        else:
+            raise ValueError(f"{python_shape(lhs)} and {python_shape(rhs)} do not broadcast")
+    return dims
+
+
+def normalize_axis(op_name: str, axis: int, rank: int, name: str = "axis") -> int:
+    """The axis counted from the front; raises ValueError where a tensor of `rank` has no such."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"expected {name} of '{op_name}' in [{-rank}, {rank}), got {axis}")
+    return axis + rank if axis < 0 else axis
+
+
+def normalize_axes(
+    op_name: str, axes: Sequence[int] | None, rank: int, name: str = "axis"
+) -> tuple[int, ...]:
+    """Distinct axes counted from the front, in the given order; all where none are given.
+
+    Raises ValueError for one that a tensor of `rank` does not have, or that comes twice.
+    """
+    if axes is None:
+        return tuple(range(rank))
+    found = tuple(normalize_axis(op_name, a, rank, name) for a in axes)
+    if len(set(found)) != len(found):
+        raise ValueError(f"expected distinct {name} of '{op_name}', got {tuple(axes)}")
+    return found
+
+
+def tuple_type(fields: Sequence[Attribute]) -> TupleType:
+    """The type of several results."""
+    return TupleType(ArrayAttr([cast(TypeAttribute, f) for f in fields]))

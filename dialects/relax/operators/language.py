@@ -1,0 +1,48 @@
+"""The tensor expression language as operators see it: they are given `te`, and do not import it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, overload
+
+
+class TensorLanguage(Protocol):
+    """The module `te`; functions that take functions are declared here, the rest is `Any`."""
+
+    def compute(
+        self, shape: Sequence[Any], fcompute: Callable[..., Any], name: str = "compute"
+    ) -> Any:
+        """The tensor of this shape whose element at ``(i, j, …)`` is ``fcompute(i, j, …)``."""
+        ...
+
+    @overload
+    def elementwise(
+        self, function: Callable[[Any], Any], x: Any, /, *, name: str = "compute"
+    ) -> Any: ...
+
+    @overload
+    def elementwise(
+        self, function: Callable[[Any, Any], Any], x: Any, y: Any, /, *, name: str = "compute"
+    ) -> Any: ...
+
+    @overload
+    def elementwise(
+        self,
+        function: Callable[[Any, Any, Any], Any],
+        x: Any,
+        y: Any,
+        z: Any,
+        /,
+        *,
+        name: str = "compute",
+    ) -> Any:
+        """The tensor of a function of the operands' elements, which are broadcast."""
+        ...
+
+    def comm_reducer(
+        self, fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce"
+    ) -> Any:
+        """A reduction from a commutative combiner and its identity."""
+        ...
+
+    def __getattr__(self, name: str) -> Any: ...
