@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -128,20 +128,12 @@ def build(
 
 
 def _compile(module: ModuleOp, target: str | Mapping[str, Any] | Target) -> Executable:
-    from .backend.build import compile_executable
     from .backend.target import Target
-    from .lowering.llvm.interface import module_interface
-    from .lowering.verify_names import verify_packed_names
+    from .compilation import compile_module
 
-    verify_packed_names(module)
-    resolved, context, lowered = Target(target), get_context(), module.clone()
-    verify(lowered)
+    resolved = Target(target)
     with _without_collector():
-        for stage in STAGES[:-1]:
-            run_stage(lowered, stage, context)
-        interface = module_interface(lowered)
-        run_stage(lowered, STAGES[-1], context)
-        return compile_executable(interface.functions, interface.constants, lowered, resolved)
+        return compile_module(module, resolved)
 
 
 def check_module(module: ModuleOp, executable: Executable | None = None) -> None:
@@ -159,6 +151,7 @@ def check_module(module: ModuleOp, executable: Executable | None = None) -> None
 
 def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:
     """Functions of an executable on NumPy arrays, in which bfloat16 is held as its 16 bits."""
+    from .runtime.structure import result_arrays
     from .runtime.tensor import Tensor, from_numpy
 
     def tensor(array: Any, dtype: str) -> Tensor:
@@ -166,12 +159,15 @@ def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any
         return Tensor(bits.address, bits.layout._replace(dtype=dtype), array)
 
     def run(function: str, args: list[Any]) -> list[Any]:
-        params = executable[function].spec.params
-        result = executable[function](
-            *(tensor(a, p.dtype) for a, p in zip(args, params, strict=True))
-        )
-        results = () if result is None else result if isinstance(result, tuple) else (result,)
-        return [r.view() for r in results]
+        callee = executable[function]
+        dtypes = iter([p.dtype for p in callee.spec.params])
+
+        def value(arg: Any) -> Any:
+            if isinstance(arg, tuple):
+                return tuple(value(a) for a in cast("tuple[Any, ...]", arg))
+            return tensor(arg, next(dtypes)) if hasattr(arg, "shape") else arg
+
+        return result_arrays(callee.spec, callee(*map(value, args)))
 
     return run
 

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.relax.constant import TensorData
 from ..runtime.executable import Executable
+from ..runtime.saving import stored_tensor
 from ..runtime.signature import FunctionSpec
-from ..runtime.tensor import Layout, Tensor, from_numpy
-from .jit import compile_module
+from .jit import Library, compile_module, join_libraries
 from .llvm_text import emit_module
 from .target import Target
+
+
+class MachineCode(NamedTuple):
+    """A module of the `llvm` dialect as LLVM IR text, and what LLVM has made of it."""
+
+    llvm_ir: str
+    library: Library
+
+
+def compile_llvm(module: ModuleOp, target: Target, opt_level: int = 3) -> MachineCode:
+    """Machine code of a module in the `llvm` dialect.
+
+    Raises BackendError for what LLVM does not accept.
+    """
+    text = emit_module(module, target)
+    return MachineCode(text, compile_module(text, target, opt_level))
 
 
 def compile_executable(
@@ -23,31 +39,39 @@ def compile_executable(
     target: Target,
     opt_level: int = 3,
 ) -> Executable:
-    """The executable of a module in the `llvm` dialect.
+    """The executable of a module in the `llvm` dialect, by itself.
 
     `functions` and `constants` are the interface of the module, taken before it was converted
-    (`lowering.llvm.interface.module_interface`). `attributes` of the result hold the target and the
-    LLVM IR as text, and as functions without arguments what is only made when asked for:
-    "optimized_llvm_ir", "assembly" and "object". Raises BackendError for what LLVM does not accept,
+    (`lowering.llvm.interface.module_interface`). Raises BackendError for what LLVM does not accept,
     ValueError for a constant whose data was not given.
     """
-    text = emit_module(llvm_module, target)
-    library = compile_module(text, target, opt_level)
-    attributes = {
-        "target": str(target),
-        "llvm_ir": text,
+    code = compile_llvm(llvm_module, target, opt_level)
+    return link_executable(functions, constants, [code])
+
+
+def link_executable(
+    functions: Iterable[FunctionSpec],
+    constants: Iterable[TensorData],
+    parts: Sequence[MachineCode],
+    kernels: int = 0,
+) -> Executable:
+    """The executable of a module's parts, which may call each other.
+
+    `attributes` of the result hold the target, the number of kernels and the LLVM IR as text, and
+    as functions without arguments what is only made when asked for.
+    """
+    library = join_libraries([part.library for part in parts])
+    llvm_ir = "\n".join(part.llvm_ir for part in parts)
+    attributes = {**attributes_of(library, llvm_ir), "kernels": kernels}
+    tensors = [stored_tensor(c.values, c.dtype) for c in constants]
+    return Executable(functions, library, tensors, attributes)
+
+
+def attributes_of(library: Library, llvm_ir: str) -> dict[str, Any]:
+    """What an executable tells about its code."""
+    return {
+        "target": str(library.target),
+        "llvm_ir": llvm_ir,
         "optimized_llvm_ir": library.optimized_ir,
         "assembly": library.assembly,
-        "object": library.object_bytes,
     }
-    return Executable(functions, library, [constant_tensor(c) for c in constants], attributes)
-
-
-def constant_tensor(data: TensorData) -> Tensor:
-    """The run-time tensor that shares the memory of a constant."""
-    tensor = from_numpy(np.asarray(data.values))
-    if data.dtype == tensor.dtype:
-        return tensor
-    # bfloat16 is held as its bits, for NumPy has no such type.
-    layout = Layout(tensor.shape, data.dtype, tensor.layout.strides, tensor.layout.writable)
-    return Tensor(tensor.address, layout, tensor)

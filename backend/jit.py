@@ -4,88 +4,64 @@ Text is parsed, optimised by LLVM's default pipeline and turned into one object 
 gets loaded: a cached object and freshly compiled text take the same way into memory.
 """
 
-import ctypes
-import itertools
 import re
-import sys
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..runtime.llvm_binding import LLVM_LOCK, binding, llvm_module
+from ..runtime.native import Machine, NativeCode
+from .cpu_features import required_machine
 from .errors import BackendError
-from .llvm_binding import LLVM_LOCK, binding, llvm_module
-from .object_file import undefined_symbols
 from .target import Target, create_target_machine
 
-_LIBM = {"linux": ("libm.so.6",), "darwin": ("libm.dylib",), "win32": ("ucrtbase.dll",)}
-_library_numbers = itertools.count()
 
+class Library(NativeCode):
+    """Compiled code: object files, and the bitcode they were made from.
 
-class Library:
-    """Compiled code. Addresses are valid for as long as the library is referenced."""
+    Addresses are valid for as long as the library is referenced.
+    """
 
-    def __init__(self, object_bytes: bytes, target: Target, bitcode: bytes | None = None):
+    def __init__(self, objects: Iterable[bytes], target: Target, bitcode: Iterable[bytes] = ()):
+        super().__init__(objects)
         self.target = target
-        self._object = object_bytes
-        self._bitcode = bitcode
-        self._addresses: dict[str, int] = {}
-        self._trackers: list[Any] = []
-        self._name = ""
+        self.bitcode = tuple(bitcode)
 
-    def address(self, symbol: str) -> int:
-        """Address of a function or global of external linkage; loads the code at the first call.
+    @property
+    def machine(self) -> Machine:
+        """What a machine needs to run the code."""
+        return required_machine(self.target)
 
-        Raises `BackendError` if there is no such symbol, if one that the code needs is found
-        neither in it nor in the process, or if the code is for another machine.
-        """
-        with LLVM_LOCK:
-            if symbol not in self._addresses:
-                self._addresses[symbol] = self._look_up(symbol)
-            return self._addresses[symbol]
-
-    def _look_up(self, symbol: str) -> int:
-        try:
-            if not self._name:
-                self._load()
-            tracker = _engine().lookup(self._name, symbol)
-        except RuntimeError as error:
-            raise BackendError(f"cannot link '{symbol}': {self._link_message(error)}") from None
-        self._trackers.append(tracker)
-        return tracker[symbol]
-
-    def _load(self) -> None:
-        if not self.target.is_host:
-            raise BackendError(f"cannot load code for {self.target.triple} into this process")
-        name = f"xrelax.{next(_library_numbers)}"
-        builder = binding().JITLibraryBuilder().add_object_img(self._object).add_current_process()
-        self._trackers.append(builder.link(_engine(), name))
-        self._name = name
-
-    def _link_message(self, error: RuntimeError) -> str:
-        # LLVM's own message names the code that it could not link, not the symbols it missed.
-        process = ctypes.CDLL(None) if sys.platform != "win32" else ctypes.cdll.msvcrt
-        missing = [n for n in undefined_symbols(self._object) if not hasattr(process, n)]
-        if missing:
-            return f"expected symbols of the process, got {', '.join(missing)}"
-        return " ".join(str(error).split())
-
-    def object_bytes(self) -> bytes:
-        """The object file: ELF, Mach-O or COFF, position-independent."""
-        return self._object
+    def verify_host(self) -> None:
+        """Raise NativeError unless this process can run the code."""
+        if not self.target.is_native:
+            super().verify_host()
 
     def optimized_ir(self) -> str:
         """LLVM IR after optimisation; `BackendError` for a library made from an object."""
-        return self._with_module(str)
+        return self._texts(str)
 
     def assembly(self) -> str:
         """Assembly text; `BackendError` for a library made from an object."""
-        return self._with_module(lambda module: _machine(self.target, 3).emit_assembly(module))
+        return self._texts(lambda module: _machine(self.target, 3).emit_assembly(module))
 
-    def _with_module(self, function: Callable[[Any], str]) -> str:
-        if self._bitcode is None:
+    def _texts(self, text: Callable[[Any], str]) -> str:
+        if not self.bitcode:
             raise BackendError("expected a library compiled from LLVM IR, got one from an object")
-        with LLVM_LOCK, llvm_module(binding().parse_bitcode, self._bitcode) as module:
-            return function(module)
+        found: list[str] = []
+        with LLVM_LOCK:
+            for content in self.bitcode:
+                with llvm_module(binding().parse_bitcode, content) as module:
+                    found.append(text(module))
+        return "\n".join(found)
+
+
+def join_libraries(libraries: Sequence[Library]) -> Library:
+    """One library of the object files of several, all for one target, which may call each other."""
+    return Library(
+        [o for library in libraries for o in library.objects],
+        libraries[0].target,
+        [b for library in libraries for b in library.bitcode],
+    )
 
 
 def compile_module(ir_text: str, target: Target, opt_level: int = 3) -> Library:
@@ -100,12 +76,12 @@ def compile_module(ir_text: str, target: Target, opt_level: int = 3) -> Library:
         module.data_layout = target.data_layout
         _optimize(module, machine, opt_level)
         bitcode = module.as_bitcode()
-        return Library(machine.emit_object(module), target, bitcode)
+        return Library([machine.emit_object(module)], target, [bitcode])
 
 
 def compile_object(object_bytes: bytes, target: Target) -> Library:
-    """A library from what `Library.object_bytes` gave, perhaps in another process."""
-    return Library(object_bytes, target)
+    """A library from an object file that a library was made of, perhaps in another process."""
+    return Library([object_bytes], target)
 
 
 def _machine(target: Target, opt_level: int) -> Any:
@@ -160,13 +136,3 @@ def _verify_message(message: str, text: str) -> str:
 def _function_before(text: str) -> str:
     names = _DEFINITION.findall(text)
     return f" of '{names[-1].strip(chr(34))}'" if names else ""
-
-
-@cache
-def _engine() -> Any:
-    """The process's JIT linker; its memory lives until the process ends."""
-    for name in _LIBM.get(sys.platform, ()):
-        # Makes libm's functions visible to the linker where Python itself does not link them.
-        ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
-    host = Target("llvm")
-    return binding().create_lljit_compiler(_machine(host, 3), suppress_errors=True)

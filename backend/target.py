@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
 from .errors import BackendError
 from .host import CacheSizes, host_caches
-from .llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
 
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "keys")
 
@@ -61,6 +61,12 @@ class Target:
         """Whether this process can run the code: its triple is the process's own."""
         with LLVM_LOCK:
             return self.triple == binding().get_process_triple()
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the target is the very CPU that the process runs on, with what it has."""
+        own = Target("llvm")
+        return (self.triple, self.cpu, self.features) == (own.triple, own.cpu, own.features)
 
     def lanes(self, element_bits: int) -> int:
         """Elements of this many bits in one vector register: 16 floats for AVX-512."""

@@ -10,7 +10,7 @@ import hashlib
 
 from xdsl.ir import Operation
 
-from .canonical_form import CanonicalForm, Token
+from ..dialects.canonical_form import CanonicalForm, Token
 
 
 def structural_equal(
@@ -25,7 +25,7 @@ def structural_equal(
     if a is b:
         return True
     lhs, rhs = (CanonicalForm(op, map_free_vars, compare_name) for op in (a, b))
-    return _comparable(lhs.tokens) == _comparable(rhs.tokens)
+    return lhs.program == rhs.program
 
 
 def assert_structural_equal(a: Operation, b: Operation, map_free_vars: bool = False) -> None:
@@ -47,13 +47,9 @@ def structural_hash(op: Operation, compare_name: bool = True) -> int:
     # Which values come from outside does not enter: their identity is that of this process.
     form = CanonicalForm(op, map_free_vars=True, compare_name=compare_name)
     digest = hashlib.blake2b(digest_size=8)
-    for token in form.tokens:
-        digest.update(repr((token.op, token.facts)).encode())
+    for token in form.program:
+        digest.update(repr(token).encode())
     return int.from_bytes(digest.digest(), "little")
-
-
-def _comparable(tokens: list[Token]) -> list[tuple[object, ...]]:
-    return [(t.op, t.facts) for t in tokens]
 
 
 def _place(token: Token) -> str:

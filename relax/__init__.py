@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..names import known, resolve
+
+if TYPE_CHECKING:
+    from ..driver import build as build
+    from ..ir.function import Function as Function
+    from ..runtime import Executable as Executable
+    from ..runtime import VirtualMachine as VirtualMachine
 
 __script_path__ = "relax"
 

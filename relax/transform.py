@@ -1,52 +1,102 @@
-"""Passes as the Python API has them: ``Pass(…)(mod)`` is a new module, the old one stays."""
+"""The passes of the graph in TVM's spelling: ``relax.transform.FuseOps()`` is pass `fuse-ops`.
+
+Every pass of the pipeline has a name here, in capitals; its options are keywords. Passes that take
+Python values have a class of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
-from ..dialects.diagnostics import verify
-from ..dialects.relax import TensorData
+from ..ir.constants import tensor_data
 from ..ir.module import IRModule
+from ..ir.transform import Pass as Pass
+from ..ir.transform import PassContext, PassInfo, XDSLPass
+from ..ir.transform import Sequential as Sequential
+from ..ir.transform import function_pass as function_pass
+from ..ir.transform import module_pass as module_pass
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
-from ..runtime.tensor import as_tensor
+from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
+
+RENAMED = {"EliminateCommonSubexpr": "cse"}
+"""TVM's names of passes that are called otherwise here."""
 
 
-def tensor_data(value: Any, key: str = "") -> TensorData:
-    """A Tensor, NumPy or torch array as constant data, not copied where it is contiguous."""
-    tensor = as_tensor(value)
-    return TensorData.of(tensor.view(), tensor.dtype, key)
-
-
-class BindParams:
+class BindParams(Pass):
     """Parameters of a function become constants, by name; symbols they determine become numbers.
 
     TVM's ``relax.transform.BindParams``. Calling it raises Diagnostic with one line for
     an unknown parameter, or a value that does not fit.
     """
 
+    info = PassInfo("bind-params")
+
     def __init__(self, func_name: str, params: Mapping[Any, Any]):
         self.func_name = func_name
         self.params = {getattr(k, "name_hint", k): v for k, v in params.items()}
 
-    def __call__(self, mod: IRModule) -> IRModule:
-        result = mod.clone()
-        bind_params(
-            result.op, self.func_name, {k: tensor_data(v, str(k)) for k, v in self.params.items()}
-        )
-        verify(result.op)
-        return result
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        values = {k: tensor_data(v, str(k)) for k, v in self.params.items()}
+        bind_params(mod.op, self.func_name, values)
+        return mod
 
 
-class BindSymbolicVars:
+class BindSymbolicVars(Pass):
     """Symbols of a function become numbers; TVM's ``relax.transform.BindSymbolicVars``."""
+
+    info = PassInfo("bind-symbolic-vars")
 
     def __init__(self, binding_map: Mapping[Any, int], func_name: str = "main"):
         self.func_name = func_name
         self.values = {str(k): int(v) for k, v in binding_map.items()}
 
-    def __call__(self, mod: IRModule) -> IRModule:
-        result = mod.clone()
-        bind_symbolic_vars(result.op, self.func_name, self.values)
-        verify(result.op)
-        return result
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        bind_symbolic_vars(mod.op, self.func_name, self.values)
+        return mod
+
+
+def pass_name(name: str) -> str:
+    """The pipeline's name of a pass: `fuse-tir` for ``FuseTIR``."""
+    if name in RENAMED:
+        return RENAMED[name]
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
+
+
+@cache
+def _factory(name: str) -> Callable[..., XDSLPass]:
+    found = load_pass(pass_name(name))
+
+    def make(*args: Any, **options: Any) -> XDSLPass:
+        try:
+            return XDSLPass(found(*args, **options))
+        except TypeError:
+            fields = getattr(found, "__dataclass_fields__", {})
+            known = ", ".join(n for n in fields if n != "name") or "none"
+            given = ", ".join([*map(repr, args), *(f"{k}={v!r}" for k, v in options.items())])
+            raise ValueError(f"expected options of {name} ({known}), got {given}") from None
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = found.__doc__
+    return make
+
+
+def __getattr__(name: str) -> Any:
+    if pass_name(name) in (*PASSES, *UPSTREAM_PASSES):
+        return _factory(name)
+    near = get_close_matches(name, __dir__(), n=1)
+    hint = f", did you mean '{near[0]}'?" if near else ""
+    raise AttributeError(f"expected a pass, got 'relax.transform.{name}'{hint}")
+
+
+def _camel(name: str) -> str:
+    words = (w.upper() if w in ("tir", "rt", "llvm", "dce", "cse") else w for w in name.split("-"))
+    return "".join(w[0].upper() + w[1:] for w in words)
+
+
+def __dir__() -> list[str]:
+    own = [n for n in globals() if n[0].isupper() and n != "PASSES"]
+    return sorted({*own, *RENAMED, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})

@@ -1,6 +1,7 @@
 """What runs built modules: tensors, the function registry, executables and the virtual machine.
 
-Nothing here imports the compiler: NumPy and the standard library are enough.
+Nothing here imports the compiler: NumPy and the standard library are enough, and llvmlite to link
+native code.
 """
 
 from .device import Device as Device
@@ -8,11 +9,15 @@ from .device import cpu as cpu
 from .device import device as device
 from .executable import Executable as Executable
 from .executable import NativeLibrary as NativeLibrary
+from .native import NativeError as NativeError
+from .package import PackageError as PackageError
 from .registry import get_global_func as get_global_func
 from .registry import list_global_func_names as list_global_func_names
 from .registry import register_func as register_func
 from .registry import register_global_func as register_global_func
 from .registry import remove_global_func as remove_global_func
+from .saving import load as load
+from .saving import load_module as load_module
 from .tensor import NDArray as NDArray
 from .tensor import Tensor as Tensor
 from .tensor import array as array

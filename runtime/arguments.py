@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from .dtype import dtype_info
-from .signature import Dim, FunctionSpec, ParamSpec, evaluate_dim, shape_text
+from .signature import Dim, FunctionSpec, ParamSpec, dim_text, evaluate_dim, shape_text
+from .structure import Size
 from .tensor import Layout, Tensor, as_tensor
 
 
@@ -29,11 +30,18 @@ class Plan(NamedTuple):
     staged: bool
 
 
-def make_plan(spec: FunctionSpec, layouts: Sequence[Layout]) -> Plan:
-    """Check all layouts against the signature; TypeError or ValueError naming the parameter."""
+def make_plan(
+    spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size] = ()
+) -> Plan:
+    """Check all layouts against the signature; TypeError or ValueError naming the parameter.
+
+    `sizes` are the numbers that arguments give besides tensors.
+    """
     for param, layout in zip(spec.params, layouts, strict=True):
         _check_static(param, layout)
-    symbols = _solve(spec, layouts)
+    symbols = _solve(spec, layouts, sizes)
+    for size in sizes:
+        _check_size(size, symbols)
     for param, layout in zip(spec.params, layouts, strict=True):
         _check_expressions(param, layout, symbols)
         if param.written:
@@ -66,20 +74,31 @@ def _shape_error(param: ParamSpec, expected: str, layout: Layout) -> NoReturn:
     )
 
 
-def _solve(spec: FunctionSpec, layouts: Sequence[Layout]) -> dict[str, int]:
+def _solve(
+    spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size]
+) -> dict[str, int]:
     """The value of every symbol, from the dims that are exactly that symbol."""
     found: dict[str, tuple[int, str]] = {}
-    for param, layout in zip(spec.params, layouts, strict=True):
-        for dim, size in zip(param.shape, layout.shape, strict=True):
-            if not isinstance(dim, str):
-                continue
-            first, by = found.setdefault(dim, (size, param.name))
-            if first != size:
-                raise ValueError(
-                    f"symbol '{dim}' is {first} by argument '{by}' "
-                    f"but {size} by argument '{param.name}'"
-                )
+    dims = [
+        Size(f"argument '{param.name}'", dim, size)
+        for param, layout in zip(spec.params, layouts, strict=True)
+        for dim, size in zip(param.shape, layout.shape, strict=True)
+    ]
+    for subject, dim, size in (*dims, *sizes):
+        if not isinstance(dim, str):
+            continue
+        first, by = found.setdefault(dim, (size, subject))
+        if first != size:
+            raise ValueError(f"symbol '{dim}' is {first} by {by} but {size} by {subject}")
     return {symbol: value for symbol, (value, _) in found.items()}
+
+
+def _check_size(size: Size, symbols: Mapping[str, int]) -> None:
+    expected = evaluate_dim(size.dim, symbols)
+    if expected != size.value:
+        text = dim_text(size.dim)
+        shown = text if isinstance(size.dim, int) else f"{text} = {expected}"
+        raise ValueError(f"expected {size.subject} to be {shown}, got {size.value}")
 
 
 def _check_expressions(param: ParamSpec, layout: Layout, symbols: Mapping[str, int]) -> None:
@@ -124,7 +143,7 @@ def bind_arguments(
     spec: FunctionSpec, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[object, ...]:
     """All arguments in the order of the parameters; raises TypeError where they do not fit."""
-    names = [p.name for p in spec.params]
+    names = spec.argument_names
     listed = f"({', '.join(names)})"
     given = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ctypes
 import operator
 import struct
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .arguments import Plan, bind_arguments, make_plan, overlapping, stage, to_tensor
 from .callback import CALLBACK_ADDRESS, CallState, Lease
 from .memory import ArenaPool, Storage
-from .signature import FunctionSpec
+from .signature import FunctionSpec, Signature
+from .structure import Size, put_together, take_apart
 from .tensor import Tensor
-
-Result: TypeAlias = Tensor | tuple[Tensor, ...] | None
 
 _CTX_WORDS = 8
 _CTX_BYTES = 8 * _CTX_WORDS
@@ -32,7 +31,8 @@ class CompiledFunction:
     """A native function as a Python callable.
 
     Takes one tensor per parameter (ours, NumPy's, torch's, anything with `__dlpack__` or
-    `__array_interface__`), by position or name; returns None, a tensor, or a tuple of them.
+    `__array_interface__`), by position or name; returns None, a tensor, or a tuple of them. Where
+    the program has tuples, shapes or integers as parameters or results, they are Python's.
     Strided arguments are copied in, and back if written. Raises TypeError or ValueError naming the
     argument, whatever a callback raised, ValueError for a failed run-time check, and MemoryError.
     `owners` are kept alive with it: the native code and its constants.
@@ -52,6 +52,7 @@ class CompiledFunction:
         self._constants_table = constants_table
         self._arenas = arenas
         self._arity = len(spec.params)
+        self._calls_back = bool(spec.packed_sites) or spec.takes_memory
         self._written = tuple(i for i, p in enumerate(spec.params) if p.written)
         words = _CTX_WORDS + len(spec.params) + len(spec.results) + len(spec.symbols)
         self._words: type[ctypes.Array[ctypes.c_int64]] = ctypes.c_int64 * words
@@ -63,9 +64,11 @@ class CompiledFunction:
         return self.spec.name
 
     def __repr__(self) -> str:
-        return f"<xrelax function {self.spec.name}({', '.join(p.name for p in self.spec.params)})>"
+        return f"<xrelax function {self.spec.name}({', '.join(self.spec.argument_names)})>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Result:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if self.spec.signature is not None:
+            return self._call_structured(self.spec.signature, args, kwargs)
         if kwargs or len(args) != self._arity:
             args = bind_arguments(self.spec, args, kwargs)
         # Called millions of times: tensors of layouts seen before cost one table look-up.
@@ -75,34 +78,55 @@ class CompiledFunction:
         except (AttributeError, KeyError, TypeError):
             args, plan = self._resolve(args)
         if plan.staged or (self._written and overlapping(self._written, args, plan.extents)):
-            return self._call_staged(args, plan)
-        return self._call_native(args, plan)
+            results = self._call_staged(args, plan)
+        else:
+            results = self._call_native(args, plan)
+        if self.spec.returns_tuple:
+            return tuple(results)
+        return results[0] if results else None
 
-    def _resolve(self, args: Sequence[object]) -> tuple[tuple[Tensor, ...], Plan]:
+    def _call_structured(
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """A call whose arguments or result are tuples, shapes or integers too."""
+        values = bind_arguments(self.spec, args, kwargs)
+        tensors: list[object] = []
+        sizes: list[Size] = []
+        for node, name, value in zip(signature.arguments, signature.names, values, strict=True):
+            take_apart(node, name, value, tensors, sizes)
+        found, plan = self._resolve(tensors, sizes)
+        call = self._call_staged if plan.staged else self._call_native
+        symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
+        return put_together(signature.result, iter(call(found, plan)), symbols)
+
+    def _resolve(
+        self, args: Sequence[object], sizes: Sequence[Size] = ()
+    ) -> tuple[tuple[Tensor, ...], Plan]:
         tensors = tuple(map(to_tensor, self.spec.params, args))
-        key = tuple(t.layout for t in tensors)
+        layouts = tuple(t.layout for t in tensors)
+        key: object = (layouts, *(s.value for s in sizes)) if sizes else layouts
         plan = self._plans.get(key)
         if plan is None:
-            plan = make_plan(self.spec, key)
+            plan = make_plan(self.spec, layouts, sizes)
             if len(self._plans) >= _PLAN_LIMIT:
                 self._plans.clear()
             self._plans[key] = plan
         return tensors, plan
 
-    def _call_staged(self, args: Sequence[Tensor], plan: Plan) -> Result:
+    def _call_staged(self, args: Sequence[Tensor], plan: Plan) -> list[Tensor]:
         staged, back = stage(self.spec, args)
         result = self._call_native(staged, plan)
         for copy, original in back:
             original.copyfrom(copy)
         return result
 
-    def _call_native(self, args: Sequence[Tensor], plan: Plan) -> Result:
+    def _call_native(self, args: Sequence[Tensor], plan: Plan) -> list[Tensor]:
         results: list[Tensor] = []
         for nbytes, layout in plan.results:
             storage = Storage(nbytes)
             results.append(Tensor(storage.address, layout, storage))
         arena = self._arenas.take(plan.arena_size) if plan.arena_size else None
-        if self.spec.packed_sites:
+        if self._calls_back:
             self._call_with_callbacks(args, results, arena, plan.symbols)
         else:
             words = self._fill_words(0, arena, args, results, plan.symbols)
@@ -112,9 +136,7 @@ class CompiledFunction:
                 self._arenas.give(arena)
             if status:
                 self._raise_status(status, words)
-        if self.spec.returns_tuple:
-            return tuple(results)
-        return results[0] if results else None
+        return results
 
     def _call_with_callbacks(
         self,

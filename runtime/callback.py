@@ -13,9 +13,32 @@ import threading
 from collections.abc import Callable, Sequence
 
 from .memory import ArenaPool, Storage
-from .registry import get_global_func
+from .packed_calls import run_site
 from .signature import PackedSite
 from .tensor import Layout, Tensor
+
+TAKE_SITE, GIVE_SITE = -1, -2
+"""Sites at which native code takes memory for a nested call, and gives it back.
+
+The data is one word: the size in bytes, in whose place the address is put; or the address.
+"""
+
+
+class NestedMemory:
+    """Memory of a nested call; it goes back to its pool when no tensor on it is left."""
+
+    __slots__ = ("_pool", "storage")
+
+    def __init__(self, pool: ArenaPool, nbytes: int) -> None:
+        self._pool = pool
+        self.storage = pool.take(nbytes)
+
+    def __contains__(self, address: int) -> bool:
+        start = self.storage.address
+        return start <= address < start + self.storage.nbytes
+
+    def __del__(self) -> None:
+        self._pool.give(self.storage)
 
 
 class Lease:
@@ -25,7 +48,7 @@ class Lease:
     has ended *and* no such tensor is left, so one that a callback keeps stays valid.
     """
 
-    __slots__ = ("_arena", "_kept", "_pool", "_read_only")
+    __slots__ = ("_arena", "_kept", "_nested", "_pool", "_read_only")
 
     def __init__(
         self,
@@ -37,6 +60,7 @@ class Lease:
         self._arena = arena
         self._pool = pool
         self._kept = (args, results)
+        self._nested: dict[int, NestedMemory] = {}
         self._read_only = [
             (a.address, a.address + a.layout.nbytes) for a in args if not a.layout.writable
         ]
@@ -44,7 +68,18 @@ class Lease:
     def tensor(self, address: int, dtype: str, shape: tuple[int, ...]) -> Tensor:
         """A view of lent memory, read-only where it is the user's read-only argument."""
         writable = not any(low <= address < high for low, high in self._read_only)
-        return Tensor(address, Layout(shape, dtype, None, writable), self)
+        owner = next((m for m in reversed(self._nested.values()) if address in m), self)
+        return Tensor(address, Layout(shape, dtype, None, writable), owner)
+
+    def take(self, nbytes: int) -> int:
+        """The address of memory for a nested call; raises MemoryError where there is none."""
+        memory = NestedMemory(self._pool, max(nbytes, 1))
+        self._nested[memory.storage.address] = memory
+        return memory.storage.address
+
+    def give(self, address: int) -> None:
+        """Take memory back that a nested call used."""
+        del self._nested[address]
 
     def __del__(self) -> None:
         if self._arena is not None:
@@ -76,6 +111,9 @@ class CallState:
 
     def call(self, site: int, data: int | None, dims: int | None) -> None:
         """Call the function of a site with views of the memory that native code names."""
+        if site < 0:
+            self._exchange(site, ctypes.c_int64.from_address(data or 0))
+            return
         packed = self.sites[site]
         addresses = (ctypes.c_int64 * len(packed.args)).from_address(data or 0)
         sizes = (ctypes.c_int64 * sum(len(a.shape) for a in packed.args)).from_address(dims or 0)
@@ -85,7 +123,13 @@ class CallState:
             end = start + len(spec.shape)
             args.append(self.lease.tensor(address, spec.dtype, tuple(sizes[start:end])))
             start = end
-        get_global_func(packed.name)(*args)
+        run_site(packed, args)
+
+    def _exchange(self, site: int, word: ctypes.c_int64) -> None:
+        if site == TAKE_SITE:
+            word.value = self.lease.take(word.value)
+        else:
+            self.lease.give(word.value)
 
 
 _active: dict[int, CallState] = {}

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from .call import CompiledFunction
 from .device import Device
 from .memory import ArenaPool
-from .signature import FunctionSpec
+from .native import NativeCode
+from .saving import save
+from .signature import FunctionSpec, ParamSpec, TensorSpec, shape_text
 from .tensor import Tensor, as_tensor
 from .timing import TimeEvaluator
 
@@ -29,7 +32,8 @@ class Executable:
     `library` holds the native code, `constants` are the arrays in the order of the constants table,
     shared and not copied. `attributes` is for introspection alone (the target, IR texts, …).
     `entry_name` is the function that calling the executable itself runs: "main", or else the first.
-    Functions stay usable without the executable. As `tvm.relax.Executable` and a built module.
+    Code is linked at the first use of a function, or by `link`. Functions stay usable without the
+    executable. As `tvm.relax.Executable` and a built module.
     """
 
     def __init__(
@@ -43,46 +47,93 @@ class Executable:
         self.attributes: Mapping[str, Any] = MappingProxyType(dict(attributes or {}))
         self.library = library
         table = (ctypes.c_int64 * max(len(self.constants), 1))(*(c.address for c in self.constants))
-        owners = (library, self.constants, table)
-        arenas = ArenaPool()
-        self._functions = {
-            spec.name: CompiledFunction(
-                spec, library.address(spec.entry), ctypes.addressof(table), arenas, owners
-            )
-            for spec in functions
-        }
-        self.entry_name = "main" if "main" in self._functions else next(iter(self._functions), "")
+        self._table = ctypes.addressof(table)
+        self._owners = (library, self.constants, table)
+        self._arenas = ArenaPool()
+        self._specs = {spec.name: spec for spec in functions}
+        self._functions: dict[str, CompiledFunction] = {}
+        self.entry_name = "main" if "main" in self._specs else next(iter(self._specs), "")
+
+    def link(self) -> None:
+        """Link every function now; raises what the library raises for code it cannot load."""
+        for name in self._specs:
+            self._function(name)
+
+    def _function(self, name: str) -> CompiledFunction:
+        found = self._functions.get(name)
+        if found is None:
+            spec = self._specs[name]
+            address = self.library.address(spec.entry)
+            made = CompiledFunction(spec, address, self._table, self._arenas, self._owners)
+            found = self._functions.setdefault(name, made)
+        return found
 
     @property
     def functions(self) -> Mapping[str, FunctionSpec]:
         """The signature of every function."""
-        return MappingProxyType({name: f.spec for name, f in self._functions.items()})
+        return MappingProxyType(self._specs)
 
     def __getitem__(self, name: str) -> CompiledFunction:
-        try:
-            return self._functions[name]
-        except KeyError:
-            known = ", ".join(self._functions) or "none"
-            raise ValueError(f"unknown function '{name}', expected one of: {known}") from None
+        if name not in self._specs:
+            known = ", ".join(self._specs) or "none"
+            raise ValueError(f"unknown function '{name}', expected one of: {known}")
+        return self._function(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._functions
+        return name in self._specs
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._functions)
+        return iter(self._specs)
 
     def __len__(self) -> int:
-        return len(self._functions)
+        return len(self._specs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self[self.entry_name](*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"{type(self).__module__}.{type(self).__name__}({', '.join(self._functions)})"
+        return f"{type(self).__module__}.{type(self).__name__}({', '.join(self._specs)})"
 
     def get_function(self, name: str) -> CompiledFunction:
         """The function of that name; raises ValueError listing the functions there are."""
         return self[name]
+
+    def save(self, path: str | Path) -> None:
+        """Write the executable with its constants to a file, which `xrelax.runtime.load` reads.
+
+        That needs no compiler. Raises ValueError for a library that is no object file.
+        """
+        save(self, path)
+
+    def export_library(self, path: str | Path) -> None:
+        """As `save`, under TVM's name; raises ValueError for the name of a shared library."""
+        if Path(path).suffix in (".so", ".dylib", ".dll"):
+            raise ValueError(
+                f"cannot make the shared library '{path}': `save` writes a file of another name "
+                "that `xrelax.runtime.load` reads"
+            )
+        save(self, path)
+
+    def as_text(self) -> str:
+        """The target, and a line for every function and constant."""
+        lines = [f"target {self.attributes.get('target', 'unknown')}"]
+        lines += [_signature_text(spec) for spec in self._specs.values()]
+        lines += [
+            f"constant {number}: {c.dtype} {shape_text(c.shape)}"
+            for number, c in enumerate(self.constants)
+        ]
+        return "\n".join(lines) + "\n"
+
+    def stats(self) -> dict[str, int]:
+        """How many functions, kernels and constants there are, and the bytes of code and values."""
+        code = self.library
+        return {
+            "functions": len(self._specs),
+            "kernels": int(self.attributes.get("kernels", 0)),
+            "code_bytes": sum(map(len, code.objects)) if isinstance(code, NativeCode) else 0,
+            "constants": len(self.constants),
+            "constant_bytes": sum(c.layout.nbytes for c in self.constants),
+        }
 
     def time_evaluator(
         self,
@@ -99,3 +150,13 @@ class Executable:
 def _packed(constant: object) -> Tensor:
     tensor = as_tensor(constant)
     return tensor if tensor.layout.packed else tensor.contiguous_copy()
+
+
+def _signature_text(spec: FunctionSpec) -> str:
+    params = ", ".join(f"{p.name}: {_tensor_text(p)}" for p in spec.params)
+    results = ", ".join(map(_tensor_text, spec.results))
+    return f"function {spec.name}({params}) -> ({results})"
+
+
+def _tensor_text(tensor: TensorSpec | ParamSpec) -> str:
+    return f"{tensor.dtype} {shape_text(tensor.shape)}"

@@ -11,6 +11,9 @@ from .dtype import dtype_info
 Dim: TypeAlias = "int | str | tuple[str, Dim, Dim]"
 """A number, the name of a symbol, or (operator, lhs, rhs) with an operator of `OPERATORS`."""
 
+Node: TypeAlias = "int | tuple[Any, ...]"
+"""What an argument or result is made of; see `structure`."""
+
 OPERATORS = {"add": "+", "mul": "*", "floordiv": "//", "floormod": "%", "min": "", "max": ""}
 """Every operator of a dim, with its infix spelling if it has one."""
 
@@ -91,10 +94,25 @@ class ParamSpec:
 
 @dataclass(frozen=True, slots=True)
 class PackedSite:
-    """A place where native code calls the registered function `name` on `args`, outputs last."""
+    """A place where native code calls the registered function `name` on `args`, outputs last.
+
+    The last `returned` arguments get what the function returns. With a `text`, the function is one
+    of the run time's own, which takes it as a format.
+    """
 
     name: str
     args: tuple[TensorSpec, ...]
+    returned: int = 0
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What users pass and get where it is not one tensor for each parameter: names and nodes."""
+
+    names: tuple[str, ...]
+    arguments: tuple[Node, ...]
+    result: Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +122,9 @@ class FunctionSpec:
     argv holds i64 words: the data pointers of `params`, then of `results` (which the caller
     allocates), then the values of `symbols`. `arena_size` is the scratch memory of a call in bytes.
     `checks[i]` is the message of the run-time check with id i, where `{0}` and `{1}` stand for the
-    values that native code reports. Raises ValueError for an interface that contradicts itself.
+    values that native code reports. `takes_memory` says that native code asks for more memory while
+    it runs, for nested calls. A `signature` says what users pass where `params` do not. Raises
+    ValueError for an interface that contradicts itself.
     """
 
     name: str
@@ -116,9 +136,18 @@ class FunctionSpec:
     arena_size: Dim = 0
     packed_sites: tuple[PackedSite, ...] = ()
     checks: tuple[str, ...] = ()
+    takes_memory: bool = False
+    signature: Signature | None = None
 
     def __post_init__(self) -> None:
         _check_function(self)
+
+    @property
+    def argument_names(self) -> tuple[str, ...]:
+        """The names of what users pass."""
+        if self.signature is not None:
+            return self.signature.names
+        return tuple(p.name for p in self.params)
 
     def to_json(self) -> dict[str, Any]:
         """The interface as lists, dicts, strings and numbers."""
@@ -139,9 +168,12 @@ class FunctionSpec:
             returns_tuple=data["returns_tuple"],
             arena_size=_dim(data["arena_size"]),
             packed_sites=tuple(
-                PackedSite(s["name"], _tensors(s["args"])) for s in data["packed_sites"]
+                PackedSite(s["name"], _tensors(s["args"]), s["returned"], s["text"])
+                for s in data["packed_sites"]
             ),
             checks=tuple(data["checks"]),
+            takes_memory=data["takes_memory"],
+            signature=_signature(data["signature"]),
         )
 
 
@@ -172,6 +204,8 @@ def _check_function(spec: FunctionSpec) -> None:
             f"expected distinct parameter names in '{spec.name}', got {', '.join(names)}"
         )
     solvable = {d for p in spec.params for d in p.shape if isinstance(d, str)}
+    if spec.signature is not None:
+        solvable |= {d for node in spec.signature.arguments for d in _numbers(node)}
     for symbol in spec.symbols:
         if symbol not in solvable:
             raise ValueError(f"symbol '{symbol}' of '{spec.name}' is no dim of a parameter")
@@ -181,6 +215,29 @@ def _check_function(spec: FunctionSpec) -> None:
             raise ValueError(f"symbol '{symbol}' is used in '{spec.name}' but not declared")
     if len(spec.results) > 1 and not spec.returns_tuple:
         raise ValueError(f"'{spec.name}' has {len(spec.results)} results but returns no tuple")
+
+
+def _numbers(node: Node) -> Iterator[str]:
+    """The symbols that shapes and integers of a node give."""
+    if isinstance(node, int):
+        return
+    if node[0] == "tuple":
+        for field in node[1:]:
+            yield from _numbers(field)
+    else:
+        yield from (d for d in node[1 if node[0] == "shape" else 2 :] if isinstance(d, str))
+
+
+def _signature(data: Any) -> Signature | None:
+    if data is None:
+        return None
+    return Signature(
+        tuple(data["names"]), tuple(map(_node, data["arguments"])), _node(data["result"])
+    )
+
+
+def _node(data: Any) -> Any:
+    return tuple(map(_node, data)) if isinstance(data, list | tuple) else data  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
 def _dim(data: Any) -> Dim:

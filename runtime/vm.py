@@ -33,6 +33,7 @@ class VirtualMachine:
 
     def save_function(
         self,
+        /,
         func_name: str,
         saved_name: str,
         *args: Any,
@@ -54,7 +55,7 @@ class VirtualMachine:
 
         self._saved[saved_name] = call
 
-    def set_input(self, func_name: str, *args: Any, **kwargs: Any) -> None:
+    def set_input(self, /, func_name: str, *args: Any, **kwargs: Any) -> None:
         """Keep the arguments for `invoke_stateful`; they are checked there."""
         self[func_name]
         self._inputs[func_name] = (args, kwargs)

@@ -24,7 +24,9 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import is_element_type, value_type
+from ..int_expr import symbol_text
 from ..nesting import operations_in
+from ..sym import parse_symbol
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
 
@@ -34,22 +36,32 @@ class FuncOp(IRDLOperation):
     """A kernel on buffers; its symbols are arguments of the machine function.
 
     ``loops.func @relu0(%X: !tir.buffer<[1, n], f32>) symbols [n] { … }``. `noalias` promises that
-    the buffers do not overlap.
+    the buffers do not overlap. A kernel of another object file has no body, and says under which
+    native symbol it is found: ``loops.func @relu0(%X: …) external "xrelax.relu0.1f2e" {}``.
     """
 
     name = "loops.func"
     sym_name = prop_def(StringAttr)
     symbols = prop_def(ArrayAttr[StringAttr])
     noalias = opt_prop_def(UnitAttr)
+    external = opt_prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
 
-    def __init__(self, name: str, symbols: Sequence[str], body: Region, noalias: bool = False):
+    def __init__(
+        self,
+        name: str,
+        symbols: Sequence[str],
+        body: Region,
+        noalias: bool = False,
+        external: str | None = None,
+    ):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "symbols": ArrayAttr([StringAttr(s) for s in symbols]),
                 "noalias": UnitAttr() if noalias else None,
+                "external": None if external is None else StringAttr(external),
             },
             regions=[body],
         )
@@ -72,6 +84,11 @@ class FuncOp(IRDLOperation):
                 raise VerifyException(
                     f"expected parameter {position} to be a buffer or a scalar, got {param.type}"
                 )
+        if self.external is not None and self.body.block.first_op is not None:
+            raise VerifyException(
+                f"expected external kernel '{self.sym_name.data}' to have no body, "
+                f"got '{self.body.block.first_op.name}'"
+            )
         for op in operations_in(self):
             for symbol in sorted(symbols_of(op) - set(self.symbol_names)):
                 raise VerifyException(
@@ -86,10 +103,13 @@ class FuncOp(IRDLOperation):
         symbols: list[str] = []
         if parser.parse_optional_keyword("symbols"):
             symbols = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, parser.parse_identifier
+                parser.Delimiter.SQUARE, lambda: parse_symbol(parser)
             )
         noalias = parser.parse_optional_keyword("noalias") is not None
-        return FuncOp(name, symbols, parser.parse_region(args), noalias)
+        external = None
+        if parser.parse_optional_keyword("external"):
+            external = parser.parse_str_literal(" of a native symbol")
+        return FuncOp(name, symbols, parser.parse_region(args), noalias, external)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -97,8 +117,13 @@ class FuncOp(IRDLOperation):
         with printer.in_parens():
             printer.print_list(self.params, printer.print_block_argument)
         if self.symbols.data:
-            printer.print_string(" symbols [" + ", ".join(self.symbol_names) + "]")
+            names = ", ".join(map(symbol_text, self.symbol_names))
+            printer.print_string(f" symbols [{names}]")
         printer.print_string(" noalias " if self.noalias is not None else " ")
+        if self.external is not None:
+            printer.print_string("external ")
+            printer.print_string_literal(self.external.data)
+            printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 

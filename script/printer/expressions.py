@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
+from ...dialects.scalar_ops import reads_memory, yielded
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp
-from ...ir.scalar_ops import reads_memory, yielded
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
 from .operators import Text
@@ -186,8 +186,8 @@ class Expressions:
         if name in table.CASTS:
             inner = self.value(_source(op), input_sign(op)).text
             return Text(call_text("T.Cast", quote(dtype_of(op.results[0].type, unsigned)), inner))
-        if isinstance(op, arith.SubiOp) and (divisor := _modulus(op)) is not None:
-            lhs, rhs = self.value(op.lhs, False), self.value(divisor, False)
+        if (modulus := _modulus(op)) is not None:
+            lhs, rhs = (self.value(side, False) for side in modulus)
             text = f"{lhs.within(table.MULTIPLY)} % {rhs.within(table.MULTIPLY + 1)}"
             return Text(text, table.MULTIPLY)
         if name == "arith.bitcast":
@@ -233,13 +233,33 @@ def _source(op: Operation) -> SSAValue:
     return op.operands[0]
 
 
-def _modulus(op: arith.SubiOp) -> SSAValue | None:
-    """The ``b`` of ``a - a // b * b``, which is how ``a % b`` is computed."""
+def _modulus(op: Operation) -> tuple[SSAValue, SSAValue] | None:
+    """``a`` and ``b`` of ``a - a // b * b``, or 0 for a ``b`` of 0: so ``a % b`` is computed."""
+    if isinstance(op, arith.SelectOp):
+        found, test = _modulus_of_data(op.rhs), op.cond.owner
+        is_guard = isinstance(test, arith.CmpiOp) and test.predicate.value.data == 0
+        if found is None or not is_guard or not isinstance(test, arith.CmpiOp):
+            return None
+        return found if test.lhs == found[1] and _is_zero(test.rhs) and _is_zero(op.lhs) else None
+    if not isinstance(op, arith.SubiOp):
+        return None
     product = op.rhs.owner
     quotient = product.lhs.owner if isinstance(product, arith.MuliOp) else None
     if not isinstance(quotient, arith.FloorDivSIOp) or not isinstance(product, arith.MuliOp):
         return None
-    return quotient.rhs if (quotient.lhs, quotient.rhs) == (op.lhs, product.rhs) else None
+    is_rest = (quotient.lhs, quotient.rhs) == (op.lhs, product.rhs)
+    return (quotient.lhs, quotient.rhs) if is_rest else None
+
+
+def _modulus_of_data(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+    return _modulus(value.owner) if isinstance(value.owner, arith.SubiOp) else None
+
+
+def _is_zero(value: SSAValue) -> bool:
+    owner = value.owner
+    if not isinstance(owner, arith.ConstantOp) or not isinstance(owner.value, IntegerAttr):
+        return False
+    return owner.value.value.data == 0
 
 
 def _is_true(value: SSAValue) -> bool:

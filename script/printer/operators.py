@@ -44,6 +44,7 @@ BOOLEAN: dict[str, tuple[str, int, str]] = {
 """On bools: Python's operator, which guards its right side, and the function that does not."""
 CALLS: dict[str, str] = {
     "arith.divsi": "T.truncdiv",
+    "arith.remf": "T.fmod",
     "arith.remsi": "T.truncmod",
     "arith.maximumf": "T.max",
     "arith.maxsi": "T.max",

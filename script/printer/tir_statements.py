@@ -9,6 +9,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.int_expr import IntExpr
+from ...dialects.scalar_ops import is_expression
 from ...dialects.sym import exprs_of
 from ...dialects.tir import (
     AllocBufferOp,
@@ -21,7 +22,6 @@ from ...dialects.tir import (
     MatchBufferOp,
     StoreOp,
 )
-from ...ir.scalar_ops import is_expression
 from .bindings import bound_operations
 from .buffers import declare_buffer, region_text
 from .expressions import Expressions

@@ -13,6 +13,7 @@ from xrelax.backend.errors import BackendError
 from xrelax.backend.jit import Library, compile_module, compile_object
 from xrelax.backend.llvm_text import emit_module
 from xrelax.backend.target import Target
+from xrelax.runtime.native import NativeError
 
 AXPY = """
 llvm.func @axpy(%n: i64, %a: f32, %x: !llvm.ptr {llvm.noalias, llvm.readonly},
@@ -349,7 +350,7 @@ def test_internal_functions_and_globals(build, function):
     }""")
     native = function(library, "f", c_int32, c_int64)
     assert [native(i) for i in range(3)] == [10, 20, 30]
-    with pytest.raises(BackendError, match="cannot link 'at'"):
+    with pytest.raises(NativeError, match="cannot link 'at'"):
         library.address("at")
 
 
@@ -363,7 +364,7 @@ llvm.func @square(%x: f64) -> f64 {
 
 def test_object_is_reloaded(build, function):
     first = build(SQUARE)
-    second = compile_object(first.object_bytes(), Target("llvm"))
+    second = compile_object(first.objects[0], Target("llvm"))
     assert second.address("square") != first.address("square")
     assert function(second, "square", c_double, c_double)(3.0) == 9.0
     with pytest.raises(BackendError, match="compiled from LLVM IR, got one from an object"):
@@ -413,7 +414,7 @@ def test_cross_compilation(build):
     target = Target("llvm -mtriple=aarch64-unknown-linux-gnu")
     library = build(SQUARE, target)
     assert "fmul\td0, d0, d0" in library.assembly()
-    with pytest.raises(BackendError, match="cannot load code for aarch64-unknown-linux-gnu"):
+    with pytest.raises(NativeError, match="cannot load code for aarch64-unknown-linux-gnu"):
         library.address("square")
 
 
@@ -447,7 +448,7 @@ def test_missing_symbols_are_named(build):
       llvm.call @nowhere() : () -> ()
       llvm.return
     }""")
-    with pytest.raises(BackendError, match=r"cannot link 'f': .*nowhere"):
+    with pytest.raises(NativeError, match=r"cannot link 'f': .*nowhere"):
         library.address("f")
-    with pytest.raises(BackendError, match=r"cannot link 'g': .*g"):
+    with pytest.raises(NativeError, match=r"cannot link 'g': .*g"):
         build(SQUARE).address("g")

@@ -268,7 +268,7 @@ ERRORS = {
         f"rt.func @f(%x: {B}, %y: {B}) {{ rt.call_dps @g(%x) outs(%y) : ({B}), ({B}) }}"
         f"rt.func @g(%x: {B}, %y: {B}) {{ }}"
     ),
-    "expected functions without recursion": (
+    "expected 'f', which calls itself, to be 'recursive'": (
         f"rt.func private @f(%x: {B}, %y: {B}) {{ rt.call_dps @f(%x) outs(%y) : ({B}), ({B}) }}"
     ),
     "to get its scratch memory from its caller": "rt.func private @f() { %a = rt.arena 64 }",

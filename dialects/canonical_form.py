@@ -25,10 +25,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
-from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
-from ..dialects.relax import ConstantOp, DataAttr, FuncOp
-from ..dialects.sym import ExprAttr
-from ..dialects.tir import (
+from .int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
+from .relax import ConstantOp, DataAttr, FuncOp
+from .scalar_ops import is_expression, yielded
+from .sym import ExprAttr
+from .tir import (
     ApplyOp,
     BlockOp,
     ForOp,
@@ -37,16 +38,18 @@ from ..dialects.tir import (
     PrimFuncOp,
     StoreOp,
 )
-from .scalar_ops import is_expression, yielded
 
 Fact: TypeAlias = "IntExpr | str | int | tuple[Fact, ...]"
 
 NAMES_ONLY = frozenset({"param_names", "buffer_name"})
 """Properties that say how something is called and no more."""
 
+LINKAGE = frozenset({"global_symbol", "private", "sym_name"})
+"""Properties and ``attrs`` of a function that say what calls it, and not what it does."""
+
 
 class Token(NamedTuple):
-    """One operation: where it is, what it is, and its named facts."""
+    """One operation: its place, what it is, and its named facts."""
 
     path: tuple[str, ...]
     op: str
@@ -54,7 +57,7 @@ class Token(NamedTuple):
 
 
 class CanonicalForm:
-    """The tokens of one operation and of everything in it."""
+    """The tokens of one operation and of everything in it, with or without its linkage."""
 
     def __init__(self, root: Operation, map_free_vars: bool, compare_name: bool = True):
         self.tokens: list[Token] = []
@@ -73,6 +76,11 @@ class CanonicalForm:
         self._inside = set(root.walk())
         self._statement(root)
 
+    @property
+    def program(self) -> list[tuple[str, tuple[tuple[str, Fact], ...]]]:
+        """All that is compared: operations and their facts, not their places."""
+        return [(t.op, t.facts) for t in self.tokens]
+
     def show(self, fact: Fact) -> str:
         """The fact with the program's own names."""
         if isinstance(fact, tuple):
@@ -89,17 +97,13 @@ class CanonicalForm:
             self._define(argument)
         for op in block.ops:
             if self._is_expression(op):
-                for inner in op.walk():
-                    self._moments[inner] = self._clock
+                self._moments.update((inner, self._clock) for inner in op.walk())
             else:
                 self._statement(op)
                 self._clock += 1
 
     def _is_expression(self, op: Operation) -> bool:
         return isinstance(op, ConstantOp) or (self._in_prim_func and is_expression(op))
-
-    def _is_own_expression(self, op: Operation) -> bool:
-        return op in self._inside and self._is_expression(op)
 
     def _statement(self, op: Operation) -> None:
         if isinstance(op, ModuleOp):
@@ -175,7 +179,9 @@ class CanonicalForm:
         if value in self._numbers:
             return IntExpr.of(Arg(self._numbers[value]))
         owner = value.owner
-        if not isinstance(owner, Operation) or not self._is_own_expression(owner):
+        if not (isinstance(owner, Operation) and owner in self._inside):
+            return IntExpr.of(Arg(self._free(value)))
+        if not self._is_expression(owner):
             return IntExpr.of(Arg(self._free(value)))
         if isinstance(owner, ApplyOp):
             return self._expr(owner.expr.data, owner.operands)
@@ -225,10 +231,12 @@ class CanonicalForm:
     def _attributes(
         self, op: Operation, numbering: Sequence[SSAValue]
     ) -> tuple[tuple[str, Fact], ...]:
-        entries = {**op.attributes, **op.properties}
+        entries: dict[str, Attribute] = {**op.attributes, **op.properties}
         ignored = NAMES_ONLY | ({"operandSegmentSizes"} if numbering else set[str]())
         if op is self._unnamed:
-            ignored |= {"sym_name"}
+            ignored |= LINKAGE
+            if isinstance(attrs := entries.pop("attrs", None), DictionaryAttr):
+                entries |= {f"attrs.{k}": v for k, v in attrs.data.items() if k not in LINKAGE}
         return tuple(
             (f"'{k}'", self._attribute(entries[k], numbering))
             for k in sorted(entries.keys() - ignored)
@@ -275,13 +283,9 @@ def _is_in_prim_func(op: Operation) -> bool:
 
 def _numbering(op: Operation) -> Sequence[SSAValue] | None:
     """What ``arg(i)`` in the operation's expressions stands for; `None` if it has none."""
-    match op:
-        case BlockOp():
-            return op.numbering()
-        case ForOp() | LoadOp() | MatchBufferOp() | StoreOp():
-            return op.operands_
-        case _:
-            return None
+    if isinstance(op, BlockOp):
+        return op.numbering()
+    return op.operands_ if isinstance(op, ForOp | LoadOp | MatchBufferOp | StoreOp) else None
 
 
 def _function_name(op: Operation) -> str:

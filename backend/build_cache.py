@@ -1,0 +1,190 @@
+"""Builds that were done before: whole modules, and kernels that other modules have too.
+
+A module's key is a hash of its text and the contents of its constants, a kernel's one of its
+canonical form; each with the target, the passes and the compiler itself. A file of a module is one
+of an executable (`runtime.saving`) without the constants that the module itself brings, and with
+the LLVM IR before and after optimisation:
+
+    manifest.json · code/N.o · module.ll · bitcode/N.bc · constants that passes have made
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ..dialects.relax.constant import DataAttr, TensorData
+from ..runtime.executable import Executable
+from ..runtime.package import Package, PackageError, Part
+from ..runtime.saving import check_format, object_files, packed_parts, stored_tensor, unpacked
+from .build import MachineCode, attributes_of
+from .cache import Cache, default_cache
+from .jit import Library
+from .source_hash import source_hash, sources_are_loaded
+from .target import Target
+
+_KNOWN = (__name__.partition(".")[0], "xdsl")
+_LLVM_IR, _BITCODE, _CODE = "module.ll", "bitcode/{}.bc", "code.o"
+_LARGE = 1 << 20
+"""Bytes of constants from which hashing them is worth several threads."""
+
+
+class KernelCode(NamedTuple):
+    """A kernel in an object file of its own, and the symbol that it has there."""
+
+    symbol: str
+    code: MachineCode
+
+
+@dataclass(frozen=True)
+class BuildCache:
+    """What was built for a target by a sequence of passes, in a cache."""
+
+    cache: Cache
+    target: Target
+    passes: tuple[str, ...]
+
+    def module(self, module: ModuleOp) -> ModuleEntry | None:
+        """The place of a module; `None` if it has operations from outside the compiler.
+
+        Their meaning may change without a change of the compiler.
+        """
+        operations = list(module.walk())
+        if not _is_known(operations):
+            return None
+        given = [
+            p.data for op in operations for p in op.properties.values() if isinstance(p, DataAttr)
+        ]
+        digests = _digests(given)  # before the text, which has them as well
+        return ModuleEntry(self, self._key("module", str(module), *digests), given)
+
+    def kernel(self, key: str) -> KernelCode | None:
+        """The kernel of a key, if it was compiled before."""
+        key = self._key("kernel", key)
+        package = self.cache.get(key)
+        if package is None:
+            return None
+        try:
+            with package.reading():
+                symbol = str(package.manifest["symbol"])
+            library = Library([bytes(package.part(_CODE))], self.target, _bitcode(package, 1))
+            return KernelCode(symbol, MachineCode(_llvm_ir(package), library))
+        except PackageError:
+            self.cache.drop(key)
+            return None
+
+    def keep_kernel(self, key: str, kernel: KernelCode) -> None:
+        """Keep a kernel that was compiled."""
+        (code,) = kernel.code.library.objects
+        parts = {_CODE: code, **_texts(kernel.code.llvm_ir, kernel.code.library)}
+        self.cache.put(self._key("kernel", key), {"symbol": kernel.symbol}, parts)
+
+    def trim(self) -> None:
+        """Bring the cache back to its size."""
+        self.cache.trim()
+
+    def _key(self, *texts: str) -> str:
+        return text_hash(source_hash(), repr(self.target), *self.passes, *texts)
+
+
+@dataclass(frozen=True)
+class ModuleEntry:
+    """The place of one module in the cache."""
+
+    owner: BuildCache
+    key: str
+    given: Sequence[TensorData]
+    """The constants of the module, in the order of its operations."""
+
+    def load(self) -> Executable | None:
+        """The executable, if the module was built before."""
+        cache = self.owner.cache
+        package = cache.get(self.key)
+        if package is None:
+            return None
+        try:
+            check_format(package)
+            objects = object_files(package)
+            library = Library(objects, self.owner.target, _bitcode(package, len(objects)))
+            attributes = attributes_of(library, _llvm_ir(package))
+            return unpacked(package, library, self._constant, attributes)
+        except PackageError:
+            cache.drop(self.key)
+            return None
+
+    def _constant(self, position: int) -> object:
+        data = self.given[position]
+        return stored_tensor(data.values, data.dtype)
+
+    def store(self, executable: Executable, constants: Sequence[TensorData]) -> None:
+        """Keep what was compiled; `constants` are those of the executable."""
+        library = executable.library
+        assert isinstance(library, Library)
+        positions = {data.digest: i for i, data in enumerate(self.given)}
+        known = {
+            number: positions[data.digest]
+            for number, data in enumerate(constants)
+            if data.digest in positions
+        }
+        manifest, parts = packed_parts(executable, library, known)
+        parts |= _texts(str(executable.attributes["llvm_ir"]), library)
+        self.owner.cache.put(self.key, manifest, parts)
+
+
+def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:
+    """The cache of what is built for a target; `None` where there is none.
+
+    `passes` are the names, or the places as `module:class`, of all that run. Nothing is cached with
+    passes from outside the compiler, or if its source was edited since it was imported.
+    """
+    cache = default_cache()
+    if cache is None or not sources_are_loaded():
+        return None
+    if any(":" in p and not p.startswith(".") for p in passes):
+        return None
+    return BuildCache(cache, target, passes)
+
+
+def text_hash(*texts: str) -> str:
+    """A hash of texts, 40 letters long; the same in every process."""
+    found = hashlib.blake2b(digest_size=20)
+    for text in texts:
+        found.update(f"{len(text)} {text}".encode())
+    return found.hexdigest()
+
+
+def _is_known(operations: Sequence[Operation]) -> bool:
+    return all(type(op).__module__.partition(".")[0] in _KNOWN for op in operations)
+
+
+def _texts(llvm_ir: str, library: Library) -> dict[str, Part]:
+    found: dict[str, Part] = {_LLVM_IR: llvm_ir.encode()}
+    return found | {_BITCODE.format(i): data for i, data in enumerate(library.bitcode)}
+
+
+def _llvm_ir(package: Package) -> str:
+    return bytes(package.part(_LLVM_IR)).decode()
+
+
+def _bitcode(package: Package, count: int) -> list[bytes]:
+    return [bytes(package.part(_BITCODE.format(i))) for i in range(count)]
+
+
+def _digests(constants: Sequence[TensorData]) -> list[str]:
+    """The hash of the contents of each, computed on all cores: hashing leaves the interpreter."""
+    unknown = [c for c in constants if c.array is not None and "digest" not in vars(c)]
+    if sum(c.values.nbytes for c in unknown) >= _LARGE:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(_digest, unknown))
+    return [c.digest for c in constants]
+
+
+def _digest(data: TensorData) -> str:
+    return data.digest

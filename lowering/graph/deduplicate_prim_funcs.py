@@ -1,0 +1,81 @@
+"""Kernels that compute the same are compiled once.
+
+::
+
+    relax.call_tir @relu(%x) : …
+    relax.call_tir @relu_1(%y) : …
+    tir.prim_func @relu(%X: !tir.buffer<[4], f32>, …) attributes {"private"} { … }
+    tir.prim_func @relu_1(%A: !tir.buffer<[4], f32>, …) attributes {"private"} { … }
+
+⇒
+
+::
+
+    relax.call_tir @relu(%x) : …
+    relax.call_tir @relu(%y) : …
+    tir.prim_func @relu(%X: !tir.buffer<[4], f32>, …) attributes {"private"} { … }
+
+Names of values, parameters and symbols make no difference, all attributes but the linkage do. A
+public PrimFunc stays, for users may call it; a private one goes away if a public one computes the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.passes import ModulePass
+
+from ...dialects import relax, rt, tir
+from ...dialects.canonical_form import CanonicalForm
+from ..functions import is_private
+
+
+def deduplicate_prim_funcs(module: ModuleOp) -> None:
+    """Send every call of a kernel to the first that computes the same, a public one if possible."""
+    functions = [op for op in module.body.block.ops if isinstance(op, tir.PrimFuncOp)]
+    instead = _replacements(functions)
+    if not instead:
+        return
+    _redirect_calls(module, instead)
+    for func in functions:
+        if func.sym_name.data in instead and is_private(func):
+            func.detach()
+            func.erase()
+
+
+def _replacements(functions: Iterable[tir.PrimFuncOp]) -> dict[str, str]:
+    """For each kernel that another one stands for, the name of that one."""
+    first: dict[tuple[object, ...], str] = {}
+    instead: dict[str, str] = {}
+    for func in sorted(functions, key=is_private):
+        name = func.sym_name.data
+        form = CanonicalForm(func, map_free_vars=True, compare_name=False)
+        chosen = first.setdefault(tuple(form.program), name)
+        if chosen != name:
+            instead[name] = chosen
+    return instead
+
+
+def _redirect_calls(module: ModuleOp, instead: dict[str, str]) -> None:
+    for op in module.walk():
+        match op:
+            case relax.CallTIROp() | rt.CallDPSOp() if op.callee_name in instead:
+                op.callee = SymbolRefAttr(instead[op.callee_name])
+            case relax.CallDPSPackedOp() if op.callee_name in instead:
+                op.callee = StringAttr(instead[op.callee_name])
+            case _:
+                pass
+
+
+@dataclass(frozen=True)
+class DeduplicatePrimFuncsPass(ModulePass):
+    """Keep one of the PrimFuncs that compute the same, and drop the private ones among the rest."""
+
+    name = "deduplicate-prim-funcs"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        deduplicate_prim_funcs(op)

@@ -1,0 +1,17 @@
+"""PyTorch's front end: `from_exported_program` and `from_fx`, as in `tvm.relax.frontend.torch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...names import known, resolve
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return resolve("relax.frontend.torch.", name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *known("relax.frontend.torch.")]

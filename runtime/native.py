@@ -1,0 +1,120 @@
+"""Object files in the process: linked by LLVM's JIT linker, on machines that can run them."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .llvm_binding import LLVM_LOCK, binding
+from .object_file import undefined_symbols
+
+_LIBM = {"linux": ("libm.so.6",), "darwin": ("libm.dylib",), "win32": ("ucrtbase.dll",)}
+_library_numbers = itertools.count()
+
+
+class NativeError(Exception):
+    """Native code could not be loaded, linked or read from a file; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What code needs to run: a triple, and features by LLVM's names, such as "avx512f"."""
+
+    triple: str
+    features: tuple[str, ...]
+
+    def verify_host(self) -> None:
+        """Raise NativeError unless this process can run the code."""
+        with LLVM_LOCK:
+            own = binding().get_process_triple()
+        if self.triple != own:
+            raise NativeError(f"cannot load code for {self.triple} into this process, of {own}")
+        missing = [f for f in self.features if f not in host_features()]
+        if missing:
+            raise NativeError(f"cannot run code for a CPU with {', '.join(missing)} on this one")
+
+
+@cache
+def host_features() -> frozenset[str]:
+    """The features of the process's CPU, by LLVM's names."""
+    with LLVM_LOCK:
+        return frozenset(f for f, has in binding().get_host_cpu_features().items() if has)
+
+
+class NativeCode(ABC):
+    """Object files of one program, loaded by the first look-up: ELF, Mach-O or COFF.
+
+    Addresses are valid for as long as this is referenced.
+    """
+
+    def __init__(self, objects: Iterable[bytes]) -> None:
+        self.objects = tuple(objects)
+        self._addresses: dict[str, int] = {}
+        self._trackers: list[Any] = []
+        self._name = ""
+
+    @property
+    @abstractmethod
+    def machine(self) -> Machine:
+        """What a machine needs to run the code."""
+
+    def verify_host(self) -> None:
+        """Raise NativeError unless this process can run the code."""
+        self.machine.verify_host()
+
+    def address(self, symbol: str) -> int:
+        """Address of a function or global of external linkage; loads the code at the first call.
+
+        Raises NativeError if there is no such symbol, if one that the code needs is found neither
+        in it nor in the process, or if the code is for another machine.
+        """
+        with LLVM_LOCK:
+            if symbol not in self._addresses:
+                self._addresses[symbol] = self._look_up(symbol)
+            return self._addresses[symbol]
+
+    def _look_up(self, symbol: str) -> int:
+        if not self._name:
+            self.verify_host()
+        try:
+            if not self._name:
+                self._load()
+            tracker = _engine().lookup(self._name, symbol)
+        except RuntimeError as error:
+            raise NativeError(f"cannot link '{symbol}': {self._link_message(error)}") from None
+        self._trackers.append(tracker)
+        return tracker[symbol]
+
+    def _load(self) -> None:
+        name = f"xrelax.{next(_library_numbers)}"
+        builder = binding().JITLibraryBuilder().add_current_process()
+        for content in self.objects:
+            builder.add_object_img(content)
+        self._trackers.append(builder.link(_engine(), name))
+        self._name = name
+
+    def _link_message(self, error: RuntimeError) -> str:
+        # LLVM's own message names the code that it could not link, not the symbols it missed.
+        process = ctypes.CDLL(None) if sys.platform != "win32" else ctypes.cdll.msvcrt
+        missing = [n for n in undefined_symbols(self.objects) if not hasattr(process, n)]
+        if missing:
+            return f"expected symbols of the process, got {', '.join(missing)}"
+        return " ".join(str(error).split())
+
+
+@cache
+def _engine() -> Any:
+    """The process's JIT linker; its memory lives until the process ends."""
+    for name in _LIBM.get(sys.platform, ()):
+        # Makes libm's functions visible to the linker where Python itself does not link them.
+        ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+    llvm = binding()
+    host = llvm.Target.from_triple(llvm.get_process_triple())
+    machine = host.create_target_machine(reloc="pic", codemodel="small")
+    return llvm.create_lljit_compiler(machine, suppress_errors=True)

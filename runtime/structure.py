@@ -1,0 +1,105 @@
+"""Arguments and results that are no single tensor: tuples, shapes and integers.
+
+A node says what such a value is: the number of a tensor among the parameters or results,
+``("tuple", …)`` of nodes, ``("shape", …)`` of dims, or ``("prim", dtype, dim)``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .signature import Dim, FunctionSpec, Node, evaluate_dim
+
+Value: TypeAlias = Any
+"""What users pass and get: a tensor, an int, a bool, or a tuple of values."""
+
+
+class Size(NamedTuple):
+    """A number that an argument gives, and the dim that it is; `subject` names the argument."""
+
+    subject: str
+    dim: Dim
+    value: int
+
+
+def take_apart(
+    node: Node, name: str, value: Value, tensors: list[object], sizes: list[Size]
+) -> None:
+    """Add the tensors and the numbers of an argument to the lists, in order.
+
+    Raises TypeError or ValueError with one line that names the argument where it is not what the
+    node says.
+    """
+    if isinstance(node, int):
+        tensors.append(value)
+        return
+    match node[0]:
+        case "tuple":
+            for i, (field, item) in enumerate(_fields(node[1:], name, value)):
+                take_apart(field, f"{name}.{i}", item, tensors, sizes)
+        case "shape":
+            for i, (dim, item) in enumerate(_fields(node[1:], name, value)):
+                sizes.append(_size(f"dim {i} of argument '{name}'", cast(Dim, dim), item))
+        case _:
+            size = _size(f"argument '{name}'", cast(Dim, node[2]), value)
+            if node[1] == "bool" and size.value not in (0, 1):
+                raise ValueError(f"expected argument '{name}' to be a bool, got {value}")
+            sizes.append(size)
+
+
+def _fields(nodes: Sequence[Any], name: str, value: Value) -> list[tuple[Any, Value]]:
+    if not isinstance(value, tuple | list):
+        kind = type(value).__name__
+        raise TypeError(f"expected argument '{name}' to be a tuple, got {kind}")
+    items = cast("Sequence[Any]", value)
+    if len(items) != len(nodes):
+        raise ValueError(f"expected {len(nodes)} fields of argument '{name}', got {len(items)}")
+    return list(zip(nodes, items, strict=True))
+
+
+def _size(subject: str, dim: Dim, value: Value) -> Size:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"expected {subject} to be an integer, got {kind}") from None
+    if number < 0 and isinstance(dim, str):
+        raise ValueError(f"expected {subject} to be at least 0, got {number}")
+    return Size(subject, dim, number)
+
+
+def put_together(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) -> Value:
+    """The value of a node, with tensors taken from the results in order."""
+    if isinstance(node, int):
+        return next(results)
+    match node[0]:
+        case "tuple":
+            return tuple(put_together(cast(Node, n), results, symbols) for n in node[1:])
+        case "shape":
+            return tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[1:])
+        case _:
+            value = evaluate_dim(cast(Dim, node[2]), symbols)
+            return bool(value) if node[1] == "bool" else value
+
+
+def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
+    """The arrays of a result in order: a shape is one of its dims, an integer one of rank 0."""
+    if spec.signature is not None:
+        return list(_arrays(spec.signature.result, result))
+    tensors = () if result is None else result if isinstance(result, tuple) else (result,)
+    return [t.view() for t in cast("tuple[Any, ...]", tensors)]
+
+
+def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
+    if isinstance(node, int):
+        yield value.view()
+    elif node[0] == "tuple":
+        for field, item in zip(node[1:], value, strict=True):
+            yield from _arrays(cast(Node, field), item)
+    else:
+        yield np.array(value, np.int64)
