@@ -26,9 +26,11 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
 }
 """Our dialects by name; each is imported when it is first needed."""
 
+EXTENDED: dict[str, Callable[[], Dialect]] = {"arith": _lazy(".arith", "Arith")}
+"""Dialects of xDSL with operations that it does not have, in place of its own."""
+
 _UPSTREAM: dict[str, tuple[str, str]] = {
     "builtin": ("xdsl.dialects.builtin", "Builtin"),
-    "arith": ("xdsl.dialects.arith", "Arith"),
     "math": ("xdsl.dialects.math", "Math"),
     "scf": ("xdsl.dialects.scf", "Scf"),
     "vector": ("xdsl.dialects.vector", "Vector"),
@@ -41,6 +43,6 @@ def get_context() -> Context:
     context = Context()
     for name, (module, attribute) in _UPSTREAM.items():
         context.register_dialect(name, _lazy(module, attribute))
-    for name, load in DIALECTS.items():
+    for name, load in (EXTENDED | DIALECTS).items():
         context.register_dialect(name, load)
     return context

@@ -28,8 +28,21 @@ def print_parameters(
         printer.print_list(args, printer.print_block_argument)
     if any(n != a.name_hint for n, a in zip(names, args, strict=False)):
         printer.print_string(" params (")
-        printer.print_list(names, printer.print_string_literal)
+        printer.print_list(names, lambda n: print_text(printer, n))
         printer.print_string(")")
+
+
+def print_text(printer: Printer, text: str) -> None:
+    """Print text in quotes; xDSL escapes letters beyond ASCII and then reads them as bytes."""
+    if text.isascii() or any(c in text for c in '"\\\n\t'):
+        printer.print_string_literal(text)
+    else:
+        printer.print_string(f'"{text}"')
+
+
+def value_hint(name: str) -> str | None:
+    """The SSA name of a value that users call `name`; none where the IR's text cannot have it."""
+    return name if name.isascii() else None
 
 
 def verify_parameter_names(names: Sequence[str], params: Sequence[BlockArgument]) -> None:

@@ -11,10 +11,17 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
-from .int_expr import Arg, Compound, IntExpr, IntLike, Sym, compound, render
-
-RESERVED = frozenset({"floordiv", "mod", "min", "max", "arg"})
-"""Names that a symbol cannot have, because the expression syntax uses them."""
+from .int_expr import (
+    RESERVED,
+    Arg,
+    Compound,
+    IntExpr,
+    IntLike,
+    Sym,
+    compound,
+    render,
+    symbol_text,
+)
 
 ParseLeaf: TypeAlias = Callable[[], IntExpr | None]
 
@@ -105,6 +112,8 @@ def _parse_factor(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
 
 def _parse_name(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
     position = parser.pos
+    if (quoted := parser.parse_optional_str_literal()) is not None:
+        return IntExpr.of(Sym(quoted))
     name = parser.parse_optional_identifier()
     if name is None:
         parser.raise_error("expected an integer expression")
@@ -123,6 +132,11 @@ def _parse_name(parser: AttrParser, leaf: ParseLeaf) -> IntExpr:
         parser.parse_punctuation(")")
         return compound(name, lhs, rhs)
     parser.raise_error(f"expected an integer expression, got '{name}'", position)
+
+
+def parse_symbol(parser: AttrParser) -> str:
+    """Parse the name of a symbol, bare or in quotes."""
+    return parser.parse_identifier_or_str_literal(" of a symbol")
 
 
 def parse_body(parser: Parser) -> Region:
@@ -205,7 +219,7 @@ def print_expr(
     values = [*names, *operands]
 
     def mark(atom: Sym | Arg) -> str:
-        return atom.name if isinstance(atom, Sym) else f"\0{atom.index}\0"
+        return symbol_text(atom.name) if isinstance(atom, Sym) else f"\0{atom.index}\0"
 
     for position, piece in enumerate(render(expr, mark).split("\0")):
         if position % 2:

@@ -55,28 +55,50 @@ def names_text(names: Iterable[str]) -> str:
 def callees_first(calls: Mapping[str, Iterable[str]]) -> list[str]:
     """The keys of `calls` with every function after those that it calls.
 
-    Raises Diagnostic where functions call each other in a circle.
+    Of functions that call each other in a circle, the one that is reached first comes last.
     """
     order: dict[str, None] = {}
-    open_: dict[str, None] = {}
+    seen: set[str] = set()
 
     def visit(name: str) -> None:
-        if name in order:
+        if name in seen:
             return
-        if name in open_:
-            circle = [*list(open_)[list(open_).index(name) :], name]
-            text = " calling ".join(f"'{n}'" for n in circle)
-            raise Diagnostic(f"expected functions without recursion, got {text}")
-        open_[name] = None
+        seen.add(name)
         for callee in calls[name]:
             if callee in calls:
                 visit(callee)
-        del open_[name]
         order[name] = None
 
     for name in calls:
         visit(name)
     return list(order)
+
+
+def recursive_functions(calls: Mapping[str, Iterable[str]]) -> set[str]:
+    """The keys of `calls` that call themselves, directly or through others."""
+    return {name for name in calls if name in reached_from(calls, name)}
+
+
+def verify_recursive(
+    functions: Mapping[str, Operation], calls: Mapping[str, Iterable[str]]
+) -> None:
+    """Raise Diagnostic for a function on memory that calls itself and does not say so."""
+    for name in sorted(recursive_functions(calls)):
+        func = functions[name]
+        if isinstance(func, rt.FuncOp) and func.recursive is None:
+            raise Diagnostic(f"expected '{name}', which calls itself, to be 'recursive'", func)
+
+
+def reached_from(calls: Mapping[str, Iterable[str]], start: str) -> set[str]:
+    """The functions that a function calls, directly or through others."""
+    found: set[str] = set()
+    work = [start]
+    while work:
+        for callee in calls.get(work.pop(), ()):
+            if callee not in found:
+                found.add(callee)
+                work.append(callee)
+    return found
 
 
 def count_text(number: int, noun: str) -> str:

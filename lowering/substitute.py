@@ -22,14 +22,23 @@ def substitute_symbols(op: Operation, mapping: Mapping[str, IntLike]) -> None:
     Works for functions of every stage. Values whose type changes are replaced, so that references
     to them from outside of the IR go stale. Names of index parameters are not touched.
     """
-    substitution = _Substitution({Sym(name): IntExpr.of(value) for name, value in mapping.items()})
+    substitution = _substitution(mapping)
     for inner in op.walk():
-        for attributes in (inner.properties, inner.attributes):
-            for key, attribute in attributes.items():
-                attributes[key] = substitution.apply(attribute)
-        values = [*inner.results, *(a for r in inner.regions for b in r.blocks for a in b.args)]
-        for value in values:
-            set_type(value, substitution.apply(value.type))
+        substitution.apply_to(inner)
+
+
+def substitute_own_symbols(op: Operation, mapping: Mapping[str, IntLike]) -> None:
+    """As `substitute_symbols`, for the operation without the operations inside of it."""
+    _substitution(mapping).apply_to(op)
+
+
+def substituted(type_: Attribute, mapping: Mapping[str, IntLike]) -> Attribute:
+    """A type or another attribute with symbols replaced by name, all at once."""
+    return _substitution(mapping).apply(type_)
+
+
+def _substitution(mapping: Mapping[str, IntLike]) -> _Substitution:
+    return _Substitution({Sym(name): IntExpr.of(value) for name, value in mapping.items()})
 
 
 def set_type(value: SSAValue, type_: Attribute) -> SSAValue:
@@ -56,6 +65,14 @@ class _Substitution:
         if result is None:
             result = self.known[attribute] = self._rebuild(attribute)
         return result
+
+    def apply_to(self, op: Operation) -> None:
+        for attributes in (op.properties, op.attributes):
+            for key, attribute in attributes.items():
+                attributes[key] = self.apply(attribute)
+        values = [*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)]
+        for value in values:
+            set_type(value, self.apply(value.type))
 
     def _rebuild(self, attribute: Attribute) -> Attribute:
         match attribute:

@@ -11,13 +11,15 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from ..dialects import relax, tir
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.int_expr import IntExpr
+from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..dialects.relax.types import tensors_in
 from ..dialects.sym import exprs_of
 from .blame import blame
 from .call_signature import Formal, TensorLike, Unification, buffer_formals, index_values, unify
 from .functions import count_text, functions_by_name, graph_functions, names_text
+from .substitute import substituted
 
-KernelCall: TypeAlias = "relax.CallTIROp | relax.CallDPSPackedOp"
+KernelCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp"
 Call: TypeAlias = "KernelCall | relax.CallOp"
 
 
@@ -42,6 +44,8 @@ def unify_call(op: Operation, functions: Mapping[str, Operation]) -> Unification
     with blame(op):
         match op:
             case relax.CallTIROp():
+                return unify_kernel_call(op, _kernel(op.callee_name, functions))
+            case relax.CallTIRInplaceOp():
                 return unify_kernel_call(op, _kernel(op.callee_name, functions))
             case relax.CallDPSPackedOp():
                 callee = functions.get(op.callee_name)
@@ -86,14 +90,18 @@ def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
                 f"got '{param_name}' of type {param.type}"
             )
     formals = buffer_formals(callee.names, [p.type for p in callee.params])
-    outputs = tensors_in(op.result.type)
+    outputs, changed = tensors_in(op.result.type), list[int]()
+    if isinstance(op, relax.CallTIRInplaceOp):
+        pairs = list(zip(op.positions, outputs, strict=True))
+        outputs = [t for position, t in pairs if position == -1]
+        changed = [position for position, _ in pairs if position != -1]
     if len(formals) != len(op.args) + len(outputs):
         raise Diagnostic(_kernel_arity_text(callee, len(op.args), len(outputs)))
     inputs = [_tensor_type(where, f, a) for f, a in zip(formals, op.args, strict=False)]
-    variables = op.tir_vars if isinstance(op, relax.CallTIROp) else None
+    variables = None if isinstance(op, relax.CallDPSPackedOp) else op.tir_vars
     values: Sequence[IntExpr] = () if variables is None else exprs_of(variables)
     unified = unify(where, formals, [*inputs, *outputs], index_values(callee, values))
-    _verify_inputs_unwritten(where, callee, len(inputs))
+    _verify_inputs_unwritten(where, callee, set(range(len(inputs))) - set(changed))
     return unified
 
 
@@ -114,10 +122,10 @@ def _tensor_type(where: str, formal: Formal, value: SSAValue) -> relax.TensorTyp
     raise Diagnostic(f"{where}: expected {formal.subject} to be a tensor, got {value.type}")
 
 
-def _verify_inputs_unwritten(where: str, callee: tir.PrimFuncOp, inputs: int) -> None:
+def _verify_inputs_unwritten(where: str, callee: tir.PrimFuncOp, inputs: set[int]) -> None:
     buffers = [p for p in callee.params if isinstance(p.type, tir.BufferType)]
     for position in written_params(callee):
-        if (param := callee.params[position]) in buffers[:inputs]:
+        if (param := callee.params[position]) in buffers and buffers.index(param) in inputs:
             raise Diagnostic(
                 f"{where}: expected its inputs to be read only, "
                 f"it writes '{callee.names[param.index]}'"
@@ -137,11 +145,27 @@ def written_params(func: tir.PrimFuncOp) -> list[int]:
     return sorted(found)
 
 
+def call_result_type(op: relax.CallOp, callee: relax.FuncOp) -> Attribute:
+    """What is known of a call's result: by the callee's type and the arguments, or as stated.
+
+    Raises Diagnostic with one line where the arguments do not fit.
+    """
+    with blame(op):
+        symbols = _unify_arguments(op, callee, with_result=False).symbols
+    known = forget_symbols(callee.result_type, symbols.keys())
+    inferred = substituted(known, symbols)
+    return inferred if says_less(op.result.type, inferred) else op.result.type
+
+
 def unify_graph_call(op: relax.CallOp, callee: relax.FuncOp) -> Unification:
     """Unify a call with a graph function: arguments, then results, tuples field by field.
 
     Raises Diagnostic with one line where they do not fit.
     """
+    return _unify_arguments(op, callee, with_result=True)
+
+
+def _unify_arguments(op: relax.CallOp, callee: relax.FuncOp, with_result: bool) -> Unification:
     name = callee.sym_name.data
     where = f"call of '{name}'"
     if len(op.args) != len(callee.params):
@@ -150,11 +174,14 @@ def unify_graph_call(op: relax.CallOp, callee: relax.FuncOp) -> Unification:
             f"({', '.join(callee.names)}), got {len(op.args)}"
         )
     subjects = [f"argument '{n}'" for n in callee.names]
-    expected = [*(p.type for p in callee.params), callee.result_type]
-    got = [*(a.type for a in op.args), op.result.type]
+    expected, got = [p.type for p in callee.params], [a.type for a in op.args]
+    if with_result:
+        subjects.append("the result")
+        expected.append(callee.result_type)
+        got.append(op.result.type)
     formals: list[Formal] = []
     actuals: list[TensorLike] = []
-    for subject, formal, actual in zip([*subjects, "the result"], expected, got, strict=True):
+    for subject, formal, actual in zip(subjects, expected, got, strict=True):
         _pair_types(where, subject, formal, actual, formals, actuals)
     return unify(where, formals, actuals)
 
@@ -167,9 +194,10 @@ def _pair_types(
     formals: list[Formal],
     actuals: list[TensorLike],
 ) -> None:
-    if isinstance(formal, relax.TensorType) and isinstance(actual, relax.TensorType):
-        formals.append(Formal(subject, formal))
-        actuals.append(actual)
+    given, wanted = _sizes(actual), _sizes(formal)
+    if given is not None and wanted is not None and _same_kind(formal, actual):
+        formals.append(Formal(subject, wanted))
+        actuals.append(given)
     elif (
         isinstance(formal, TupleType)
         and isinstance(actual, TupleType)
@@ -179,3 +207,22 @@ def _pair_types(
             _pair_types(where, f"field {i} of {subject}", f, a, formals, actuals)
     elif formal != actual:
         raise Diagnostic(f"{where}: expected {subject} to have type {formal}, got {actual}")
+
+
+def _same_kind(formal: Attribute, actual: Attribute) -> bool:
+    if isinstance(formal, relax.PrimType) and isinstance(actual, relax.PrimType):
+        return formal.element_type == actual.element_type
+    return type(formal) is type(actual)
+
+
+def _sizes(type_: Attribute) -> relax.TensorType | None:
+    """What takes part in unification: tensors, and sizes as the dims of one."""
+    match type_:
+        case relax.TensorType():
+            return type_
+        case relax.ShapeType():
+            return relax.TensorType.of(type_.dims, None, type_.rank)
+        case relax.PrimType():
+            return relax.TensorType.of(None if type_.expr is None else [type_.expr], None, 1)
+        case _:
+            return None

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..dialects.int_expr import IntExpr, Sym
 from .expressions import number
-from .values import Array, EvaluationError
+from .values import EvaluationError
+
+
+class Extents(Protocol):
+    """What has a shape: an array, or a shape itself."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def ndim(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -21,7 +32,7 @@ class Expected:
 
 
 def bind_symbols(
-    expected: Sequence[Expected], arrays: Sequence[Array], symbols: dict[str, int]
+    expected: Sequence[Expected], arrays: Sequence[Extents], symbols: dict[str, int]
 ) -> None:
     """Add the symbols that are whole dims, then check every dim; raises EvaluationError."""
     for wanted, array in zip(expected, arrays, strict=True):
@@ -33,7 +44,7 @@ def bind_symbols(
         _check_dims(wanted, array, symbols)
 
 
-def _check_rank(wanted: Expected, array: Array) -> None:
+def _check_rank(wanted: Expected, array: Extents) -> None:
     rank = wanted.rank if wanted.dims is None else len(wanted.dims)
     if rank is not None and array.ndim != rank:
         raise EvaluationError(
@@ -41,7 +52,7 @@ def _check_rank(wanted: Expected, array: Array) -> None:
         )
 
 
-def _check_dims(wanted: Expected, array: Array, symbols: Mapping[str, int]) -> None:
+def _check_dims(wanted: Expected, array: Extents, symbols: Mapping[str, int]) -> None:
     if wanted.dims is None:
         return
     shape = tuple(number(d, symbols) for d in wanted.dims)

@@ -17,6 +17,7 @@ from ..dialects import get_context, loops, relax, rt, tir
 from ..dialects.dtypes import is_float
 from .compare import as_float64, mismatch
 from .evaluate import Outcome, parameters, run
+from .graph_arguments import flatten
 from .inputs import copy_arguments, draw_arguments, draw_symbols
 from .session import Registry
 from .values import Array, EvaluationError
@@ -31,6 +32,10 @@ SIZES = (5, 40)
 """Largest value of a symbol in each sample: small shapes, then ones longer than a vector."""
 
 FUNCTIONS = (relax.FuncOp, rt.FuncOp, tir.PrimFuncOp, loops.FuncOp)
+
+_CALLS = (
+    relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp | relax.CallOp | rt.CallDPSOp
+)
 
 
 class CheckError(Exception):
@@ -47,6 +52,7 @@ class _Case:
     exact: Outcome
     wide: Outcome
     names: tuple[str, ...]
+    is_graph: bool
 
 
 def check_pipeline(
@@ -87,11 +93,7 @@ def check_pipeline(
 
 def public_functions(module: ModuleOp) -> list[str]:
     """Graph functions that are not private, and kernels that no function of the module calls."""
-    called = {
-        op.callee_name
-        for op in module.walk()
-        if isinstance(op, relax.CallTIROp | relax.CallDPSPackedOp | relax.CallOp | rt.CallDPSOp)
-    }
+    called = {op.callee_name for op in module.walk() if isinstance(op, _CALLS)}
     found: list[str] = []
     for op in module.body.block.ops:
         if isinstance(op, relax.FuncOp | rt.FuncOp) and op.private is None:
@@ -127,15 +129,18 @@ def _case(
     largest: int,
 ) -> _Case:
     failure: EvaluationError | None = None
-    for integers in INTEGER_RANGES:
+    attempts = [(integers, equal) for equal in (False, True) for integers in INTEGER_RANGES]
+    for integers, equal in attempts:
         try:
-            symbols = draw_symbols(op, rng, largest)
+            symbols = draw_symbols(op, rng, largest, equal)
             args = draw_arguments(op, rng, symbols, integers)
             exact, wide = (
                 run(module, name, copy_arguments(args), registry=registry, float64=f)
                 for f in (False, True)
             )
-            return _Case(name, symbols, args, exact, wide, tuple(n for n, _ in parameters(op)))
+            names = tuple(n for n, _ in parameters(op))
+            is_graph = isinstance(op, relax.FuncOp | rt.FuncOp)
+            return _Case(name, symbols, args, exact, wide, names, is_graph)
         except EvaluationError as error:
             failure = error
     raise CheckError(f"the module as given cannot be evaluated: {failure}")
@@ -214,9 +219,16 @@ def _problem(found: Array, exact: Array, wide: Array, dtype: str, terms: int) ->
     return mismatch(found, ideal if usable.all() else native, dtype, terms, noise)
 
 
+def _arrays(values: Sequence[Any]) -> list[Any]:
+    return [v for v in values if isinstance(v, np.ndarray)]
+
+
 def _compare_machine_code(case: _Case, machine_code: MachineCode) -> None:
-    arrays: list[Any] = [a for a in copy_arguments(case.args) if isinstance(a, np.ndarray)]
-    results = list(machine_code(case.function, arrays))
+    args: list[Any] = copy_arguments(case.args)
+    if not case.is_graph:  # an entry of a kernel finds index parameters in shapes
+        args = _arrays(args)
+    results = list(machine_code(case.function, args))
     _compare_all("the machine code", case, "result", results, "results")
+    arrays = _arrays([a for arg in args for a in flatten(arg)])
     if len(arrays) == len(case.exact.arguments):
         _compare_all("the machine code", case, "argument", arrays, "arguments")

@@ -12,8 +12,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import loops, relax, rt, tir
 from ..dialects.relax.constant import storage_dtype
+from .graph_arguments import Shape, as_result, flatten
 from .memory import Buffer
-from .relax import flatten, run_graph
+from .relax import run_graph
 from .rt import run_planned
 from .session import Registry, Session
 from .values import Array, EvaluationError, Precision
@@ -53,7 +54,15 @@ def evaluate(
 
     Raises EvaluationError, one line, where arguments do not fit or the program has no meaning.
     """
-    outcome = run(module, function, args, registry=registry, float64=float64, vectorize=vectorize)
+    outcome = run(
+        module,
+        function,
+        args,
+        registry=registry,
+        float64=float64,
+        vectorize=vectorize,
+        quiet=False,
+    )
     is_graph = isinstance(
         Session(module, {}, Precision()).function(function), relax.FuncOp | rt.FuncOp
     )
@@ -68,16 +77,18 @@ def run(
     registry: Registry | None = None,
     float64: bool = False,
     vectorize: bool = True,
+    quiet: bool = True,
 ) -> Outcome:
-    """As `evaluate`, with everything that a check wants to know."""
-    session = Session(module, registry or {}, Precision(float64), vectorize)
+    """As `evaluate`, with everything that a check wants to know; `quiet` prints nothing."""
+    session = Session(module, registry or {}, Precision(float64), vectorize, quiet=quiet)
     op = session.function(function)
     params = parameters(op)
     if len(args) != len(params):
         raise EvaluationError(f"expected {len(params)} arguments for '{function}', got {len(args)}")
     values = [_argument(n, t, a, session.precision) for (n, t), a in zip(params, args, strict=True)]
     with np.errstate(all="ignore"):
-        results = [r for r in _dispatch(session, op, values) if isinstance(r, Buffer)]
+        found = map(as_result, _dispatch(session, op, values))
+        results = [r for r in found if isinstance(r, Buffer)]
     buffers = [b for v in values for b in flatten(v) if isinstance(b, Buffer)]
     return Outcome(
         tuple(r.array for r in results),
@@ -91,7 +102,9 @@ def run(
 def parameters(op: Operation) -> list[tuple[str, Attribute]]:
     """Names and types of the arguments that callers give to a function."""
     match op:
-        case relax.FuncOp() | rt.FuncOp() | tir.PrimFuncOp():
+        case rt.FuncOp():
+            return op.user_params
+        case relax.FuncOp() | tir.PrimFuncOp():
             return [(n, p.type) for n, p in zip(op.names, op.params, strict=True)]
         case loops.FuncOp():
             return [(p.name_hint or f"argument {i}", p.type) for i, p in enumerate(op.params)]
@@ -104,7 +117,7 @@ def _dispatch(session: Session, op: Operation, values: Sequence[Any]) -> list[An
         case relax.FuncOp():
             return flatten(run_graph(session, op, values))
         case rt.FuncOp():
-            return list(run_planned(session, op, values))
+            return flatten(run_planned(session, op, values))
         case tir.PrimFuncOp() | loops.FuncOp():
             indices = [int(v) for v, p in zip(values, op.params, strict=True) if _is_index(p)]
             others = [v for v, p in zip(values, op.params, strict=True) if not _is_index(p)]
@@ -128,8 +141,10 @@ def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> 
                 f"expected argument '{name}' to be a tuple of {len(fields)}, got {got}"
             )
         return tuple(_argument(name, t, g, precision) for t, g in zip(fields, items, strict=True))
+    if isinstance(type_, relax.ShapeType):
+        return Shape(tuple(int(n) for n in given))
     if not isinstance(type_, tir.BufferType | relax.TensorType):
-        return given
+        return int(given) if isinstance(type_, relax.PrimType) else given
     if not isinstance(given, np.ndarray):
         raise EvaluationError(
             f"expected argument '{name}' to be an array, got {type(given).__name__}"

@@ -20,8 +20,14 @@ ATTEMPTS = 64
 """Draws of symbol values until every dim of the parameters is at least 1."""
 
 
-def draw_symbols(op: Operation, rng: np.random.Generator, largest: int) -> dict[str, int]:
-    """Values from 1 to `largest` for the symbols of a function's parameters.
+EQUAL = 2
+"""The value of every symbol, and of every dim that is open, where they must be equal."""
+
+
+def draw_symbols(
+    op: Operation, rng: np.random.Generator, largest: int, equal: bool = False
+) -> dict[str, int]:
+    """Values from 1 to `largest` for the symbols of a function's parameters, or all `EQUAL`.
 
     Raises EvaluationError where some dim with symbols stays below 1.
     """
@@ -29,6 +35,8 @@ def draw_symbols(op: Operation, rng: np.random.Generator, largest: int) -> dict[
     dims = [d for _, type_ in params for d in _dims(type_) if not d.is_constant]
     names = sorted({s for d in dims for s in d.symbols()})
     indices = [name for name, type_ in params if isinstance(type_, IndexType)]
+    if equal:
+        return dict.fromkeys([*names, *indices], EQUAL)
     for _ in range(ATTEMPTS):
         symbols = {name: int(rng.integers(1, largest + 1)) for name in [*names, *indices]}
         if all(number(d, symbols) >= 1 for d in dims):
@@ -57,7 +65,9 @@ def _copy(arg: Any) -> Any:
 def _dims(type_: Attribute) -> list[IntExpr]:
     if isinstance(type_, TupleType):
         return [d for t in cast(Sequence[Attribute], type_.types.data) for d in _dims(t)]
-    return list(type_.dims or ()) if isinstance(type_, tir.BufferType | relax.TensorType) else []
+    if isinstance(type_, tir.BufferType | relax.TensorType | relax.ShapeType):
+        return list(type_.dims or ())
+    return [type_.expr] if isinstance(type_, relax.PrimType) and type_.expr is not None else []
 
 
 def _draw(
@@ -76,11 +86,17 @@ def _draw(
         return symbols[name]
     if isinstance(type_, tir.BufferType | relax.TensorType):
         shape = (
-            (2,) * (type_.rank or 0)
+            (EQUAL,) * (type_.rank or 0)
             if type_.dims is None
             else tuple(number(d, symbols) for d in type_.dims)
         )
         return random_array(type_.dtype or "float32", shape, rng, integers)
+    if isinstance(type_, relax.ShapeType):
+        sizes = (EQUAL,) * (type_.rank or 0)
+        return sizes if type_.dims is None else tuple(number(d, symbols) for d in type_.dims)
+    if isinstance(type_, relax.PrimType):
+        open_value = int(rng.integers(2)) if type_.dtype == "bool" else EQUAL
+        return open_value if type_.expr is None else number(type_.expr, symbols)
     return random_array(value_dtype(type_), (), rng, integers)[()]
 
 

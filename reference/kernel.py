@@ -21,7 +21,7 @@ from .expressions import compile_expr, shape_of, with_symbols
 from .legality import independent_loops
 from .math_ops import MATH
 from .memory import Buffer
-from .scalars import DIVISIONS, SCALARS
+from .scalars import SCALARS
 from .values import Array, EvaluationError, Precision, ScalarFunction, Value, choose, lanes_of
 from .vectors import VECTORS
 
@@ -102,7 +102,7 @@ class KernelCompiler:
         if maker is None:
             raise EvaluationError(f"expected an operation with a reference, got '{op.name}'")
         function = maker(op, self.precision)
-        return _divide(op, function) if op.name in DIVISIONS else _apply(op, function)
+        return _apply(op, function)
 
     def number(self, expr: IntExpr, operands: Sequence[SSAValue]) -> Number:
         """The value of an expression whose ``arg(i)`` is ``operands[i]``."""
@@ -171,20 +171,6 @@ def _apply(op: Operation, function: ScalarFunction) -> Step:
     def run(frame: Frame) -> None:
         values = frame.values
         values[result] = function(*[values[v] for v in operands])
-
-    return run
-
-
-def _divide(op: Operation, function: ScalarFunction) -> Step:
-    apply, divisor, is_vector = _apply(op, function), op.operands[1], lanes_of(op.operands[1].type)
-
-    def run(frame: Frame) -> None:
-        zero = np.asarray(frame.values[divisor]) == 0
-        if zero.any():
-            on = True if frame.mask is None else frame.mask
-            if (zero & (np.asarray(on)[..., None] if is_vector else on)).any():
-                raise EvaluationError(f"expected a divisor other than 0 in '{op.name}'")
-        apply(frame)
 
     return run
 

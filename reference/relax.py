@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, TupleType
@@ -13,22 +13,20 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.relax.operators.base import evaluated
+from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.types import TensorType, tensors_in
 from ..dialects.sym import ExprAttr, exprs_of
-from .binding import Expected, bind_symbols
 from .expressions import number, shape_of
+from .graph_arguments import GraphValue, Shape, bind_values, flatten
 from .memory import Buffer
 from .session import Session
 from .values import EvaluationError
-
-GraphValue: TypeAlias = "Buffer | tuple[GraphValue, ...] | Any"
-"""A tensor, a tuple, or whatever object a registered function returned."""
 
 
 @dataclass
 class _Graph:
     session: Session
-    symbols: Mapping[str, int]
+    symbols: dict[str, int]
     values: dict[SSAValue, GraphValue] = field(default_factory=lambda: {})
 
 
@@ -42,30 +40,11 @@ def run_graph(session: Session, func: relax.FuncOp, args: Sequence[GraphValue]) 
         raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
 
 
-def flatten(value: GraphValue) -> list[Any]:
-    """The tensors of a tuple, in order."""
-    return (
-        [leaf for v in cast("tuple[Any, ...]", value) for leaf in flatten(v)]
-        if isinstance(value, tuple)
-        else [value]
-    )
-
-
 def _bind(func: relax.FuncOp, args: Sequence[GraphValue]) -> dict[str, int]:
     if len(args) != len(func.params):
         raise EvaluationError(f"expected {len(func.params)} arguments, got {len(args)}")
-    expected: list[Expected] = []
-    arrays: list[Any] = []
-    for name, param, arg in zip(func.names, func.params, args, strict=True):
-        for tensor, leaf in zip(tensors_in(param.type), flatten(arg), strict=False):
-            if tensor.dtype is not None and leaf.dtype != tensor.dtype:
-                raise EvaluationError(
-                    f"expected argument '{name}' to have dtype {tensor.dtype}, got {leaf.dtype}"
-                )
-            expected.append(Expected(name, tensor.dims, tensor.dtype, tensor.rank))
-            arrays.append(leaf.array)
     symbols: dict[str, int] = {}
-    bind_symbols(expected, arrays, symbols)
+    bind_values(func.names, [p.type for p in func.params], args, symbols)
     return symbols
 
 
@@ -149,6 +128,22 @@ def _call_tir(graph: _Graph, op: relax.CallTIROp) -> None:
     graph.values[op.result] = result
 
 
+def _call_tir_inplace(graph: _Graph, op: relax.CallTIRInplaceOp) -> None:
+    kernel = graph.session.kernel_named(op.callee_name)
+    if kernel is None:
+        raise EvaluationError(f"expected a PrimFunc '{op.callee_name}' in the module, got none")
+    args, fresh = _arguments(graph, op.args), flatten(_fresh(graph, op.result.type, op.callee_name))
+    outputs = list(fresh)
+    for index, position in enumerate(op.positions):
+        if position != -1:
+            source = args[position]
+            args[position] = outputs[index] = replace(source, array=source.array.copy())
+    own = [o for o, position in zip(outputs, op.positions, strict=True) if position == -1]
+    graph.session.run_kernel(kernel, [*args, *own], _numbers(graph, op.tir_vars))
+    is_tuple = isinstance(op.result.type, TupleType)
+    graph.values[op.result] = tuple(outputs) if is_tuple else outputs[0]
+
+
 def _call_dps_packed(graph: _Graph, op: relax.CallDPSPackedOp) -> None:
     result = _fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
     buffers, outputs = _arguments(graph, op.args), flatten(result)
@@ -160,7 +155,30 @@ def _call_dps_packed(graph: _Graph, op: relax.CallDPSPackedOp) -> None:
     graph.values[op.result] = result
 
 
+def _call_pure_packed(graph: _Graph, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
+    result = _fresh(graph, op.result.type, op.result.name_hint or op.callee.data)
+    inputs = _arguments(graph, op.args)
+    graph.session.call_for_result(op.callee.data, inputs, flatten(result))
+    graph.values[op.result] = result
+
+
+def _print(graph: _Graph, op: relax.PrintOp) -> None:
+    graph.session.write(op.format.data, _arguments(graph, op.values))
+    graph.values[op.result] = ()
+
+
+def _assert(graph: _Graph, op: relax.AssertOp) -> None:
+    condition = graph.values[op.condition]
+    if not bool(condition.array if isinstance(condition, Buffer) else condition):
+        text = graph.session.formatted(op.format.data, _arguments(graph, op.values))
+        raise EvaluationError(text or "assertion failed")
+    graph.values[op.result] = ()
+
+
 def _call_packed(graph: _Graph, op: relax.CallPackedOp) -> None:
+    if op.result.first_use is not None and tensors_in(op.result.type):
+        _call_pure_packed(graph, op)
+        return
     buffers = _arguments(graph, op.args)
     graph.values[op.result] = graph.session.call_registered(op.callee.data, buffers, buffers)
 
@@ -171,7 +189,61 @@ def _call(graph: _Graph, op: relax.CallOp) -> None:
         raise EvaluationError(
             f"expected '{op.callee_name}' to be a graph function, got '{callee.name}'"
         )
-    graph.values[op.result] = run_graph(graph.session, callee, [graph.values[v] for v in op.args])
+    args = [graph.values[v] for v in op.args]
+    with graph.session.nested_call(op.callee_name) as run:
+        graph.values[op.result] = run(lambda: run_graph(graph.session, callee, args))
+
+
+def _if(graph: _Graph, op: relax.IfOp) -> None:
+    condition = graph.values[op.condition]
+    holds = bool(condition.array if isinstance(condition, Buffer) else condition)
+    block, value = list(zip(op.branches, op.yielded, strict=True))[0 if holds else 1]
+    symbols, graph.symbols = graph.symbols, dict(graph.symbols)
+    _run_block(graph, block)
+    graph.symbols = symbols
+    graph.values[op.result] = graph.values[value]
+
+
+def _local_func(graph: _Graph, op: relax.LocalFuncOp) -> None:
+    def call(args: Sequence[GraphValue]) -> GraphValue:
+        inner = _Graph(graph.session, dict(graph.symbols), dict(graph.values))
+        own = set(determined_symbols(p.type for p in op.params))
+        symbols = {n: v for n, v in graph.symbols.items() if n in outer or n not in own}
+        bind_values(op.names, [p.type for p in op.params], args, symbols)
+        inner.symbols = symbols
+        inner.values.update(zip(op.params, args, strict=True))
+        _run_block(inner, op.body.block)
+        return inner.values[op.returned]
+
+    outer = set(graph.symbols)
+    graph.values[op.result] = call
+
+
+def _invoke(graph: _Graph, op: relax.InvokeOp) -> None:
+    call = cast(Callable[..., GraphValue], graph.values[op.callee])
+    graph.values[op.result] = call([graph.values[v] for v in op.args])
+
+
+def _match_cast(graph: _Graph, op: relax.MatchCastOp) -> None:
+    name, value = op.value.name_hint or "a value", graph.values[op.value]
+    try:
+        bind_values([name], [op.result.type], [value], graph.symbols)
+    except EvaluationError as error:
+        raise EvaluationError(f"match_cast: {error}") from None
+    graph.values[op.result] = value
+
+
+def _shape_of(graph: _Graph, op: relax.ShapeOfOp) -> None:
+    graph.values[op.result] = Shape(cast(Buffer, graph.values[op.tensor]).dims)
+
+
+def _shape(graph: _Graph, op: relax.ShapeOp) -> None:
+    graph.values[op.result] = Shape(shape_of(op.result.type.dims or (), graph.symbols))
+
+
+def _prim_value(graph: _Graph, op: relax.PrimValueOp) -> None:
+    assert op.result.type.expr is not None
+    graph.values[op.result] = number(op.result.type.expr, graph.symbols)
 
 
 def constant_buffer(session: Session, data: relax.TensorData, name: str) -> Buffer:
@@ -214,14 +286,26 @@ def _nothing(graph: _Graph, op: Operation) -> None:
 
 _RELAX: dict[str, Callable[[_Graph, Any], None]] = {
     "relax.alloc_tensor": _alloc_tensor,
+    "relax.assert": _assert,
     "relax.call": _call,
     "relax.call_dps_packed": _call_dps_packed,
     "relax.call_packed": _call_packed,
+    "relax.call_pure_packed": _call_pure_packed,
     "relax.call_tir": _call_tir,
+    "relax.call_tir_inplace": _call_tir_inplace,
     "relax.constant": _constant,
     "relax.dataflow": _dataflow,
+    "relax.if": _if,
+    "relax.invoke": _invoke,
+    "relax.local_func": _local_func,
+    "relax.match_cast": _match_cast,
     "relax.output": _nothing,
+    "relax.prim_value": _prim_value,
+    "relax.print": _print,
     "relax.return": _nothing,
+    "relax.shape": _shape,
+    "relax.shape_of": _shape_of,
     "relax.tuple": _tuple,
     "relax.tuple_get_item": _tuple_get_item,
+    "relax.yield": _nothing,
 }

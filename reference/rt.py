@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ..dialects import rt
+from ..dialects.relax.types import PrimType, ShapeType
+from ..dialects.rt.call import ASSERT
 from ..dialects.sym import exprs_of
 from ..dialects.tir import BufferType
 from .binding import Expected, bind_symbols
 from .expressions import number, shape_of
+from .graph_arguments import GraphValue, Shape, bind_values, flatten
 from .memory import Buffer
 from .relax import constant_buffer
 from .session import Session, check_apart
@@ -32,10 +36,15 @@ class _Plan:
         return [self.values[v] for v in values]
 
 
-def run_planned(session: Session, func: rt.FuncOp, args: Sequence[Buffer]) -> list[Buffer]:
-    """Run a planned function on its parameters; returns its results in fresh memory."""
+def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -> GraphValue:
+    """Run a planned function on what users pass; returns its result, or several as a tuple."""
     try:
-        symbols = _bind(func, args)
+        known: dict[str, int] = {}
+        if func.signature is not None:
+            names, types = zip(*func.user_params, strict=True) if args else ((), ())
+            bind_values(names, types, args, known)
+        memory = [leaf for arg in args for leaf in flatten(arg) if isinstance(leaf, Buffer)]
+        symbols = _bind(func, memory, known)
         types = [cast(BufferType, r.type) for r in func.results_]
         results = [
             Buffer(
@@ -43,10 +52,25 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[Buffer]) -> li
             )
             for i, t in enumerate(types)
         ]
-        _run_on(session, func, [*args, *results], symbols)
-        return results
+        _run_on(session, func, [*memory, *results], symbols)
+        if func.signature is None:
+            return tuple(results)
+        return _result(func.signature.outputs.data[0], iter(results), symbols)
     except EvaluationError as error:
         raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
+
+
+def _result(type_: Attribute, memory: Iterator[Buffer], symbols: Mapping[str, int]) -> GraphValue:
+    """A value of a type of the graph, with tensors taken from memory in order."""
+    match type_:
+        case TupleType(types=fields):
+            return tuple(_result(f, memory, symbols) for f in fields.data)
+        case ShapeType():
+            return Shape(shape_of(type_.dims or (), symbols))
+        case PrimType() if type_.expr is not None:
+            return number(type_.expr, symbols)
+        case _:
+            return next(memory)
 
 
 def _run_on(
@@ -56,7 +80,9 @@ def _run_on(
     _run_block(plan, func.body.block)
 
 
-def _bind(func: rt.FuncOp, args: Sequence[Buffer]) -> dict[str, int]:
+def _bind(
+    func: rt.FuncOp, args: Sequence[Buffer], known: Mapping[str, int] | None = None
+) -> dict[str, int]:
     if len(args) != len(func.params):
         raise EvaluationError(f"expected {len(func.params)} arguments, got {len(args)}")
     expected: list[Expected] = []
@@ -67,7 +93,7 @@ def _bind(func: rt.FuncOp, args: Sequence[Buffer]) -> dict[str, int]:
                 f"expected argument '{name}' to have dtype {type_.dtype}, got {arg.dtype}"
             )
         expected.append(Expected(name, type_.dims, type_.dtype))
-    symbols: dict[str, int] = {}
+    symbols = dict(known or {})
     bind_symbols(expected, [a.array for a in args], symbols)
     return symbols
 
@@ -106,6 +132,17 @@ def _view(plan: _Plan, op: rt.ViewOp) -> None:
     plan.values[op.result] = place_view(source, op, plan.symbols, plan.session.precision)
 
 
+def _reinterpret(plan: _Plan, op: rt.ReinterpretOp) -> None:
+    source, name = plan.values[op.source], op.result.name_hint or "a view"
+    shape = shape_of(op.result.type.dims, plan.symbols)
+    if source.array.size != np.prod(shape, dtype=np.int64):
+        raise EvaluationError(
+            f"expected '{name}' to have the elements of {source.array.shape}, got {shape}"
+        )
+    array = source.array.reshape(shape, copy=False)
+    plan.values[op.result] = Buffer(array, source.dtype, name)
+
+
 def _constant(plan: _Plan, op: rt.ConstantOp) -> None:
     data = op.value.data
     plan.values[op.result] = constant_buffer(plan.session, data, op.result.name_hint or data.key)
@@ -116,9 +153,12 @@ def _call_dps(plan: _Plan, op: rt.CallDPSOp) -> None:
     check_apart(op.callee_name, outputs, inputs)
     callee = plan.session.function(op.callee_name)
     if isinstance(callee, rt.FuncOp):
-        count = len(callee.params)
-        symbols = _bind(callee, [*inputs, *outputs][:count])
-        _run_on(plan.session, callee, [*inputs, *outputs], symbols)
+        memory = [*inputs, *outputs]
+        given = [number(e, plan.symbols) for e in exprs_of(op.vars)]
+        known = dict(zip(callee.symbol_names, given, strict=True))
+        symbols = _bind(callee, memory[: len(callee.params)], known)
+        with plan.session.nested_call(op.callee_name) as run:
+            run(lambda: _run_on(plan.session, callee, memory, symbols))
         return
     kernel = plan.session.kernel_named(op.callee_name)
     if kernel is None:
@@ -130,6 +170,16 @@ def _call_dps(plan: _Plan, op: rt.CallDPSOp) -> None:
 def _call_packed(plan: _Plan, op: rt.CallPackedOp) -> None:
     inputs, outputs = plan.buffers(op.inputs), plan.buffers(op.outputs)
     check_apart(op.callee.data, outputs, inputs)
+    if op.text is not None:
+        if op.callee.data == ASSERT:
+            raise EvaluationError(
+                plan.session.formatted(op.text.data, inputs) or "assertion failed"
+            )
+        plan.session.write(op.text.data, inputs)
+        return
+    if op.returns is not None:
+        plan.session.call_for_result(op.callee.data, inputs, outputs)
+        return
     plan.session.call_registered(op.callee.data, [*inputs, *outputs], outputs or inputs)
 
 
@@ -140,6 +190,22 @@ def _copy(plan: _Plan, op: rt.CopyOp) -> None:
     target.array[...] = source.array
 
 
+def _if(plan: _Plan, op: rt.IfOp) -> None:
+    if op.condition is not None:
+        holds = bool(plan.values[op.condition].array)
+    else:
+        assert op.expr is not None
+        holds = number(op.expr.data, plan.symbols) != 0
+    _run_block(plan, (op.true_region if holds else op.false_region).block)
+
+
+def _assert(plan: _Plan, op: rt.AssertOp) -> None:
+    lhs, rhs = number(op.lhs.data, plan.symbols), number(op.rhs.data, plan.symbols)
+    if not (lhs == rhs if op.predicate.data == "eq" else lhs >= rhs):
+        message = op.message.data.replace("{0}", str(lhs)).replace("{1}", str(rhs))
+        raise EvaluationError(message)
+
+
 def _dataflow(plan: _Plan, op: rt.DataflowOp) -> None:
     _run_block(plan, op.body.block)
 
@@ -147,11 +213,14 @@ def _dataflow(plan: _Plan, op: rt.DataflowOp) -> None:
 _RT: dict[str, Callable[[_Plan, Any], None]] = {
     "rt.alloc": _alloc,
     "rt.arena": _arena,
+    "rt.assert": _assert,
     "rt.call_dps": _call_dps,
     "rt.call_packed": _call_packed,
     "rt.check": _check,
     "rt.constant": _constant,
     "rt.copy": _copy,
     "rt.dataflow": _dataflow,
+    "rt.if": _if,
+    "rt.reinterpret": _reinterpret,
     "rt.view": _view,
 }

@@ -1,8 +1,8 @@
 """`arith` in NumPy: one function for each operation, exact in its dtype.
 
-Where LLVM leaves a result undefined the evaluator is definite: shifts by the width or more give 0
-(the sign for `shrsi`), a float out of an integer's range saturates and NaN becomes 0. Division by
-zero in an active lane is an EvaluationError. Fast-math flags are not used.
+Where LLVM leaves a result undefined the evaluator is definite, as native code is: a division by 0
+gives 0, as does its remainder, shifts by the width or more give 0 (the sign for `shrsi`), a float
+out of an integer's range saturates and NaN becomes 0. Fast-math flags are not used.
 """
 
 from __future__ import annotations
@@ -181,12 +181,6 @@ def _splat(op: Operation, precision: Precision) -> ScalarFunction:
     return splat
 
 
-DIVISIONS: frozenset[str] = frozenset(
-    f"arith.{n}"
-    for n in ("divui", "divsi", "floordivsi", "ceildivsi", "ceildivui", "remui", "remsi")
-)
-"""Operations that have no result for a divisor of 0."""
-
 SCALARS: dict[str, Maker] = {
     "arith.constant": _constant,
     "arith.addf": _float_op(np.add),
@@ -194,6 +188,7 @@ SCALARS: dict[str, Maker] = {
     "arith.mulf": _float_op(np.multiply),
     "arith.divf": _float_op(np.divide),
     "arith.negf": _float_op(np.negative),
+    "arith.remf": _float_op(np.fmod),
     "arith.maximumf": _float_op(_extremum(np.maximum, np.add)),
     "arith.minimumf": _float_op(_extremum(np.minimum, lambda x, y: -(-x - y))),
     "arith.maxnumf": _float_op(np.fmax),

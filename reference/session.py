@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects import loops, tir
+from ..dialects.int_expr import Sym
+from ..dialects.nesting import on_deep_stack
+from ..dialects.rt.call_depth import MAX_CALL_DEPTH, depth_message
 from .binding import Expected, bind_symbols
 from .control import CONTROL
 from .kernel import Frame, KernelCompiler, Step
@@ -23,6 +27,9 @@ Registry: TypeAlias = Mapping[str, Callable[..., Any]]
 """Python functions by name: they get arrays and write the last ones in place."""
 Kernel: TypeAlias = tir.PrimFuncOp | loops.FuncOp
 
+DEEP_CALLS = 20
+"""Nested calls that fit on the stack of any thread and into Python's default recursion limit."""
+
 
 @dataclass
 class Session:
@@ -34,6 +41,9 @@ class Session:
     vectorize: bool = True
     terms: int = 0
     """A bound for how many roundings follow each other in the results so far."""
+    quiet: bool = False
+    depth: int = 0
+    """How many calls of graph functions are nested at the moment."""
     functions: dict[str, Operation] = field(init=False)
     kernels: dict[Any, Step] = field(default_factory=lambda: {})
 
@@ -43,6 +53,20 @@ class Session:
             name = op.properties.get("sym_name", op.attributes.get("sym_name"))
             if isinstance(name, StringAttr):
                 self.functions[name.data] = op
+
+    @contextmanager
+    def nested_call(self, name: str) -> Generator[Callable[[Callable[[], Any]], Any]]:
+        """Gives what runs a call of a graph function, with room for it on the stack.
+
+        Raises EvaluationError where calls are nested deeper than native code nests them.
+        """
+        self.depth += 1
+        try:
+            if self.depth > MAX_CALL_DEPTH:
+                raise EvaluationError(depth_message(name))
+            yield on_deep_stack if self.depth == DEEP_CALLS else lambda work: work()
+        finally:
+            self.depth -= 1
 
     def function(self, name: str) -> Operation:
         """The function of that name; raises EvaluationError where there is none."""
@@ -63,6 +87,8 @@ class Session:
             raise EvaluationError(f"in '{op.sym_name.data}': {error}") from None
 
     def _run_kernel(self, op: Kernel, buffers: Sequence[Value], variables: Sequence[int]) -> None:
+        if isinstance(op, loops.FuncOp) and op.external is not None:
+            raise EvaluationError(f"expected a body, got '{op.external.data}' of an object file")
         values, symbols = _bind_kernel(op, buffers, variables, self.precision)
         arrays = [b.array for b in buffers if isinstance(b, Buffer)]
         alone = self.vectorize and not _overlap(arrays)
@@ -78,6 +104,37 @@ class Session:
             self.kernels[key] = compiler.block(op.body.block)
             self.terms = max(self.terms, compiler.terms)
         self.kernels[key](Frame(values))
+
+    def call_for_result(
+        self, name: str, inputs: Sequence[Buffer], outputs: Sequence[Buffer]
+    ) -> None:
+        """Copy what a registered function returns to the outputs; raises EvaluationError."""
+        result = self.call_registered(name, inputs, ())
+        is_one = not isinstance(result, tuple | list)
+        given = [result] if is_one else list(cast("Sequence[Any]", result))
+        if len(given) != len(outputs):
+            raise EvaluationError(
+                f"expected '{name}' to return {len(outputs)} tensors, got {len(given)}"
+            )
+        for value, output in zip(given, outputs, strict=True):
+            array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+            native = self.precision.native(output.dtype, output.array)
+            if (array.dtype, array.shape) != (native.dtype, native.shape):
+                raise EvaluationError(
+                    f"expected '{name}' to return {native.dtype} of shape {native.shape}, "
+                    f"got {array.dtype} of shape {array.shape}"
+                )
+            output.array[...] = self.precision.widen(output.dtype, array)
+
+    def write(self, text: str, values: Sequence[Buffer]) -> None:
+        """Print values in a format, unless the evaluation is only to be compared."""
+        if not self.quiet:
+            print(self.formatted(text, values))
+
+    def formatted(self, text: str, values: Sequence[Buffer]) -> str:
+        """Values in a format, or one after the other where it is empty."""
+        arrays = [self.precision.native(b.dtype, b.array) for b in values]
+        return text.format(*arrays) if text else " ".join(map(str, arrays))
 
     def call_registered(
         self, name: str, buffers: Sequence[Buffer], written: Sequence[Buffer]
@@ -121,10 +178,11 @@ def _bind_kernel(
         for n, p in memory
         if isinstance(p.type, tir.BufferType)
     ]
-    bind_symbols(expected, [values[p].array for _, p in memory], symbols)
     if isinstance(op, loops.FuncOp):
-        unsolved = [s for s in op.symbol_names if s not in symbols]
-        symbols.update(zip(unsolved, numbers, strict=False))
+        solved = {d.as_atom for e in expected for d in e.dims or ()}
+        given_symbols = [s for s in op.symbol_names if Sym(s) not in solved]
+        symbols.update(zip(given_symbols, numbers, strict=False))
+    bind_symbols(expected, [values[p].array for _, p in memory], symbols)
     return values, symbols
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..dialects import rt, tir
 from ..dialects.sym import exprs_of
 from .control import nothing
+from .empty_reductions import empty_reduction, run_where_empty
 from .expressions import shape_of, with_symbols
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
 from .math_ops import fma64
@@ -22,7 +23,15 @@ from .views import place_view
 def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:
     lower, extent = compiler.numbers([op.min.data, op.extent.data], op.operands_)
     (body, limit), var = compiler.loop(op, op.body.block), op.loop_var
-    return lambda frame: for_loop(frame, var, lower(frame), extent(frame), body, limit)
+    initialise = empty_reduction(compiler, op)
+
+    def run(frame: Frame) -> None:
+        size = extent(frame)
+        if initialise is not None:
+            run_where_empty(frame, size, initialise)
+        for_loop(frame, var, lower(frame), size, body, limit)
+
+    return run
 
 
 def _block(compiler: KernelCompiler, op: tir.BlockOp) -> Step:

@@ -30,9 +30,7 @@ class Plan(NamedTuple):
     staged: bool
 
 
-def make_plan(
-    spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size] = ()
-) -> Plan:
+def make_plan(spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size] = ()) -> Plan:
     """Check all layouts against the signature; TypeError or ValueError naming the parameter.
 
     `sizes` are the numbers that arguments give besides tensors.
@@ -74,9 +72,7 @@ def _shape_error(param: ParamSpec, expected: str, layout: Layout) -> NoReturn:
     )
 
 
-def _solve(
-    spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size]
-) -> dict[str, int]:
+def _solve(spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size]) -> dict[str, int]:
     """The value of every symbol, from the dims that are exactly that symbol."""
     found: dict[str, tuple[int, str]] = {}
     dims = [

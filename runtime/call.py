@@ -52,6 +52,7 @@ class CompiledFunction:
         self._constants_table = constants_table
         self._arenas = arenas
         self._arity = len(spec.params)
+        self._signature = spec.signature
         self._calls_back = bool(spec.packed_sites) or spec.takes_memory
         self._written = tuple(i for i, p in enumerate(spec.params) if p.written)
         words = _CTX_WORDS + len(spec.params) + len(spec.results) + len(spec.symbols)
@@ -67,8 +68,8 @@ class CompiledFunction:
         return f"<xrelax function {self.spec.name}({', '.join(self.spec.argument_names)})>"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if self.spec.signature is not None:
-            return self._call_structured(self.spec.signature, args, kwargs)
+        if self._signature is not None:
+            return self._call_structured(self._signature, args, kwargs)
         if kwargs or len(args) != self._arity:
             args = bind_arguments(self.spec, args, kwargs)
         # Called millions of times: tensors of layouts seen before cost one table look-up.

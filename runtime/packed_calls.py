@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, cast
 
 from .registry import get_global_func
 from .signature import PackedSite, shape_text
 from .tensor import Tensor, as_tensor
+
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 
 
 def run_site(site: PackedSite, args: Sequence[Tensor]) -> None:
@@ -55,8 +59,19 @@ def format_values(text: str, values: Sequence[Any]) -> str:
     return text.format(*values) if text else " ".join(map(str, values))
 
 
+@contextmanager
+def without_prints() -> Generator[None]:
+    """Programs print nothing meanwhile, in this thread: their results are only compared."""
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
+
+
 def _print(text: str, values: Sequence[Any]) -> None:
-    print(format_values(text, values))
+    if not _SILENT.get():
+        print(format_values(text, values))
 
 
 def _fail(text: str, values: Sequence[Any]) -> None:

@@ -91,8 +91,10 @@ def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
     """The arrays of a result in order: a shape is one of its dims, an integer one of rank 0."""
     if spec.signature is not None:
         return list(_arrays(spec.signature.result, result))
-    tensors = () if result is None else result if isinstance(result, tuple) else (result,)
-    return [t.view() for t in cast("tuple[Any, ...]", tensors)]
+    if result is None:
+        return []
+    is_one = not isinstance(result, tuple)
+    return [t.view() for t in ((result,) if is_one else cast("tuple[Any, ...]", result))]
 
 
 def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:

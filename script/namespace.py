@@ -11,16 +11,22 @@ from typing import Any
 
 
 class ScriptName:
-    """A name of a script namespace, such as ``T.Buffer``; calling it gives a name again."""
+    """A name of a script namespace, such as ``T.Buffer``; calling it gives a name again.
 
-    def __init__(self, path: str):
+    `args` and `kwargs` are what it was called or subscripted with: ``R.Tensor((4,), "float32")`` is
+    an annotation of the builder API too.
+    """
+
+    def __init__(self, path: str, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None):
         self.path = path
+        self.args = args
+        self.kwargs = kwargs or {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> ScriptName:
-        return ScriptName(self.path)
+        return ScriptName(self.path, args, kwargs)
 
     def __getitem__(self, item: Any) -> ScriptName:
-        return ScriptName(self.path)
+        return ScriptName(self.path, item if isinstance(item, tuple) else (item,))  # pyright: ignore[reportUnknownArgumentType]
 
     def __getattr__(self, name: str) -> ScriptName:
         if name.startswith("__"):

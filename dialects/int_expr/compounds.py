@@ -33,12 +33,18 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
-    """``lhs / rhs`` when `rhs` is one product that divides every term; a divisor is never zero."""
-    if len(rhs.terms) != 1:
+    """``lhs / rhs`` where the polynomial `rhs` divides `lhs`; a divisor is never zero."""
+    if not rhs.terms:
         return None
-    divisor, factor = rhs.terms[0]
-    terms: dict[Monomial, int] = {}
-    for monomial, coefficient in lhs.terms:
+    atoms = list(dict.fromkeys(a for m, _ in (*rhs.terms, *lhs.terms) for a in m))
+
+    def degrees(term: tuple[Monomial, int]) -> list[int]:
+        return [term[0].count(atom) for atom in atoms]
+
+    divisor, factor = max(rhs.terms, key=degrees)
+    result, rest = ZERO, lhs
+    while rest.terms:
+        monomial, coefficient = max(rest.terms, key=degrees)
         left = list(monomial)
         for atom in divisor:
             if atom not in left:
@@ -46,8 +52,9 @@ def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
             left.remove(atom)
         if coefficient % factor:
             return None
-        terms[tuple(left)] = coefficient // factor
-    return IntExpr.from_terms(terms)
+        piece = IntExpr.from_terms({tuple(left): coefficient // factor})
+        result, rest = result + piece, rest - piece * rhs
+    return result
 
 
 def floormod(lhs: IntExpr, rhs: IntExpr) -> IntExpr:

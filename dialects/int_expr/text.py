@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from .terms import Arg, Atom, Compound, IntExpr, Sym
 
+RESERVED = frozenset({"floordiv", "mod", "min", "max", "arg"})
+"""Names that the expression syntax uses: symbols of these names are written in quotes."""
+
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+
+
+def symbol_text(name: str) -> str:
+    """A symbol in the text of the IR: bare, or in quotes where that would be read otherwise."""
+    return name if _BARE.fullmatch(name) and name not in RESERVED else f'"{name}"'
+
 
 def _default_name(atom: Sym | Arg) -> str:
-    return atom.name if isinstance(atom, Sym) else f"arg({atom.index})"
+    return symbol_text(atom.name) if isinstance(atom, Sym) else f"arg({atom.index})"
 
 
 IR_SPELLING = {

@@ -7,38 +7,64 @@ from .call import CallDPSPackedOp as CallDPSPackedOp
 from .call import CallOp as CallOp
 from .call import CallPackedOp as CallPackedOp
 from .call import CallTIROp as CallTIROp
+from .call_inplace import CallTIRInplaceOp as CallTIRInplaceOp
+from .closure import FuncType as FuncType
+from .closure import InvokeOp as InvokeOp
+from .closure import LocalFuncOp as LocalFuncOp
 from .constant import ConstantOp as ConstantOp
 from .constant import DataAttr as DataAttr
 from .constant import TensorData as TensorData
 from .constant import sidecar as sidecar
+from .control import IfOp as IfOp
+from .control import YieldOp as YieldOp
 from .func import DataflowOp as DataflowOp
 from .func import FuncOp as FuncOp
 from .func import OutputOp as OutputOp
 from .func import ReturnOp as ReturnOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
+from .run_time import AssertOp as AssertOp
+from .run_time import CallPurePackedOp as CallPurePackedOp
+from .run_time import PrintOp as PrintOp
 from .tuple import TupleGetItemOp as TupleGetItemOp
 from .tuple import TupleOp as TupleOp
 from .types import ObjectType as ObjectType
+from .types import PrimType as PrimType
 from .types import ShapeType as ShapeType
 from .types import TensorType as TensorType
+from .values import MatchCastOp as MatchCastOp
+from .values import PrimValueOp as PrimValueOp
+from .values import ShapeOfOp as ShapeOfOp
+from .values import ShapeOp as ShapeOp
 
 RelaxDialect = Dialect(
     "relax",
     [
         AllocTensorOp,
+        AssertOp,
         CallDPSPackedOp,
         CallOp,
         CallPackedOp,
+        CallPurePackedOp,
+        CallTIRInplaceOp,
         CallTIROp,
         ConstantOp,
         DataflowOp,
         FuncOp,
+        IfOp,
+        InvokeOp,
+        LocalFuncOp,
+        MatchCastOp,
         OutputOp,
+        PrimValueOp,
+        PrintOp,
         ReturnOp,
+        ShapeOfOp,
+        ShapeOp,
         TupleGetItemOp,
         TupleOp,
+        YieldOp,
         *OPERATORS.values(),
     ],
-    [DataAttr, ObjectType, ShapeType, TensorType],
+    [DataAttr, FuncType, ObjectType, PrimType, ShapeType, TensorType],
 )

@@ -21,16 +21,16 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable, is_side_effect_free
+from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ..effects import AllocatesResult
-from ..nesting import operations_in
 from ..sym import ExprAttr
 from .types import TensorType, tensors_in
 
 
-def _verify_outputs(type_: Attribute, op_name: str) -> None:
+def verify_outputs(type_: Attribute, op_name: str) -> None:
+    """The result must be tensors of known shape and dtype, so that memory can be made for them."""
     tensors = tensors_in(type_)
     if not tensors:
         raise VerifyException(
@@ -81,7 +81,7 @@ class CallTIROp(IRDLOperation):
         return self.callee.root_reference.data
 
     def verify_(self) -> None:
-        _verify_outputs(self.result.type, self.name)
+        verify_outputs(self.result.type, self.name)
 
 
 @irdl_op_definition
@@ -111,31 +111,17 @@ class CallDPSPackedOp(IRDLOperation):
         return self.callee.data
 
     def verify_(self) -> None:
-        _verify_outputs(self.result.type, self.name)
+        verify_outputs(self.result.type, self.name)
 
 
 class CalleeEffect(MemoryEffect):
-    """A call does what the called function does; without that function it does nothing."""
+    """A call has effects where the called function is declared impure; without one it has none."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
-        return None if _may_do_something(op, set()) else frozenset()
-
-
-def _may_do_something(call: Operation, seen: set[Operation]) -> bool:
-    callee = _callee_of(call)
-    if callee is None or callee in seen:
-        return False
-    seen.add(callee)
-    if callee.properties.get("impure") is not None:
-        return True
-    for op in operations_in(callee):
-        if isinstance(op, CallOp):
-            if _may_do_something(op, seen):
-                return True
-        elif not op.regions and not is_side_effect_free(op):
-            return True
-    return False
+        callee = _callee_of(op)
+        is_impure = callee is not None and callee.properties.get("impure") is not None
+        return None if is_impure else frozenset()
 
 
 def _callee_of(call: Operation) -> Operation | None:
@@ -214,4 +200,4 @@ class AllocTensorOp(IRDLOperation):
         super().__init__(result_types=[type_])
 
     def verify_(self) -> None:
-        _verify_outputs(self.result.type, self.name)
+        verify_outputs(self.result.type, self.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -30,10 +30,14 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ..int_expr import Sym
-from ..nesting import operations_in
 from ..parameters import parse_parameters, print_parameters, verify_parameter_names
-from .types import tensors_in, type_symbols
+from .call import AllocTensorOp
+from .closure import LocalFuncOp
+from .control import IfOp
+from .symbols import determined_symbols, undeclared_symbol
+from .type_relations import says_less
+from .types import type_symbols
+from .values import MatchCastOp
 
 
 @irdl_op_definition
@@ -41,8 +45,9 @@ class FuncOp(IRDLOperation):
     """A graph function.
 
     ``relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> { … }``. TVM's
-    ``relax.Function``. A symbol is declared by appearing as a whole dim of a parameter. A function
-    is pure unless it says ``impure``.
+    ``relax.Function``. A symbol is declared by appearing as a whole dim of a parameter, or of a
+    `relax.match_cast` before its use. A function is pure unless it says ``impure``; its result type
+    may say less than the type of the value that it returns.
     """
 
     name = "relax.func"
@@ -96,30 +101,43 @@ class FuncOp(IRDLOperation):
 
     def declared_symbols(self) -> list[str]:
         """Symbols that a parameter determines, in order of first appearance."""
-        found: dict[str, None] = {}
-        for param in self.params:
-            for tensor in tensors_in(param.type):
-                for dim in tensor.dims or ():
-                    if isinstance(atom := dim.as_atom, Sym):
-                        found[atom.name] = None
-        return list(found)
+        return determined_symbols(p.type for p in self.params)
 
     def verify_(self) -> None:
         verify_parameter_names(self.names, self.params)
         last = self.body.block.last_op
         if not isinstance(last, ReturnOp):
             raise VerifyException("expected a function to end with 'relax.return'")
-        if last.value.type != self.result_type:
+        if not says_less(self.result_type, last.value.type):
             raise VerifyException(
                 f"expected '{self.sym_name.data}' to return {self.result_type}, "
                 f"got {last.value.type}"
             )
         declared = set(self.declared_symbols())
-        for param in self.params:
-            _verify_symbols(type_symbols(param.type), declared, self)
-        for op in operations_in(self):
-            for type_or_value in (*op.result_types, *op.properties.values()):
-                _verify_symbols(type_symbols(type_or_value), declared, self)
+        for type_ in (*(p.type for p in self.params), self.result_type):
+            for symbol in sorted(type_symbols(type_) - declared):
+                raise self._undetermined(symbol)
+        found = undeclared_symbol(self.body.block, declared)
+        if found is not None:
+            raise self._undetermined(found[0])
+        if self.impure is None:
+            self._verify_pure(self.body.block)
+
+    def _verify_pure(self, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, DataflowOp | LocalFuncOp):
+                continue
+            for region in op.regions:
+                self._verify_pure(region.block)
+            if not op.regions and not is_pure(op):
+                raise VerifyException(
+                    f"expected '{self.sym_name.data}' to be declared impure, as it has '{op.name}'"
+                )
+
+    def _undetermined(self, symbol: str) -> VerifyException:
+        return VerifyException(
+            f"symbol '{symbol}' is not determined by the parameters of '{self.sym_name.data}'"
+        )
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
@@ -145,20 +163,13 @@ class FuncOp(IRDLOperation):
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
-def _verify_symbols(used: set[str], declared: set[str], func: FuncOp) -> None:
-    for symbol in sorted(used - declared):
-        raise VerifyException(
-            f"symbol '{symbol}' is not determined by the parameters of '{func.sym_name.data}'"
-        )
-
-
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
     """The end of a function: ``relax.return %y : !relax.tensor<[1, n], f32>``."""
 
     name = "relax.return"
     value = operand_def()
-    traits = traits_def(IsTerminator(), HasParent(FuncOp), Pure())
+    traits = traits_def(IsTerminator(), HasParent(FuncOp, LocalFuncOp), Pure())
     assembly_format = "$value attr-dict `:` type($value)"
 
     def __init__(self, value: SSAValue):
@@ -215,10 +226,17 @@ class DataflowOp(IRDLOperation):
         printer.print_region(self.body, print_empty_block=False)
 
 
+def is_pure(op: Operation) -> bool:
+    """Whether an operation has no effect that users see but a failure and its result."""
+    return isinstance(op, AllocTensorOp | MatchCastOp) or is_side_effect_free(op)
+
+
 def _verify_pure(op: Operation) -> None:
     if isinstance(op, DataflowOp):
         raise VerifyException("expected a dataflow block not to contain another one")
-    if not isinstance(op, OutputOp) and not is_side_effect_free(op):
+    if isinstance(op, IfOp):
+        raise VerifyException("expected a dataflow block without control flow, got 'relax.if'")
+    if not is_pure(op) or isinstance(op, AllocTensorOp):
         raise VerifyException(f"expected pure operations in a dataflow block, got '{op.name}'")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, TupleType
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, NoneAttr, TupleType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
@@ -55,6 +55,11 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
         """The dtype's name, or `None` where it is unknown."""
         return None if isinstance(self.element_type, NoneAttr) else dtype_name(self.element_type)
 
+    @property
+    def known_element(self) -> Attribute | None:
+        """The element type, or `None` where it is unknown."""
+        return None if isinstance(self.element_type, NoneAttr) else self.element_type
+
     def symbols(self) -> set[str]:
         """Symbols in the dims."""
         return {s for d in self.dims or () for s in d.symbols()}
@@ -76,11 +81,7 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            if self.dims is not None:
-                printer.print_string("[" + ", ".join(str(d) for d in self.dims) + "]")
-            else:
-                printer.print_string("*" if self.rank is None else f"rank {self.rank}")
-            printer.print_string(", ")
+            printer.print_string(_shape_parameter(self.dims, self.rank) + ", ")
             if isinstance(self.element_type, NoneAttr):
                 printer.print_string("?")
             else:
@@ -98,10 +99,37 @@ def _parse_shape(parser: AttrParser) -> Attribute:
 
 @irdl_attr_definition
 class ShapeType(ParametrizedAttribute, TypeAttribute):
-    """A shape as a value: ``!relax.shape<[n, 4]>``; TVM's ``ShapeStructInfo``."""
+    """A shape as a value: ``!relax.shape<[n, 4]>``; TVM's ``ShapeStructInfo``.
+
+    ``!relax.shape<rank 2>`` knows its rank only, ``!relax.shape<*>`` not even that.
+    """
 
     name = "relax.shape"
-    dims: ExprArray = param_def()
+    shape: ExprArray | IntAttr | NoneAttr = param_def()
+
+    @staticmethod
+    def of(dims: Sequence[IntLike] | None, rank: int | None = None) -> ShapeType:
+        """The type of a shape with these dims; without them, with this rank if it is known."""
+        if dims is not None:
+            return ShapeType(expr_array(dims))
+        return ShapeType(NoneAttr() if rank is None else IntAttr(rank))
+
+    @property
+    def dims(self) -> tuple[IntExpr, ...] | None:
+        """The dims, or `None` where they are unknown."""
+        return exprs_of(self.shape) if isinstance(self.shape, ArrayAttr) else None
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dims, or `None` where it is unknown."""
+        if isinstance(self.shape, ArrayAttr):
+            return len(self.shape.data)
+        return self.shape.data if isinstance(self.shape, IntAttr) else None
+
+    def verify(self) -> None:
+        for dim in self.dims or ():
+            if dim.args():
+                raise VerifyException(f"expected a shape over symbols, got {dim}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -110,7 +138,62 @@ class ShapeType(ParametrizedAttribute, TypeAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string("[" + ", ".join(str(d) for d in exprs_of(self.dims)) + "]")
+            printer.print_string(_shape_parameter(self.dims, self.rank))
+
+
+def _shape_parameter(dims: Sequence[IntExpr] | None, rank: int | None) -> str:
+    if dims is not None:
+        return "[" + ", ".join(str(d) for d in dims) + "]"
+    return "*" if rank is None else f"rank {rank}"
+
+
+@irdl_attr_definition
+class PrimType(ParametrizedAttribute, TypeAttribute):
+    """A number as a value: ``!relax.prim<i64, n + 1>``, or ``!relax.prim<i64>`` of unknown value.
+
+    TVM's ``PrimStructInfo``.
+    """
+
+    name = "relax.prim"
+    element_type: Attribute = param_def()
+    value: ExprAttr | NoneAttr = param_def()
+
+    @staticmethod
+    def of(element_type: Attribute, value: IntLike | None = None) -> PrimType:
+        """The type of a number of this element type, with this value if it is known."""
+        return PrimType(element_type, NoneAttr() if value is None else ExprAttr.of(value))
+
+    @property
+    def dtype(self) -> str:
+        """The dtype's name."""
+        return dtype_name(self.element_type)
+
+    @property
+    def expr(self) -> IntExpr | None:
+        """The value over symbols, or `None` where it is unknown."""
+        return self.value.data if isinstance(self.value, ExprAttr) else None
+
+    def verify(self) -> None:
+        if not is_element_type(self.element_type):
+            raise VerifyException(f"expected the type of a number, got {self.element_type}")
+        if self.expr is not None and (
+            self.expr.args() or not isinstance(self.element_type, IntegerType)
+        ):
+            raise VerifyException(f"expected an integer over symbols, got {self.expr}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            type_ = parser.parse_type()
+            if parser.parse_optional_punctuation(",") is None:
+                return [type_, NoneAttr()]
+            return [type_, ExprAttr(parse_expr(parser))]
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.element_type)
+            if self.expr is not None:
+                printer.print_string(f", {self.expr}")
 
 
 @irdl_attr_definition
@@ -127,8 +210,10 @@ def type_symbols(type_: Attribute) -> set[str]:
             return expr_symbols(type_)
         case TensorType():
             return type_.symbols()
-        case ShapeType(dims=dims):
-            return {s for d in exprs_of(dims) for s in d.symbols()}
+        case ShapeType():
+            return {s for d in type_.dims or () for s in d.symbols()}
+        case PrimType():
+            return set() if type_.expr is None else type_.expr.symbols()
         case TupleType(types=types):
             return {s for t in types.data for s in type_symbols(t)}
         case _:

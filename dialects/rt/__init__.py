@@ -8,19 +8,24 @@ from xdsl.ir import Dialect
 from .call import CallDPSOp as CallDPSOp
 from .call import CallPackedOp as CallPackedOp
 from .call import DataflowOp as DataflowOp
+from .control import AssertOp as AssertOp
+from .control import IfOp as IfOp
 from .func import CheckOp as CheckOp
 from .func import FuncOp as FuncOp
 from .memory import AllocOp as AllocOp
 from .memory import ArenaOp as ArenaOp
 from .memory import ConstantOp as ConstantOp
 from .memory import CopyOp as CopyOp
+from .memory import ReinterpretOp as ReinterpretOp
 from .memory import ViewOp as ViewOp
+from .memory import memory_of as memory_of
 
 RTDialect = Dialect(
     "rt",
     [
         AllocOp,
         ArenaOp,
+        AssertOp,
         CallDPSOp,
         CallPackedOp,
         CheckOp,
@@ -28,6 +33,8 @@ RTDialect = Dialect(
         CopyOp,
         DataflowOp,
         FuncOp,
+        IfOp,
+        ReinterpretOp,
         ViewOp,
     ],
     [],

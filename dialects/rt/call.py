@@ -9,12 +9,14 @@ from xdsl.dialects.builtin import (
     FlatSymbolRefAttr,
     StringAttr,
     SymbolRefAttr,
+    UnitAttr,
 )
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     irdl_op_definition,
+    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -31,10 +33,15 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
+from ..parameters import print_text
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from ..tir.types import BufferType
 from .func import CheckOp
 from .memory import ArenaOp
+
+PRINT, ASSERT = "relax.print", "relax.assert"
+OWN_FUNCTIONS = (PRINT, ASSERT)
+"""Functions of the run time itself, which get a format and values."""
 
 
 @irdl_op_definition
@@ -91,33 +98,61 @@ class CallDPSOp(IRDLOperation):
 class CallPackedOp(IRDLOperation):
     """Call a registered function on memory: ``rt.call_packed "env.relu"(%x) outs(%y) : (…), (…)``.
 
-    The name is looked up at each call. Outside a dataflow block calls keep their order.
+    The name is looked up at each call. Outside a dataflow block calls keep their order. A function
+    that ``returns`` gets the inputs alone, and what it returns is copied to the outputs. With a
+    ``text`` the callee is one of the run time's own: ``relax.print`` or ``relax.assert``.
     """
 
     name = "rt.call_packed"
     callee = prop_def(StringAttr)
+    returns = opt_prop_def(UnitAttr)
+    text = opt_prop_def(StringAttr)
     inputs = var_operand_def(BufferType)
     outputs = var_operand_def(BufferType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    def __init__(self, callee: str, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]):
+    def __init__(
+        self,
+        callee: str,
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        returns: bool = False,
+        text: str | None = None,
+    ):
         super().__init__(
-            operands=[list(inputs), list(outputs)], properties={"callee": StringAttr(callee)}
+            operands=[list(inputs), list(outputs)],
+            properties={
+                "callee": StringAttr(callee),
+                "returns": UnitAttr() if returns else None,
+                "text": None if text is None else StringAttr(text),
+            },
         )
 
     def verify_(self) -> None:
         _verify_distinct(self.inputs, self.outputs, self.name)
+        if self.text is not None and self.callee.data not in OWN_FUNCTIONS:
+            known = ", ".join(OWN_FUNCTIONS)
+            raise VerifyException(f"expected a text for {known}, got '{self.callee.data}'")
 
     @classmethod
     def parse(cls, parser: Parser) -> CallPackedOp:
         callee = parser.parse_str_literal(" of the function's name")
+        returns = parser.parse_optional_keyword("returns") is not None
+        text = None
+        if parser.parse_optional_keyword("text"):
+            text = parser.parse_str_literal(" of the text")
         inputs, outputs, _ = _parse_call(parser)
-        return CallPackedOp(callee, inputs, outputs)
+        return CallPackedOp(callee, inputs, outputs, returns, text)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_string_literal(self.callee.data)
+        printer.print_string(" returns " if self.returns is not None else "")
+        if self.text is not None:
+            printer.print_string(" text ")
+            print_text(printer, self.text.data)
+            printer.print_string(" ")
         _print_call(printer, self.inputs, self.outputs, ())
 
 
@@ -191,7 +226,7 @@ class DataflowOp(IRDLOperation):
 
     def verify_(self) -> None:
         for op in self.body.block.ops:
-            if isinstance(op, DataflowOp | CheckOp | ArenaOp):
+            if op.regions or isinstance(op, CheckOp | ArenaOp):
                 raise VerifyException(
                     f"expected calls, copies and allocations in a dataflow region, got '{op.name}'"
                 )

@@ -7,11 +7,12 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    FunctionType,
     IntAttr,
     StringAttr,
     UnitAttr,
 )
-from xdsl.ir import BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -32,9 +33,17 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ..int_expr import Sym
+from ..int_expr import Sym, symbol_text
 from ..nesting import operations_in
-from ..parameters import parse_parameters, print_parameters, verify_parameter_names
+from ..parameters import (
+    parse_parameters,
+    print_parameters,
+    print_text,
+    verify_parameter_names,
+)
+from ..relax.symbols import determined_symbols
+from ..relax.types import tensors_in
+from ..sym import parse_symbol
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
 
@@ -45,6 +54,11 @@ class FuncOp(IRDLOperation):
 
     ``rt.func @main(%x: !tir.buffer<[1, n], f32>, %y: !tir.buffer<[1, n], f32>) results 1 { … }``.
     The caller allocates the results. `written` lists parameters that the function writes in place.
+    A `recursive` one, which may call itself, counts how deep its calls are nested. `symbols` are
+    those that no parameter in memory determines: callers of a private function give them, and a
+    public one finds them in the shapes and numbers of its `signature`. That says what users pass
+    and get, as types of the graph, where it is not one tensor for each parameter: its tensors in
+    order are the parameters and results in memory.
     """
 
     name = "rt.func"
@@ -53,7 +67,11 @@ class FuncOp(IRDLOperation):
     num_results = prop_def(IntAttr)
     returns_tuple = opt_prop_def(UnitAttr)
     private = opt_prop_def(UnitAttr)
+    recursive = opt_prop_def(UnitAttr)
     written = prop_def(ArrayAttr[IntAttr])
+    symbols = opt_prop_def(ArrayAttr[StringAttr])
+    signature = opt_prop_def(FunctionType)
+    signature_names = opt_prop_def(ArrayAttr[StringAttr])
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
 
@@ -66,15 +84,22 @@ class FuncOp(IRDLOperation):
         returns_tuple: bool = False,
         private: bool = False,
         written: Sequence[int] = (),
+        recursive: bool = False,
+        symbols: Sequence[str] = (),
+        signature: tuple[Sequence[str], FunctionType] | None = None,
     ):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
-                "param_names": ArrayAttr([StringAttr(n) for n in param_names]),
+                "param_names": _names_attribute(param_names),
                 "num_results": IntAttr(num_results),
                 "returns_tuple": UnitAttr() if returns_tuple else None,
                 "private": UnitAttr() if private else None,
+                "recursive": UnitAttr() if recursive else None,
                 "written": ArrayAttr([IntAttr(i) for i in written]),
+                "symbols": _names_attribute(symbols) if symbols else None,
+                "signature": None if signature is None else signature[1],
+                "signature_names": None if signature is None else _names_attribute(signature[0]),
             },
             regions=[body],
         )
@@ -99,9 +124,22 @@ class FuncOp(IRDLOperation):
         """The parameters' names."""
         return tuple(n.data for n in self.param_names.data)
 
+    @property
+    def symbol_names(self) -> tuple[str, ...]:
+        """The symbols that no parameter in memory determines."""
+        return () if self.symbols is None else tuple(s.data for s in self.symbols.data)
+
+    @property
+    def user_params(self) -> list[tuple[str, Attribute]]:
+        """Names and types of what users pass."""
+        if self.signature is None or self.signature_names is None:
+            return [(n, p.type) for n, p in zip(self.names, self.params, strict=True)]
+        names = [n.data for n in self.signature_names.data]
+        return list(zip(names, self.signature.inputs.data, strict=True))
+
     def declared_symbols(self) -> list[str]:
-        """Symbols that a parameter determines, in order of first appearance."""
-        found: dict[str, None] = {}
+        """The symbols of `symbols`, then those that a parameter in memory determines."""
+        found: dict[str, None] = dict.fromkeys(self.symbol_names)
         for param in self.params:
             for dim in cast(BufferType, param.type).dims:
                 if isinstance(atom := dim.as_atom, Sym):
@@ -122,6 +160,7 @@ class FuncOp(IRDLOperation):
         for arg in self.args:
             if not isinstance(arg.type, BufferType):
                 raise VerifyException(f"expected a buffer, got {arg.type}")
+        self._verify_signature()
         declared = set(self.declared_symbols())
         for op in operations_in(self):
             for symbol in sorted(symbols_of(op) - declared):
@@ -130,9 +169,31 @@ class FuncOp(IRDLOperation):
                     f"'{self.sym_name.data}'"
                 )
 
+    def _verify_signature(self) -> None:
+        if self.signature is None:
+            if self.symbol_names and self.private is None:
+                raise VerifyException("expected a signature that determines the symbols")
+            return
+        inputs, outputs = self.signature.inputs.data, self.signature.outputs.data
+        if self.signature_names is None or len(self.signature_names.data) != len(inputs):
+            raise VerifyException("expected a name for each type of the signature")
+        for what, types, memory in (
+            ("parameters", inputs, self.params),
+            ("results", outputs, self.results_),
+        ):
+            count = sum(len(tensors_in(t)) for t in types)
+            if count != len(memory):
+                raise VerifyException(
+                    f"expected {count} {what} for the signature, got {len(memory)}"
+                )
+        missing = set(self.symbol_names) - set(determined_symbols(inputs))
+        for symbol in sorted(missing):
+            raise VerifyException(f"expected the signature to determine symbol '{symbol}'")
+
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         private = parser.parse_optional_keyword("private") is not None
+        recursive = parser.parse_optional_keyword("recursive") is not None
         name = parser.parse_symbol_name().data
         args, names = parse_parameters(parser)
         results, is_tuple = 0, False
@@ -144,6 +205,22 @@ class FuncOp(IRDLOperation):
             written = parser.parse_comma_separated_list(
                 parser.Delimiter.SQUARE, parser.parse_integer
             )
+        symbols: Sequence[str] = ()
+        if parser.parse_optional_keyword("symbols"):
+            symbols = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parse_symbol(parser)
+            )
+        signature = None
+        if parser.parse_optional_keyword("signature"):
+            own = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_str_literal
+            )
+            parser.parse_punctuation(":")
+            position = parser.pos
+            type_ = parser.parse_type()
+            if not isinstance(type_, FunctionType):
+                parser.raise_error(f"expected a function type, got {type_}", position)
+            signature = (own, type_)
         return FuncOp(
             name,
             names[: len(args) - results],
@@ -152,12 +229,16 @@ class FuncOp(IRDLOperation):
             is_tuple,
             private,
             written,
+            recursive,
+            symbols,
+            signature,
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" private " if self.private is not None else " ")
+        printer.print_string("recursive " if self.recursive is not None else "")
         print_parameters(printer, self.sym_name.data, self.args, self.names)
-        if self.num_results.data:
+        if self.num_results.data or self.returns_tuple is not None:
             printer.print_string(
                 " results tuple " if self.returns_tuple is not None else " results "
             )
@@ -166,8 +247,21 @@ class FuncOp(IRDLOperation):
             printer.print_string(
                 " written [" + ", ".join(str(i.data) for i in self.written.data) + "]"
             )
+        if self.symbol_names:
+            printer.print_string(f" symbols [{', '.join(map(symbol_text, self.symbol_names))}]")
+        if self.signature is not None and self.signature_names is not None:
+            printer.print_string(" signature ")
+            with printer.in_parens():
+                names = [n.data for n in self.signature_names.data]
+                printer.print_list(names, lambda n: print_text(printer, n))
+            printer.print_string(" : ")
+            printer.print_attribute(self.signature)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _names_attribute(names: Sequence[str]) -> ArrayAttr[StringAttr]:
+    return ArrayAttr([StringAttr(n) for n in names])
 
 
 @irdl_op_definition
@@ -182,7 +276,21 @@ class CheckOp(IRDLOperation):
     buffer = operand_def(BufferType)
     arg_name = prop_def(StringAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "$buffer $arg_name attr-dict `:` type($buffer)"
 
     def __init__(self, buffer: SSAValue, arg_name: str):
         super().__init__(operands=[buffer], properties={"arg_name": StringAttr(arg_name)})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CheckOp:
+        operand = parser.parse_unresolved_operand()
+        name = parser.parse_str_literal(" of the argument's name")
+        parser.parse_punctuation(":")
+        return CheckOp(parser.resolve_operand(operand, parser.parse_type()), name)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.buffer)
+        printer.print_string(" ")
+        print_text(printer, self.arg_name.data)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)

@@ -133,6 +133,41 @@ class ViewOp(IRDLOperation):
 
 
 @irdl_op_definition
+class ReinterpretOp(IRDLOperation):
+    """The same memory under other dims, with as many elements in the same order.
+
+    ``%y = rt.reinterpret %x : !tir.buffer<[n, 768], f32> to !tir.buffer<[n, 12, 64], f32>``. Where
+    the numbers of elements are different expressions, the program has checked that they are equal.
+    """
+
+    name = "rt.reinterpret"
+    source = operand_def(BufferType)
+    result = result_def(BufferType)
+    traits = traits_def(Pure())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue, type_: BufferType):
+        super().__init__(operands=[source], result_types=[type_])
+
+    def verify_(self) -> None:
+        source, result = cast(BufferType, self.source.type), self.result.type
+        excess = (source.size_in_bytes() - result.size_in_bytes()).constant or 0
+        if source.element_type != result.element_type or excess:
+            raise VerifyException(
+                f"expected tensors of as many elements of one type, got {source} and {result}"
+            )
+        if not (source.is_dense and result.is_dense):
+            raise VerifyException(f"expected dense tensors, got {source} and {result}")
+
+
+def memory_of(buffer: SSAValue) -> SSAValue:
+    """The whole buffer that a buffer is, seen through `rt.reinterpret`."""
+    while isinstance(owner := buffer.owner, ReinterpretOp):
+        buffer = owner.source
+    return buffer
+
+
+@irdl_op_definition
 class ConstantOp(IRDLOperation):
     """The memory of a constant.
 
@@ -161,7 +196,10 @@ class ConstantOp(IRDLOperation):
 
 @irdl_op_definition
 class CopyOp(IRDLOperation):
-    """Copy a whole tensor: ``rt.copy %x, %y : !tir.buffer<[1, n], f32>``."""
+    """Copy a whole tensor: ``rt.copy %x, %y : !tir.buffer<[1, n], f32>, …``.
+
+    Where the dims are different expressions, the program has checked that they are equal.
+    """
 
     name = "rt.copy"
     source = operand_def(BufferType)
@@ -174,7 +212,15 @@ class CopyOp(IRDLOperation):
 
     def verify_(self) -> None:
         source, target = cast(BufferType, self.source.type), cast(BufferType, self.target.type)
-        if (source.shape, source.element_type) != (target.shape, target.element_type):
+        if source.element_type != target.element_type or not _may_be_equal(source, target):
             raise VerifyException(
                 f"expected a copy between tensors of one type, got {source} and {target}"
             )
+
+
+def _may_be_equal(source: BufferType, target: BufferType) -> bool:
+    pairs = zip(source.dims, target.dims, strict=False)
+    constants = [(a.constant, b.constant) for a, b in pairs]
+    return source.rank == target.rank and all(
+        a == b for a, b in constants if a is not None and b is not None
+    )

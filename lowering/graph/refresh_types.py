@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, TupleType
@@ -9,44 +10,84 @@ from xdsl.ir import Block, Operation, TypeAttribute
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.relax.symbols import declared_in
+from ...dialects.relax.type_relations import common_type, forget_symbols
+from ...dialects.relax.types import type_symbols
+from ...dialects.relax.values import shape_type_of
 from ..substitute import set_type
+from ..verify_calls import call_result_type
 
 
-def refresh_types(func: relax.FuncOp) -> None:
-    """Infer results of operators, tuples and dataflow blocks anew, and the function's result type.
+def refresh_types(func: relax.FuncOp, functions: Mapping[str, Operation] | None = None) -> None:
+    """Infer results of operators, tuples, branches and blocks anew, and the function's result type.
 
-    Results of calls keep the types that the program states. Raises Diagnostic with one
-    line where an operator does not accept the types of its operands.
+    Results of calls keep the types that the program states; those of graph functions in `functions`
+    are inferred too. Raises Diagnostic with one line where an operator does not accept
+    the types of its operands.
     """
-    _refresh_block(func.body.block, func.sym_name.data)
-    func.result_type = func.returned.type
+    TypeRefresher(func, functions or {}).block(func.body.block)
+    func.result_type = forget_symbols(func.returned.type, set(func.declared_symbols()))
 
 
-def _refresh_block(block: Block, function: str) -> None:
-    for op in tuple(block.ops):
-        if isinstance(op, relax.DataflowOp):
-            _refresh_block(op.body.block, function)
-            for result, value in zip(tuple(op.outputs), op.output.values, strict=True):
-                set_type(result, value.type)
-        else:
-            _refresh_op(op, function)
+class TypeRefresher:
+    """Derives types in the order of operations; `functions` are those whose calls it infers."""
 
+    def __init__(self, func: relax.FuncOp, functions: Mapping[str, Operation]):
+        self.function = func.sym_name.data
+        self.declared = set(func.declared_symbols())
+        self.functions = functions
 
-def _refresh_op(op: Operation, function: str) -> None:
-    match op:
-        case relax.OperatorOp():
-            types = [o.type for o in op.operands if isinstance(o.type, relax.TensorType)]
-            try:
-                set_type(op.result, type(op).infer(types, op.attribute_values()))
-            except ValueError as error:
-                raise Diagnostic(f"in '{function}': {error}") from None
-        case relax.TupleOp():
-            set_type(
-                op.result, TupleType(ArrayAttr([cast(TypeAttribute, f.type) for f in op.fields]))
-            )
-        case relax.TupleGetItemOp():
-            fields = op.tuple_value.type
-            if isinstance(fields, TupleType):
-                set_type(op.result, fields.types.data[op.index.data])
-        case _:
-            pass
+    def block(self, block: Block) -> None:
+        """Derive the types of a block."""
+        for op in tuple(block.ops):
+            self.op(op)
+
+    def op(self, op: Operation) -> None:
+        """Derive the types of an operation's results, and of what is inside of it."""
+        match op:
+            case relax.DataflowOp():
+                self.block(op.body.block)
+                for result, value in zip(tuple(op.outputs), op.output.values, strict=True):
+                    set_type(result, value.type)
+            case relax.IfOp():
+                self.choice(op)
+            case relax.OperatorOp():
+                self._operator(op)
+            case relax.CallOp():
+                callee = self.functions.get(op.callee_name)
+                if isinstance(callee, relax.FuncOp):
+                    set_type(op.result, call_result_type(op, callee))
+            case relax.ShapeOfOp():
+                set_type(op.result, shape_type_of(op.tensor.type))
+            case relax.TupleOp():
+                fields = [cast(TypeAttribute, f.type) for f in op.fields]
+                set_type(op.result, TupleType(ArrayAttr(fields)))
+            case relax.TupleGetItemOp():
+                fields = op.tuple_value.type
+                if isinstance(fields, TupleType):
+                    set_type(op.result, fields.types.data[op.index.data])
+            case _:
+                pass
+
+    def _operator(self, op: relax.OperatorOp) -> None:
+        types = [o.type for o in op.operands if isinstance(o.type, relax.TensorType)]
+        try:
+            set_type(op.result, type(op).infer(types, op.attribute_values()))
+        except ValueError as error:
+            raise Diagnostic(f"in '{self.function}': {error}") from None
+
+    def choice(self, op: relax.IfOp) -> None:
+        """Derive the types of both branches and what they have in common."""
+        for branch in op.branches:
+            self.branch(branch)
+        types = [v.type for v in op.yielded]
+        common = common_type(*types)
+        if common is None:
+            text = " and ".join(map(str, types))
+            raise Diagnostic(f"in '{self.function}': expected branches of one type, got {text}")
+        inner = {s for branch in op.branches for s in declared_in(branch)} - self.declared
+        set_type(op.result, forget_symbols(common, type_symbols(common) - inner))
+
+    def branch(self, block: Block) -> None:
+        """Derive the types of a branch."""
+        self.block(block)

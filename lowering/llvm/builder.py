@@ -14,6 +14,7 @@ from ...dialects import llvm_ext
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Sym
 from ...dialects.llvm_ext.types import element_type
+from ...dialects.parameters import value_hint
 from .levels import Level, Source
 from .types import NE, PLAIN, PTR, RARELY, Properties, i32_array, integer_attr, lane_count, string
 
@@ -40,6 +41,9 @@ class FunctionBuilder:
         self.levels = [Level(Block())]
         self.region.add_block(self.levels[0].block)
         self.is_private = True
+        self.is_recursive = False
+        self.nested_memory: SSAValue | None = None
+        """The memory of one of the nested calls of a function that may call itself."""
         self.can_fail = False
         self.written: set[SSAValue] = set()
         """Buffers of the source that the function writes, or may write."""
@@ -198,7 +202,7 @@ class FunctionBuilder:
     def add_argument(self, type_: Attribute, name: str | None = None) -> SSAValue:
         """One more argument of the function."""
         arg = self.entry.insert_arg(type_, len(self.entry.args))
-        arg.name_hint = name
+        arg.name_hint = None if name is None else value_hint(name)
         return arg
 
     def constant(self, value: Attribute, type_: Attribute) -> SSAValue:

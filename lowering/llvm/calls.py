@@ -1,18 +1,13 @@
-"""Calls of kernels, of functions of the registry and of C; constants and the arena.
-
-The words of the context are: callback, token, arena, constants, and what a failed check reports.
-"""
+"""Calls of kernels, of functions of the registry and of C; constants and the arena."""
 
 from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i1, i32, i64
-from xdsl.dialects.llvm import LLVMArrayType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Attribute, Operation
 
-from ...dialects import llvm_ext, rt, tir
+from ...dialects import rt, tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
@@ -21,26 +16,11 @@ from ..call_signature import unify
 from .builder import FunctionBuilder
 from .index import index_value
 from .layout import root_of
-from .memory import offset_address
 from .module_state import Callee, Lowering
-from .native_calls import add_call, call_symbol, field_address
-from .types import NE, PTR, UNIT, gep_properties, lane_count, lowered
-
-CALLBACK, TOKEN, ARENA, CONSTANTS = range(4)
-"""Words of the context."""
-
-STATUS_EXCEPTION = 1
-"""The status of a function while a Python exception is pending."""
-
-_INVARIANT = {llvm_ext.INVARIANT: UNIT}
-
-
-def load_word(f: FunctionBuilder, base: SSAValue, position: int, type_: Attribute) -> SSAValue:
-    """A word of memory that does not change during the call."""
-    address = offset_address(f, base, f.integer(position), 0, gep_properties(i64, True))
-    op = llvm.LoadOp.create(operands=(address,), result_types=(type_,), attributes=_INVARIANT)
-    f.levels[0].block.add_op(op)
-    return op.results[0]
+from .native_calls import add_call, call_symbol
+from .nested_calls import take_memory
+from .types import PTR, lane_count, lowered
+from .words import ARENA, CONSTANTS, call_back, load_word, stack_words
 
 
 def lower_call(f: FunctionBuilder, op: rt.CallDPSOp) -> None:
@@ -81,25 +61,11 @@ def lower_call_packed(f: FunctionBuilder, op: rt.CallPackedOp) -> None:
     """Call a function of the registry through the callback, with pointers and dims on the stack."""
     buffers = (*op.inputs, *op.outputs)
     dims = [d for b in buffers for d in cast(BufferType, b.type).dims]
-    data = _stack_words(f, PTR, f.values(buffers))
-    shape = _stack_words(f, i64, [index_value(f, d, ()) for d in dims])
-    callback = load_word(f, f.context, CALLBACK, PTR)
-    token = load_word(f, f.context, TOKEN, i64)
-    site = f.integer(f.module.tables.sites[op], i32)
+    data = stack_words(f, PTR, f.values(buffers))
+    shape = stack_words(f, i64, [index_value(f, d, ()) for d in dims])
     for buffer in buffers:
         f.written.add(root_of(buffer))
-    status = f.emit(llvm_ext.CallPtrOp, (callback, token, site, data, shape), i32)
-    failed = f.emit(llvm.ICmpOp, (status, f.integer(0, i32)), i1, NE)
-    f.return_unless_zero(f.emit(llvm.ZExtOp, (failed,), i32))
-
-
-def _stack_words(f: FunctionBuilder, type_: Attribute, values: list[SSAValue]) -> SSAValue:
-    """Values in an array on the stack."""
-    array = LLVMArrayType(max(len(values), 1), type_)
-    base = f.scratch(array)
-    for position, value in enumerate(values):
-        f.run(llvm.StoreOp, (value, field_address(f, base, array, position)))
-    return base
+    call_back(f, f.module.tables.sites[op], data, shape)
 
 
 def lower_constant(f: FunctionBuilder, op: rt.ConstantOp) -> None:
@@ -110,10 +76,13 @@ def lower_constant(f: FunctionBuilder, op: rt.ConstantOp) -> None:
 
 
 def lower_arena(f: FunctionBuilder, op: rt.ArenaOp) -> None:
-    """The memory that the caller of the module lends to this call."""
-    if f.is_private:
+    """The memory that the caller of the module lends to this call, or memory for a nested call."""
+    if f.is_private and not f.is_recursive:
         raise f.fail(op, "expected a private function to get its scratch memory from its caller")
-    f.define(op.result, load_word(f, f.context, ARENA, PTR))
+    if f.is_private:
+        f.define(op.result, take_memory(f, index_value(f, op.size.data, ())))
+    else:
+        f.define(op.result, load_word(f, f.context, ARENA, PTR))
 
 
 def lower_check(f: FunctionBuilder, op: rt.CheckOp) -> None:

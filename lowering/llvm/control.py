@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import llvm, scf
-from xdsl.dialects.builtin import DictionaryAttr, i1, i8, i32, i64
+from xdsl.dialects.builtin import DictionaryAttr, i1, i8, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ...dialects import llvm_ext, loops, tir
+from ...dialects import llvm_ext, loops, rt, tir
 from .builder import FunctionBuilder
 from .index import compute, index_value, place_sum
 from .module_state import Lowering
 from .parallel import call_parallel, outline
-from .types import NSW, SLT, gep_properties, integer_attr, lowered
-
-CONTEXT_CHECK = 4
-"""The word of the context that holds the id of a failed check."""
-
-STATUS_CHECK = 2
-"""The status of a function whose run-time check failed."""
+from .types import EQ, NE, NSW, SGE, SLT, integer_attr, lowered
+from .words import fail_check
 
 _HINTS: dict[str, dict[str, Attribute]] = {
     "vectorized": {llvm_ext.LOOP: DictionaryAttr({"vectorize.enable": integer_attr(1, i1)})},
@@ -196,20 +191,26 @@ def lower_scf_for(f: FunctionBuilder, op: scf.ForOp) -> None:
 
 def lower_assert(f: FunctionBuilder, op: tir.AssertOp) -> None:
     """Return with the id of the check unless the condition holds."""
-    f.can_fail = True
-    failing, following = Block(), f.add_block()
-    f.branch_if(f.value(op.condition), following, failing)
-    f.push(failing)
-    word = f.emit(
-        llvm.GEPOp,
-        (f.context, f.integer(8 * CONTEXT_CHECK)),
-        f.context.type,
-        gep_properties(i8, True),
-    )
-    f.run(llvm.StoreOp, (f.integer(f.module.tables.checks[op.message.data]), word))
-    f.run(llvm.ReturnOp, [f.integer(STATUS_CHECK, i32)])
-    f.pop()
-    f.continue_in(following)
+    fail_check(f, f.value(op.condition), op.message.data)
+
+
+def lower_size_assert(f: FunctionBuilder, op: rt.AssertOp) -> None:
+    """Return with the id of the check and both sizes unless they are as they must be."""
+    lhs, rhs = (index_value(f, e.data, ()) for e in (op.lhs, op.rhs))
+    predicate = EQ if op.predicate.data == "eq" else SGE
+    holds = f.emit(llvm.ICmpOp, (lhs, rhs), i1, predicate)
+    fail_check(f, holds, op.message.data, (lhs, rhs))
+
+
+def lower_branches(f: FunctionBuilder, op: rt.IfOp) -> None:
+    """A choice between two regions on memory, by one bool in memory or by a number."""
+    if op.condition is not None:
+        value = f.emit(llvm.LoadOp, (f.value(op.condition),), i8)
+    else:
+        assert op.expr is not None
+        value = index_value(f, op.expr.data, ())
+    holds = f.emit(llvm.ICmpOp, (value, f.integer(0, value.type)), i1, NE)
+    _choice(f, holds, op.true_region.block, op.false_region.block, ())
 
 
 CONTROL: dict[type[Operation], Lowering] = {
@@ -220,6 +221,8 @@ CONTROL: dict[type[Operation], Lowering] = {
     scf.ForOp: lower_scf_for,
     scf.IfOp: lower_if,
     scf.WhileOp: lower_while,
+    rt.AssertOp: lower_size_assert,
+    rt.IfOp: lower_branches,
     scf.YieldOp: lower_yield,
     tir.AssertOp: lower_assert,
 }

@@ -34,9 +34,9 @@ from xdsl.passes import ModulePass
 
 from ...dialects import loops, rt
 from ...dialects.diagnostics import Diagnostic
-from ..functions import callees_first, functions_by_name
+from ..functions import callees_first, functions_by_name, verify_recursive
 from .alignment import aligned_arguments, arguments_of
-from .functions import lower_graph_function, lower_kernel
+from .functions import declare_recursive, lower_graph_function, lower_kernel
 from .interface import called_functions, collect_tables
 from .module_state import ModuleState
 from .operations import LOWERINGS
@@ -48,9 +48,11 @@ def convert_to_llvm(module: ModuleOp) -> None:
     for op in module.body.block.ops:
         if not isinstance(op, rt.FuncOp | loops.FuncOp | llvm.FuncOp):
             raise Diagnostic("expected kernels and functions on memory in the module", op)
-    order = callees_first(
-        {n: called_functions(f) if isinstance(f, rt.FuncOp) else [] for n, f in functions.items()}
-    )
+    calls = {
+        n: called_functions(f) if isinstance(f, rt.FuncOp) else [] for n, f in functions.items()
+    }
+    verify_recursive(functions, calls)
+    order = callees_first(calls)
     state = ModuleState(LOWERINGS, collect_tables(module))
     _lower_all(state, functions, order)
     block = module.body.block
@@ -62,6 +64,9 @@ def convert_to_llvm(module: ModuleOp) -> None:
 
 def _lower_all(state: ModuleState, functions: Mapping[str, Operation], order: list[str]) -> None:
     aligned = aligned_arguments(functions, reversed(order))
+    for func in functions.values():
+        if isinstance(func, rt.FuncOp) and func.recursive is not None:
+            declare_recursive(state, func)
     for name in order:
         func = functions[name]
         if isinstance(func, loops.FuncOp):

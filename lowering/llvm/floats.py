@@ -12,6 +12,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
+from ...dialects.arith import RemFOp
 from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
 from .builder import FunctionBuilder
 from .module_state import Lowering
@@ -72,6 +73,7 @@ FLOAT_FUNCTIONS: dict[type[Operation], Function] = {
     arith.MulfOp: instruction(llvm.FMulOp),
     arith.DivfOp: instruction(llvm.FDivOp),
     arith.NegfOp: instruction(llvm.FNegOp),
+    RemFOp: instruction(llvm.FRemOp),
     arith.MaximumfOp: intrinsic("llvm.maximum"),
     arith.MinimumfOp: intrinsic("llvm.minimum"),
     arith.MaxnumfOp: intrinsic("llvm.maxnum"),

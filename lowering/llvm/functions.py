@@ -1,6 +1,7 @@
 """Functions: kernels, entries that the run time calls, and private graph functions.
 
     internal i32 xrelax.KERNEL(ptr ctx, ptr buf0, …, scalars…, i64 sym0, …)
+    declare  i32 xrelax.KERNEL.KEY(ptr ctx, ptr buf0, …)                        of another object
     internal i32 xrelax.PRIVATE(ptr ctx, ptr param0, …, ptr result0, …, i64 sym0, …)
     external i32 xrelax.PUBLIC(ptr ctx, ptr argv)
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ...dialects import loops, rt
@@ -21,14 +22,18 @@ from ...dialects.tir.types import BufferType
 from ..call_signature import Formal
 from .alignment import ALIGNMENT
 from .builder import FunctionBuilder
-from .calls import load_word
 from .module_state import Callee, ModuleState
+from .nested_calls import enter, leave
 from .symbols import native_symbol
 from .types import PTR, UNIT, Properties, integer_attr, lowered
+from .words import load_word
 
 
 def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]) -> None:
     """A kernel; it stays a function of its own, named in profiles, its arguments `noalias`."""
+    if func.external is not None:
+        _declare_kernel(module, func, func.external.data)
+        return
     f = _start(module, func.sym_name.data)
     f.add_context()
     for param in func.params:
@@ -39,6 +44,15 @@ def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]
     f.lower_block(func.body.block)
     attrs = [_context_attributes(), *(_buffer_attributes(f, p, aligned) for p in func.params)]
     f.finish(attrs, properties={"no_inline": UNIT})
+    _add_callee(f, func.sym_name.data, func.params, func.symbol_names)
+
+
+def _declare_kernel(module: ModuleState, func: loops.FuncOp, symbol: str) -> None:
+    """A kernel of another object file; whether that one can fail is not known here."""
+    types = [PTR, *(lowered(p.type) for p in func.params), *(i64 for _ in func.symbol_names)]
+    module.external(symbol, types, i32, pure=False)
+    f = FunctionBuilder(module, symbol, func.sym_name.data)
+    f.can_fail = True
     _add_callee(f, func.sym_name.data, func.params, func.symbol_names)
 
 
@@ -68,6 +82,13 @@ def _buffer_attributes(f: FunctionBuilder, param: SSAValue, aligned: set[SSAValu
         if param not in f.written:
             attrs["llvm.readonly"] = UNIT
     return attrs
+
+
+def declare_recursive(module: ModuleState, func: rt.FuncOp) -> None:
+    """Let functions call one that may call itself, before either has been made."""
+    f = _start(module, func.sym_name.data)
+    f.can_fail = True
+    _add_callee(f, func.sym_name.data, func.args, func.declared_symbols())
 
 
 def _add_callee(
@@ -111,6 +132,12 @@ def _lower_private(module: ModuleState, func: rt.FuncOp) -> None:
         f.define(arg, f.add_argument(PTR, arg.name_hint))
     symbols = func.declared_symbols()
     _add_symbols(f, symbols)
-    f.lower_block(func.body.block)
-    f.finish()
-    _add_callee(f, func.sym_name.data, func.args, symbols)
+    if func.recursive is None:
+        f.lower_block(func.body.block)
+        f.finish()
+        _add_callee(f, func.sym_name.data, func.args, symbols)
+    else:
+        enter(f, func.sym_name.data)
+        f.lower_block(func.body.block)
+        leave(f)
+        f.finish()

@@ -6,20 +6,31 @@ calls and checks by the same tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ...dialects import rt, tir
+from ...dialects import loops, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, Compound, IntExpr, Sym
 from ...dialects.relax.constant import TensorData
+from ...dialects.relax.types import PrimType, ShapeType
+from ...dialects.rt.call_depth import depth_message
 from ...dialects.tir.types import BufferType
-from ...runtime.signature import Dim, FunctionSpec, PackedSite, ParamSpec, TensorSpec
-from ..functions import callees_first
+from ...runtime.signature import (
+    Dim,
+    FunctionSpec,
+    Node,
+    PackedSite,
+    ParamSpec,
+    Signature,
+    TensorSpec,
+)
+from ..functions import reached_from
 from .symbols import native_symbol
 
 _SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "max"}
@@ -44,7 +55,9 @@ class Tables:
                     self.constants.append(op.value.data)
             case rt.CallPackedOp():
                 self.sites[op] = len(self.sites)
-            case tir.AssertOp():
+            case rt.FuncOp() if op.recursive is not None:
+                self.checks.setdefault(depth_message(op.sym_name.data), len(self.checks))
+            case tir.AssertOp() | rt.AssertOp():
                 self.checks.setdefault(op.message.data, len(self.checks))
             case _:
                 pass
@@ -60,24 +73,31 @@ def collect_tables(module: ModuleOp) -> Tables:
 
 @dataclass(frozen=True)
 class ModuleInterface:
-    """The public functions of a module, and its constants in the order of the constants table."""
+    """The public functions of a module, and its constants in the order of the constants table.
+
+    `kernels` is how many functions on buffers they call.
+    """
 
     functions: tuple[FunctionSpec, ...]
     constants: tuple[TensorData, ...]
+    kernels: int
 
 
 def module_interface(module: ModuleOp) -> ModuleInterface:
     """The interface of a module in its planned `rt` and `loops` form, before conversion to LLVM."""
     tables = collect_tables(module)
     functions = [op for op in module.body.block.ops if isinstance(op, rt.FuncOp)]
-    callers = _packing_functions(functions)
+    packing, nesting = _functions_with(functions, _packs), _functions_with(functions, _nests)
     sites, checks = tuple(map(_packed_site, tables.sites)), tuple(tables.checks)
     specs = [
-        _function_spec(f, sites if f.sym_name.data in callers else (), checks)
+        _function_spec(
+            f, sites if f.sym_name.data in packing else (), checks, f.sym_name.data in nesting
+        )
         for f in functions
         if f.private is None
     ]
-    return ModuleInterface(tuple(specs), tuple(tables.constants))
+    kernels = sum(isinstance(op, loops.FuncOp) for op in module.body.block.ops)
+    return ModuleInterface(tuple(specs), tuple(tables.constants), kernels)
 
 
 def called_functions(func: rt.FuncOp) -> list[str]:
@@ -85,20 +105,28 @@ def called_functions(func: rt.FuncOp) -> list[str]:
     return [op.callee_name for op in func.walk() if isinstance(op, rt.CallDPSOp)]
 
 
-def _packing_functions(functions: Sequence[rt.FuncOp]) -> set[str]:
-    """The functions that call a registered function, themselves or through others."""
+def _functions_with(functions: Sequence[rt.FuncOp], holds: Callable[[Operation], bool]) -> set[str]:
+    """The functions with such an operation, in themselves or in what they call."""
     by_name = {f.sym_name.data: f for f in functions}
     calls = {name: called_functions(f) for name, f in by_name.items()}
-    found: set[str] = set()
-    for name in callees_first(calls):
-        packs = any(isinstance(op, rt.CallPackedOp) for op in by_name[name].walk())
-        if packs or not found.isdisjoint(calls[name]):
-            found.add(name)
-    return found
+    own = {name for name, f in by_name.items() if any(map(holds, f.walk()))}
+    return {name for name in by_name if name in own or reached_from(calls, name) & own}
+
+
+def _packs(op: Operation) -> bool:
+    return isinstance(op, rt.CallPackedOp)
+
+
+def _nests(op: Operation) -> bool:
+    """Whether the operation takes memory from the run time during the call."""
+    func = op.parent_op()
+    return isinstance(op, rt.ArenaOp) and isinstance(func, rt.FuncOp) and func.private is not None
 
 
 def _packed_site(op: rt.CallPackedOp) -> PackedSite:
-    return PackedSite(op.callee.data, _tensors((*op.inputs, *op.outputs)))
+    returned = len(op.outputs) if op.returns is not None else 0
+    text = None if op.text is None else op.text.data
+    return PackedSite(op.callee.data, _tensors((*op.inputs, *op.outputs)), returned, text)
 
 
 def _tensors(values: Iterable[SSAValue]) -> tuple[TensorSpec, ...]:
@@ -107,7 +135,7 @@ def _tensors(values: Iterable[SSAValue]) -> tuple[TensorSpec, ...]:
 
 
 def _function_spec(
-    func: rt.FuncOp, sites: tuple[PackedSite, ...], checks: tuple[str, ...]
+    func: rt.FuncOp, sites: tuple[PackedSite, ...], checks: tuple[str, ...], nests: bool
 ) -> FunctionSpec:
     written = {i.data for i in func.written.data}
     params = [
@@ -124,7 +152,31 @@ def _function_spec(
         arena_size=plain_dim(_arena_size(func)),
         packed_sites=sites,
         checks=checks,
+        takes_memory=nests,
+        signature=_signature(func),
     )
+
+
+def _signature(func: rt.FuncOp) -> Signature | None:
+    if func.signature is None:
+        return None
+    names, types = zip(*func.user_params, strict=True) if func.user_params else ((), ())
+    params, results = itertools.count(), itertools.count()
+    (result,) = func.signature.outputs.data
+    return Signature(tuple(names), tuple(_node(t, params) for t in types), _node(result, results))
+
+
+def _node(type_: Attribute, tensors: Iterator[int]) -> Node:
+    """What a value of a type of the graph is made of; tensors are numbered in order."""
+    match type_:
+        case TupleType(types=fields):
+            return ("tuple", *(_node(f, tensors) for f in fields.data))
+        case ShapeType():
+            return ("shape", *plain_dims(type_.dims or ()))
+        case PrimType() if type_.expr is not None:
+            return ("prim", type_.dtype, plain_dim(type_.expr))
+        case _:
+            return next(tensors)
 
 
 def _types(values: Iterable[SSAValue]) -> list[BufferType]:

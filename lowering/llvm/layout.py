@@ -64,6 +64,6 @@ class Layout:
 
 def root_of(buffer: SSAValue) -> SSAValue:
     """The buffer of which a buffer is a view, or itself."""
-    while isinstance(owner := buffer.owner, rt.ViewOp):
+    while isinstance(owner := buffer.owner, rt.ViewOp | rt.ReinterpretOp):
         buffer = owner.source
     return buffer

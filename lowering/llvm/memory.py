@@ -130,6 +130,12 @@ def lower_view(f: FunctionBuilder, op: rt.ViewOp) -> None:
     )
 
 
+def lower_reinterpret(f: FunctionBuilder, op: rt.ReinterpretOp) -> None:
+    """The same pointer: the accesses know the dims."""
+    base, level = f.find(op.source)
+    f.levels[level].values[op.result] = base
+
+
 def lower_alloca(f: FunctionBuilder, op: loops.AllocaOp) -> None:
     """Stack memory, taken once per call of the function around."""
     type_ = op.result.type
@@ -173,6 +179,7 @@ MEMORY: dict[type[Operation], Lowering] = {
     loops.LoadOp: lower_load,
     loops.StoreOp: lower_store,
     rt.CopyOp: lower_copy,
+    rt.ReinterpretOp: lower_reinterpret,
     rt.ViewOp: lower_view,
 }
 """How each access to memory is lowered."""

@@ -1,14 +1,15 @@
-"""Shape conditions of calls that only run time can decide become checks of the arguments.
+"""Shape conditions of calls that only run time can decide become checks.
 
 A function that passes ``x: (1, m)`` and ``w: (n, p)`` to a kernel that wants ``(1, k)`` and ``(j,
-k)`` works only where p is m. Every call of a straight-line function runs, so the function asks for
-``w: (n, m)``: the checks of its arguments then decide at entry, with the user's names, and the
-kernels stay within bounds.
+k)`` works only where p is m. A call outside of branches always runs, so the function asks for ``w:
+(n, m)``: the checks of its arguments then decide at entry, with the user's names, and the kernels
+stay within bounds. A call in a branch, or one of a function that calls itself, gets a check of its
+own before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from xdsl.ir import Operation
 
@@ -18,14 +19,19 @@ from ..equations import Equation, always_differ, solve
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_call
 
+_CALLS = (relax.CallTIROp, relax.CallTIRInplaceOp, relax.CallOp)
 
-def impose_call_constraints(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
+
+def impose_call_constraints(
+    func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
+) -> None:
     """Replace symbols of the function, in place, until its types imply what its calls need.
 
-    The functions that it calls must have been treated before. Raises Diagnostic with one
-    line for a condition that cannot hold, and for one that does not determine a symbol.
+    The functions that it calls must have been treated before, except for those of a circle of
+    calls, `recursive`. Raises Diagnostic with one line for a condition that cannot hold,
+    and for one that does not determine a symbol.
     """
-    while (found := _first_undecided(func, functions)) is not None:
+    while (found := _first_undecided(func, functions, recursive)) is not None:
         call, equation = found
         solution = solve(equation.expected, equation.actual, func.declared_symbols())
         if solution is None:
@@ -41,11 +47,20 @@ def impose_call_constraints(func: relax.FuncOp, functions: Mapping[str, Operatio
 
 
 def _first_undecided(
-    func: relax.FuncOp, functions: Mapping[str, Operation]
-) -> tuple[relax.CallTIROp | relax.CallOp, Equation] | None:
+    func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
+) -> tuple[relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp, Equation] | None:
     for op in func.walk():
-        if not isinstance(op, relax.CallTIROp | relax.CallOp):
+        if not isinstance(op, _CALLS) or _is_in_branch(op):
+            continue
+        if op.callee_name in recursive:
             continue
         if (unified := unify_call(op, functions)) is not None and unified.undecided:
             return op, unified.undecided[0]
     return None
+
+
+def _is_in_branch(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, relax.IfOp):
+        parent = parent.parent_op()
+    return parent is not None

@@ -5,44 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.builtin import FunctionType, TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects import relax, rt, tir
+from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.relax.types import tensors_in
-from ...dialects.sym import exprs_of
+from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ..blame import blame
-from .graph_values import Leaf, leaves, result_positions
+from .cast_conditions import cast_conditions
+from .convert_calls import CallConverter
+from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
+from .graph_signature import extra_symbols, is_plain, leaf_names
+from .graph_values import Leaf, in_memory, leaves
 
 
 def convert_function(
-    func: relax.FuncOp, name: str, private: bool, callees: Mapping[str, str]
+    func: relax.FuncOp,
+    name: str,
+    private: bool,
+    calls: Mapping[Operation, CallFacts],
+    recursive: bool = False,
 ) -> rt.FuncOp:
-    """The function as an `rt.func` called `name`; `callees` says under which names its callees run.
+    """The function as an `rt.func` called `name`; `calls` says how its calls are made.
 
     Raises Diagnostic with one line that names an operation, parameter or result without a
     counterpart.
     """
     with blame(func):
-        return _FunctionConverter(func, name, private, callees).convert()
+        return _FunctionConverter(func, name, private, calls).convert(recursive)
 
 
-class _FunctionConverter:
-    def __init__(self, func: relax.FuncOp, name: str, private: bool, callees: Mapping[str, str]):
-        self.func, self.name, self.private, self.callees = func, name, private, callees
-        self.label = f"'{func.sym_name.data}'"
-        self.memory: dict[Leaf, SSAValue] = {}
-        self.entry = Block()
-        self.current = self.entry
-        self.escaping: set[Leaf] = set()
-        """Tensors that the current dataflow block outputs: their memory is defined before it."""
-
-    def convert(self) -> rt.FuncOp:
+class _FunctionConverter(CallConverter):
+    def convert(self, recursive: bool) -> rt.FuncOp:
         names = self.add_params()
         self.add_results()
+        checks = self.entry.last_op
         for op in self.func.body.block.ops:
             self.convert_op(op)
+        if checks is not None:
+            self.entry.insert_ops_after(self.prologue, checks)
+        elif self.entry.first_op is not None:
+            self.entry.insert_ops_before(self.prologue, self.entry.first_op)
         return rt.FuncOp(
             self.name,
             names,
@@ -50,46 +53,61 @@ class _FunctionConverter:
             Region(self.entry),
             returns_tuple=isinstance(self.func.result_type, TupleType),
             private=self.private,
+            recursive=recursive,
+            symbols=extra_symbols(self.func),
+            signature=None if self.private else self.signature(),
         )
+
+    def signature(self) -> tuple[Sequence[str], FunctionType] | None:
+        types = [p.type for p in self.func.params]
+        result = self.func.returned.type
+        if is_plain(types, result):
+            return None
+        return self.func.names, FunctionType.from_lists(types, [result])
 
     def add_params(self) -> list[str]:
         """Make each tensor parameter an argument, with its check if users can call the function."""
         names: list[str] = []
         for name, param in zip(self.func.names, self.func.params, strict=True):
-            self.verify_param(name, param.type)
-            for position, leaf in enumerate(leaves(param)):
-                own = name if isinstance(param.type, relax.TensorType) else f"{name}.{position}"
-                names.append(own)
-                self.memory[leaf] = self.add_arg(
-                    leaf, f"parameter '{own}' of {self.label}", param.name_hint
-                )
+            self.verify_type(param.type, f"parameter '{name}' of {self.label}")
+            own = leaf_names(name, param.type)
+            for leaf_name, leaf in zip(own, leaves(param), strict=True):
+                subject = f"parameter '{leaf_name}' of {self.label}"
+                self.memory[leaf] = self.add_arg(leaf, subject, param.name_hint)
+            names += own
         if not self.private:
             self.entry.add_ops(
                 [rt.CheckOp(a, n) for a, n in zip(self.entry.args, names, strict=True)]
             )
         return names
 
-    def verify_param(self, name: str, type_: Attribute) -> None:
-        wanted = relax.TensorType | TupleType if self.private else relax.TensorType
-        if not isinstance(type_, wanted):
-            raise Diagnostic(
-                f"expected parameter '{name}' of {self.label} to be a tensor, got {type_}"
-            )
+    def verify_type(self, type_: Attribute, subject: str) -> None:
+        """Refuse what neither memory nor symbols can hold."""
+        match type_:
+            case TupleType(types=fields):
+                for field in fields.data:
+                    self.verify_type(field, subject)
+            case relax.TensorType():
+                pass
+            case relax.ShapeType() if type_.dims is not None:
+                pass
+            case relax.PrimType() if type_.expr is not None:
+                pass
+            case _:
+                raise Diagnostic(
+                    f"expected {subject} to be a tensor, a shape, an integer or a tuple of them, "
+                    f"got {type_}"
+                )
 
     def add_results(self) -> None:
-        type_ = self.func.result_type
-        fields = type_.types.data if isinstance(type_, TupleType) else (type_,)
-        if not all(isinstance(f, relax.TensorType) for f in fields):
-            raise Diagnostic(
-                f"expected {self.label} to return a tensor or a tuple of tensors, got {type_}"
-            )
+        returned = self.func.returned
+        self.verify_type(returned.type, f"the result of {self.label}")
         self.results = [
             self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
-            for leaf in leaves(self.func.returned)
+            for leaf in leaves(returned)
         ]
-        self.destinations = {
-            leaf: self.results[position] for leaf, position in result_positions(self.func).items()
-        }
+        self.destinations = self.place_results(self.func.body.block, returned, self.results)
+        self.known[0].update(d for r in self.results for d in buffer_dims(r))
 
     def add_arg(self, leaf: Leaf, subject: str, hint: str | None) -> SSAValue:
         arg = self.entry.insert_arg(buffer_type(tensor_type(leaf), subject), len(self.entry.args))
@@ -108,102 +126,81 @@ class _FunctionConverter:
             convert(self, op)
 
     def convert_dataflow(self, op: relax.DataflowOp) -> None:
-        inner = Block()
-        self.current = inner
-        self.escaping = {leaf for value in op.output.values for leaf in leaves(value)}
+        outer, inner = self.current, Block()
+        self.outer, self.current = outer, inner
+        self.escaping = {
+            leaf for value in op.output.values for own in leaves(value) for leaf in in_memory(own)
+        }
         for nested in op.body.block.ops:
             if not isinstance(nested, relax.OutputOp):
                 self.convert_op(nested)
-        self.current, self.escaping = self.entry, set()
+        self.current, self.outer, self.escaping = outer, None, set()
         if inner.first_op is not None:
-            self.entry.add_op(rt.DataflowOp(Region(inner)))
+            self.current.add_op(rt.DataflowOp(Region(inner)))
 
-    def convert_call_tir(self, op: relax.CallTIROp) -> None:
-        values = () if op.tir_vars is None else exprs_of(op.tir_vars)
-        inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-        self.current.add_op(rt.CallDPSOp(self.callees[op.callee_name], inputs, outputs, values))
+    def convert_if(self, op: relax.IfOp) -> None:
+        results = self.outputs_of(op, op.result)
+        condition = self.condition(op.condition)
+        pairs = zip(op.branches, op.yielded, strict=True)
+        regions = [self.convert_branch(block, value, results) for block, value in pairs]
+        self.current.add_op(rt.IfOp(condition, *regions))
 
-    def convert_call(self, op: relax.CallOp) -> None:
-        inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-        self.current.add_op(rt.CallDPSOp(self.callees[op.callee_name], inputs, outputs))
+    def convert_branch(self, block: Block, value: SSAValue, results: list[SSAValue]) -> Region:
+        """The branch, which leaves its value in the memory of the results."""
+        around, self.current = self.current, Block()
+        self.known.append(set(self.known[-1]))
+        self.destinations |= self.place_results(block, value, results)
+        for op in block.ops:
+            if not isinstance(op, relax.YieldOp):
+                self.convert_op(op)
+        self.copy_missing(value, results)
+        self.known.pop()
+        region, self.current = Region(self.current), around
+        return region
 
-    def convert_call_dps_packed(self, op: relax.CallDPSPackedOp) -> None:
-        inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-        self.current.add_op(rt.CallPackedOp(op.callee_name, inputs, outputs))
-
-    def convert_call_packed(self, op: relax.CallPackedOp) -> None:
-        if op.result.first_use is not None:
-            raise Diagnostic(
-                f"expected the result of call_packed '{op.callee.data}' in {self.label} "
-                f"not to be used"
-            )
-        self.current.add_op(rt.CallPackedOp(op.callee.data, self.inputs_of(op, op.args), []))
+    def convert_match_cast(self, op: relax.MatchCastOp) -> None:
+        self.require(cast_conditions(op, self.label))
 
     def convert_constant(self, op: relax.ConstantOp) -> None:
         constant = rt.ConstantOp(op.value.data)
         self.define((op.result, 0), constant, constant.result)
 
+    def convert_view(self, op: MemoryViewOp) -> None:
+        leaf, (source,) = (op.result, 0), leaves(op.x)
+        outer = self.outer if leaf in self.escaping else None
+        type_ = buffer_type(tensor_type(leaf), f"a view in {self.label}")
+        memory = self.reinterpret(self.memory[source], type_, outer or self.current)
+        if isinstance(memory.owner, rt.ReinterpretOp):
+            memory.name_hint = op.result.name_hint
+        self.memory[leaf] = memory
+
     def convert_alloc_tensor(self, op: relax.AllocTensorOp) -> None:
         self.outputs_of(op, op.result)
 
     def convert_return(self, op: relax.ReturnOp) -> None:
-        for leaf, result in zip(leaves(op.value), self.results, strict=True):
-            if self.memory[leaf] is not result:
-                self.entry.add_op(rt.CopyOp(self.memory[leaf], result))
-
-    def inputs_of(self, op: Operation, args: Sequence[SSAValue]) -> list[SSAValue]:
-        found: list[SSAValue] = []
-        for arg in args:
-            if not tensors_in(arg.type) and not isinstance(arg.type, TupleType):
-                raise Diagnostic(
-                    f"expected arguments of '{op.name}' in {self.label} to be tensors, "
-                    f"got {arg.type}"
-                )
-            found += [self.memory[leaf] for leaf in leaves(arg)]
-        return found
-
-    def outputs_of(self, op: Operation, result: SSAValue) -> list[SSAValue]:
-        """Memory for each tensor that `op` makes: that of a result of the function, or new one."""
-        return [
-            self.allocate(leaf, f"result of '{op.name}' in {self.label}") for leaf in leaves(result)
-        ]
-
-    def allocate(self, leaf: Leaf, subject: str) -> SSAValue:
-        if (memory := self.destinations.get(leaf)) is not None:
-            self.memory[leaf] = memory
-            return memory
-        alloc = rt.AllocOp(buffer_type(tensor_type(leaf), subject))
-        return self.define(leaf, alloc, alloc.result)
-
-    def define(self, leaf: Leaf, op: Operation, memory: SSAValue) -> SSAValue:
-        memory.name_hint = leaf[0].name_hint
-        (self.entry if leaf in self.escaping else self.current).add_op(op)
-        self.memory[leaf] = memory
-        return memory
+        self.copy_missing(op.value, self.results)
 
 
 _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
+    MemoryViewOp: _FunctionConverter.convert_view,
     relax.AllocTensorOp: _FunctionConverter.convert_alloc_tensor,
+    relax.AssertOp: _FunctionConverter.convert_assert,
     relax.CallDPSPackedOp: _FunctionConverter.convert_call_dps_packed,
     relax.CallOp: _FunctionConverter.convert_call,
     relax.CallPackedOp: _FunctionConverter.convert_call_packed,
+    relax.CallPurePackedOp: _FunctionConverter.convert_call_pure_packed,
+    relax.CallTIRInplaceOp: _FunctionConverter.convert_call_tir_inplace,
     relax.CallTIROp: _FunctionConverter.convert_call_tir,
     relax.ConstantOp: _FunctionConverter.convert_constant,
     relax.DataflowOp: _FunctionConverter.convert_dataflow,
+    relax.IfOp: _FunctionConverter.convert_if,
+    relax.MatchCastOp: _FunctionConverter.convert_match_cast,
+    relax.PrimValueOp: lambda _, op: None,
+    relax.PrintOp: _FunctionConverter.convert_print,
     relax.ReturnOp: _FunctionConverter.convert_return,
+    relax.ShapeOfOp: lambda _, op: None,
+    relax.ShapeOp: lambda _, op: None,
     relax.TupleGetItemOp: lambda _, op: None,
     relax.TupleOp: lambda _, op: None,
 }
-"""How each operation converts; tuples leave nothing behind but their fields' memory."""
-
-
-def tensor_type(leaf: Leaf) -> relax.TensorType:
-    """The type of one tensor."""
-    return tensors_in(leaf[0].type)[leaf[1]]
-
-
-def buffer_type(type_: relax.TensorType, subject: str) -> tir.BufferType:
-    """The dense buffer of a tensor; raises Diagnostic for an unknown shape or dtype."""
-    if type_.dims is None or type_.dtype is None:
-        raise Diagnostic(f"expected {subject} to have a known shape and dtype, got {type_}")
-    return tir.BufferType.of(type_.dims, type_.element_type)
+"""How each operation converts; tuples, shapes and numbers leave nothing behind."""

@@ -24,6 +24,7 @@ from xdsl.ir import Block, Region
 from ...dialects import rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import sym
+from ...dialects.parameters import value_hint
 from ..call_signature import buffer_formals, unify
 from ..verify_calls import written_params
 
@@ -38,7 +39,7 @@ def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
     for name, param in zip(func.names, func.params, strict=True):
         if isinstance(param.type, tir.BufferType):
             dense = tir.BufferType.of(param.type.dims, param.type.element_type)
-            block.insert_arg(dense, len(block.args)).name_hint = name
+            block.insert_arg(dense, len(block.args)).name_hint = value_hint(name)
             names.append(name)
     indices = _index_names(func)
     _verify_layout(func)

@@ -26,7 +26,8 @@
 
 All that a call takes is in use for the whole call, so no output lies on an input, and a registered
 function sees its memory unchanged until it returns. A private function has no arena of its own: its
-caller gives it scratch memory as one more result.
+caller gives it scratch memory as one more result. Only one that may call itself takes an arena for
+each call.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntAttr, ModuleOp, i8
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -46,17 +47,25 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ONE, Atom, IntExpr, Sym
 from ...dialects.sym import exprs_of
 from ..call_signature import buffer_formals, unify
-from ..functions import callees_first, functions_by_name
+from ..functions import callees_first, functions_by_name, verify_recursive
 from .memory_plan import MemoryPlan, Request, plan_memory
 
 
 def straight_line(func: rt.FuncOp) -> Iterator[Operation]:
-    """The operations of the function in order, with dataflow regions replaced by what they hold."""
-    for op in func.body.block.ops:
-        if isinstance(op, rt.DataflowOp):
-            yield from op.body.block.ops
-        else:
+    """The operations of the function in order, regions replaced by what they hold.
+
+    Of two branches the first comes before the second: memory that one of them alone uses is free in
+    the other, and memory that both use, or one of them and what follows, is in use in between.
+    """
+    yield from _in_order(func.body.block)
+
+
+def _in_order(block: Block) -> Iterator[Operation]:
+    for op in block.ops:
+        if not isinstance(op, rt.DataflowOp):
             yield op
+        for region in op.regions:
+            yield from _in_order(region.block)
 
 
 def plan_module(module: ModuleOp) -> None:
@@ -66,6 +75,7 @@ def plan_module(module: ModuleOp) -> None:
         name: [op.callee_name for op in straight_line(func) if isinstance(op, rt.CallDPSOp)]
         for name, func in functions.items()
     }
+    verify_recursive(functions, calls)
     scratch: dict[str, IntExpr] = {}
     for name in callees_first(calls):
         func = functions[name]
@@ -73,8 +83,13 @@ def plan_module(module: ModuleOp) -> None:
             if isinstance(op, rt.CallDPSOp) and op.callee_name in functions:
                 _pass_scratch(op, functions[op.callee_name], scratch.get(op.callee_name), name)
         size = plan_function(func)
-        if size is not None and func.private is not None:
+        if size is not None and _gets_scratch(func):
             scratch[name] = size
+
+
+def _gets_scratch(func: rt.FuncOp) -> bool:
+    """Whether callers give the function its scratch memory: each of its calls has one caller."""
+    return func.private is not None and func.recursive is None
 
 
 def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, caller: str) -> None:
@@ -89,7 +104,8 @@ def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, cal
     given = [*op.inputs, *op.outputs]
     formals = buffer_formals(callee.names, [a.type for a in callee.params])
     actuals = [cast(tir.BufferType, v.type) for v in given[: len(formals)]]
-    unified = unify(f"call of '{op.callee_name}'", formals, actuals)
+    known = dict(zip(callee.symbol_names, exprs_of(op.vars), strict=True))
+    unified = unify(f"call of '{op.callee_name}'", formals, actuals, known)
     mapping: dict[Atom, IntExpr] = {Sym(name): value for name, value in unified.symbols.items()}
     memory = rt.AllocOp(tir.BufferType.of([size.substitute(mapping)], i8))
     memory.result.name_hint = "scratch"
@@ -125,15 +141,23 @@ def plan_function(func: rt.FuncOp) -> IntExpr | None:
 
 
 def _request(op: rt.AllocOp, steps: dict[Operation, int]) -> Request:
-    users = [steps[use.operation] for use in op.result.uses]
+    users = list(_users(op.result, steps))
     size = op.result.type.size_in_bytes()
     # Without an address of its own an empty buffer would be the same value as another one.
     return Request(ONE if size.constant == 0 else size, min(users), max(users))
 
 
+def _users(memory: SSAValue, steps: dict[Operation, int]) -> Iterator[int]:
+    """The steps that use memory, themselves or under other dims."""
+    for use in memory.uses:
+        yield steps[use.operation]
+        if isinstance(use.operation, rt.ReinterpretOp):
+            yield from _users(use.operation.result, steps)
+
+
 def _add_arena(func: rt.FuncOp, plan: MemoryPlan) -> SSAValue:
     block = func.body.block
-    if func.private is not None:
+    if _gets_scratch(func):
         memory = block.insert_arg(tir.BufferType.of([plan.size], i8), len(block.args))
         memory.name_hint = "scratch"
         func.num_results = IntAttr(func.num_results.data + 1)

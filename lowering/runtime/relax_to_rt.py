@@ -33,7 +33,7 @@ given module calls it; a public graph function that others call is there a secon
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -44,11 +44,21 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax, rt, tir
 from ..blame import blame
-from ..functions import callees_first, functions_by_name, graph_functions, is_private, unique_name
+from ..functions import (
+    callees_first,
+    functions_by_name,
+    graph_functions,
+    is_private,
+    recursive_functions,
+    unique_name,
+)
 from ..graph.normalize import resolve_names
-from ..verify_calls import verify_calls
+from ..graph.resolve_shapes import resolve_shapes
+from ..verify_calls import unify_call, verify_calls
 from .call_constraints import impose_call_constraints
 from .convert_function import convert_function
+from .function_memory import CallFacts
+from .graph_signature import extra_symbols
 from .kernel_entries import can_enter, kernel_entry
 
 
@@ -56,19 +66,35 @@ def convert_relax_to_rt(module: ModuleOp) -> None:
     """Replace every graph function by an `rt.func` and give public PrimFuncs entries."""
     # Calls are checked again here because what follows lets kernels write where the shapes say.
     resolve_names(module)
+    resolve_shapes(module)
     verify_calls(module)
     functions = functions_by_name(module)
-    order = callees_first({f.sym_name.data: _graph_calls(f) for f in graph_functions(module)})
-    for name in order:
-        func = functions[name]
-        assert isinstance(func, relax.FuncOp)
-        impose_call_constraints(func, functions)
+    graph = {f.sym_name.data: f for f in graph_functions(module)}
+    calls = {name: _graph_calls(func) for name, func in graph.items()}
+    recursive = recursive_functions(calls)
+    for name in callees_first(calls):
+        impose_call_constraints(graph[name], functions, recursive)
     names = _running_names(functions)
-    for func in functions.values():
+    facts = {op: f for func in graph.values() for op, f in _call_facts(func, functions, names)}
+    for name, func in functions.items():
         if isinstance(func, tir.PrimFuncOp):
             _add_entry(func, names)
         elif isinstance(func, relax.FuncOp):
-            _replace(func, names)
+            _replace(func, names[name], facts, name in recursive)
+
+
+def _call_facts(
+    func: relax.FuncOp, functions: Mapping[str, Operation], names: Mapping[str, str]
+) -> Iterator[tuple[Operation, CallFacts]]:
+    """What the calls of a function need, while their callees are still graph functions."""
+    for op in func.walk():
+        if not isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp):
+            continue
+        unified, callee = unify_call(op, functions), functions[op.callee_name]
+        assert unified is not None
+        extra = extra_symbols(callee) if isinstance(callee, relax.FuncOp) else []
+        values = tuple(unified.symbols[s] for s in extra)
+        yield op, CallFacts(names[op.callee_name], values, tuple(unified.undecided))
 
 
 def _graph_calls(func: relax.FuncOp) -> list[str]:
@@ -81,7 +107,7 @@ def _kernel_calls(functions: Iterable[Operation]) -> set[str]:
         for func in functions
         if isinstance(func, relax.FuncOp)
         for op in func.walk()
-        if isinstance(op, relax.CallTIROp)
+        if isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp)
     }
 
 
@@ -125,13 +151,15 @@ def _add_entry(func: tir.PrimFuncOp, names: dict[str, str]) -> None:
         func.sym_name = StringAttr(kernel)
 
 
-def _replace(func: relax.FuncOp, names: dict[str, str]) -> None:
+def _replace(
+    func: relax.FuncOp, running: str, facts: Mapping[Operation, CallFacts], recursive: bool
+) -> None:
     name = func.sym_name.data
     made: list[Operation] = []
     if not is_private(func):
-        made.append(convert_function(func, name, False, names))
-    if is_private(func) or names[name] != name:
-        made.append(convert_function(func, names[name], True, names))
+        made.append(convert_function(func, name, False, facts))
+    if is_private(func) or running != name:
+        made.append(convert_function(func, running, True, facts, recursive))
     Rewriter.replace_op(func, made, [])
 
 

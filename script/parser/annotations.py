@@ -44,6 +44,10 @@ class AnnotationParser:
                 return TupleType(tuple(self.type(n) for n in _arguments(node)))
             case "R.Shape":
                 return self._shape(node)
+            case "R.Prim":
+                return self._prim(node)
+            case "R.Callable":
+                return self._function(node)
             case "R.Object":
                 return relax.ObjectType()
             case _:
@@ -51,10 +55,39 @@ class AnnotationParser:
 
     def _shape(self, node: ast.expr) -> TypeAttribute:
         arguments = _arguments(node)
-        if len(arguments) != 1:
+        keywords = node.keywords if isinstance(node, ast.Call) else []
+        if not arguments and all(k.arg == "ndim" for k in keywords):
+            rank = self._rank(keywords[0].value) if keywords else None
+            return relax.ShapeType.of(None, rank)
+        if len(arguments) != 1 or keywords:
             message = f"expected R.Shape([dim, …]), got {len(arguments)} arguments"
             raise self.exprs.error(node, message)
         return relax.ShapeType(expr_array(self.dims(arguments[0])))
+
+    def _function(self, node: ast.expr) -> TypeAttribute:
+        """``R.Callable((R.Tensor(…),), R.Tensor(…), purity=False)``."""
+        given = dict(zip(("params", "ret", "purity"), _arguments(node), strict=False))
+        if isinstance(node, ast.Call):
+            given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
+        if not {"params", "ret"} <= set(given) <= {"params", "ret", "purity"}:
+            shown = ast.unparse(node)
+            raise self.exprs.error(node, f"expected R.Callable(params, result), got {shown}")
+        params = [self.type(n) for n in self.exprs.elements(given["params"])]
+        pure = bool(self.exprs.eval(given["purity"])) if "purity" in given else True
+        return relax.FuncType.of(params, self.type(given["ret"]), not pure)
+
+    def _prim(self, node: ast.expr) -> TypeAttribute:
+        """``R.Prim("int64")`` or ``R.Prim(value="n")``."""
+        given = dict(zip(("dtype", "value"), _arguments(node), strict=False))
+        if isinstance(node, ast.Call):
+            given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
+        if not given or set(given) - {"dtype", "value"} or len(_arguments(node)) > 2:
+            shown = ast.unparse(node)
+            raise self.exprs.error(
+                node, f'expected R.Prim("int64") or R.Prim(value=n), got {shown}'
+            )
+        element = element_type(self.exprs.dtype(given["dtype"]) if "dtype" in given else "int64")
+        return relax.PrimType.of(element, self._dim(given["value"]) if "value" in given else None)
 
     def _tensor(self, node: ast.expr) -> TensorType:
         """``R.Tensor(shape, dtype, ndim=…)`` in every form."""
@@ -64,12 +97,14 @@ class AnnotationParser:
             return TensorType.of(self.dims(given["shape"]), element)
         if "ndim" not in given:
             return TensorType.of(None, element)
-        rank = self.exprs.eval(given["ndim"])
+        return TensorType.of(None, element, self._rank(given["ndim"]))
+
+    def _rank(self, node: ast.expr) -> int | None:
+        """A number of dims; -1 says that it is unknown."""
+        rank = self.exprs.eval(node)
         if not isinstance(rank, int) or rank < -1:
-            raise self.exprs.error(
-                given["ndim"], f"expected a number of dims, got {describe_value(rank)}"
-            )
-        return TensorType.of(None, element, None if rank < 0 else rank)
+            raise self.exprs.error(node, f"expected a number of dims, got {describe_value(rank)}")
+        return None if rank < 0 else rank
 
     def _tensor_arguments(self, node: ast.expr) -> dict[str, ast.expr]:
         given: dict[str, ast.expr] = {}
@@ -109,7 +144,8 @@ class AnnotationParser:
 
     def _declare(self, inner: ast.expr) -> None:
         scope = self.exprs.scope
-        called = {n.func for n in ast.walk(inner) if isinstance(n, ast.Call)}
+        calls = [n for n in ast.walk(inner) if isinstance(n, ast.Call)]
+        called = {part for call in calls for part in ast.walk(call.func)}
         for part in ast.walk(inner):
             if not isinstance(part, ast.Name) or part in called:
                 continue
@@ -117,6 +153,9 @@ class AnnotationParser:
                 scope.bind(part.id, symbol(part.id))
 
     def _checked(self, node: ast.expr, value: Any) -> IntExpr:
+        type_ = getattr(value, "type", None)
+        if isinstance(type_, relax.PrimType) and type_.expr is not None:
+            return type_.expr
         if not isinstance(value, PrimExpr) and not hasattr(value, "__index__"):
             shown = ast.unparse(node)
             raise self.exprs.error(

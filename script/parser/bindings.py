@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import tir
 from ...dialects.dtypes import DTYPES, element_type
+from ...dialects.parameters import value_hint
 from ...te.arithmetic import cast, dim_expr
 from ...te.expr import Imm, Load, PrimExpr, Value, Var
 from .buffers import Buffer
@@ -104,7 +105,7 @@ class BindingParser:
             return
         ssa = emitter.value(value)
         if ssa.name_hint is None:
-            ssa.name_hint = target.id
+            ssa.name_hint = value_hint(target.id)
         scope.bind(target.id, Value(ssa, value.dtype))
 
     def _check_new(self, target: ast.Name) -> None:
@@ -137,7 +138,7 @@ class BindingParser:
         if not isinstance(target, ast.Name):
             raise self.statements.error(target, "expected a name for the buffer")
         self.statements.emitter.add(op)
-        op.result.name_hint = target.id
+        op.result.name_hint = value_hint(target.id)
         buffer = Buffer(target.id, op.result)
         self.statements.emitter.buffers[buffer] = op.result
         self.statements.scope.bind(target.id, buffer)

@@ -11,6 +11,7 @@ from xdsl.ir import Block, BlockArgument, Region
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
+from ...dialects.parameters import value_hint
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
 from .attributes import dictionary
@@ -229,7 +230,7 @@ class BlockParser:
             raise parser.error(target, "expected a name for the axis")
         value = parser.emitter.index(binding)
         arg = pending.body.insert_arg(IndexType(), len(pending.axes))
-        arg.name_hint = target.id
+        arg.name_hint = value_hint(target.id)
         variable = Var(target.id, binding.dtype)
         parser.emitter.define(variable, arg)
         parser.scope.bind(target.id, variable)

@@ -12,11 +12,11 @@ from ...te.arithmetic import binary, const, convert
 from ...te.expr import Imm, Load, PrimExpr, children
 from ...te.intrinsics import (
     boolean,
-    call_intrinsic,
     if_then_else,
     logical_and,
     logical_not,
     logical_or,
+    power,
 )
 from ..errors import ScriptError
 from ..namespace import ScriptName
@@ -260,7 +260,7 @@ def _combine(op: _Operator, lhs: Any, rhs: Any) -> Any:
     name, python = op
     if not isinstance(lhs, PrimExpr) and not isinstance(rhs, PrimExpr):
         return getattr(operator, python)(lhs, rhs)
-    return call_intrinsic("pow", lhs, rhs) if name == "pow" else binary(name, lhs, rhs)
+    return power(lhs, rhs) if name == "pow" else binary(name, lhs, rhs)
 
 
 def _shortcut(is_and: bool, lhs: PrimExpr, rhs: PrimExpr) -> PrimExpr:

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
+from ...dialects.parameters import value_hint
 from ...te.arithmetic import convert
 from ...te.expr import Index, PrimExpr, Var
 from .attributes import dictionary
@@ -122,7 +123,7 @@ class LoopParser:
         parser = self.statements
         if not isinstance(target, ast.Name):
             raise parser.error(target, "expected a name for the loop variable")
-        block.args[0].name_hint = target.id
+        block.args[0].name_hint = value_hint(target.id)
         wide = any(isinstance(b, Index) or b.dtype == "int64" for b in bounds)
         variable = Var(target.id, "int64" if wide else "int32")
         parser.emitter.define(variable, block.args[0])

@@ -135,7 +135,12 @@ class ProgramParser:
         return self.signatures[name]
 
     def _relax_parser(self, node: ast.FunctionDef) -> RelaxFuncParser:
-        return RelaxFuncParser(self.scope, node, self.signature_of, self.constants)
+        return RelaxFuncParser(
+            self.scope, node, self.signature_of, self._graph_options, self.constants
+        )
+
+    def _graph_options(self, node: ast.FunctionDef) -> dict[str, bool] | None:
+        return self._options(node) if self.kind(node) == "R.function" else None
 
     def _parse_relax(self, name: str) -> None:
         if name in self.parsed:

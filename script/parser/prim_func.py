@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Region
 
 from ...dialects import tir
 from ...dialects.dtypes import DTYPES, element_type
+from ...dialects.parameters import value_hint
 from ...dialects.sym import RESERVED
 from ...lowering.functions import PRIVATE
 from ...te.arithmetic import dim_expr, symbol
@@ -155,7 +156,7 @@ class PrimFuncParser:
     def _define_parameters(self, emitter: Emitter, block: Block) -> None:
         for parameter, arg in zip(self.node.args.args, block.args, strict=True):
             name = parameter.arg
-            arg.name_hint = self.buffer_names.get(name, name)
+            arg.name_hint = value_hint(self.buffer_names.get(name, name))
             if name in self.handles:
                 buffer = Buffer(self.buffer_names[name], arg)
                 emitter.buffers[buffer] = arg

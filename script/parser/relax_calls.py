@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import relax
-from ...dialects.int_expr import Atom, IntExpr, Sym
-from ...dialects.relax.types import TensorType, tensors_in
-from ...dialects.sym import expr_array, exprs_of
+from ...dialects.int_expr import IntExpr, Sym
+from ...dialects.relax.symbols import paired_dims
+from ...dialects.relax.type_relations import forget_symbols
+from ...lowering.substitute import substituted
 from ..errors import ScriptError
 from .relax_dps import DPSCallParser
+from .relax_packed import PackedCallParser
+from .relax_shapes import ShapeCallParser
 from .relax_values import constant_data
 from .scope import suggestion
 
@@ -35,14 +39,23 @@ class CallParser:
     def __init__(self, function: RelaxFuncParser):
         self.function = function
         self.exprs = function.exprs
-        dps = self._dps = DPSCallParser(self)
+        dps, shapes = DPSCallParser(self), ShapeCallParser(self)
+        effects = PackedCallParser(self, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
+            "R.call_tir_inplace": dps.call_tir_inplace,
             "R.call_dps_packed": dps.call_dps_packed,
-            "R.call_packed": self._call_packed,
+            "R.assert_op": effects.assert_op,
+            "R.call_packed": effects.call_packed,
+            "R.call_pure_packed": effects.call_pure_packed,
+            "R.print": effects.print_op,
             "R.alloc_tensor": dps.alloc_tensor,
             "R.builtin.alloc_tensor": dps.alloc_tensor,
             "R.const": self._const,
+            "R.match_cast": shapes.match_cast,
+            "R.prim_value": shapes.prim_value,
+            "R.shape": shapes.shape,
+            "R.shape_of": shapes.shape_of,
             "R.tuple": self._tuple,
         }
 
@@ -79,6 +92,9 @@ class CallParser:
             return self._call(node)
 
     def _call(self, node: ast.Call) -> SSAValue:
+        local = self._local_function(node.func)
+        if local is not None:
+            return self._invoke(node, local)
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)
@@ -102,6 +118,26 @@ class CallParser:
             return node.id
         return None
 
+    def _local_function(self, node: ast.expr) -> SSAValue | None:
+        """The function value that a name is bound to, if it is one."""
+        if not isinstance(node, ast.Name):
+            return None
+        frames = self.function.scope.frames
+        found = next((f[node.id] for f in reversed(frames) if node.id in f), None)
+        is_function = isinstance(getattr(found, "type", None), relax.FuncType)
+        return found if is_function else None
+
+    def _invoke(self, node: ast.Call, function: SSAValue) -> SSAValue:
+        type_ = function.type
+        assert isinstance(type_, relax.FuncType)
+        args = [self.values.value(a) for a in node.args]
+        params = type_.params.data
+        if len(args) != len(params) or node.keywords:
+            count = len(args) + len(node.keywords)
+            raise self.error(node, f"expected {len(params)} arguments, got {count}")
+        result = _result_type(params, args, type_.result, self.function.declared)
+        return self.emit(relax.InvokeOp(function, args, result), node)
+
     def _call_function(self, node: ast.Call, name: str) -> SSAValue:
         signature = self.function.signature_of(name)
         if signature is None:
@@ -111,27 +147,10 @@ class CallParser:
         if len(args) != len(params) or node.keywords:
             count = len(args) + len(node.keywords)
             raise self.error(node, f"'{name}' expects {len(params)} arguments, got {count}")
-        mapping = _bindings(params, [a.type for a in args])
-        return self.emit(relax.CallOp(name, args, _substitute(result, mapping)), node)
+        return self.emit(relax.CallOp(name, args, _result_type(params, args, result)), node)
 
     def _tuple(self, node: ast.Call) -> SSAValue:
         return self.values.value(ast.copy_location(ast.Tuple(node.args, ast.Load()), node))
-
-    def _call_packed(self, node: ast.Call) -> SSAValue:
-        called = node.args[0] if node.args else None
-        callee, _ = self._dps.callee(node, called)
-        args = [self.values.value(a) for a in node.args[1:]]
-        types = {k.arg: k.value for k in node.keywords}
-        annotation = types.pop("sinfo_args", types.pop("ty_args", None))
-        if types:
-            shown = ", ".join(map(str, types))
-            raise self.error(node, f"expected the option sinfo_args, got {shown}")
-        if isinstance(annotation, ast.Tuple | ast.List) and len(annotation.elts) == 1:
-            annotation = annotation.elts[0]
-        if annotation is None:
-            return self.emit(relax.CallPackedOp(callee, args, relax.ObjectType()), node)
-        type_ = self.function.annotations.type(annotation)
-        return self.emit(relax.CallPackedOp(callee, args, type_), node)
 
     def _const(self, node: ast.Call) -> SSAValue:
         given = dict(zip(("value", "dtype"), node.args, strict=False))
@@ -178,8 +197,9 @@ class CallParser:
         return [value]
 
     def _attribute(self, node: ast.expr) -> Any:
-        """The Python value of an attribute; a shape may be written ``R.shape([n, 4])``."""
-        if isinstance(node, ast.Call) and self.path(node) == "R.shape" and len(node.args) == 1:
+        """The Python value of an attribute, also of ``R.shape([n, 4])`` and ``R.prim_value(n)``."""
+        wrappers = ("R.shape", "R.prim_value")
+        if isinstance(node, ast.Call) and self.path(node) in wrappers and len(node.args) == 1:
             node = node.args[0]
         value = self.exprs.eval(node)
         type_ = getattr(value, "type", None)
@@ -202,24 +222,19 @@ def _default_dtype(value: Any) -> str:
     return str(value.dtype) if hasattr(value, "dtype") else "float32"
 
 
-def _bindings(params: Sequence[Attribute], args: Sequence[Attribute]) -> dict[Atom, IntExpr]:
-    """What each symbol of the callee is at this call."""
-    found: dict[Atom, IntExpr] = {}
-    formals, actuals = ([t for x in group for t in tensors_in(x)] for group in (params, args))
-    for param, arg in zip(formals, actuals, strict=False):
-        for dim, actual in zip(param.dims or (), arg.dims or (), strict=False):
-            if isinstance(atom := dim.as_atom, Sym):
-                found.setdefault(atom, actual)
-    return found
+def _result_type(
+    params: Sequence[Attribute],
+    args: Sequence[SSAValue],
+    result: Attribute,
+    outer: AbstractSet[str] = frozenset(),
+) -> Attribute:
+    """The type of a call's result: the callee's, with its symbols as they are at this call.
 
-
-def _substitute(type_: Attribute, mapping: dict[Atom, IntExpr]) -> Attribute:
-    match type_:
-        case TensorType() if type_.dims is not None:
-            dims = expr_array([d.substitute(mapping) for d in type_.dims])
-            return TensorType(dims, type_.element_type)
-        case TupleType():
-            fields: Sequence[Any] = type_.types.data
-            return TupleType(tuple(_substitute(t, mapping) for t in fields))  # pyright: ignore[reportArgumentType]
-        case _:
-            return type_
+    The `outer` symbols, of a function around the callee, are what they are.
+    """
+    found: dict[str, IntExpr] = {}
+    for param, arg in zip(params, args, strict=True):
+        for dim, actual in paired_dims(param, arg.type):
+            if isinstance(atom := dim.as_atom, Sym) and atom.name not in outer:
+                found.setdefault(atom.name, actual)
+    return substituted(forget_symbols(result, found.keys() | outer), found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue, TypeAttribute
@@ -45,6 +45,26 @@ class DPSCallParser:
             return self.calls.emit(relax.CallDPSPackedOp(callee, args, type_), node)
         variables = self._tir_vars(given.get("tir_vars"))
         return self.calls.emit(relax.CallTIROp(callee, args, type_, variables), node)
+
+    def call_tir_inplace(self, node: ast.Call) -> SSAValue:
+        """``R.call_tir_inplace(cls.f, (x,), inplace_indices=[0], out_sinfo=…)``."""
+        names = ("func", "args", "inplace_indices", "out_sinfo", "tir_vars")
+        given = self._arguments(node, names)
+        callee, is_sibling = self.callee(node, given.get("func"))
+        if not is_sibling:
+            raise self.calls.error(node, f"expected a PrimFunc of the module, got '{callee}'")
+        if "inplace_indices" not in given:
+            raise self.calls.error(node, "expected inplace_indices, got none")
+        found = self.exprs.eval(given["inplace_indices"])
+        is_one = not isinstance(found, list | tuple)
+        indices = [found] if is_one else list(cast("Sequence[Any]", found))
+        positions = [i for i in indices if isinstance(i, int)]
+        if len(positions) != len(indices):
+            raise self.calls.error(given["inplace_indices"], "expected integers as inplace_indices")
+        args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
+        variables = self._tir_vars(given.get("tir_vars"))
+        op = relax.CallTIRInplaceOp(callee, args, positions, type_, variables)
+        return self.calls.emit(op, node)
 
     def call_dps_packed(self, node: ast.Call) -> SSAValue:
         """``R.call_dps_packed("f", (x,), out_sinfo=…)``, with a name or a string."""

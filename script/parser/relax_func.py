@@ -9,7 +9,9 @@ from xdsl.dialects.builtin import DictionaryAttr, FileLineColLoc, IntAttr, Strin
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import relax
-from ...dialects.relax.types import TensorType, tensors_in
+from ...dialects.parameters import value_hint
+from ...dialects.relax.symbols import determined_symbols
+from ...dialects.relax.type_relations import forget_symbols, says_less
 from ...te.arithmetic import symbol
 from ..errors import ScriptError
 from .annotations import AnnotationParser
@@ -19,10 +21,14 @@ from .expressions import ExprParser
 from .parameters import parameters_of
 from .prim_func import is_symbol
 from .relax_calls import CallParser, ModuleName
+from .relax_control import ControlParser
 from .relax_values import NotOutput, ValueParser
 from .scope import Scope
 
 Signature = Callable[[str], "tuple[Sequence[Attribute], Attribute] | None"]
+
+Options = Callable[[ast.FunctionDef], "dict[str, bool] | None"]
+"""The options of a function's decorator, `None` for one that is no graph function."""
 
 
 class RelaxFuncParser:
@@ -33,6 +39,7 @@ class RelaxFuncParser:
         scope: Scope,
         node: ast.FunctionDef,
         signature_of: Signature,
+        options_of: Options,
         constants: Sequence[relax.TensorData] = (),
     ):
         self.scope = scope
@@ -40,8 +47,12 @@ class RelaxFuncParser:
         self.exprs = ExprParser(scope)
         self.annotations = AnnotationParser(self.exprs)
         self.signature_of = signature_of
+        self.options_of = options_of
         self.constants = constants
+        self.declared: set[str] = set()
+        """Symbols that parameters and casts before the current statement declare."""
         self.calls = CallParser(self)
+        self.control = ControlParser(self)
         self.values = ValueParser(self)
         self.block = Block()
         self.outputs: list[tuple[str, SSAValue]] | None = None
@@ -63,26 +74,38 @@ class RelaxFuncParser:
 
     def parse(self, pure: bool = True, private: bool = False) -> relax.FuncOp:
         """The function as an operation, not yet verified."""
+        type_, names = self._body()
+        attrs = DictionaryAttr(self.attrs) if self.attrs else None
+        region = Region(self.block)
+        return relax.FuncOp(self.node.name, names, type_, region, not pure, private, attrs)
+
+    def parse_local(self, outer: RelaxFuncParser, pure: bool) -> relax.LocalFuncOp:
+        """The function as a value of the function around it, whose variables it may use."""
+        self.declared = set(outer.declared)
+        type_, names = self._body()
+        return relax.LocalFuncOp(self.node.name, names, type_, Region(self.block), not pure)
+
+    def _body(self) -> tuple[Attribute, list[str]]:
+        """Read all of it; the type that callers see of the result, and the parameters' names."""
         with self.scope.nested():
             types, result = self.signature()
             self.block = Block(arg_types=types)
+            self.declared |= set(determined_symbols(types))
+            known = set(self.declared)
             for parameter, arg in zip(self.node.args.args, self.block.args, strict=True):
-                arg.name_hint = parameter.arg
+                arg.name_hint = value_hint(parameter.arg)
                 self.scope.bind(parameter.arg, arg)
             for statement in self.node.body:
                 self.statement(statement)
             value = self._returned(result)
             self.add(relax.func.ReturnOp(value), self.node)
-        names = [a.arg for a in self.node.args.args]
-        attrs = DictionaryAttr(self.attrs) if self.attrs else None
-        region = Region(self.block)
-        return relax.FuncOp(self.node.name, names, value.type, region, not pure, private, attrs)
+        return forget_symbols(value.type, known), [a.arg for a in self.node.args.args]
 
     def _returned(self, annotated: Attribute | None) -> SSAValue:
         value = self.returned
         if value is None:
             raise self.error(self.node, f"expected '{self.node.name}' to return a value")
-        if annotated is not None and not _refines(value.type, annotated):
+        if annotated is not None and not says_less(annotated, value.type):
             assert self.node.returns is not None
             raise self.error(
                 self.node.returns,
@@ -142,7 +165,7 @@ class RelaxFuncParser:
             if isinstance(value, SSAValue):
                 self.scope.frames[-1].setdefault(name, NotOutput())
         for name, result in zip(names, op.results, strict=True):
-            result.name_hint = name
+            result.name_hint = value_hint(name)
             self.scope.bind(name, result)
 
     def _stmt_Expr(self, node: ast.Expr) -> None:
@@ -181,11 +204,25 @@ class RelaxFuncParser:
             raise self.error(node, "expected 'name: annotation = value'")
         annotated = self.annotations.type(node.annotation)
         value = self.values.value(node.value)
-        if not _refines(value.type, annotated):
+        if not says_less(annotated, value.type):
             raise self.error(
                 node, f"expected '{node.target.id}' to be {annotated}, got {value.type}"
             )
-        self._name(node.target.id, value)
+        self.name_value(node.target.id, value)
+
+    def _stmt_If(self, node: ast.If) -> None:
+        self.control.choice(node)
+
+    def _stmt_FunctionDef(self, node: ast.FunctionDef) -> None:
+        options = self.options_of(node)
+        if options is None or self.in_dataflow:
+            raise self.error(node, "expected a function with @R.function, outside dataflow blocks")
+        inner = RelaxFuncParser(
+            self.scope, node, self.signature_of, self.options_of, self.constants
+        )
+        op = inner.parse_local(self, options.get("pure", True))
+        self.add(op, node)
+        self.name_value(node.name, op.result)
 
     def _unpack(self, target: ast.Tuple, node: ast.expr) -> None:
         names = [n.id for n in target.elts if isinstance(n, ast.Name)]
@@ -200,7 +237,7 @@ class RelaxFuncParser:
         fields = getattr(value.type, "types", None)
         self._check_count(target, 1 if fields is None else len(fields.data))
         for i, name in enumerate(names):
-            self._name(name, self.values.field(value, i, node))
+            self.name_value(name, self.values.field(value, i, node))
 
     def _check_count(self, target: ast.Tuple, count: int) -> None:
         if len(target.elts) != count:
@@ -212,26 +249,10 @@ class RelaxFuncParser:
         elif self.calls.is_module_name(node):
             self.scope.bind(target.id, ModuleName())
         else:
-            self._name(target.id, self.values.value(node))
+            self.name_value(target.id, self.values.value(node))
 
-    def _name(self, name: str, value: SSAValue) -> None:
+    def name_value(self, name: str, value: SSAValue) -> None:
+        """Bind a variable, which names a value that has no name yet."""
         if value.name_hint is None:
-            value.name_hint = name
+            value.name_hint = value_hint(name)
         self.scope.bind(name, value)
-
-
-def _refines(actual: Attribute, annotated: Attribute) -> bool:
-    """Whether the annotation is the type itself or only says less than what is known."""
-    if actual == annotated:
-        return True
-    pairs = list(zip(tensors_in(actual), tensors_in(annotated), strict=False))
-    if not pairs or len(tensors_in(actual)) != len(tensors_in(annotated)):
-        return False
-    return all(_says_less(a, b) for a, b in pairs)
-
-
-def _says_less(actual: TensorType, annotated: TensorType) -> bool:
-    same_shape = actual.dims == annotated.dims
-    if annotated.dims is None:
-        same_shape = annotated.rank in (None, actual.rank)
-    return same_shape and annotated.dtype in (None, actual.dtype)

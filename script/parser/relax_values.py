@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from ...dialects import relax
-from ...dialects.dtypes import is_float
-from ...dialects.relax.constant import storage_dtype
 from ...dialects.relax.types import tensors_in
-from ...te.arithmetic import check_dtype
+from ...ir.constants import constant_data as constant_data
 from ..errors import ScriptError
 from ..namespace import ScriptName
 from .describe import describe_value
@@ -118,24 +115,3 @@ class ValueParser:
     def _is_metadata(self, node: ast.Subscript) -> bool:
         base = self.exprs.eval(node.value) if isinstance(node.value, ast.Name) else None
         return isinstance(base, ScriptName) and base.path == "metadata"
-
-
-def constant_data(value: Any, dtype: str) -> relax.TensorData:
-    """A number, nested list or array as constant data; bfloat16 is rounded to nearest even.
-
-    Raises ValueError for numbers that the dtype cannot hold.
-    """
-    check_dtype(dtype)
-    if dtype == "bfloat16":
-        bits = np.asarray(value, np.float32).reshape(-1).view(np.uint32)
-        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-        array = rounded.astype(storage_dtype(dtype)).reshape(np.shape(value))
-        return relax.TensorData.of(array, dtype)
-    given = np.asarray(value)
-    if given.dtype.kind not in "biuf":
-        raise ValueError(f"expected numbers for a constant, got {given.dtype}")
-    with np.errstate(all="ignore"):
-        array = given.astype(dtype)
-    if not is_float(dtype) and np.any(array != given):
-        raise ValueError(f"expected numbers of {dtype}, got {value}")
-    return relax.TensorData.of(array, dtype)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation
 
+from ...dialects.scalar_ops import epochs, is_expression, is_index_arithmetic, reads_memory, users
 from ...dialects.tir import CallExternOp
-from ...ir.scalar_ops import epochs, is_expression, is_index_arithmetic, reads_memory, users
 
 
 def live_operations(root: Operation) -> set[Operation]:

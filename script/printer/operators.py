@@ -57,6 +57,7 @@ CALLS: dict[str, str] = {
     "math.absi": "T.abs",
     "math.ctlz": "T.clz",
     "math.ctpop": "T.popcount",
+    "math.ipowi": "T.power",
     "math.powf": "T.pow",
     "math.roundeven": "T.nearbyint",
     **{

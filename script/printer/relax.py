@@ -2,61 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.int_expr import IntExpr
 from ...dialects.relax import (
-    AllocTensorOp,
-    CallDPSPackedOp,
+    AssertOp,
     CallOp,
     CallPackedOp,
+    CallTIRInplaceOp,
     CallTIROp,
     ConstantOp,
     DataflowOp,
     FuncOp,
-    ObjectType,
-    OperatorOp,
+    IfOp,
+    LocalFuncOp,
     OutputOp,
+    PrintOp,
     ReturnOp,
-    TupleGetItemOp,
     TupleOp,
+    YieldOp,
 )
 from ...dialects.relax.types import type_symbols
-from ...dialects.sym import exprs_of
-from .literals import call_text, dictionary_text, python_text, quote, tuple_text
+from .literals import call_text, dictionary_text
 from .metadata import Metadata
 from .names import Names
-from .relax_types import Types
+from .relax_values import ValueTexts
 from .writer import Writer
 
+_EFFECTS = (AssertOp, CallPackedOp, PrintOp)
+"""Operations that often stand for their effect alone."""
 
-class FunctionPrinter:
+
+class FunctionPrinter(ValueTexts):
     """Writes one graph function; `module_name` is the class it stands in, if any."""
 
     def __init__(self, writer: Writer, func: FuncOp, metadata: Metadata, module_name: str | None):
+        super().__init__(metadata, module_name)
         self.writer = writer
         self.func = func
-        self.metadata = metadata
-        self.module_name = module_name
-        callees = [o.callee_name for o in func.walk() if isinstance(o, CallOp | CallTIROp)]
+        callees = [
+            o.callee_name
+            for o in func.walk()
+            if isinstance(o, CallOp | CallTIROp | CallTIRInplaceOp)
+        ]
         self._calls_module = bool(callees) and module_name is not None
         self.names = Names([*callees, *([] if module_name is None else [module_name])])
-        self.values: dict[SSAValue, str] = {}
-        self.symbols: dict[str, str] = {}
-        self.types = Types(self.symbols)
-        self._call_text: dict[type[Operation], Callable[[Any], str]] = {
-            AllocTensorOp: self._alloc_tensor,
-            CallDPSPackedOp: self._call_dps_packed,
-            CallOp: self._call,
-            CallPackedOp: self._call_packed,
-            CallTIROp: self._call_tir,
-            TupleGetItemOp: lambda op: f"{self.value(op.tuple_value)}[{op.index.data}]",
-            TupleOp: lambda op: self._tuple(op.fields),
-        }
+        self._wanted: dict[SSAValue, str] = {}
+        """Names of values that a branch ends with: both branches bind the name of the choice."""
 
     def write(self) -> None:
         """Write the decorator, the signature on one line, and the body."""
@@ -99,7 +90,11 @@ class FunctionPrinter:
                     pass
                 case DataflowOp():
                     self._dataflow(op)
-                case OutputOp():
+                case IfOp():
+                    self._choice(op, stem)
+                case LocalFuncOp():
+                    self._local_func(op)
+                case OutputOp() | YieldOp():
                     pass
                 case ReturnOp():
                     self.writer.line(f"return {self.value(op.value)}")
@@ -109,12 +104,42 @@ class FunctionPrinter:
     def _bind(self, op: Operation, stem: str) -> None:
         text = self._text(op)
         result = op.results[0]
-        if isinstance(op, CallPackedOp) and result.name_hint is None and result.first_use is None:
+        if isinstance(op, _EFFECTS) and result.name_hint is None and result.first_use is None:
             self.writer.line(f"_ = {text}")
             return
-        hint = result.name_hint or _output_hint(result)
-        name = self.values[result] = self._fresh(hint, stem)
+        name = self.values[result] = self._name(result, stem)
         self.writer.line(f"{name} = {text}")
+
+    def _name(self, result: SSAValue, stem: str) -> str:
+        wanted = self._wanted.get(result)
+        return wanted or self._fresh(result.name_hint or _output_hint(result), stem)
+
+    def _choice(self, op: IfOp, stem: str) -> None:
+        name = self._name(op.result, stem)
+        with self.writer.indented(f"if {self.value(op.condition)}:"):
+            self._branch(op.branches[0], op.yielded[0], name)
+        with self.writer.indented("else:"):
+            self._branch(op.branches[1], op.yielded[1], name)
+        self.values[op.result] = name
+
+    def _local_func(self, op: LocalFuncOp) -> None:
+        name = self.values[op.result] = self._fresh(op.func_name.data, "gv")
+        for own, param in zip(op.names, op.params, strict=True):
+            self.values[param] = self.names.fresh(own)
+        params = [f"{self.values[p]}: {self.types.text(p.type)}" for p in op.params]
+        result = self.types.text(op.result.type.result)
+        impure = op.result.type.impure
+        self.writer.line("@R.function(pure=False)" if impure else "@R.function")
+        with self.writer.indented(f"def {name}({', '.join(params)}) -> {result}:"):
+            self._block(op.body.block, "gv")
+
+    def _branch(self, block: Block, value: SSAValue, name: str) -> None:
+        last = None if block.last_op is None else block.last_op.prev_op
+        if value.owner is last and not _is_elsewhere(last):
+            self._wanted[value] = name
+        self._block(block, "gv")
+        if value not in self._wanted:
+            self.writer.line(f"{name} = {self.value(value)}")
 
     def _fresh(self, hint: str | None, stem: str) -> str:
         return self.names.numbered(stem) if hint is None else self.names.fresh(hint)
@@ -140,90 +165,6 @@ class FunctionPrinter:
         self.values[outer] = name
         return name
 
-    def value(self, value: SSAValue) -> str:
-        """A variable, or a constant or tuple that is written in place."""
-        if value in self.values:
-            return self.values[value]
-        match value.owner:
-            case ConstantOp() as op:
-                return self.metadata.constant(op)
-            case TupleOp() as op:
-                return self._tuple(op.fields)
-            case _:
-                raise ValueError(f"expected the value '{value.name_hint}' to have a name")
-
-    def _tuple(self, values: Sequence[SSAValue]) -> str:
-        return tuple_text([self.value(v) for v in values])
-
-    def _text(self, op: Operation) -> str:
-        if isinstance(op, OperatorOp):
-            return self._operator(op)
-        if type(op) not in self._call_text:
-            raise ValueError(f"expected an operation that TVMScript can express, got '{op.name}'")
-        return self._call_text[type(op)](op)
-
-    def _operator(self, op: OperatorOp) -> str:
-        operator = type(op)
-        operands = [self.value(o) for o in op.operands]
-        if operator.variadic_operand() is not None:
-            operands = [tuple_text(operands)]
-        given: dict[str, str] = dict(zip(operator.operand_names(), operands, strict=False))
-        for name, kind in operator.attribute_kinds().items():
-            if name in op.properties:
-                given[name] = self._attribute(kind.decode(op.properties[name]))
-        positional: list[str] = []
-        for name in operator.ORDER or operator.operand_names():
-            if name not in given or (name in op.properties and not operator.ORDER):
-                break
-            positional.append(given.pop(name))
-        return call_text(f"R.{op.name.removeprefix('relax.')}", *positional, **given)
-
-    def _attribute(self, value: Any) -> str:
-        """An attribute as scripts write it; expressions of symbols make a shape."""
-        if isinstance(value, tuple) and any(isinstance(v, IntExpr) for v in value):  # pyright: ignore[reportUnknownVariableType]
-            return f"R.shape([{', '.join(self._dim(v) for v in value)}])"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        return python_text(value)
-
-    def _callee(self, name: str) -> str:
-        return name if self.module_name is None else f"cls.{name}"
-
-    def _call(self, op: CallOp) -> str:
-        return call_text(self._callee(op.callee_name), *map(self.value, op.args))
-
-    def _call_tir(self, op: CallTIROp) -> str:
-        variables = None
-        if op.tir_vars is not None:
-            variables = f"R.shape([{', '.join(map(self._dim, exprs_of(op.tir_vars)))}])"
-        return self._call_dps("R.call_tir", self._callee(op.callee_name), op, variables)
-
-    def _dim(self, expr: IntExpr) -> str:
-        return self.types.dim(expr)
-
-    def _call_dps_packed(self, op: CallDPSPackedOp) -> str:
-        return self._call_dps("R.call_dps_packed", quote(op.callee_name), op, None)
-
-    def _call_dps(
-        self, function: str, callee: str, op: CallTIROp | CallDPSPackedOp, variables: str | None
-    ) -> str:
-        type_ = op.result.type
-        if isinstance(type_, TupleType) and len(type_.types.data) > 1:
-            outputs = f"[{', '.join(self.types.text(t) for t in type_.types.data)}]"
-        else:
-            outputs = self.types.text(type_)
-        arguments = self._tuple(op.args)
-        return call_text(function, callee, arguments, out_sinfo=outputs, tir_vars=variables)
-
-    def _call_packed(self, op: CallPackedOp) -> str:
-        type_ = op.result.type
-        types = None if isinstance(type_, ObjectType) else f"({self.types.text(type_)},)"
-        arguments = map(self.value, op.args)
-        return call_text("R.call_packed", quote(op.callee.data), *arguments, sinfo_args=types)
-
-    def _alloc_tensor(self, op: AllocTensorOp) -> str:
-        type_ = op.result.type
-        assert type_.dims is not None and type_.dtype is not None
-        return call_text("R.alloc_tensor", self.types.shape(type_.dims), dtype=quote(type_.dtype))
-
 
 def _output_hint(value: SSAValue) -> str | None:
     """The name of the dataflow output that a nameless value becomes."""
@@ -235,11 +176,16 @@ def _output_hint(value: SSAValue) -> str | None:
 
 
 def _is_inlined(op: TupleOp) -> bool:
-    """A nameless tuple that is only returned is part of the return statement."""
+    """A nameless tuple that a function or branch ends with is part of that statement."""
     uses = list(op.result.uses)
     return (
         op.result.name_hint is None
         and len(uses) == 1
-        and isinstance(uses[0].operation, ReturnOp)
+        and isinstance(uses[0].operation, ReturnOp | YieldOp)
         and uses[0].operation.parent is op.parent
     )
+
+
+def _is_elsewhere(op: Operation | None) -> bool:
+    """Whether an operation is no statement that binds the name of its value."""
+    return isinstance(op, ConstantOp | DataflowOp) or (isinstance(op, TupleOp) and _is_inlined(op))

@@ -8,8 +8,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
 from ...dialects.int_expr import IntExpr, Sym
-from ...dialects.relax import ObjectType, ShapeType, TensorType
-from ...dialects.sym import exprs_of
+from ...dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
 from .expressions import integer_text
 from .literals import call_text, quote, tuple_text
 
@@ -41,13 +40,33 @@ class Types:
                 return self._tensor(type_, in_signature)
             case TupleType(types=fields):
                 return call_text("R.Tuple", *(self.text(t, in_signature) for t in fields.data))
-            case ShapeType(dims=dims):
-                inner = ", ".join(self.dim(d, in_signature) for d in exprs_of(dims))
-                return f"R.Shape([{inner}])"
+            case ShapeType():
+                return self._shape_type(type_, in_signature)
+            case PrimType():
+                return self._prim(type_, in_signature)
+            case FuncType():
+                return self._function(type_, in_signature)
             case ObjectType():
                 return "R.Object"
             case _:
                 raise ValueError(f"expected a type that TVMScript can express, got {type_}")
+
+    def _shape_type(self, type_: ShapeType, in_signature: bool) -> str:
+        if type_.dims is None:
+            return call_text("R.Shape", ndim=None if type_.rank is None else str(type_.rank))
+        inner = ", ".join(self.dim(d, in_signature) for d in type_.dims)
+        return f"R.Shape([{inner}])"
+
+    def _function(self, type_: FuncType, in_signature: bool) -> str:
+        params = tuple_text([self.text(t, in_signature) for t in type_.params.data])
+        purity = "False" if type_.impure else None
+        return call_text("R.Callable", params, self.text(type_.result, in_signature), purity=purity)
+
+    def _prim(self, type_: PrimType, in_signature: bool) -> str:
+        if type_.expr is None:
+            return call_text("R.Prim", quote(type_.dtype))
+        dtype = None if type_.dtype == "int64" else quote(type_.dtype)
+        return call_text("R.Prim", dtype=dtype, value=self.dim(type_.expr, in_signature))
 
     def _tensor(self, type_: TensorType, in_signature: bool) -> str:
         shape = [] if type_.dims is None else [self.shape(type_.dims, in_signature)]

@@ -249,14 +249,21 @@ def test_bitcast_of_bfloat16(elementwise):
     np.testing.assert_array_equal(found, bits)
 
 
-def test_division_by_zero_is_an_error(elementwise):
-    from xrelax.reference import EvaluationError
+@pytest.mark.parametrize(
+    "name", ["divsi", "divui", "floordivsi", "ceildivsi", "ceildivui", "remsi", "remui"]
+)
+def test_division_by_zero_gives_zero(elementwise, name):
+    x, y = np.array([7, -7, 0], "int32"), np.array([0, 0, 0], "int32")
+    found = elementwise(f"%r = arith.{name} %a, %b : i32", [x, y], "int32")
+    np.testing.assert_array_equal(found, np.zeros(3, "int32"))
 
-    x, y = np.array([1, 2], "int32"), np.array([1, 0], "int32")
-    with pytest.raises(
-        EvaluationError, match=r"in 'f': expected a divisor other than 0 in 'arith.remsi'"
-    ):
-        elementwise("%r = arith.remsi %a, %b : i32", [x, y], "int32")
+
+def test_remainder_of_floats(elementwise):
+    x = np.array([7.5, -7.5, 1e30, 1.0, INF, 1.0], "float32")
+    y = np.array([2.0, 2.0, 3.0, INF, 2.0, 0.0], "float32")
+    found = elementwise("%r = arith.remf %a, %b : f32", [x, y], "float32")
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(found, np.fmod(x, y))
 
 
 FUNCTIONS = {

@@ -378,3 +378,37 @@ def test_assert_and_external_calls(parse):
 def test_arguments_that_do_not_fit(parse, args, message):
     with pytest.raises(EvaluationError, match=message):
         evaluate(parse(MATMUL), "matmul", args)
+
+
+@pytest.mark.parametrize("rows", [3, 9])
+def test_an_empty_reduction_is_its_init(parse, rows):
+    empty = [np.zeros((rows, 0), "float32"), np.zeros((0, 2), "float32")]
+    *_, c = both(parse(MATMUL), "matmul", [*empty, np.full((rows, 2), np.nan, "float32")])
+    np.testing.assert_array_equal(c, np.zeros((rows, 2), "float32"))
+
+
+def test_an_empty_split_reduction_is_its_init(parse):
+    """The outer loop is empty; the predicate only says that there is something to reduce."""
+    split = """
+tir.prim_func @total(%X: !tir.buffer<[n], f32>, %S: !tir.buffer<[], f32>) {
+  tir.for %i0 in (0, (n + 3) floordiv 4) {
+    tir.for %i1 in (0, 4) {
+      tir.block "S" (%vi: reduce (0, n) = %i0 * 4 + %i1)
+          where (%i0 * 4 + %i1 < n) reads (%X[%vi]) writes (%S[]) {
+        tir.init {
+          %one = arith.constant 1.0 : f32
+          tir.store %one, %S[] : !tir.buffer<[], f32>
+        }
+        %s = tir.load %S[] : !tir.buffer<[], f32>
+        %x = tir.load %X[%vi] : !tir.buffer<[n], f32>
+        %p = arith.mulf %s, %x : f32
+        tir.store %p, %S[] : !tir.buffer<[], f32>
+      }
+    }
+  }
+}
+"""
+    for size in (0, 5):
+        x = np.full(size, 2, "float32")
+        *_, s = both(parse(split), "total", [x, np.array(np.nan, "float32")])
+        assert s == 2.0**size

@@ -33,8 +33,8 @@ relax.func @pure(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   // CHECK-NEXT: relax.return %0
   relax.return %0 : !relax.tensor<[4], f32>
 }
-// CHECK: relax.func @effects
-relax.func @effects(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+// CHECK: relax.func impure @effects
+relax.func impure @effects(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
   // CHECK-NEXT: relax.call_packed "log"(%x)
   %0 = relax.call_packed "log"(%x) : (!relax.tensor<[4], f32>) -> !relax.object
   relax.return %x : !relax.tensor<[4], f32>

@@ -186,3 +186,10 @@ loops.func @main(%X: !tir.buffer<[n], f32>, %z: f32) symbols [n] {
 loops.func @main(%X: !tir.buffer<[n], f32>, %z: f32) symbols [n] {
   %t = loops.alloca : !tir.buffer<[n], f32>
 }
+
+// -----
+
+// CHECK: 'loops.func': expected external kernel 'main' to have no body, got 'arith.constant'
+loops.func @main(%X: !tir.buffer<[4], f32>) external "xrelax.main.1f2e" {
+  %0 = arith.constant 1.0 : f32
+}

@@ -120,3 +120,86 @@ relax.func @operators(%x: !relax.tensor<[n, 1], f32>, %y: !relax.tensor<[4], f32
   %11 = relax.linear %0, %9 bias %y : !relax.tensor<[4], f32> : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[n, 4], f32>
   relax.return %0 : !relax.tensor<[n, 4], f32>
 }
+
+// -----
+
+// A choice, with symbols that a cast in one branch declares for that branch alone.
+// CHECK-LABEL: @choice
+relax.func @choice(%c: !relax.tensor<[], i1>, %x: !relax.tensor<rank 1, f32>) -> !relax.tensor<rank 1, f32> {
+  // CHECK:      %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<rank 1, f32> {
+  %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<rank 1, f32> {
+    // CHECK-NEXT:   %z = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[k], f32>
+    %z = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[k], f32>
+    // CHECK-NEXT:   relax.yield %z : !relax.tensor<[k], f32>
+    relax.yield %z : !relax.tensor<[k], f32>
+  // CHECK-NEXT: } else {
+  } else {
+    // CHECK-NEXT:   relax.yield %x : !relax.tensor<rank 1, f32>
+    relax.yield %x : !relax.tensor<rank 1, f32>
+  }
+  relax.return %y : !relax.tensor<rank 1, f32>
+}
+
+// -----
+
+// Shapes and numbers as values; a bool number chooses too.
+// CHECK-LABEL: @values
+relax.func @values(%x: !relax.tensor<[n, 4], f32>, %s: !relax.shape<[k, 4]>, %c: !relax.prim<i1>, %p: !relax.prim<i64, m>, %u: !relax.shape<rank 2>, %v: !relax.shape<*>) -> tuple<!relax.shape<[n, 4]>, !relax.prim<i64, k + m>> {
+  // CHECK: %a = relax.shape_of %x : !relax.tensor<[n, 4], f32> -> !relax.shape<[n, 4]>
+  %a = relax.shape_of %x : !relax.tensor<[n, 4], f32> -> !relax.shape<[n, 4]>
+  // CHECK: %b = relax.shape : !relax.shape<[k * 2, 3]>
+  %b = relax.shape : !relax.shape<[2 * k, 3]>
+  // CHECK: %d = relax.prim_value : !relax.prim<i64, k + m>
+  %d = relax.prim_value : !relax.prim<i64, k + m>
+  // CHECK: %e = relax.match_cast %x written "(n, 4)" : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+  %e = relax.match_cast %x written "(n, 4)" : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.if %c : !relax.prim<i1> -> !relax.tensor<[n, 4], f32>
+  %f = relax.if %c : !relax.prim<i1> -> !relax.tensor<[n, 4], f32> {
+    relax.yield %x : !relax.tensor<[n, 4], f32>
+  } else {
+    relax.yield %e : !relax.tensor<[n, 4], f32>
+  }
+  %t = relax.tuple(%a, %d) : (!relax.shape<[n, 4]>, !relax.prim<i64, k + m>) -> tuple<!relax.shape<[n, 4]>, !relax.prim<i64, k + m>>
+  relax.return %t : tuple<!relax.shape<[n, 4]>, !relax.prim<i64, k + m>>
+}
+
+// -----
+
+// A symbol may be called like a part of the expression syntax.
+// CHECK-LABEL: @names
+relax.func @names(%x: !relax.tensor<["min", "변수"], f32>) -> !relax.tensor<["min", "변수"], f32> {
+  // CHECK: relax.return %x : !relax.tensor<["min", "변수"], f32>
+  relax.return %x : !relax.tensor<["min", "변수"], f32>
+}
+
+// -----
+
+// A local function uses what is around it.
+// CHECK-LABEL: @local
+relax.func @local(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK: %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @inner(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    %b = relax.add %a, %y : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    // CHECK: relax.return %b
+    relax.return %b : !relax.tensor<[n], f32>
+  }
+  // CHECK: %z = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %z = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %z : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// What graphs do besides computing, and calls that change their arguments.
+// CHECK-LABEL: @run_time
+relax.func impure @run_time(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK: relax.print "x = {}"(%x) : (!relax.tensor<[n], f32>) -> tuple<>
+  %0 = relax.print "x = {}"(%x) : (!relax.tensor<[n], f32>) -> tuple<>
+  // CHECK: relax.assert %c, "{0} {0}"(%x, %c) : !relax.tensor<[], i1>, (!relax.tensor<[n], f32>, !relax.tensor<[], i1>) -> tuple<>
+  %1 = relax.assert %c, "{0} {0}"(%x, %c) : !relax.tensor<[], i1>, (!relax.tensor<[n], f32>, !relax.tensor<[], i1>) -> tuple<>
+  // CHECK: %y = relax.call_pure_packed "env.f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  %y = relax.call_pure_packed "env.f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK: %z = relax.call_tir_inplace @f(%x, %y) inplace [-1, 1] vars [n + 1] : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  %z = relax.call_tir_inplace @f(%x, %y) inplace [-1, 1] vars [1 + n] : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  relax.return %x : !relax.tensor<[n], f32>
+}

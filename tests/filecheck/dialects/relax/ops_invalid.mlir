@@ -51,7 +51,7 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// CHECK: 'relax.return' expects parent op 'relax.func'
+// CHECK: 'relax.return' expects parent op to be one of 'relax.func', 'relax.local_func'
 %x = "test.op"() : () -> !relax.tensor<[n], f32>
 relax.return %x : !relax.tensor<[n], f32>
 
@@ -363,5 +363,237 @@ relax.func @main(%x: !relax.tensor<[n], f32>, %w: !relax.tensor<[4, n], f32>) ->
 // CHECK: expected axes of 'relax.permute_dims' to permute 1 dims, got (1, 0)
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.permute_dims %x {"axes" = array<i64: 1, 0>} : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.if': expected a condition of type !relax.tensor<[], i1> or !relax.prim<i1>, got !relax.tensor<[1], i1>
+relax.func @main(%c: !relax.tensor<[1], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.if %c : !relax.tensor<[1], i1> -> !relax.tensor<[n], f32> {
+    relax.yield %x : !relax.tensor<[n], f32>
+  } else {
+    relax.yield %x : !relax.tensor<[n], f32>
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected branches to yield !relax.tensor<[n], f32>, got !relax.tensor<[m], f32>
+relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>, %z: !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[n], f32> {
+    relax.yield %x : !relax.tensor<[n], f32>
+  } else {
+    relax.yield %z : !relax.tensor<[m], f32>
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a branch to end with 'relax.yield'
+relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[n], f32> {
+    %z = relax.nn.relu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  } else {
+    relax.yield %x : !relax.tensor<[n], f32>
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a dataflow block without control flow, got 'relax.if'
+relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %o = relax.dataflow -> !relax.tensor<[n], f32> {
+    %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[n], f32> {
+      relax.yield %x : !relax.tensor<[n], f32>
+    } else {
+      relax.yield %x : !relax.tensor<[n], f32>
+    }
+    relax.output %y : !relax.tensor<[n], f32>
+  }
+  relax.return %o : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// A symbol of a branch is unknown outside of it.
+// CHECK: symbol 'k' is not determined by the parameters of 'main'
+relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<rank 1, f32>) -> !relax.tensor<rank 1, f32> {
+  %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[k], f32> {
+    %z = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[k], f32>
+    relax.yield %z : !relax.tensor<[k], f32>
+  } else {
+    %z = relax.match_cast %x : !relax.tensor<rank 1, f32> -> !relax.tensor<[k], f32>
+    relax.yield %z : !relax.tensor<[k], f32>
+  }
+  relax.return %y : !relax.tensor<[k], f32>
+}
+
+// -----
+
+// CHECK: expected a value that can be !relax.tensor<[n], f32>, got !relax.tensor<rank 2, f32>
+relax.func @main(%x: !relax.tensor<rank 2, f32>) -> !relax.tensor<rank 2, f32> {
+  %y = relax.match_cast %x : !relax.tensor<rank 2, f32> -> !relax.tensor<[n], f32>
+  relax.return %x : !relax.tensor<rank 2, f32>
+}
+
+// -----
+
+// CHECK: expected !relax.shape<[n]>, got !relax.shape<[4]>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.shape_of %x : !relax.tensor<[n], f32> -> !relax.shape<[4]>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a shape of known dims, got !relax.shape<rank 1>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.shape : !relax.shape<rank 1>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a number of known value, got !relax.prim<i64>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.prim_value : !relax.prim<i64>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected an integer over symbols, got n
+relax.func @main(%x: !relax.tensor<[n], f32>, %p: !relax.prim<f32, n>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'main' to be declared impure, as it has 'relax.call_packed'
+relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[n], f32> {
+    %0 = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+    relax.yield %x : !relax.tensor<[n], f32>
+  } else {
+    relax.yield %x : !relax.tensor<[n], f32>
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'main' to be declared impure, as it has 'relax.invoke'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func impure @log(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    %0 = relax.call_packed "log"(%a) : (!relax.tensor<[n], f32>) -> !relax.object
+    relax.return %a : !relax.tensor<[n], f32>
+  }
+  %y = relax.invoke %f(%x) : !relax.func<impure (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 1 arguments, got 0
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @same(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    relax.return %a : !relax.tensor<[n], f32>
+  }
+  %y = relax.invoke %f() : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, () -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'same' to return !relax.tensor<[4], f32>, got !relax.tensor<[n], f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @same(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[4], f32> {
+    relax.return %a : !relax.tensor<[n], f32>
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a format of 1 values of 'relax.print', got '{} {}'
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.print "{} {}"(%x) : (!relax.tensor<[n], f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected a format of 'relax.print', got '{'
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.print "{"(%x) : (!relax.tensor<[n], f32>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected tensors for 'relax.print', got !relax.shape<[n]>
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %s = relax.shape : !relax.shape<[n]>
+  %0 = relax.print ""(%s) : (!relax.shape<[n]>) -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.assert': expected a condition of one bool, got !relax.tensor<[n], f32>
+relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.assert %x, ""() : !relax.tensor<[n], f32>, () -> tuple<>
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 'relax.call_pure_packed' to give a tensor or a tuple of tensors, got !relax.object
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected 1 inplace indices, got 2
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir_inplace @f(%x) inplace [0, -1] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected distinct arguments to change, got -1
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir_inplace @f(%x) inplace [-1] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected one of 1 arguments, got 1
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir_inplace @f(%x) inplace [1] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected argument 0 to have the type of its output, !relax.tensor<[4], f32>, got !relax.tensor<[n], f32>
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.call_tir_inplace @f(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[4], f32>
+  relax.return %0 : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: expected argument 0 not to be used afterwards
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir_inplace @f(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   relax.return %x : !relax.tensor<[n], f32>
 }

@@ -44,6 +44,10 @@ rt.func @calls(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
   rt.call_packed "env.relu"(%x) outs(%y) : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
   // CHECK: rt.call_packed "tick"() outs() : (), ()
   rt.call_packed "tick"() outs() : (), ()
+  // CHECK: rt.call_packed "env.f" returns (%x) outs(%y) : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
+  rt.call_packed "env.f" returns (%x) outs(%y) : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
+  // CHECK: rt.call_packed "relax.print" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
+  rt.call_packed "relax.print" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
 }
 
 // -----
@@ -64,4 +68,42 @@ rt.func @dataflow(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 
   // CHECK-NEXT: }
   rt.dataflow {
   }
+}
+
+// -----
+
+// Choices by a bool in memory or a number, and conditions on sizes.
+// CHECK-LABEL: @control
+rt.func @control(%c: !tir.buffer<[], i1>, %x: !tir.buffer<[n, k], f32>, %y: !tir.buffer<[n, k], f32>) results 1 {
+  // CHECK:      rt.assert n * 2 eq k, "expected {0}, got {1}"
+  rt.assert 2 * n eq k, "expected {0}, got {1}"
+  // CHECK-NEXT: rt.assert n - 3 ge 0, "too small"
+  rt.assert n - 3 ge 0, "too small"
+  // CHECK-NEXT: rt.if %c : !tir.buffer<[], i1> {
+  rt.if %c : !tir.buffer<[], i1> {
+    // CHECK-NEXT: rt.copy %x, %y
+    rt.copy %x, %y : !tir.buffer<[n, k], f32>, !tir.buffer<[n, k], f32>
+  // CHECK-NEXT: } else {
+  } else {
+    // CHECK-NEXT: rt.if expr n - 1 {
+    // CHECK-NEXT: } else {
+    // CHECK-NEXT: }
+    rt.if expr n - 1 { } else { }
+  }
+}
+
+// -----
+
+// A function that may call itself, with a symbol that its callers give.
+// CHECK: rt.func private recursive @f(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 symbols [k, "max"] {
+rt.func private recursive @f(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 symbols [k, "max"] {
+  // CHECK-NEXT: rt.call_dps @f(%x) outs(%y) vars [k - 1, "max"]
+  rt.call_dps @f(%x) outs(%y) vars [k - 1, "max"] : (!tir.buffer<[n], f32>), (!tir.buffer<[n], f32>)
+}
+
+// -----
+
+// What users pass and get where it is not one tensor each.
+// CHECK: rt.func @g(%t: !tir.buffer<[n], f32>, %t_1: !tir.buffer<[2], f32>, %y: !tir.buffer<[n], f32>) params ("t.0", "t.1") results 1 symbols [k] signature ("t", "s") : (tuple<!relax.tensor<[n], f32>, !relax.tensor<[2], f32>>, !relax.shape<[k]>) -> !relax.tensor<[n], f32> {
+rt.func @g(%t: !tir.buffer<[n], f32>, %t_1: !tir.buffer<[2], f32>, %y: !tir.buffer<[n], f32>) params ("t.0", "t.1", "y") results 1 symbols [k] signature ("t", "s") : (tuple<!relax.tensor<[n], f32>, !relax.tensor<[2], f32>>, !relax.shape<[k]>) -> !relax.tensor<[n], f32> {
 }

@@ -105,10 +105,10 @@ rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
 
 // -----
 
-// CHECK: 'rt.copy': expected a copy between tensors of one type, got !tir.buffer<[n], f32> and !tir.buffer<[4], f32>
-rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
+// CHECK: 'rt.copy': expected a copy between tensors of one type, got !tir.buffer<[5], f32> and !tir.buffer<[4], f32>
+rt.func @main(%x: !tir.buffer<[5], f32>) {
   %t = rt.alloc : !tir.buffer<[4], f32>
-  rt.copy %x, %t : !tir.buffer<[n], f32>, !tir.buffer<[4], f32>
+  rt.copy %x, %t : !tir.buffer<[5], f32>, !tir.buffer<[4], f32>
 }
 
 // -----
@@ -165,4 +165,59 @@ rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
   rt.dataflow {
     %a = rt.arena 64
   }
+}
+
+// -----
+
+// CHECK: expected a condition of one bool, got !tir.buffer<[1], i1>
+rt.func @main(%c: !tir.buffer<[1], i1>) {
+  rt.if %c : !tir.buffer<[1], i1> { } else { }
+}
+
+// -----
+
+// CHECK: expected 'rt.arena' outside of 'rt.if'
+rt.func @main(%c: !tir.buffer<[], i1>) {
+  rt.if %c : !tir.buffer<[], i1> {
+    %a = rt.arena 64
+  } else { }
+}
+
+// -----
+
+// CHECK: expected a predicate (eq, ge), got 'lt'
+rt.func @main(%x: !tir.buffer<[n], f32>) {
+  rt.assert n lt 3, "no"
+}
+
+// -----
+
+// CHECK: symbol 'k' in 'rt.assert' is not determined by the parameters of 'main'
+rt.func @main(%x: !tir.buffer<[n], f32>) {
+  rt.assert n eq k, "no"
+}
+
+// -----
+
+// CHECK: expected a signature that determines the symbols
+rt.func @main(%x: !tir.buffer<[n], f32>) symbols [k] {
+}
+
+// -----
+
+// CHECK: expected 1 parameters for the signature, got 2
+rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) signature ("x") : (!relax.tensor<[n], f32>) -> tuple<> {
+}
+
+// -----
+
+// CHECK: expected the signature to determine symbol 'k'
+rt.func @main(%x: !tir.buffer<[n], f32>) symbols [k] signature ("x") : (!relax.tensor<[n], f32>) -> tuple<> {
+}
+
+// -----
+
+// CHECK: expected a text for relax.print, relax.assert, got 'f'
+rt.func @main(%x: !tir.buffer<[n], f32>) {
+  rt.call_packed "f" text "{}" (%x) outs() : (!tir.buffer<[n], f32>), ()
 }

@@ -155,3 +155,37 @@ rt.func @planned(%x: !tir.buffer<[4], f32>) {
   %a = rt.view %0[0] : !tir.buffer<[64], i8> to !tir.buffer<[4], f32>
   rt.call_dps @f(%x) outs(%a) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
 }
+
+// -----
+
+// Scratch memory of branches that exclude each other has one place; what both write does not.
+// CHECK-LABEL: rt.func @branches
+rt.func @branches(%c: !tir.buffer<[], i1>, %x: !tir.buffer<[16], f32>, %y: !tir.buffer<[16], f32>) results 1 {
+  // CHECK-NEXT: %0 = rt.arena 128
+  // CHECK-NEXT: %r = rt.view %0[64]
+  %r = rt.alloc : !tir.buffer<[16], f32>
+  rt.if %c : !tir.buffer<[], i1> {
+    // CHECK: %a = rt.view %0[0]
+    %a = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%x) outs(%a) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+    rt.call_packed "f"(%a) outs(%r) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+  } else {
+    // CHECK: %b = rt.view %0[0]
+    %b = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%x) outs(%b) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+    rt.call_packed "f"(%b) outs(%r) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+  }
+  rt.call_packed "f"(%r) outs(%y) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+}
+
+// -----
+
+// A function that may call itself takes an arena for each call.
+// CHECK-LABEL: rt.func private recursive @f
+rt.func private recursive @f(%x: !tir.buffer<[16], f32>, %y: !tir.buffer<[16], f32>) results 1 {
+  // CHECK-NEXT: %0 = rt.arena 64
+  %a = rt.alloc : !tir.buffer<[16], f32>
+  // CHECK: rt.call_dps @f(%x) outs(%a)
+  rt.call_dps @f(%x) outs(%a) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+  rt.call_packed "f"(%a) outs(%y) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+}

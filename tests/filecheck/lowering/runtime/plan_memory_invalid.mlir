@@ -18,7 +18,7 @@ rt.func @main(%x: !tir.buffer<[4], f32>, %y: !tir.buffer<[4], f32>) results 1 {
 
 // -----
 
-// CHECK: expected functions without recursion, got 'f' calling 'f'
+// CHECK: expected 'f', which calls itself, to be 'recursive'
 rt.func private @f(%x: !tir.buffer<[4], f32>, %y: !tir.buffer<[4], f32>) results 1 {
   rt.call_dps @f(%x) outs(%y) : (!tir.buffer<[4], f32>), (!tir.buffer<[4], f32>)
 }

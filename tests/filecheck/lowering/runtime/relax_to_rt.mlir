@@ -212,3 +212,88 @@ relax.func @main(%x: !relax.tensor<[k * 4], f32>, %s: !relax.tensor<[k], f32>) -
 rt.func @main(%x: !tir.buffer<[n], f32>) {
   rt.check %x "x" : !tir.buffer<[n], f32>
 }
+
+// -----
+
+// Branches compute the value of a choice in its memory, or copy it there. A dim that may be negative
+// is checked at entry, or in the branch that has such a tensor.
+// CHECK-LABEL: rt.func @choice
+relax.func @choice(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK: rt.assert n - 1 ge 0, "expected dim n - 1 of 'd' in 'choice' to be at least 0, got {0}"
+  %d = relax.call_dps_packed "cut"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n - 1], f32>
+  // CHECK: rt.if %c : !tir.buffer<[], i1> {
+  %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[n], f32> {
+    // CHECK-NEXT: rt.assert n - 2 ge 0
+    // CHECK-NEXT: %e = rt.alloc : !tir.buffer<[n - 2], f32>
+    // CHECK-NEXT: rt.call_packed "cut"(%d) outs(%e)
+    %e = relax.call_dps_packed "cut"(%d) : (!relax.tensor<[n - 1], f32>) -> !relax.tensor<[n - 2], f32>
+    // CHECK-NEXT: rt.call_packed "f"(%x, %e) outs(%y)
+    %f = relax.call_dps_packed "f"(%x, %e) : (!relax.tensor<[n], f32>, !relax.tensor<[n - 2], f32>) -> !relax.tensor<[n], f32>
+    relax.yield %f : !relax.tensor<[n], f32>
+  // CHECK-NEXT: } else {
+  } else {
+    // CHECK-NEXT: rt.copy %x, %y
+    relax.yield %x : !relax.tensor<[n], f32>
+  }
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// A public function that calls itself has a body that counts its calls, behind an entry.
+// CHECK: rt.func @f(
+// CHECK: rt.call_dps @f.body(%x) outs(%y) vars [k - 1]
+// CHECK: rt.func private recursive @f.body(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) {{.*}} symbols [k]
+// CHECK: rt.call_dps @f.body(%x) outs(%y) vars [k - 1]
+relax.func @f(%x: !relax.tensor<[n], f32>, %p: !relax.prim<i64, k>) -> !relax.tensor<[n], f32> {
+  %q = relax.prim_value : !relax.prim<i64, k - 1>
+  %y = relax.call @f(%x, %q) : (!relax.tensor<[n], f32>, !relax.prim<i64, k - 1>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// A cast is a condition on sizes where it stands.
+// CHECK-LABEL: rt.func @cast
+relax.func @cast(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[4], f32> {
+  // CHECK: rt.assert 4 eq n, "match_cast of 'x' to (4,) in 'cast': expected dim 0 to be {0}, got {1}"
+  %y = relax.match_cast %x : !relax.tensor<[n], f32> -> !relax.tensor<[4], f32>
+  // CHECK: rt.call_packed "f"(%x) outs(%z)
+  %z = relax.call_dps_packed "f"(%y) : (!relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
+  relax.return %z : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// Python functions return into memory; prints and failed assertions are calls of the run time.
+// CHECK-LABEL: rt.func @run_time
+relax.func impure @run_time(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK: rt.call_packed "relax.print" text "{}" (%x) outs()
+  %0 = relax.print "{}"(%x) : (!relax.tensor<[n], f32>) -> tuple<>
+  // CHECK-NEXT: rt.if %c : !tir.buffer<[], i1> {
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: rt.call_packed "relax.assert" text "no" () outs()
+  // CHECK-NEXT: }
+  %1 = relax.assert %c, "no"() : !relax.tensor<[], i1>, () -> tuple<>
+  // CHECK-NEXT: rt.call_packed "f" returns (%x) outs(%y)
+  %y = relax.call_pure_packed "f"(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// A call in place takes the memory of its argument, or of a copy of what others may use.
+// CHECK-LABEL: rt.func @in_place
+relax.func @in_place(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK: %a = rt.alloc
+  // CHECK-NEXT: rt.copy %x, %a
+  // CHECK-NEXT: rt.call_dps @twice() outs(%a)
+  %a = relax.call_tir_inplace @twice(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK-NEXT: rt.call_dps @twice() outs(%a)
+  %b = relax.call_tir_inplace @twice(%a) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  // CHECK-NEXT: rt.call_packed "f"(%a) outs(%z)
+  %z = relax.call_dps_packed "f"(%b) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %z : !relax.tensor<[n], f32>
+}
+tir.prim_func @twice(%A: !tir.buffer<[n], f32>) attributes {"private"} {
+}

@@ -16,34 +16,17 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// CHECK: expected parameter 'x' of 'main' to have a known shape and dtype, got !relax.tensor<rank 2, f32>
-relax.func @main(%x: !relax.tensor<rank 2, f32>) -> !relax.tensor<rank 2, f32> {
-  relax.return %x : !relax.tensor<rank 2, f32>
+// CHECK: expected parameter 'x' of 'main' to have a known shape and dtype, got !relax.tensor<*, f32>
+relax.func @main(%x: !relax.tensor<*, f32>) -> !relax.tensor<*, f32> {
+  relax.return %x : !relax.tensor<*, f32>
 }
 
 // -----
 
-// CHECK: expected parameter 't' of 'main' to be a tensor, got tuple<!relax.tensor<[n], f32>>
-relax.func @main(%t: tuple<!relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32> {
-  %x = "relax.tuple_get_item"(%t) <{index = #builtin.int<0>}> : (tuple<!relax.tensor<[n], f32>>) -> !relax.tensor<[n], f32>
-  relax.return %x : !relax.tensor<[n], f32>
-}
-
-// -----
-
-// CHECK: expected 'main' to return a tensor or a tuple of tensors, got !relax.object
+// CHECK: expected the result of 'main' to be a tensor, a shape, an integer or a tuple of them, got !relax.object
 relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.object {
   %o = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
   relax.return %o : !relax.object
-}
-
-// -----
-
-// CHECK: expected 'main' to return a tensor or a tuple of tensors, got tuple<tuple<!relax.tensor<[n], f32>>>
-relax.func @main(%x: !relax.tensor<[n], f32>) -> tuple<tuple<!relax.tensor<[n], f32>>> {
-  %t = relax.tuple(%x) : (!relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>>
-  %u = relax.tuple(%t) : (tuple<!relax.tensor<[n], f32>>) -> tuple<tuple<!relax.tensor<[n], f32>>>
-  relax.return %u : tuple<tuple<!relax.tensor<[n], f32>>>
 }
 
 // -----
@@ -57,22 +40,10 @@ relax.func impure @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> 
 
 // -----
 
-// CHECK: expected parameter 'o' of 'f' to be a tensor, got !relax.object
+// CHECK: expected parameter 'o' of 'f' to be a tensor, a shape, an integer or a tuple of them, got !relax.object
 relax.func private @f(%o: !relax.object) -> !relax.tensor<[1], f32> {
   %y = relax.call_dps_packed "env.f"(%o) : (!relax.object) -> !relax.tensor<[1], f32>
   relax.return %y : !relax.tensor<[1], f32>
-}
-
-// -----
-
-// CHECK: expected functions without recursion, got 'f' calling 'g' calling 'f'
-relax.func @f(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  %y = relax.call @g(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
-  relax.return %y : !relax.tensor<[n], f32>
-}
-relax.func @g(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  %y = relax.call @f(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
-  relax.return %y : !relax.tensor<[n], f32>
 }
 
 // -----
@@ -135,4 +106,16 @@ tir.prim_func @column(%X: !tir.buffer<[n], f32, strides = [2]>) {
 
 // CHECK: entry of 'column': expected argument 'X' to be row-major, got n where that is 1
 tir.prim_func @column(%X: !tir.buffer<[n], f32, strides = [n]>) {
+}
+
+// -----
+
+// CHECK: expected result of 'relax.if' in 'main' to have a known shape and dtype, got !relax.tensor<rank 1, f32>
+relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>, %z: !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<rank 1, f32> {
+    relax.yield %x : !relax.tensor<[n], f32>
+  } else {
+    relax.yield %z : !relax.tensor<[m], f32>
+  }
+  relax.return %x : !relax.tensor<[n], f32>
 }

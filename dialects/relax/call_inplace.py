@@ -1,0 +1,152 @@
+"""Calls of PrimFuncs that change their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FlatSymbolRefAttr,
+    FunctionType,
+    IntAttr,
+    SymbolRefAttr,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..nesting import operations_in
+from ..sym import ExprAttr, expr_array, exprs_of, parse_expr
+from .call import verify_outputs
+from .types import TensorType, tensors_in
+
+
+@irdl_op_definition
+class CallTIRInplaceOp(IRDLOperation):
+    """Call a PrimFunc that changes some of its arguments, which hold outputs afterwards.
+
+    ``%y = relax.call_tir_inplace @relu_(%x) inplace [0] : (…) -> …``; TVM's
+    ``R.call_tir_inplace``. For each output `inplace_indices` has the position of the argument
+    whose memory it gets, or -1 for an output of its own. Such an argument is not used afterwards.
+    """
+
+    name = "relax.call_tir_inplace"
+    callee = prop_def(FlatSymbolRefAttr)
+    args = var_operand_def()
+    inplace_indices = prop_def(ArrayAttr[IntAttr])
+    tir_vars = opt_prop_def(ArrayAttr[ExprAttr])
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        callee: str,
+        args: Sequence[SSAValue],
+        inplace_indices: Sequence[int],
+        result_type: Attribute,
+        tir_vars: ArrayAttr[ExprAttr] | None = None,
+    ):
+        super().__init__(
+            operands=[list(args)],
+            properties={
+                "callee": SymbolRefAttr(callee),
+                "inplace_indices": ArrayAttr([IntAttr(i) for i in inplace_indices]),
+                "tir_vars": tir_vars,
+            },
+            result_types=[result_type],
+        )
+
+    @property
+    def callee_name(self) -> str:
+        """Name of the PrimFunc."""
+        return self.callee.root_reference.data
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """For each output the argument that it takes the memory of, or -1."""
+        return tuple(i.data for i in self.inplace_indices.data)
+
+    def verify_(self) -> None:
+        verify_outputs(self.result.type, self.name)
+        outputs, inplace = tensors_in(self.result.type), [i for i in self.positions if i != -1]
+        if len(self.positions) != len(outputs):
+            raise VerifyException(
+                f"expected {len(outputs)} inplace indices, got {len(self.positions)}"
+            )
+        if len(set(inplace)) != len(inplace) or not inplace:
+            listed = ", ".join(map(str, self.positions))
+            raise VerifyException(f"expected distinct arguments to change, got {listed}")
+        for position, output in zip(self.positions, outputs, strict=True):
+            if position != -1:
+                self._verify_argument(position, output)
+
+    def _verify_argument(self, position: int, output: TensorType) -> None:
+        if not 0 <= position < len(self.args):
+            raise VerifyException(f"expected one of {len(self.args)} arguments, got {position}")
+        argument = self.args[position]
+        if argument.type != output:
+            raise VerifyException(
+                f"expected argument {position} to have the type of its output, {output}, "
+                f"got {argument.type}"
+            )
+        used = {use.operation for use in argument.uses}
+        if sum(a is argument for a in self.args) > 1 or _comes_after(self, used):
+            raise VerifyException(f"expected argument {position} not to be used afterwards")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> CallTIRInplaceOp:
+        callee = parser.parse_symbol_name().data
+        args = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        parser.parse_keyword("inplace")
+        indices = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        variables = None
+        if parser.parse_optional_keyword("vars"):
+            variables = expr_array(
+                parser.parse_comma_separated_list(
+                    parser.Delimiter.SQUARE, lambda: parse_expr(parser)
+                )
+            )
+        position = parser.pos
+        parser.parse_punctuation(":")
+        type_ = parser.parse_type()
+        if not isinstance(type_, FunctionType) or len(type_.outputs) != 1:
+            parser.raise_error(f"expected a function type with one result, got {type_}", position)
+        operands = parser.resolve_operands(args, type_.inputs.data, position)
+        return CallTIRInplaceOp(callee, operands, indices, type_.outputs.data[0], variables)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.callee_name)
+        with printer.in_parens():
+            printer.print_list(self.args, printer.print_ssa_value)
+        printer.print_string(f" inplace [{', '.join(map(str, self.positions))}]")
+        if self.tir_vars is not None:
+            variables = ", ".join(str(e) for e in exprs_of(self.tir_vars))
+            printer.print_string(f" vars [{variables}]")
+        printer.print_string(" : ")
+        types = [a.type for a in self.args]
+        printer.print_attribute(FunctionType.from_lists(types, [self.result.type]))
+
+
+def _comes_after(op: Operation, others: AbstractSet[Operation]) -> bool:
+    """Whether one of the operations, or one around it, follows in the block of `op`."""
+    following = op.next_op
+    while following is not None:
+        if any(inner in others for inner in operations_in(following)):
+            return True
+        following = following.next_op
+    return False

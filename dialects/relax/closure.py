@@ -1,0 +1,189 @@
+"""Functions as values of the `relax` dialect: local functions, and calls of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    param_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import EffectInstance, MemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..parameters import parse_parameters, print_parameters, verify_parameter_names
+from .type_relations import says_less
+
+
+@irdl_attr_definition
+class FuncType(ParametrizedAttribute, TypeAttribute):
+    """A function: ``!relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>``.
+
+    ``impure`` stands first where calls may have effects. TVM's ``FuncStructInfo``.
+    """
+
+    name = "relax.func"
+    params: ArrayAttr[Attribute] = param_def()
+    result: Attribute = param_def()
+    purity: BoolAttr = param_def()
+
+    @property
+    def impure(self) -> bool:
+        """Whether calls may have effects."""
+        return not self.purity.value.data
+
+    @staticmethod
+    def of(params: Sequence[Attribute], result: Attribute, impure: bool = False) -> FuncType:
+        """The type of functions from these types to this one."""
+        return FuncType(ArrayAttr(params), result, IntegerAttr.from_bool(not impure))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            impure = parser.parse_optional_keyword("impure") is not None
+            params = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+            parser.parse_punctuation("->")
+            result = parser.parse_type()
+        return FuncType.of(params, result, impure).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string("impure " if self.impure else "")
+            with printer.in_parens():
+                printer.print_list(self.params.data, printer.print_attribute)
+            printer.print_string(" -> ")
+            printer.print_attribute(self.result)
+
+
+@irdl_op_definition
+class LocalFuncOp(IRDLOperation):
+    """A function inside of another one, whose values it may use.
+
+    ``%f = relax.local_func @inner(%a: T) -> T { … relax.return … }``; it has the effects of its
+    body when it is called. `lambda-lift` makes it a function of the module.
+    """
+
+    name = "relax.local_func"
+    func_name = prop_def(StringAttr)
+    param_names = prop_def(ArrayAttr[StringAttr])
+    result = result_def(FuncType)
+    body = region_def("single_block")
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        name: str,
+        param_names: Sequence[str],
+        result_type: Attribute,
+        body: Region,
+        impure: bool = False,
+    ):
+        types = [a.type for a in body.block.args]
+        super().__init__(
+            properties={
+                "func_name": StringAttr(name),
+                "param_names": ArrayAttr([StringAttr(n) for n in param_names]),
+            },
+            result_types=[FuncType.of(types, result_type, impure)],
+            regions=[body],
+        )
+
+    @property
+    def params(self) -> tuple[BlockArgument, ...]:
+        """The parameters."""
+        return tuple(self.body.block.args)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters' names."""
+        return tuple(n.data for n in self.param_names.data)
+
+    @property
+    def returned(self) -> SSAValue:
+        """The value the function returns."""
+        last = self.body.block.last_op
+        assert last is not None
+        return last.operands[0]
+
+    def verify_(self) -> None:
+        verify_parameter_names(self.names, self.params)
+        last = self.body.block.last_op
+        if last is None or last.name != "relax.return":
+            raise VerifyException("expected a local function to end with 'relax.return'")
+        if not says_less(self.result.type.result, self.returned.type):
+            raise VerifyException(
+                f"expected '{self.func_name.data}' to return {self.result.type.result}, "
+                f"got {self.returned.type}"
+            )
+        if self.result.type.params.data != tuple(p.type for p in self.params):
+            raise VerifyException(f"expected a function of its parameters, got {self.result.type}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> LocalFuncOp:
+        impure = parser.parse_optional_keyword("impure") is not None
+        name = parser.parse_symbol_name().data
+        args, names = parse_parameters(parser)
+        parser.parse_punctuation("->")
+        result_type = parser.parse_type()
+        return LocalFuncOp(name, names, result_type, parser.parse_region(args), impure)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" impure " if self.result.type.impure else " ")
+        print_parameters(printer, self.func_name.data, self.params, self.names)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.result.type.result)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+class FunctionEffect(MemoryEffect):
+    """A call of a function value has effects unless the function's type says that it is pure."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
+        type_ = op.operands[0].type
+        return None if isinstance(type_, FuncType) and type_.impure else frozenset()
+
+
+@irdl_op_definition
+class InvokeOp(IRDLOperation):
+    """Call a function value: ``%y = relax.invoke %f(%x) : !relax.func<…>, (…) -> …``."""
+
+    name = "relax.invoke"
+    callee = operand_def(FuncType)
+    args = var_operand_def()
+    result = result_def()
+    traits = traits_def(FunctionEffect())
+    assembly_format = (
+        "$callee `(` $args `)` attr-dict `:` type($callee) `,` functional-type($args, $result)"
+    )
+
+    def __init__(self, callee: SSAValue, args: Sequence[SSAValue], result_type: Attribute):
+        super().__init__(operands=[callee, list(args)], result_types=[result_type])
+
+    def verify_(self) -> None:
+        expected = len(cast(FuncType, self.callee.type).params.data)
+        if len(self.args) != expected:
+            raise VerifyException(f"expected {expected} arguments, got {len(self.args)}")

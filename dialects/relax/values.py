@@ -1,0 +1,134 @@
+"""Shapes and numbers as values of the `relax` dialect, and what a program asserts of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr, TupleType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..int_expr import IntLike
+from .types import ObjectType, PrimType, ShapeType, TensorType
+
+
+@irdl_op_definition
+class MatchCastOp(IRDLOperation):
+    """The same value under another type, which is checked; TVM's ``R.match_cast``.
+
+    ``%y = relax.match_cast %x : !relax.tensor<rank 2, f32> -> !relax.tensor<[n, m], f32>``. A
+    symbol that is a whole dim of the type and that nothing before declares gets its value here.
+    `written` is the type in the user's words, once symbols in it have been replaced.
+    """
+
+    name = "relax.match_cast"
+    value = operand_def()
+    written = opt_prop_def(StringAttr)
+    result = result_def()
+    assembly_format = "$value (`written` $written^)? attr-dict `:` type($value) `->` type($result)"
+
+    def __init__(self, value: SSAValue, type_: Attribute, written: str | None = None):
+        super().__init__(
+            operands=[value],
+            properties={"written": None if written is None else StringAttr(written)},
+            result_types=[type_],
+        )
+
+    def verify_(self) -> None:
+        if not may_be(self.value.type, self.result.type):
+            raise VerifyException(
+                f"expected a value that can be {self.result.type}, got {self.value.type}"
+            )
+
+
+def may_be(given: Attribute, wanted: Attribute) -> bool:
+    """Whether a value of the type `given` can have the type `wanted`, dims left aside."""
+    match given, wanted:
+        case (ObjectType(), _) | (_, ObjectType()):
+            return True
+        case TensorType(), TensorType():
+            dtypes = {given.dtype, wanted.dtype} - {None}
+            return len(dtypes) < 2 and _ranks_agree(given, wanted)
+        case ShapeType(), ShapeType():
+            return _ranks_agree(given, wanted)
+        case PrimType(), PrimType():
+            return given.element_type == wanted.element_type
+        case TupleType(), TupleType():
+            pairs = list(zip(given.types.data, wanted.types.data, strict=False))
+            same = len(given.types.data) == len(wanted.types.data)
+            return same and all(may_be(g, w) for g, w in pairs)
+        case _:
+            return given == wanted
+
+
+def _ranks_agree(given: TensorType | ShapeType, wanted: TensorType | ShapeType) -> bool:
+    return None in (given.rank, wanted.rank) or given.rank == wanted.rank
+
+
+@irdl_op_definition
+class ShapeOfOp(IRDLOperation):
+    """The shape of a tensor: ``%s = relax.shape_of %x : !relax.tensor<[n], f32> -> …``."""
+
+    name = "relax.shape_of"
+    tensor = operand_def(TensorType)
+    result = result_def(ShapeType)
+    traits = traits_def(Pure())
+    assembly_format = "$tensor attr-dict `:` type($tensor) `->` type($result)"
+
+    def __init__(self, tensor: SSAValue):
+        super().__init__(operands=[tensor], result_types=[shape_type_of(tensor.type)])
+
+    def verify_(self) -> None:
+        expected = shape_type_of(self.tensor.type)
+        if self.result.type != expected:
+            raise VerifyException(f"expected {expected}, got {self.result.type}")
+
+
+def shape_type_of(type_: Attribute) -> ShapeType:
+    """The type of a tensor's shape; raises ValueError for a type of anything else."""
+    if not isinstance(type_, TensorType):
+        raise ValueError(f"expected a tensor, got {type_}")
+    return ShapeType.of(type_.dims, type_.rank)
+
+
+@irdl_op_definition
+class ShapeOp(IRDLOperation):
+    """A shape, which its type spells out: ``%s = relax.shape : !relax.shape<[n, 4]>``."""
+
+    name = "relax.shape"
+    result = result_def(ShapeType)
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, dims: Sequence[IntLike]):
+        super().__init__(result_types=[ShapeType.of(dims)])
+
+    def verify_(self) -> None:
+        if self.result.type.dims is None:
+            raise VerifyException(f"expected a shape of known dims, got {self.result.type}")
+
+
+@irdl_op_definition
+class PrimValueOp(IRDLOperation):
+    """A number, which its type spells out: ``%n = relax.prim_value : !relax.prim<i64, n + 1>``."""
+
+    name = "relax.prim_value"
+    result = result_def(PrimType)
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, value: IntLike, element_type: Attribute = i64):
+        super().__init__(result_types=[PrimType.of(element_type, value)])
+
+    def verify_(self) -> None:
+        if self.result.type.expr is None:
+            raise VerifyException(f"expected a number of known value, got {self.result.type}")

@@ -1,0 +1,126 @@
+"""`dead-code-elimination`: what nobody uses goes away.
+
+::
+
+    %o, %p = relax.dataflow -> T, T {
+      %a = relax.call_tir @f(%x) : …
+      %b = relax.call_tir @g(%a) : …
+      %c = relax.call_tir @h(%x) : …
+      relax.output %b, %c : T, T
+    }
+    relax.return %o : T
+
+⇒
+
+::
+
+    %o = relax.dataflow -> T {
+      %a = relax.call_tir @f(%x) : …
+      %b = relax.call_tir @g(%a) : …
+      relax.output %b : T
+    }
+    relax.return %o : T
+
+Pure operations without uses, outputs of dataflow blocks that nobody reads, and private functions
+that no other function calls. What has effects stays, and a cast that checks something. TVM's
+``DeadCodeElimination``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+from xdsl.traits import IsTerminator
+
+from ...dialects import relax, rt, tir
+from ...dialects.relax.func import is_pure
+from ..functions import functions_by_name, graph_functions, is_private, reached_from
+
+
+def eliminate_dead_code(module: ModuleOp) -> None:
+    """Remove what nobody uses from the graph functions of the module, in place."""
+    for func in graph_functions(module):
+        remove_all_unused(func)
+    _remove_uncalled(module)
+
+
+def remove_all_unused(func: relax.FuncOp) -> None:
+    """Remove the unused pure operations and dataflow outputs of a graph function, in place."""
+    _clean_block(func.body.block)
+
+
+def _clean_block(block: Block) -> None:
+    for op in reversed(list(block.ops)):
+        if isinstance(op, relax.DataflowOp):
+            op = _trim(op)
+        if _is_unused(op):
+            Rewriter.erase_op(op)
+        else:
+            for region in op.regions:
+                _clean_block(region.block)
+
+
+def _is_unused(op: Operation) -> bool:
+    if any(r.first_use is not None for r in op.results) or op.has_trait(IsTerminator):
+        return False
+    if isinstance(op, relax.MatchCastOp):
+        return op.value.type == op.result.type
+    return is_pure(op)
+
+
+def _trim(op: relax.DataflowOp) -> relax.DataflowOp:
+    """The block with those outputs alone that are read outside of it."""
+    kept = [i for i, r in enumerate(op.outputs) if r.first_use is not None]
+    if len(kept) == len(op.outputs):
+        return op
+    output, values = op.output, [op.output.values[i] for i in kept]
+    Rewriter.replace_op(output, relax.OutputOp(values))
+    trimmed = relax.DataflowOp(op.detach_region(op.body), [v.type for v in values])
+    trimmed.location = op.location
+    replacements = dict(zip(kept, trimmed.outputs, strict=True))
+    for position, new in replacements.items():
+        new.name_hint = op.outputs[position].name_hint
+    Rewriter.replace_op(op, trimmed, [replacements.get(i) for i in range(len(op.outputs))])
+    return trimmed
+
+
+def _callees(func: Operation) -> Iterator[str]:
+    for op in func.walk():
+        if isinstance(
+            op,
+            relax.CallTIROp
+            | relax.CallTIRInplaceOp
+            | relax.CallDPSPackedOp
+            | relax.CallOp
+            | rt.CallDPSOp,
+        ):
+            yield op.callee_name
+
+
+def _remove_uncalled(module: ModuleOp) -> None:
+    """Remove private functions that nothing reaches from a function that is not private."""
+    functions = functions_by_name(module)
+    calls = {name: list(_callees(f)) for name, f in functions.items()}
+    roots = [name for name, f in functions.items() if not is_private(f)]
+    if not roots:  # a module on its own, which others may take functions from
+        return
+    live = {*roots, *(n for root in roots for n in reached_from(calls, root))}
+    for name, func in functions.items():
+        if name not in live and isinstance(func, relax.FuncOp | tir.PrimFuncOp):
+            Rewriter.erase_op(func)
+
+
+@dataclass(frozen=True)
+class DeadCodeEliminationPass(ModulePass):
+    """Remove unused pure operations, dataflow outputs and private functions."""
+
+    name = "dead-code-elimination"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        eliminate_dead_code(op)

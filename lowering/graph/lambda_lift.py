@@ -1,0 +1,151 @@
+"""`lambda-lift`: local functions become functions of the module.
+
+::
+
+    relax.func @main(%x: T, %y: T) -> T {
+      %f = relax.local_func @inner(%a: T) -> T {
+        %b = relax.add %a, %y : …
+        relax.return %b : T
+      }
+      %z = relax.invoke %f(%x) : …
+
+⇒
+
+::
+
+    relax.func @main(%x: T, %y: T) -> T {
+      %z = relax.call @inner(%x, %y) : …
+    relax.func private @inner(%a: T, %y: T) -> T {
+      %b = relax.add %a, %y : …
+      relax.return %b : T
+    }
+
+What a local function uses of the function around it becomes parameters: values, and symbols that
+its parameters do not determine. TVM's ``LambdaLift``. A function that is more than called, such as
+one that is returned, stays, and nothing runs it: that is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from ...dialects import relax
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import sym
+from ...dialects.parameters import value_hint
+from ...dialects.relax.symbols import declared_in, determined_symbols
+from ...dialects.relax.types import type_symbols
+from ..functions import functions_by_name, graph_functions, unique_name
+
+
+def lambda_lift(module: ModuleOp) -> None:
+    """Move every local function of the module's graph functions to the module, in place.
+
+    Raises Diagnostic with one line for a function value that is not only called.
+    """
+    taken = set(functions_by_name(module))
+    for func in graph_functions(module):
+        while (local := _innermost(func)) is not None:
+            name = unique_name(local.func_name.data, taken)
+            taken.add(name)
+            Rewriter.insert_op(_lift(local, name), InsertPoint.after(func))
+
+
+def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
+    """The first local function that has none inside."""
+    for op in func.walk():
+        if isinstance(op, relax.LocalFuncOp):
+            inner = [o for o in op.walk() if isinstance(o, relax.LocalFuncOp) and o is not op]
+            if not inner:
+                return op
+    return None
+
+
+def _lift(local: relax.LocalFuncOp, name: str) -> relax.FuncOp:
+    _verify_only_called(local)
+    captured, symbols = _captured_values(local), _captured_symbols(local)
+    missing = [s for s in symbols if s not in determined_symbols(v.type for v in captured)]
+    block = local.body.block
+    names, types = list(local.names), local.result.type
+    for value in captured:
+        arg = block.insert_arg(value.type, len(block.args))
+        arg.name_hint = value.name_hint
+        value.replace_uses_with_if(arg, lambda use: _is_inside(use.operation, local))
+        names.append(unique_name(value.name_hint or "captured", names))
+    for symbol in missing:
+        type_ = relax.PrimValueOp(sym(symbol)).result.type
+        arg = block.insert_arg(type_, len(block.args))
+        names.append(unique_name(symbol, names))
+        arg.name_hint = value_hint(symbol)
+    for use in list(local.result.uses):
+        _replace_call(use.operation, name, captured, missing)
+    body = local.detach_region(local.body)
+    Rewriter.erase_op(local)
+    return relax.FuncOp(name, names, types.result, body, types.impure, private=True)
+
+
+def _verify_only_called(local: relax.LocalFuncOp) -> None:
+    for use in local.result.uses:
+        if not isinstance(use.operation, relax.InvokeOp) or use.index != 0:
+            raise Diagnostic(
+                f"expected local function '{local.func_name.data}' only to be called, "
+                f"got it as a value of '{use.operation.name}'",
+                use.operation,
+            )
+
+
+def _is_inside(op: Operation | Block | Region | None, local: relax.LocalFuncOp) -> bool:
+    while isinstance(op, Operation) and op is not local:
+        op = op.parent_op()
+    return op is local
+
+
+def _captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
+    """Values from outside that the function uses, in order of first use."""
+    found: dict[SSAValue, None] = {}
+    for op in local.walk():
+        for operand in () if op is local else op.operands:
+            owner = operand.owner
+            inside = owner if isinstance(owner, Operation) else owner.parent_op()
+            if not _is_inside(inside, local):
+                found[operand] = None
+    return list(found)
+
+
+def _captured_symbols(local: relax.LocalFuncOp) -> list[str]:
+    """Symbols that the function uses and that neither its parameters nor its casts declare."""
+    own = {*determined_symbols(p.type for p in local.params), *declared_in(local.body.block)}
+    used: set[str] = set()
+    for op in local.walk():
+        for attribute in (*op.result_types, *op.properties.values()):
+            used |= set() if op is local else type_symbols(attribute)
+    used |= {s for p in local.params for s in type_symbols(p.type)}
+    return sorted(used - own)
+
+
+def _replace_call(op: Operation, name: str, captured: list[SSAValue], symbols: list[str]) -> None:
+    assert isinstance(op, relax.InvokeOp)
+    numbers = [relax.PrimValueOp(sym(s)) for s in symbols]
+    for symbol, number in zip(symbols, numbers, strict=True):
+        number.result.name_hint = value_hint(symbol)
+    args = [*op.args, *captured, *(n.result for n in numbers)]
+    call = relax.CallOp(name, args, op.result.type)
+    call.location = op.location
+    call.result.name_hint = op.result.name_hint
+    Rewriter.replace_op(op, [*numbers, call], [call.result])
+
+
+@dataclass(frozen=True)
+class LambdaLiftPass(ModulePass):
+    """Move local functions to the module; what they use of the one around is passed to them."""
+
+    name = "lambda-lift"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lambda_lift(op)

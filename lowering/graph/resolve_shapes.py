@@ -1,0 +1,173 @@
+"""`resolve-shapes`: every dim of a graph function in terms of its parameters' dims.
+
+::
+
+    relax.func @main(%x: !relax.tensor<rank 2, f32>) -> !relax.tensor<rank 2, f32> {
+      %y = relax.match_cast %x : !relax.tensor<rank 2, f32> -> !relax.tensor<[n, 4], f32>
+      %z = relax.nn.relu %y : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+      relax.return %z : !relax.tensor<[n, 4], f32>
+
+⇒
+
+::
+
+    relax.func @main(%x: !relax.tensor<[x_0, x_1], f32>) -> !relax.tensor<[x_0, 4], f32> {
+      %y = relax.match_cast %x written "(n, 4)" : !relax.tensor<[x_0, x_1], f32>
+             -> !relax.tensor<[x_0, 4], f32>
+      …
+
+Dims of parameters of which only the rank is known get symbols of their own. The symbols that a cast
+declares are replaced by what they are; the sizes that the cast still checks are those in which its
+two types differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, IntegerType, ModuleOp, StringAttr, TupleType
+from xdsl.ir import Attribute, Block, Operation, TypeAttribute
+from xdsl.passes import ModulePass
+
+from ...dialects import relax
+from ...dialects.int_expr import IntExpr, IntLike, Sym, sym
+from ...dialects.relax.symbols import declared_in, paired_dims
+from ...dialects.relax.types import python_shape, shape_text
+from ..functions import callees_first, functions_by_name, graph_functions, unique_name
+from ..substitute import set_type, substitute_own_symbols, substituted
+from .refresh_types import TypeRefresher, refresh_types
+
+
+def resolve_shapes(module: ModuleOp) -> None:
+    """Resolve the shapes of every graph function, in place, callees first.
+
+    Raises Diagnostic with one line where an operator does not accept the types that it turns out
+    to get.
+    """
+    functions = functions_by_name(module)
+    graph = {f.sym_name.data: f for f in graph_functions(module)}
+    calls = {n: [o.callee_name for o in _calls(f)] for n, f in graph.items()}
+    if not any(map(_has_open_shapes, graph.values())):
+        return
+    for name in callees_first(calls):
+        _resolve(graph[name], functions)
+
+
+def _calls(func: relax.FuncOp) -> Iterable[relax.CallOp]:
+    return (op for op in func.walk() if isinstance(op, relax.CallOp))
+
+
+def _has_open_shapes(func: relax.FuncOp) -> bool:
+    """Whether a type of the function leaves dims open, or a cast may declare symbols."""
+    types = [p.type for p in func.params]
+    for op in func.walk():
+        if isinstance(op, relax.MatchCastOp) and op.written is None:
+            return True
+        types += op.result_types
+    return any(map(_is_open, types))
+
+
+def _is_open(type_: Attribute) -> bool:
+    match type_:
+        case relax.TensorType() | relax.ShapeType():
+            return type_.dims is None
+        case relax.PrimType():
+            return type_.expr is None
+        case TupleType(types=fields):
+            return any(map(_is_open, fields.data))
+        case _:
+            return False
+
+
+def _resolve(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
+    taken = set(func.declared_symbols()) | declared_in(func.body.block)
+
+    def fresh(wanted: str) -> IntExpr:
+        name = unique_name(wanted, taken)
+        taken.add(name)
+        return sym(name)
+
+    for name, param in zip(func.names, func.params, strict=True):
+        set_type(param, _with_dims(param.type, name, fresh))
+    _Resolver(func, functions).block(func.body.block)
+    refresh_types(func, functions)
+
+
+def _with_dims(type_: Attribute, name: str, fresh: Callable[[str], IntExpr]) -> Attribute:
+    """The type of a parameter with a symbol for each dim, and each integer, that is open."""
+    match type_:
+        case relax.TensorType() if type_.dims is None and type_.rank is not None:
+            dims = [fresh(f"{name}_{i}") for i in range(type_.rank)]
+            return relax.TensorType.of(dims, type_.known_element)
+        case relax.ShapeType() if type_.dims is None and type_.rank is not None:
+            return relax.ShapeType.of([fresh(f"{name}_{i}") for i in range(type_.rank)])
+        case relax.PrimType(element_type=IntegerType()) if type_.expr is None:
+            return relax.PrimType.of(type_.element_type, fresh(name))
+        case TupleType(types=fields):
+            named = [_with_dims(f, f"{name}_{i}", fresh) for i, f in enumerate(fields.data)]
+            return TupleType(ArrayAttr([cast(TypeAttribute, f) for f in named]))
+        case _:
+            return type_
+
+
+class _Resolver(TypeRefresher):
+    """Replaces the symbols of casts while it goes; those of a branch are known in there alone."""
+
+    def __init__(self, func: relax.FuncOp, functions: Mapping[str, Operation]):
+        super().__init__(func, functions)
+        self.values: dict[str, IntLike] = {}
+
+    def op(self, op: Operation) -> None:
+        if self.values:
+            substitute_own_symbols(op, self.values)
+        if isinstance(op, relax.MatchCastOp):
+            self._cast(op)
+        else:
+            super().op(op)
+
+    def branch(self, block: Block) -> None:
+        values = dict(self.values)
+        super().branch(block)
+        self.values = values
+
+    def _cast(self, op: relax.MatchCastOp) -> None:
+        wanted = op.result.type
+        pairs = list(paired_dims(wanted, op.value.type))
+        own = {
+            atom.name: value
+            for dim, value in reversed(pairs)
+            if isinstance(atom := dim.as_atom, Sym) and atom.name not in self.declared
+        }
+        self.values |= own
+        resolved = substituted(wanted, own)
+        if op.written is None:
+            op.written = StringAttr(_written(wanted))
+        set_type(op.result, resolved)
+
+
+def _written(type_: Attribute) -> str:
+    """What a cast says of sizes, as users write it."""
+    match type_:
+        case relax.TensorType():
+            return shape_text(type_)
+        case relax.ShapeType() if type_.dims is not None:
+            return python_shape(type_.dims)
+        case relax.PrimType() if type_.expr is not None:
+            return str(type_.expr)
+        case TupleType(types=fields):
+            return f"({', '.join(map(_written, fields.data))})"
+        case _:
+            return str(type_)
+
+
+@dataclass(frozen=True)
+class ResolveShapesPass(ModulePass):
+    """Write the shapes of graph functions in terms of the shapes of their parameters."""
+
+    name = "resolve-shapes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        resolve_shapes(op)

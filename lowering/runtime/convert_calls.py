@@ -1,0 +1,116 @@
+"""Calls of a graph function as calls on memory: kernels, graph functions, registered functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Region, SSAValue
+
+from ...dialects import relax, rt
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import IntExpr
+from ...dialects.relax.types import tensors_in
+from ...dialects.rt.call import ASSERT, PRINT
+from ...dialects.sym import exprs_of
+from .function_memory import FunctionMemory
+from .graph_values import Leaf, leaves
+
+
+class CallConverter(FunctionMemory):
+    """Converts the calls of one function."""
+
+    def convert_call_tir(self, op: relax.CallTIROp) -> None:
+        values = () if op.tir_vars is None else exprs_of(op.tir_vars)
+        self.call(op, op.args, values)
+
+    def convert_call_tir_inplace(self, op: relax.CallTIRInplaceOp) -> None:
+        inputs = self.inputs_of(op, op.args)
+        outputs: list[SSAValue] = []
+        for leaf, position in zip(leaves(op.result), op.positions, strict=True):
+            if position == -1:
+                outputs.append(self.allocate(leaf, f"result of '{op.name}'"))
+            elif self.may_take(leaf, op.args[position]):
+                self.memory[leaf] = inputs[position]
+            else:
+                place = self.allocate(leaf, f"result of '{op.name}'")
+                self.current.add_op(rt.CopyOp(inputs[position], place))
+                inputs[position] = place
+        # Memory is listed in the kernel's order: what follows what it changes counts as changed.
+        first = min(p for p in op.positions if p != -1)
+        values = () if op.tir_vars is None else exprs_of(op.tir_vars)
+        self.require(self.call_conditions(op))
+        call = rt.CallDPSOp(
+            self.calls[op].callee, inputs[:first], [*inputs[first:], *outputs], values
+        )
+        self.current.add_op(call)
+
+    def may_take(self, leaf: Leaf, argument: SSAValue) -> bool:
+        """Whether an output may have the memory of an argument, which nobody uses afterwards."""
+        origin = leaves(argument)[0]
+        return (
+            leaf not in self.destinations
+            and leaf not in self.escaping
+            and isinstance(self.memory[origin].owner, rt.AllocOp)
+            and origin[0] is argument
+            and argument.has_one_use()
+            and not isinstance(argument.owner, Block)
+            and argument.owner.parent is leaf[0].owner.parent
+        )
+
+    def convert_call(self, op: relax.CallOp) -> None:
+        self.call(op, op.args, self.calls[op].values)
+
+    def call(
+        self,
+        op: relax.CallTIROp | relax.CallOp,
+        args: Sequence[SSAValue],
+        values: Sequence[IntExpr],
+    ) -> None:
+        facts = self.calls[op]
+        inputs, outputs = self.inputs_of(op, args), self.outputs_of(op, op.result)
+        self.require(self.call_conditions(op))
+        self.current.add_op(rt.CallDPSOp(facts.callee, inputs, outputs, values))
+
+    def call_conditions(
+        self, op: relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp
+    ) -> list[rt.AssertOp]:
+        where = f"call of '{op.callee_name}' in {self.label}"
+        return [
+            rt.AssertOp(
+                e.expected,
+                "eq",
+                e.actual,
+                f"{where}: expected a dim of {e.subject} to be {{0}}, got {{1}}",
+            )
+            for e in self.calls[op].conditions
+        ]
+
+    def convert_call_dps_packed(self, op: relax.CallDPSPackedOp) -> None:
+        inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
+        self.current.add_op(rt.CallPackedOp(op.callee_name, inputs, outputs))
+
+    def convert_call_pure_packed(self, op: relax.CallPurePackedOp) -> None:
+        inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
+        self.current.add_op(rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True))
+
+    def convert_print(self, op: relax.PrintOp) -> None:
+        inputs = self.inputs_of(op, op.values)
+        self.current.add_op(rt.CallPackedOp(PRINT, inputs, [], text=op.format.data))
+
+    def convert_assert(self, op: relax.AssertOp) -> None:
+        inputs = self.inputs_of(op, op.values)
+        fail = rt.CallPackedOp(ASSERT, inputs, [], text=op.format.data)
+        regions = Region(Block()), Region(Block([fail]))
+        self.current.add_op(rt.IfOp(self.condition(op.condition), *regions))
+
+    def convert_call_packed(self, op: relax.CallPackedOp) -> None:
+        if op.result.first_use is not None and tensors_in(op.result.type):
+            inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
+            self.current.add_op(rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True))
+            return
+        if op.result.first_use is not None:
+            raise Diagnostic(
+                f"expected the result of call_packed '{op.callee.data}' in {self.label} "
+                f"not to be used"
+            )
+        self.current.add_op(rt.CallPackedOp(op.callee.data, self.inputs_of(op, op.args), []))

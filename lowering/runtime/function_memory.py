@@ -1,0 +1,155 @@
+"""Memory of the tensors of a graph function while it becomes calls on memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import relax, rt, tir
+from ...dialects.bounds import is_non_negative
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import IntExpr
+from ...dialects.relax.types import tensors_in
+from ..equations import Equation
+from .graph_values import Leaf, destinations, leaves
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """What conversion must know of one call: the function that runs, values, and conditions.
+
+    `values` are those of the callee's symbols that its memory does not determine.
+    """
+
+    callee: str
+    values: tuple[IntExpr, ...] = ()
+    conditions: tuple[Equation, ...] = ()
+
+
+class FunctionMemory:
+    """What is known of memory at the place where code is added, and the code itself."""
+
+    def __init__(
+        self, func: relax.FuncOp, name: str, private: bool, calls: Mapping[Operation, CallFacts]
+    ):
+        self.func, self.name, self.private, self.calls = func, name, private, calls
+        self.label = f"'{func.sym_name.data}'"
+        self.memory: dict[Leaf, SSAValue] = {}
+        self.destinations: dict[Leaf, SSAValue] = {}
+        self.entry = Block()
+        self.current = self.entry
+        self.outer: Block | None = None
+        """The block around the current dataflow block."""
+        self.escaping: set[Leaf] = set()
+        """Tensors that the current dataflow block outputs: their memory is defined before it."""
+        self.known: list[set[IntExpr]] = [set()]
+        """Dims that are at least 0 where code is added now, for each branch around."""
+        self.prologue: list[Operation] = []
+        """What is checked of sizes before anything runs."""
+
+    def place_results(
+        self, block: Block, value: SSAValue, places: Sequence[SSAValue]
+    ) -> dict[Leaf, SSAValue]:
+        """Memory for what the block's value is made in, under its own dims where it is a view."""
+        found = destinations(block, value, places)
+        direct = set(leaves(value))
+        for leaf, place in found.items():
+            if leaf not in direct:
+                own = buffer_type(tensor_type(leaf), f"a tensor of {self.label}")
+                found[leaf] = self.reinterpret(place, own, self.current)
+        return found
+
+    def reinterpret(self, memory: SSAValue, type_: tir.BufferType, block: Block) -> SSAValue:
+        """The memory under other dims, which `block` gets unless it is known under these."""
+        whole = rt.memory_of(memory)
+        if whole.type == type_:
+            return whole
+        op = rt.ReinterpretOp(whole, type_)
+        block.add_op(op)
+        return op.result
+
+    def condition(self, value: SSAValue) -> SSAValue | IntExpr:
+        if not isinstance(value.type, relax.PrimType):
+            return self.memory[leaves(value)[0]]
+        if value.type.expr is None:
+            raise Diagnostic(f"expected a condition over symbols, got {value.type}")
+        return value.type.expr
+
+    def require(self, conditions: Sequence[rt.AssertOp]) -> None:
+        """Check conditions here, before a dataflow block around."""
+        (self.current if self.outer is None else self.outer).add_ops(conditions)
+
+    def copy_missing(self, value: SSAValue, places: Sequence[SSAValue]) -> None:
+        """Copy the tensors of a value that were not computed right in their places."""
+        for leaf, place in zip(leaves(value), places, strict=True):
+            if rt.memory_of(self.memory[leaf]) is not rt.memory_of(place):
+                self.current.add_op(rt.CopyOp(self.memory[leaf], place))
+
+    def inputs_of(self, op: Operation, args: Sequence[SSAValue]) -> list[SSAValue]:
+        found: list[SSAValue] = []
+        for arg in args:
+            known = isinstance(arg.type, TupleType) or (
+                isinstance(op, relax.CallOp)
+                and isinstance(arg.type, relax.ShapeType | relax.PrimType)
+            )
+            if not tensors_in(arg.type) and not known:
+                raise Diagnostic(
+                    f"expected arguments of '{op.name}' in {self.label} to be tensors, "
+                    f"got {arg.type}"
+                )
+            found += [self.memory[leaf] for leaf in leaves(arg)]
+        return found
+
+    def outputs_of(self, op: Operation, result: SSAValue) -> list[SSAValue]:
+        """Memory for each tensor that `op` makes: that of a result of the function, or new one."""
+        return [self.allocate(leaf, f"result of '{op.name}'") for leaf in leaves(result)]
+
+    def allocate(self, leaf: Leaf, subject: str) -> SSAValue:
+        if (memory := self.destinations.get(leaf)) is not None:
+            self.memory[leaf] = memory
+            return memory
+        type_ = buffer_type(tensor_type(leaf), f"{subject} in {self.label}")
+        self.guard(type_.dims, subject if leaf[0].name_hint is None else f"'{leaf[0].name_hint}'")
+        alloc = rt.AllocOp(type_)
+        return self.define(leaf, alloc, alloc.result)
+
+    def guard(self, dims: Sequence[IntExpr], subject: str) -> None:
+        """Check dims that may be negative: at entry, or in the branch that has such a tensor."""
+        for dim in dims:
+            if is_non_negative(dim) or dim in self.known[-1]:
+                continue
+            self.known[-1].add(dim)
+            message = f"expected dim {dim} of {subject} in {self.label} to be at least 0, got {{0}}"
+            check = rt.AssertOp(dim, "ge", 0, message)
+            if len(self.known) == 1:
+                self.prologue.append(check)
+            else:
+                self.require([check])
+
+    def define(self, leaf: Leaf, op: Operation, memory: SSAValue) -> SSAValue:
+        memory.name_hint = leaf[0].name_hint
+        outer = self.outer if leaf in self.escaping else None
+        (outer or self.current).add_op(op)
+        self.memory[leaf] = memory
+        return memory
+
+
+def tensor_type(leaf: Leaf) -> relax.TensorType:
+    """The type of one tensor."""
+    return tensors_in(leaf[0].type)[leaf[1]]
+
+
+def buffer_type(type_: relax.TensorType, subject: str) -> tir.BufferType:
+    """The dense buffer of a tensor; raises Diagnostic for an unknown shape or dtype."""
+    if type_.dims is None or type_.dtype is None:
+        raise Diagnostic(f"expected {subject} to have a known shape and dtype, got {type_}")
+    return tir.BufferType.of(type_.dims, type_.element_type)
+
+
+def buffer_dims(memory: SSAValue) -> tuple[IntExpr, ...]:
+    """The dims of a buffer."""
+    assert isinstance(memory.type, tir.BufferType)
+    return memory.type.dims

@@ -1,0 +1,183 @@
+"""Values of graph functions as expressions: calls, operators, constants, tuples, shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.int_expr import IntExpr
+from ...dialects.relax import (
+    AllocTensorOp,
+    AssertOp,
+    CallDPSPackedOp,
+    CallOp,
+    CallPackedOp,
+    CallPurePackedOp,
+    CallTIRInplaceOp,
+    CallTIROp,
+    ConstantOp,
+    InvokeOp,
+    MatchCastOp,
+    ObjectType,
+    OperatorOp,
+    PrimValueOp,
+    PrintOp,
+    ShapeOfOp,
+    ShapeOp,
+    TupleGetItemOp,
+    TupleOp,
+)
+from ...dialects.sym import exprs_of
+from .literals import call_text, python_text, quote, tuple_text
+from .metadata import Metadata
+from .relax_types import Types
+
+
+class ValueTexts:
+    """Writes expressions; `values` holds the names of those values that have one so far."""
+
+    def __init__(self, metadata: Metadata, module_name: str | None):
+        self.metadata = metadata
+        self.module_name = module_name
+        self.values: dict[SSAValue, str] = {}
+        self.symbols: dict[str, str] = {}
+        self.types = Types(self.symbols)
+        self._call_text: dict[type[Operation], Callable[[Any], str]] = {
+            AllocTensorOp: self._alloc_tensor,
+            CallDPSPackedOp: self._call_dps_packed,
+            AssertOp: lambda op: self._formatted("R.assert_op", op.format.data, *op.operands),
+            CallOp: self._call,
+            CallPackedOp: self._call_packed,
+            CallPurePackedOp: self._call_packed,
+            CallTIRInplaceOp: self._call_tir,
+            CallTIROp: self._call_tir,
+            InvokeOp: lambda op: call_text(self.value(op.callee), *map(self.value, op.args)),
+            MatchCastOp: lambda op: self._typed("R.match_cast", op.value, op.result.type),
+            PrintOp: lambda op: self._formatted("R.print", op.format.data, *op.operands),
+            PrimValueOp: lambda op: call_text("R.prim_value", self._dim(op.result.type.expr)),
+            ShapeOfOp: lambda op: call_text("R.shape_of", self.value(op.tensor)),
+            ShapeOp: lambda op: call_text("R.shape", self._dims(op.result.type.dims)),
+            TupleGetItemOp: lambda op: f"{self.value(op.tuple_value)}[{op.index.data}]",
+            TupleOp: lambda op: self._tuple(op.fields),
+        }
+
+    def value(self, value: SSAValue) -> str:
+        """A variable, or a constant or tuple that is written in place."""
+        if value in self.values:
+            return self.values[value]
+        match value.owner:
+            case ConstantOp() as op:
+                return self.metadata.constant(op)
+            case TupleOp() as op:
+                return self._tuple(op.fields)
+            case _:
+                raise ValueError(f"expected the value '{value.name_hint}' to have a name")
+
+    def _tuple(self, values: Sequence[SSAValue]) -> str:
+        return tuple_text([self.value(v) for v in values])
+
+    def _text(self, op: Operation) -> str:
+        if isinstance(op, OperatorOp):
+            return self._operator(op)
+        if type(op) not in self._call_text:
+            raise ValueError(f"expected an operation that TVMScript can express, got '{op.name}'")
+        return self._call_text[type(op)](op)
+
+    def _operator(self, op: OperatorOp) -> str:
+        operator = type(op)
+        operands = [self.value(o) for o in op.operands]
+        names, variadic = operator.operand_names(), operator.variadic_operand()
+        if variadic is not None:
+            first, count = names.index(variadic), len(operands) - len(names) + 1
+            operands[first : first + count] = [tuple_text(operands[first : first + count])]
+        given: dict[str, str] = dict(zip(names, operands, strict=False))
+        for name, kind in operator.attribute_kinds().items():
+            if name in op.properties:
+                given[name] = self._attribute(kind.decode(op.properties[name]))
+        positional: list[str] = []
+        for name in operator.ORDER or operator.operand_names():
+            if name not in given or (name in op.properties and not operator.ORDER):
+                break
+            positional.append(given.pop(name))
+        return call_text(f"R.{op.name.removeprefix('relax.')}", *positional, **given)
+
+    def _attribute(self, value: Any) -> str:
+        """An attribute as scripts write it; expressions of symbols make a shape."""
+        if isinstance(value, IntExpr):
+            return self._dim(value)
+        if isinstance(value, tuple) and any(isinstance(v, IntExpr) for v in value):  # pyright: ignore[reportUnknownVariableType]
+            return f"R.shape([{', '.join(self._dim(v) for v in value)}])"  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return python_text(value)
+
+    def _callee(self, name: str) -> str:
+        return name if self.module_name is None else f"cls.{name}"
+
+    def _call(self, op: CallOp) -> str:
+        return call_text(self._callee(op.callee_name), *map(self.value, op.args))
+
+    def _call_tir(self, op: CallTIROp | CallTIRInplaceOp) -> str:
+        variables = None
+        if op.tir_vars is not None:
+            variables = f"R.shape([{', '.join(map(self._dim, exprs_of(op.tir_vars)))}])"
+        function = f"R.{op.name.removeprefix('relax.')}"
+        return self._call_dps(function, self._callee(op.callee_name), op, variables)
+
+    def _typed(self, function: str, value: SSAValue, type_: Attribute) -> str:
+        return call_text(function, self.value(value), self.types.text(type_))
+
+    def _dims(self, dims: Sequence[IntExpr]) -> str:
+        return f"[{', '.join(map(self._dim, dims))}]"
+
+    def _dim(self, expr: IntExpr) -> str:
+        return self.types.dim(expr)
+
+    def _call_dps_packed(self, op: CallDPSPackedOp) -> str:
+        return self._call_dps("R.call_dps_packed", quote(op.callee_name), op, None)
+
+    def _call_dps(
+        self,
+        function: str,
+        callee: str,
+        op: CallTIROp | CallTIRInplaceOp | CallDPSPackedOp,
+        variables: str | None,
+    ) -> str:
+        type_ = op.result.type
+        if isinstance(type_, TupleType) and len(type_.types.data) > 1:
+            outputs = f"[{', '.join(self.types.text(t) for t in type_.types.data)}]"
+        else:
+            outputs = self.types.text(type_)
+        arguments = self._tuple(op.args)
+        inplace = None
+        if isinstance(op, CallTIRInplaceOp):
+            inplace = f"[{', '.join(map(str, op.positions))}]"
+        return call_text(
+            function,
+            callee,
+            arguments,
+            inplace_indices=inplace,
+            out_sinfo=outputs,
+            tir_vars=variables,
+        )
+
+    def _formatted(self, function: str, text: str, *values: SSAValue) -> str:
+        format_ = quote(text) if text else None
+        return call_text(function, *map(self.value, values), format=format_)
+
+    def _call_packed(self, op: CallPackedOp | CallPurePackedOp) -> str:
+        type_ = op.result.type
+        types = None if isinstance(type_, ObjectType) else f"({self.types.text(type_)},)"
+        arguments = map(self.value, op.args)
+        return call_text(
+            f"R.{op.name.removeprefix('relax.')}",
+            quote(op.callee.data),
+            *arguments,
+            sinfo_args=types,
+        )
+
+    def _alloc_tensor(self, op: AllocTensorOp) -> str:
+        type_ = op.result.type
+        assert type_.dims is not None and type_.dtype is not None
+        return call_text("R.alloc_tensor", self.types.shape(type_.dims), dtype=quote(type_.dtype))

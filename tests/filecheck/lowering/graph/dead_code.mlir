@@ -1,0 +1,71 @@
+// RUN: xrelax-opt %s -p dead-code-elimination --split-input-file | filecheck %s
+
+// Outputs of dataflow blocks that nobody reads, and what they need alone, go away.
+// CHECK-LABEL: @trim
+relax.func @trim(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK-NEXT: %o = relax.dataflow -> !relax.tensor<[n], f32> {
+  %u, %o = relax.dataflow -> !relax.tensor<[n], f32>, !relax.tensor<[n], f32> {
+    %a = relax.add %x, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    // CHECK-NEXT: %b = relax.multiply
+    %b = relax.multiply %x, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    // CHECK-NEXT: relax.output %b : !relax.tensor<[n], f32>
+    relax.output %a, %b : !relax.tensor<[n], f32>, !relax.tensor<[n], f32>
+  // CHECK-NEXT: }
+  }
+  // CHECK-NEXT: relax.return %o
+  relax.return %o : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// Effects stay, and casts that check something; a choice and a block without uses do not.
+// CHECK-LABEL: @effects
+relax.func impure @effects(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  // CHECK-NEXT: relax.call_packed "log"(%x)
+  %0 = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+  // CHECK-NEXT: relax.match_cast %x
+  %1 = relax.match_cast %x : !relax.tensor<[n], f32> -> !relax.tensor<[4], f32>
+  %2 = relax.match_cast %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  %3 = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[n], f32> {
+    relax.yield %x : !relax.tensor<[n], f32>
+  } else {
+    relax.yield %x : !relax.tensor<[n], f32>
+  }
+  // CHECK-NEXT: relax.if
+  %4 = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<[n], f32> {
+    // CHECK-NEXT: relax.call_packed "log"(%x)
+    %5 = relax.call_packed "log"(%x) : (!relax.tensor<[n], f32>) -> !relax.object
+    %6 = relax.add %x, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    // CHECK-NEXT: relax.yield %x
+    relax.yield %x : !relax.tensor<[n], f32>
+  } else {
+    relax.yield %x : !relax.tensor<[n], f32>
+  }
+  relax.dataflow {
+    %7 = relax.add %x, %x : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+    relax.output
+  }
+  // CHECK: relax.return %x
+  relax.return %x : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// Private functions that nothing reaches; a circle of them too.
+// CHECK-NOT: @unused
+// CHECK-NOT: @round
+// CHECK: relax.func private @used
+relax.func private @unused(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+relax.func private @round(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.call @round(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+relax.func private @used(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %y = relax.call @used(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}

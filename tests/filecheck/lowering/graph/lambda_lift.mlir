@@ -1,0 +1,38 @@
+// RUN: xrelax-opt %s -p lambda-lift --split-input-file | filecheck %s
+
+// Captured values, and symbols that the parameters do not determine, become parameters.
+// CHECK-LABEL: relax.func @main
+relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.shape<[m, n]> {
+  %f = relax.local_func @inner(%a: !relax.tensor<[m], f32>) -> !relax.shape<[m, n]> {
+    %b = relax.add %a, %y : !relax.tensor<[m], f32>, !relax.tensor<[m], f32> -> !relax.tensor<[m], f32>
+    %s = relax.shape : !relax.shape<[m, n]>
+    relax.return %s : !relax.shape<[m, n]>
+  }
+  // CHECK-NEXT: %n = relax.prim_value : !relax.prim<i64, n>
+  // CHECK-NEXT: %z = relax.call @inner(%y, %y, %n)
+  %z = relax.invoke %f(%y) : !relax.func<(!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>>, (!relax.tensor<[m], f32>) -> !relax.shape<[m, n]>
+  relax.return %z : !relax.shape<[m, n]>
+}
+// CHECK: relax.func private @inner(%a: !relax.tensor<[m], f32>, %y: !relax.tensor<[m], f32>, %n: !relax.prim<i64, n>) -> !relax.shape<[m, n]> {
+// CHECK-NEXT: relax.add %a, %y
+
+// -----
+
+// A function inside of a local function is lifted first.
+// CHECK-LABEL: relax.func @nested
+relax.func @nested(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @outer(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    %g = relax.local_func @inner(%b: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+      %c = relax.add %b, %a : !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+      relax.return %c : !relax.tensor<[n], f32>
+    }
+    %d = relax.invoke %g(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.return %d : !relax.tensor<[n], f32>
+  }
+  // CHECK-NEXT: relax.call @outer(%x, %x)
+  %y = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+// CHECK: relax.func private @outer(%a: !relax.tensor<[n], f32>, %x: !relax.tensor<[n], f32>)
+// CHECK-NEXT: relax.call @inner(%x, %a)
+// CHECK: relax.func private @inner(%b: !relax.tensor<[n], f32>, %a: !relax.tensor<[n], f32>)

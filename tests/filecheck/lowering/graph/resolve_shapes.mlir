@@ -1,0 +1,47 @@
+// RUN: xrelax-opt %s -p resolve-shapes --split-input-file | filecheck %s
+
+// Open dims of parameters get symbols; those that a cast declares are what they are.
+// CHECK-LABEL: relax.func @cast(%x: !relax.tensor<[x_0, x_1], f32>, %w: !relax.tensor<[k], f32>) -> !relax.tensor<[x_0, k], f32> {
+relax.func @cast(%x: !relax.tensor<rank 2, f32>, %w: !relax.tensor<[k], f32>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: %r = relax.nn.relu %x : !relax.tensor<[x_0, x_1], f32> -> !relax.tensor<[x_0, x_1], f32>
+  %r = relax.nn.relu %x : !relax.tensor<rank 2, f32> -> !relax.tensor<rank 2, f32>
+  // CHECK-NEXT: %y = relax.match_cast %r written "(n, k)" : !relax.tensor<[x_0, x_1], f32> -> !relax.tensor<[x_0, k], f32>
+  %y = relax.match_cast %r : !relax.tensor<rank 2, f32> -> !relax.tensor<[n, k], f32>
+  // CHECK-NEXT: %z = relax.add %y, %w : !relax.tensor<[x_0, k], f32>, !relax.tensor<[k], f32> -> !relax.tensor<[x_0, k], f32>
+  %z = relax.add %y, %w : !relax.tensor<[n, k], f32>, !relax.tensor<[k], f32> -> !relax.tensor<[n, k], f32>
+  relax.return %z : !relax.tensor<[n, k], f32>
+}
+
+// -----
+
+// Both branches may call their symbols the same.
+// CHECK-LABEL: relax.func @branches
+relax.func @branches(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[a], f32>, %y: !relax.tensor<[b], f32>) -> !relax.tensor<rank 1, f32> {
+  %z = relax.if %c : !relax.tensor<[], i1> -> !relax.tensor<rank 1, f32> {
+    // CHECK: relax.match_cast %x written "(n,)" : !relax.tensor<[a], f32> -> !relax.tensor<[a], f32>
+    %p = relax.match_cast %x : !relax.tensor<[a], f32> -> !relax.tensor<[n], f32>
+    relax.yield %p : !relax.tensor<[n], f32>
+  } else {
+    // CHECK: relax.match_cast %y written "(n,)" : !relax.tensor<[b], f32> -> !relax.tensor<[b], f32>
+    %q = relax.match_cast %y : !relax.tensor<[b], f32> -> !relax.tensor<[n], f32>
+    // CHECK: relax.match_cast %q written "(a,)" : !relax.tensor<[b], f32> -> !relax.tensor<[a], f32>
+    %s = relax.match_cast %q : !relax.tensor<[n], f32> -> !relax.tensor<[a], f32>
+    relax.yield %s : !relax.tensor<[a], f32>
+  }
+  // CHECK: relax.return %z : !relax.tensor<[a], f32>
+  relax.return %z : !relax.tensor<rank 1, f32>
+}
+
+// -----
+
+// What a call returns is known once the callee's shapes are; shapes and numbers have symbols too.
+// CHECK-LABEL: relax.func @caller
+relax.func @caller(%x: !relax.tensor<[4, n], f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+  // CHECK-NEXT: relax.call @callee(%x, %s, %p) : (!relax.tensor<[4, n], f32>, !relax.shape<[s_0]>, !relax.prim<i64, p>) -> !relax.tensor<[4, n], f32>
+  %y = relax.call @callee(%x, %s, %p) : (!relax.tensor<[4, n], f32>, !relax.shape<rank 1>, !relax.prim<i64>) -> !relax.tensor<rank 2, f32>
+  relax.return %y : !relax.tensor<rank 2, f32>
+}
+// CHECK: relax.func private @callee(%x: !relax.tensor<[x_0, x_1], f32>, %s: !relax.shape<[s_0]>, %p: !relax.prim<i64, p>) -> !relax.tensor<[x_0, x_1], f32> {
+relax.func private @callee(%x: !relax.tensor<rank 2, f32>, %s: !relax.shape<rank 1>, %p: !relax.prim<i64>) -> !relax.tensor<rank 2, f32> {
+  relax.return %x : !relax.tensor<rank 2, f32>
+}

@@ -1,0 +1,64 @@
+"""Arguments and results that are no single tensor, and their place in a signature."""
+
+import json
+
+import pytest
+
+from xrelax.runtime.signature import FunctionSpec, ParamSpec, Signature
+from xrelax.runtime.structure import Size, put_together, take_apart
+
+NODE = ("tuple", 0, ("tuple", 1, ("shape", "n", 4)), ("prim", "bool", "b"))
+
+
+def apart(node, value):
+    tensors, sizes = [], []
+    take_apart(node, "a", value, tensors, sizes)
+    return tensors, sizes
+
+
+def test_apart_and_together():
+    tensors, sizes = apart(NODE, ["x", ("y", [7, 4]), True])
+    assert tensors == ["x", "y"]
+    assert sizes == [
+        Size("dim 0 of argument 'a.1.1'", "n", 7),
+        Size("dim 1 of argument 'a.1.1'", 4, 4),
+        Size("argument 'a.2'", "b", 1),
+    ]
+    found = put_together(NODE, iter(tensors), {"n": 7, "b": 1})
+    assert found == ("x", ("y", (7, 4)), True) and found[2] is True
+    assert put_together(("prim", "int64", ("add", "n", -1)), iter(()), {"n": 7}) == 6
+
+
+@pytest.mark.parametrize(
+    "node, value, message",
+    (
+        (("tuple", 0), 3, "expected argument 'a' to be a tuple, got int"),
+        (("tuple", 0), (), "expected 1 fields of argument 'a', got 0"),
+        (("shape", "n"), ("4",), "expected dim 0 of argument 'a' to be an integer, got str"),
+        (("shape", "n"), (-1,), "expected dim 0 of argument 'a' to be at least 0, got -1"),
+        (("prim", "int64", "n"), 1.5, "expected argument 'a' to be an integer, got float"),
+        (("prim", "bool", "b"), 2, "expected argument 'a' to be a bool, got 2"),
+    ),
+)
+def test_arguments_that_do_not_fit(node, value, message):
+    with pytest.raises((TypeError, ValueError)) as failure:
+        apart(node, value)
+    assert str(failure.value) == message
+
+
+def test_a_signature_survives_json():
+    spec = FunctionSpec(
+        name="f",
+        entry="f",
+        params=(ParamSpec("t.0", "float32", ("m",)), ParamSpec("t.1.0", "float32", (2,))),
+        symbols=("n", "b", "m"),
+        signature=Signature(("t",), (NODE,), ("tuple", ("shape", ("mul", "n", 2)))),
+        takes_memory=True,
+    )
+    assert FunctionSpec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
+    assert spec.argument_names == ("t",)
+
+
+def test_a_symbol_that_nothing_gives():
+    with pytest.raises(ValueError, match="symbol 'k' of 'f' is no dim of a parameter"):
+        FunctionSpec("f", "f", (), ("k",), signature=Signature(("t",), (("shape", 4),), ("tuple",)))
