@@ -1,4 +1,11 @@
-"""Tensor expressions: the language that operators are defined in, and TensorIR is made from."""
+"""Tensor expressions: the language that operators are defined in, and TensorIR is made from.
+
+Scalar functions are the ones that scripts have: ``te.exp`` is ``T.exp``, see `intrinsics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
 
 from . import topi as topi
 from .arithmetic import cast as cast
@@ -12,27 +19,40 @@ from .broadcast import elementwise as elementwise
 from .expr import Index as Index
 from .expr import PrimExpr as PrimExpr
 from .expr import Var as Var
+from .intrinsics import FUNCTIONS as _FUNCTIONS
 from .intrinsics import call_intrinsic as call_intrinsic
 from .intrinsics import if_then_else as if_then_else
+from .intrinsics import let as let
+from .intrinsics import select as select
 from .prim_func import build_prim_func as build_prim_func
 from .prim_func import create_prim_func as create_prim_func
+from .reducers import all as all
+from .reducers import any as any
+from .reducers import comm_reducer as comm_reducer
+from .reducers import max as max
+from .reducers import min as min
+from .reducers import prod as prod
+from .reducers import sum as sum
+from .scan import scan as scan
+from .scatter import scatter as scatter
 from .tensor import IterVar as IterVar
 from .tensor import Tensor as Tensor
-from .tensor import comm_reducer as comm_reducer
 from .tensor import compute as compute
-from .tensor import max as max
-from .tensor import min as min
 from .tensor import placeholder as placeholder
-from .tensor import prod as prod
 from .tensor import reduce_axis as reduce_axis
-from .tensor import sum as sum
-
-
-def fma(x: PrimExpr, y: PrimExpr, z: PrimExpr) -> PrimExpr:
-    """``x * y + z``, rounded once for floats; `math.fma`."""
-    return call_intrinsic("fma", x, y, z)
+from .tensor import shape_of as shape_of
 
 
 def var(name: str = "n", dtype: str = "int64") -> Index:
     """A symbolic dim; TVM's ``te.var``."""
     return symbol(name)
+
+
+def __getattr__(name: str) -> Callable[..., PrimExpr]:
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FUNCTIONS})

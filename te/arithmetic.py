@@ -228,6 +228,9 @@ def _folded(expr: IntExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def _fold(op: str, x: IntExpr, y: IntExpr) -> IntExpr | None:
+    a, b = x.constant, y.constant
+    if op in ("floordiv", "floormod") and a is not None and b is not None:
+        return None if b == 0 else IntExpr.of(a // b if op == "floordiv" else a % b)
     match op:
         case "add":
             return x + y

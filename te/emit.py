@@ -22,6 +22,7 @@ from .expr import (
     ExternCall,
     Imm,
     Index,
+    Let,
     Load,
     PrimExpr,
     Reduce,
@@ -125,6 +126,9 @@ class Emitter(ScalarBuilder):
                 return self._binary(expr)
             case Call():
                 return self._call(expr)
+            case Let():
+                self.meanings[expr.var] = self.value(expr.value)
+                return self.value(expr.body)
             case ExternCall():
                 return self.extern_call(expr).results[0]
             case Reduce():

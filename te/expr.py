@@ -138,6 +138,21 @@ class Call(PrimExpr):
     __repr__ = __str__
 
 
+class Let(PrimExpr):
+    """A value that is computed once, and an expression that uses it by a variable."""
+
+    def __init__(self, var: Var, value: PrimExpr, body: PrimExpr):
+        self.var = var
+        self.value = value
+        self.body = body
+        self.dtype = body.dtype
+
+    def __str__(self) -> str:
+        return f"let({self.var} = {self.value}, {self.body})"
+
+    __repr__ = __str__
+
+
 class ExternCall(PrimExpr):
     """A call of a C function; `args` are expressions and buffers, which are passed as pointers."""
 
@@ -197,6 +212,8 @@ def children(expr: PrimExpr) -> list[PrimExpr]:
             return [expr.lhs, expr.rhs]
         case Cast():
             return [expr.value]
+        case Let():
+            return [expr.value, expr.body]
         case Call() | ExternCall():
             return [a for a in expr.args if isinstance(a, PrimExpr)]
         case Load():

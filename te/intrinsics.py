@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
-from ..dialects.dtypes import bit_width, is_float
+from ..dialects.dtypes import bit_width, is_float, is_unsigned
 from .arithmetic import (
     binary,
     bitwise_not,
@@ -18,7 +18,7 @@ from .arithmetic import (
     convert,
     promote,
 )
-from .expr import Call, ExprLike, PrimExpr
+from .expr import Call, ExprLike, Let, PrimExpr, Var
 from .limits import infinity, max_value, min_value
 
 
@@ -64,12 +64,13 @@ INTRINSICS: dict[str, Intrinsic] = {
     "atan2": Intrinsic(2, math.Atan2Op),
     "copysign": Intrinsic(2, math.CopySignOp),
     "fma": Intrinsic(3, math.FmaOp),
+    "ipow": Intrinsic(2, math.IPowIOp),
     "popcount": Intrinsic(1, math.CtPopOp),
     "clz": Intrinsic(1, math.CountLeadingZerosOp),
 }
 """Functions by TVM's name; those on floats take integers after a conversion to float32."""
 
-INTEGER_ONLY = ("popcount", "clz")
+INTEGER_ONLY = ("ipow", "popcount", "clz")
 
 
 def call_intrinsic(name: str, *args: ExprLike) -> PrimExpr:
@@ -105,6 +106,15 @@ def absolute(value: ExprLike) -> PrimExpr:
     return (
         call_intrinsic("fabs", expr) if is_float(expr.dtype) else Call("abs", (expr,), expr.dtype)
     )
+
+
+def power(base: ExprLike, exponent: ExprLike) -> PrimExpr:
+    """``base ** exponent``. Of integers it wraps, and a negative exponent gives 0, 1 or -1."""
+    x, y = promote(convert(base), convert(exponent))
+    if is_float(x.dtype):
+        return call_intrinsic("pow", x, y)
+    wide = "int64" if is_unsigned(x.dtype) and bit_width(x.dtype) < 64 else x.dtype
+    return cast(x.dtype, call_intrinsic("ipow", cast(wide, x), cast(wide, y)))
 
 
 def select(condition: ExprLike, on_true: ExprLike, on_false: ExprLike) -> PrimExpr:
@@ -199,6 +209,13 @@ def reinterpret(dtype: str, value: ExprLike) -> PrimExpr:
     return expr if expr.dtype == dtype else Call("reinterpret", (expr,), dtype)
 
 
+def let(function: Callable[[PrimExpr], PrimExpr], value: ExprLike) -> PrimExpr:
+    """``function(value)``, in which `value` is computed once."""
+    expr = convert(value)
+    var = Var("let", expr.dtype)
+    return Let(var, expr, convert(function(var)))
+
+
 def same(value: ExprLike) -> PrimExpr:
     """The value itself: ``T.likely(x)``, ``T.let(x)``."""
     return convert(value)
@@ -250,10 +267,10 @@ def _intrinsic_function(name: str) -> Callable[..., PrimExpr]:
 
 
 FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
-    **{name: _intrinsic_function(name) for name in INTRINSICS if name != "neg"},
+    **{name: _intrinsic_function(name) for name in INTRINSICS if name not in ("neg", "ipow")},
     **{name: _binary_function(op) for name, op in BINARY_FUNCTIONS.items()},
     "abs": absolute,
-    "power": _intrinsic_function("pow"),
+    "power": power,
     "Select": select,
     "if_then_else": if_then_else,
     "And": logical_and,

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, StringAttr, i1
 from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import tir
 from ..dialects.dtypes import element_type
+from ..dialects.int_expr import IntExpr, Sym
+from ..dialects.parameters import value_hint
 from ..dialects.tir.regions import infer_regions
 from ..ir.function import PrimFunc
 from .arithmetic import cast, dim_expr
 from .emit import Emitter
-from .expr import Load, PrimExpr, Reduce
+from .expr import Index, Load, PrimExpr, Reduce, children
 from .intrinsics import if_then_else
+from .scatter import Scatter
 from .tensor import Compute, IterVar, Tensor
 
 
@@ -49,11 +53,11 @@ def build_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimFu
     emitter = Emitter(block)
     param_names = [names[t] for t in params] + symbols
     for arg, param_name in zip(block.args, param_names, strict=True):
-        arg.name_hint = param_name
+        arg.name_hint = value_hint(param_name)
     emitter.buffers |= zip(params, block.args, strict=False)
     for tensor in scratch:
         alloc = tir.AllocBufferOp(buffer_type(tensor), names[tensor])
-        alloc.result.name_hint = names[tensor]
+        alloc.result.name_hint = value_hint(names[tensor])
         emitter.buffers[tensor] = emitter.result(alloc)
     for definition in order:
         _emit_definition(emitter, definition)
@@ -107,25 +111,38 @@ def _unique_names(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
 
 
 def _undetermined(params: Sequence[Tensor], order: Sequence[Compute]) -> list[str]:
-    determined: set[str] = set()
+    """Symbols of dims and elements that no parameter has as a whole dim."""
     used: dict[str, None] = {}
-    for tensor in [*params, *(t for d in order for t in d.outputs)]:
-        for dim in (dim_expr(d) for d in tensor.shape):
-            used |= dict.fromkeys(sorted(dim.symbols()))
-            if tensor in params and dim.as_atom is not None:
-                determined |= dim.symbols()
+    tensors = [*params, *(t for d in order for t in d.outputs)]
+    dims = [dim_expr(d) for t in tensors for d in t.shape]
+    bodies = [b for d in order for b in d.bodies]
+    for expr in (*dims, *(e for b in bodies for e in _indices(b))):
+        used |= dict.fromkeys(sorted(expr.symbols()))
+    atoms = [dim_expr(d).as_atom for t in params for d in t.shape]
+    determined = {a.name for a in atoms if isinstance(a, Sym)}
     return [s for s in used if s not in determined]
+
+
+def _indices(expr: PrimExpr) -> list[IntExpr]:
+    """The integer expressions over symbols in an expression."""
+    if isinstance(expr, Index):
+        return [expr.expr]
+    return [e for child in children(expr) for e in _indices(child)]
 
 
 def _emit_definition(emitter: Emitter, definition: Compute) -> None:
     reductions = [b for b in definition.bodies if isinstance(b, Reduce)]
     reduce_axes: tuple[IterVar, ...] = reductions[0].axes if reductions else ()
+    if isinstance(definition, Scatter):
+        start = definition.start()
+        emitter.buffers[start.outputs[0]] = emitter.buffers[definition.outputs[0]]
+        _emit_definition(emitter, start)
     axes = (*definition.axes, *reduce_axes)
     outer = emitter.block
     loop_values: list[SSAValue] = []
     for axis in axes:
         body = Block(arg_types=[IndexType()])
-        body.args[0].name_hint = axis.name
+        body.args[0].name_hint = value_hint(axis.name)
         start, extent = dim_expr(axis.start), dim_expr(axis.extent)
         loop = tir.ForOp(start, extent, [], Region(body))
         emitter.block.add_op(loop)
@@ -144,11 +161,13 @@ def _block(
 ) -> tir.BlockOp:
     body = Block(arg_types=[IndexType() for _ in axes])
     for axis, arg in zip(axes, body.args, strict=True):
-        arg.name_hint = f"v_{axis.name}"
+        arg.name_hint = value_hint(f"v_{axis.name}")
         emitter.define(axis, arg)
     with emitter.inside(body):
         if is_reduction:
             _emit_reduction(emitter, definition)
+        elif isinstance(definition, Scatter):
+            _emit_update(emitter, definition)
         else:
             for tensor, expr in zip(definition.outputs, definition.bodies, strict=True):
                 emitter.store(emitter.buffers[tensor], definition.axes, expr)
@@ -161,6 +180,15 @@ def _block(
     return tir.BlockOp.build_from(
         definition.name, block_axes, Region(body), emitter.values.list, (), reads, writes
     )
+
+
+def _emit_update(emitter: Emitter, definition: Scatter) -> None:
+    (output,), (value,) = definition.outputs, definition.bodies
+    condition, update = emitter.value(definition.condition), Block()
+    with emitter.inside(update):
+        emitter.store(emitter.buffers[output], definition.place, value)
+        emitter.add(scf.YieldOp())
+    emitter.add(scf.IfOp(condition, [], Region(update), Region()))
 
 
 def _emit_reduction(emitter: Emitter, definition: Compute) -> None:

@@ -11,6 +11,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, LocationAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ..dialects.arith import RemFOp
 from ..dialects.dtypes import bit_width, element_type, is_float, is_unsigned, value_type
 
 _FLOAT_OPS: dict[str, type[Operation]] = {
@@ -18,14 +19,9 @@ _FLOAT_OPS: dict[str, type[Operation]] = {
     "sub": arith.SubfOp,
     "mul": arith.MulfOp,
     "div": arith.DivfOp,
+    "truncmod": RemFOp,
     "min": arith.MinimumfOp,
     "max": arith.MaximumfOp,
-}
-_FLOAT_ROUNDINGS: dict[str, type[Operation]] = {
-    "floordiv": math.FloorOp,
-    "floormod": math.FloorOp,
-    "truncdiv": math.TruncOp,
-    "truncmod": math.TruncOp,
 }
 _SIGNED_OPS: dict[str, type[Operation]] = {
     "add": arith.AddiOp,
@@ -103,17 +99,37 @@ class ScalarBuilder:
         table = _UNSIGNED_OPS if is_unsigned(dtype) else _SIGNED_OPS
         if op in table:
             return self.result(typing_cast(Any, table[op])(lhs, rhs))
+        return self._signed_remainder(lhs, rhs, dtype)
+
+    def _signed_remainder(self, lhs: SSAValue, rhs: SSAValue, dtype: str) -> SSAValue:
         quotient = self.result(arith.FloorDivSIOp(lhs, rhs))
-        return self.result(arith.SubiOp(lhs, self.result(arith.MuliOp(quotient, rhs))))
+        rest = self.result(arith.SubiOp(lhs, self.result(arith.MuliOp(quotient, rhs))))
+        if isinstance(rhs.owner, arith.ConstantOp) and rhs.owner.value != self._zero(dtype):
+            return rest
+        # A division by 0 gives 0, and so does its remainder.
+        zero = self.constant(0, dtype)
+        return self.result(arith.SelectOp(self.compare("eq", rhs, zero, dtype), zero, rest))
+
+    def _zero(self, dtype: str) -> IntegerAttr[IntegerType]:
+        return IntegerAttr(0, typing_cast(IntegerType, ssa_type(dtype)))
 
     def _float_arithmetic(self, op: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         if op in _FLOAT_OPS:
             return self.result(typing_cast(Any, _FLOAT_OPS[op])(lhs, rhs))
-        rounding: Any = _FLOAT_ROUNDINGS[op]
-        quotient = self.result(rounding(self.result(arith.DivfOp(lhs, rhs))))
-        if op.endswith("div"):
-            return quotient
-        return self.result(arith.SubfOp(lhs, self.result(arith.MulfOp(quotient, rhs))))
+        if op == "floormod":
+            return self._floor_remainder(lhs, rhs)
+        rounding: Any = {"floordiv": math.FloorOp, "truncdiv": math.TruncOp}[op]
+        return self.result(rounding(self.result(arith.DivfOp(lhs, rhs))))
+
+    def _floor_remainder(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """The remainder with the sign of the divisor, as Python's: exact but for one addition."""
+        rest = self.result(RemFOp(lhs, rhs))
+        zero = self.result(arith.ConstantOp(FloatAttr(0.0, typing_cast(Any, lhs.type))))
+        is_exact = self.result(arith.CmpfOp(rest, zero, "oeq"))
+        signs = [self.result(arith.CmpfOp(v, zero, "olt")) for v in (rest, rhs)]
+        apart = self.result(arith.XOrIOp(signs[0], signs[1]))
+        moved = self.result(arith.SelectOp(apart, self.result(arith.AddfOp(rest, rhs)), rest))
+        return self.result(arith.SelectOp(is_exact, rest, moved))
 
     def compare(self, op: str, lhs: SSAValue, rhs: SSAValue, dtype: str) -> SSAValue:
         """A comparison of two values of one dtype; NaN is equal to nothing."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeAlias
 
-from ..dialects.dtypes import is_float
 from ..dialects.int_expr import IntExpr, IntLike
-from .arithmetic import binary, cast, check_dtype, const, convert, dim_expr, index_value
-from .expr import ExprLike, Imm, Load, PrimExpr, Reduce, Var, children
-from .intrinsics import boolean
-from .limits import max_value, min_value
+from .arithmetic import check_dtype, const, convert, dim_expr, index_value
+from .expr import ExprLike, Imm, Load, PrimExpr, Var, children
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
 
@@ -77,18 +73,25 @@ class Compute:
     outputs: tuple[Tensor, ...] = field(default=())
 
     def inputs(self) -> list[Tensor]:
-        """The tensors that the bodies read, in order of first appearance."""
-        found: dict[Tensor, None] = {}
-        for body in self.bodies:
-            _collect(body, found)
-        return list(found)
+        """The other tensors that the expressions read, in order of first appearance."""
+        loads = [e for e in self.nodes() if isinstance(e, Load)]
+        found = dict.fromkeys(e.source for e in loads if isinstance(e.source, Tensor))
+        return [t for t in found if t not in self.outputs]
+
+    def expressions(self) -> tuple[PrimExpr, ...]:
+        """All expressions of the definition."""
+        return self.bodies
+
+    def nodes(self) -> Iterator[PrimExpr]:
+        """Every node of the expressions."""
+        for expr in self.expressions():
+            yield from _nodes(expr)
 
 
-def _collect(expr: PrimExpr, found: dict[Tensor, None]) -> None:
-    if isinstance(expr, Load) and isinstance(expr.source, Tensor):
-        found[expr.source] = None
+def _nodes(expr: PrimExpr) -> Iterator[PrimExpr]:
+    yield expr
     for child in children(expr):
-        _collect(child, found)
+        yield from _nodes(child)
 
 
 def shape_of(dims: Sequence[IntLike]) -> tuple[Any, ...]:
@@ -105,7 +108,8 @@ def _as_tuple(shape: ShapeLike | PrimExpr | int) -> tuple[PrimExpr | int, ...]:
     return tuple(shape) if isinstance(shape, Sequence) else (shape,)
 
 
-def _axis_names(fcompute: Callable[..., Any], count: int) -> list[str]:
+def axis_names(fcompute: Callable[..., Any], count: int) -> list[str]:
+    """Names of a function's parameters, so many; raises ValueError for another number of them."""
     names: list[str] = []
     for parameter in inspect.signature(fcompute).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -132,7 +136,7 @@ def compute(
     TVM's ``te.compute``. Raises ValueError when the function does not take one index for each dim.
     """
     dims = [dim_expr(d) for d in _as_tuple(shape)]
-    names = list(varargs_names) if varargs_names is not None else _axis_names(fcompute, len(dims))
+    names = list(varargs_names) if varargs_names is not None else axis_names(fcompute, len(dims))
     dtype = "int32" if all(d.is_constant for d in dims) else "int64"
     axes = tuple(
         IterVar(n, 0, index_value(d), "spatial", dtype) for n, d in zip(names, dims, strict=True)
@@ -162,72 +166,3 @@ def reduce_axis(dom: Sequence[PrimExpr | int], name: str = "rv") -> IterVar:
     first, size = dim_expr(start), dim_expr(stop) - dim_expr(start)
     dtype = "int32" if size.is_constant and first.is_constant else "int64"
     return IterVar(name, index_value(first), index_value(size), "reduce", dtype)
-
-
-def _axes(axis: Any) -> list[IterVar] | None:
-    axes = _items(axis)
-    return list(axes) if all(isinstance(a, IterVar) for a in axes) else None
-
-
-def _items(value: Any) -> tuple[Any, ...]:
-    """The fields of a tuple or list, or the value alone."""
-    return tuple(value) if isinstance(value, list | tuple) else (value,)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-
-
-Combiner: TypeAlias = Callable[[Any, Any], Any]
-Identity: TypeAlias = Callable[..., Any]
-
-
-def comm_reducer(fcombine: Combiner, fidentity: Identity, name: str = "reduce") -> Any:
-    """A reduction from a commutative combiner and its identity; TVM's ``te.comm_reducer``.
-
-    The result takes ``(expr, axis, where=None)``; called with two elements it combines them.
-    Tuples of expressions reduce together: combiner and identity then work on tuples.
-    """
-
-    def reducer(expr: Any, axis: Any, where: ExprLike | None = None) -> Any:
-        axes = _axes(axis)
-        if axes is None:
-            return fcombine(expr, axis)
-        reduced = {a.name: a for a in axes if a.kind != "reduce"}
-        if reduced:
-            raise ValueError(f"expected axes of te.reduce_axis, got {', '.join(reduced)}")
-        source = tuple(convert(e) for e in _items(expr))
-        identity = tuple(convert(e) for e in _items(fidentity(*(e.dtype for e in source))))
-        if len(identity) != len(source):
-            raise ValueError(f"expected {len(source)} identities of '{name}', got {len(identity)}")
-        condition = None if where is None else boolean(where)
-        results = [
-            Reduce(fcombine, source, axes, identity, i, condition) for i in range(len(source))
-        ]
-        return tuple(results) if len(results) > 1 else results[0]
-
-    reducer.__name__ = name
-    reducer.__doc__ = f"``{name}`` of an expression over reduction axes, or of two elements."
-    return reducer
-
-
-def _arithmetic_reducer(op: str, identity: int, name: str) -> Any:
-    reducer = comm_reducer(partial(binary, op), partial(const, identity), name)
-
-    def on_numbers(expr: Any, axis: Any, where: ExprLike | None = None) -> Any:
-        value = convert(expr)
-        return reducer(cast("int32", value) if value.dtype == "bool" else value, axis, where)
-
-    on_numbers.__name__ = name
-    on_numbers.__doc__ = f"{reducer.__doc__} A bool counts as an int32."
-    return on_numbers
-
-
-def _lowest(dtype: str) -> PrimExpr:
-    return const(float("-inf"), dtype) if is_float(dtype) else min_value(dtype)
-
-
-def _highest(dtype: str) -> PrimExpr:
-    return const(float("inf"), dtype) if is_float(dtype) else max_value(dtype)
-
-
-sum = _arithmetic_reducer("add", 0, "sum")
-prod = _arithmetic_reducer("mul", 1, "prod")
-max = comm_reducer(partial(binary, "max"), _lowest, "max")
-min = comm_reducer(partial(binary, "min"), _highest, "min")

@@ -19,6 +19,7 @@ from .expr import Imm
 from .tensor import Tensor
 
 RENAMED = {
+    "cast": "relax.astype",
     "linear": "relax.linear",
     "dense": "relax.linear",
     "transpose": "relax.permute_dims",

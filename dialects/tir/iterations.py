@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
@@ -59,6 +60,61 @@ class Iteration:
         raise UnknownValue
 
 
+class _Loop(NamedTuple):
+    """What is read of a loop once, and not for each of its iterations."""
+
+    variable: SSAValue
+    first: IntExpr
+    extent: IntExpr
+    operands: Sequence[SSAValue]
+
+
+class _Block(NamedTuple):
+    """A block: its predicates, and what its axes are bound to."""
+
+    bounds: list[tuple[IntExpr, IntExpr]]
+    bindings: list[tuple[SSAValue, IntExpr]]
+    operands: Sequence[SSAValue]
+
+    def runs(self, iteration: Iteration) -> bool:
+        """Bind the axes; whether the predicates hold."""
+        for lhs, rhs in self.bounds:
+            if iteration.evaluate(lhs, self.operands) >= iteration.evaluate(rhs, self.operands):
+                return False
+        values = [iteration.evaluate(e, self.operands) for _, e in self.bindings]
+        iteration.values.update(zip((v for v, _ in self.bindings), values, strict=True))
+        return True
+
+
+class _Init(NamedTuple):
+    """A `tir.init`: the reduction axes of its block, and their first values."""
+
+    firsts: list[tuple[SSAValue, IntExpr]]
+    operands: Sequence[SSAValue]
+
+    def runs(self, iteration: Iteration) -> bool:
+        """Whether all reduction axes are at their first value."""
+        return all(
+            iteration.values[v] == iteration.evaluate(e, self.operands) for v, e in self.firsts
+        )
+
+
+def _read(op: Operation) -> _Loop | _Block | _Init:
+    match op:
+        case ForOp():
+            return _Loop(op.loop_var, op.min.data, op.extent.data, tuple(op.operands_))
+        case BlockOp():
+            bounds = [(b.lhs.data, b.rhs.data) for b in op.predicates.data]
+            bindings = list(zip(op.axis_vars, exprs_of(op.bindings), strict=True))
+            return _Block(bounds, bindings, tuple(op.numbering()))
+        case _:
+            block = op.parent_op()
+            assert isinstance(block, BlockOp)
+            axes = zip(block.axis_vars, block.axes.data, strict=True)
+            firsts = [(v, a.min.data) for v, a in axes if a.kind.data == "reduce"]
+            return _Init(firsts, tuple(block.numbering()))
+
+
 def happens(op: Operation, breaks: Callable[[Iteration], bool]) -> bool:
     """Whether an iteration is found in which `op` runs and `breaks` holds.
 
@@ -70,7 +126,7 @@ def happens(op: Operation, breaks: Callable[[Iteration], bool]) -> bool:
         return False
     loops = sum(isinstance(o, ForOp) for o in nest)
     each = max(2, int(BUDGET ** (1 / loops))) if loops else 1
-    search = _Search(nest, each, breaks)
+    search = _Search([_read(o) for o in nest], each, breaks)
     try:
         return search.visit(0, Iteration())
     except UnknownValue:
@@ -88,7 +144,7 @@ def _nest_of(op: Operation) -> list[Operation] | None:
 
 @dataclass
 class _Search:
-    nest: list[Operation]
+    nest: list[_Loop | _Block | _Init]
     each: int
     breaks: Callable[[Iteration], bool]
     steps: int = 0
@@ -100,18 +156,16 @@ class _Search:
         if depth == len(self.nest):
             return self.breaks(iteration)
         match self.nest[depth]:
-            case ForOp() as op:
-                return self._loop(op, depth, iteration)
-            case BlockOp() as op:
-                return _enter(op, iteration) and self.visit(depth + 1, iteration)
-            case op:
-                return _starts(op, iteration) and self.visit(depth + 1, iteration)
+            case _Loop() as loop:
+                return self._loop(loop, depth, iteration)
+            case around:
+                return around.runs(iteration) and self.visit(depth + 1, iteration)
 
-    def _loop(self, op: ForOp, depth: int, iteration: Iteration) -> bool:
-        first = iteration.evaluate(op.min.data, op.operands_)
-        extent = iteration.evaluate(op.extent.data, op.operands_)
+    def _loop(self, loop: _Loop, depth: int, iteration: Iteration) -> bool:
+        first = iteration.evaluate(loop.first, loop.operands)
+        extent = iteration.evaluate(loop.extent, loop.operands)
         for step in _samples(extent, self.each):
-            iteration.values[op.loop_var] = first + step
+            iteration.values[loop.variable] = first + step
             if self.visit(depth + 1, iteration):
                 return True
         return False
@@ -121,26 +175,3 @@ def _samples(extent: int, number: int) -> Sequence[int]:
     if extent <= number:
         return range(extent)
     return sorted({step * (extent - 1) // (number - 1) for step in range(number)}, reverse=True)
-
-
-def _enter(op: BlockOp, iteration: Iteration) -> bool:
-    """Bind the axes; whether the block's predicates hold."""
-    numbering = op.numbering()
-    for bound in op.predicates.data:
-        lhs = iteration.evaluate(bound.lhs.data, numbering)
-        if lhs >= iteration.evaluate(bound.rhs.data, numbering):
-            return False
-    bindings = [iteration.evaluate(b, numbering) for b in exprs_of(op.bindings)]
-    iteration.values.update(zip(op.axis_vars, bindings, strict=True))
-    return True
-
-
-def _starts(op: Operation, iteration: Iteration) -> bool:
-    """Whether a `tir.init` runs: all reduction axes of its block are at their first value."""
-    block = op.parent_op()
-    assert isinstance(block, BlockOp)
-    return all(
-        iteration.values[var] == iteration.evaluate(axis.min.data, block.numbering())
-        for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
-        if axis.kind.data == "reduce"
-    )

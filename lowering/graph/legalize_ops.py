@@ -25,9 +25,11 @@ from xdsl.utils.exceptions import PassFailedException
 from ... import te
 from ...dialects import relax, tir
 from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ...dialects.sym import expr_array, expr_symbols
 from ...te import topi
 from ..functions import PRIVATE, functions_by_name, unique_name
+from ..substitute import substituted
 
 Input: TypeAlias = "relax.TensorType | relax.TensorData"
 """What a kernel is made for: a tensor of this type, or the value of a constant without dims."""
@@ -99,6 +101,23 @@ def _opaque_dims(inputs: list[Input]) -> tuple[list[Input], dict[IntExpr, IntExp
     return renamed, names
 
 
+def _gives_the_same(
+    op: relax.OperatorOp, inputs: list[Input], names: dict[IntExpr, IntExpr]
+) -> bool:
+    """Whether the type of the result follows as well where dims do not say how they are made up.
+
+    Where attributes speak of the symbols too, dims must keep saying how they depend on them.
+    """
+    if any(expr_symbols(p) for p in op.properties.values()):
+        return False
+    types = [i if isinstance(i, relax.TensorType) else i.tensor_type() for i in inputs]
+    try:
+        inferred = type(op).infer(types, op.attribute_values())
+    except ValueError:
+        return False
+    return substituted(inferred, {str(s): dim for dim, s in names.items()}) == op.result.type
+
+
 def _input(op: relax.OperatorOp, label: str, operand: SSAValue) -> Input:
     type_ = operand.type
     if not isinstance(type_, relax.TensorType) or type_.dims is None or type_.dtype is None:
@@ -114,10 +133,11 @@ def _input(op: relax.OperatorOp, label: str, operand: SSAValue) -> Input:
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     labels = type(op).operand_labels(len(op.operands))
     inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
-    names: dict[IntExpr, IntExpr] = {}
-    if not any(expr_symbols(p) for p in op.properties.values()):
-        # Where attributes speak of the symbols too, dims must keep saying how they depend on them.
-        inputs, names = _opaque_dims(inputs)
+    opaque, names = _opaque_dims(inputs)
+    if _gives_the_same(op, opaque, names):
+        inputs = opaque
+    else:
+        names = {}
     kernel = kernels.kernel_for(op, inputs)
     back: dict[Atom, IntExpr] = {}
     for dim, symbol in names.items():
@@ -144,11 +164,12 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
 
 @dataclass(frozen=True)
 class LegalizeOpsPass(ModulePass):
-    """Replace every graph operator by a call of its PrimFunc."""
+    """Replace every graph operator by a call of its PrimFunc, but views, which run as they are."""
 
     name = "legalize-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = _Kernels(op, set(functions_by_name(op)))
-        for operator in [o for o in op.walk() if isinstance(o, relax.OperatorOp)]:
-            _legalize(operator, kernels)
+        for operator in list(op.walk()):
+            if isinstance(operator, relax.OperatorOp) and not isinstance(operator, MemoryViewOp):
+                _legalize(operator, kernels)

@@ -86,7 +86,7 @@ def _limit(
     atom = var.as_atom
     assert atom is not None
     split = (bound[0] - bound[1]).split_on(atom)
-    if split is None or not _is_known_before(split[1], loop, values):
+    if split is None or not is_known_before(split[1], loop, values):
         return None
     if not split[0].terms:
         return bound
@@ -95,7 +95,7 @@ def _limit(
     return None
 
 
-def _is_known_before(expr: IntExpr, loop: loops.ForOp, values: list[SSAValue]) -> bool:
+def is_known_before(expr: IntExpr, loop: loops.ForOp, values: list[SSAValue]) -> bool:
     """Whether the expression can be computed before the loop, even if that does not run."""
     if any(is_inside(values[i], loop) for i in expr.args()):
         return False

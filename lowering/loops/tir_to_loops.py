@@ -68,7 +68,7 @@ class _FunctionConverter:
         self.convert_all(self.func.body.block)
         tighten_bounds(body)
         name = self.func.sym_name.data
-        return loops.FuncOp(name, symbol_order(self.func), Region(body), _is_noalias(self.func))
+        return loops.FuncOp(name, symbol_order(self.func), Region(body), is_noalias(self.func))
 
     def convert_all(self, block: Block) -> None:
         for op in block.ops:
@@ -278,7 +278,7 @@ def _insert_first(block: Block, op: Operation) -> None:
         block.insert_op_before(op, block.first_op)
 
 
-def _is_noalias(func: tir.PrimFuncOp) -> bool:
+def is_noalias(func: tir.PrimFuncOp) -> bool:
     attribute = func.attr("tir.noalias")
     return not (isinstance(attribute, IntegerAttr) and attribute.value.data == 0)
 

@@ -161,6 +161,15 @@ def test_division_by_symbols():
         (n // 0).evaluate(lambda _: 1)
 
 
+def test_division_by_sums_of_symbols():
+    n, m, k = sym("n"), sym("m"), sym("k")
+    assert ((n + m) * k) // (n + m) == k
+    assert ((n + m) * (n - m + 3)) // (n - m + 3) == n + m
+    assert (n * 4 + 4) // (n * 2 + 2) == IntExpr.of(2)
+    for lhs, rhs in ((n * m + 1, n + 1), (n * 3, n * 2), (n + m, n * m), (IntExpr.of(4), n)):
+        assert (lhs // rhs).as_atom is not None, "only exact quotients go"
+
+
 def test_extremes_that_are_decided():
     n = sym("n")
     assert minimum(n, n + 3) == n and maximum(n, n + 3) == n + 3

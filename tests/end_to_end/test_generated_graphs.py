@@ -308,9 +308,7 @@ def test_generated_graphs(rng):
     bound = {p.name: p.array for p in graph.params if graph.chance(30)} if graph.chance(40) else {}
     if bound:
         module = relax.transform.BindParams("main", bound)(module)
-    # Over no elements a reduction in TensorIR may leave its result unwritten, for the evaluator.
-    is_full = all(p.array.size for p in graph.params)
-    main = relax.build(module, check=is_full and graph.chance(40))["main"]
+    main = relax.build(module, check=graph.chance(40))["main"]
     found = main(*(p.array for p in graph.params if p.name not in bound))
     found = found if isinstance(found, tuple) else (found,)
     assert len(found) == len(results)

@@ -345,16 +345,16 @@ def wrapped(numbers, dtype):
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint32", "uint64"])
 def test_integer_division_of_every_sign_and_by_0(dtype):
-    operations = ("X[i] // Y[i]", "T.truncdiv(X[i], Y[i])", "T.truncmod(X[i], Y[i])")
+    operations = ("X[i] // Y[i]", "X[i] % Y[i]", "T.truncdiv(X[i], Y[i])", "T.truncmod(X[i], Y[i])")
     lines = "\n".join(f"    O[{row}, i] = {o}" for row, o in enumerate(operations))
-    buffers = {n: ("(n,)", dtype) for n in "XY"} | {"O": ("(3, n)", dtype)}
+    buffers = {n: ("(n,)", dtype) for n in "XY"} | {"O": ("(4, n)", dtype)}
     function = kernel(f"for i in T.vectorized(n):\n{lines}", "n", **buffers)
     limits = np.iinfo(dtype)
     values = [limits.min, limits.max, 0, 1, 2, 7] + ([-1, -2, -7] if limits.min else [])
     x, y = (
         np.array(a).ravel() for a in np.meshgrid(np.array(values, dtype), np.array(values, dtype))
     )
-    out = result(function, x, y, dtype=dtype, shape=(3, len(x)))
+    out = result(function, x, y, dtype=dtype, shape=(4, len(x)))
 
     def truncated(a, b):
         return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
@@ -362,6 +362,7 @@ def test_integer_division_of_every_sign_and_by_0(dtype):
     pairs = list(zip(x.tolist(), y.tolist(), strict=True))
     want = [
         [0 if b == 0 else a // b for a, b in pairs],
+        [0 if b == 0 else a % b for a, b in pairs],
         [truncated(a, b) for a, b in pairs],
         [0 if b == 0 else a - truncated(a, b) * b for a, b in pairs],
     ]

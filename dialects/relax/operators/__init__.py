@@ -2,10 +2,72 @@
 
 from __future__ import annotations
 
-from . import elementwise, linear_algebra
+from . import (
+    activation,
+    adaptive_pooling,
+    attention,
+    batch_norm,
+    conversion,
+    convolution,
+    creation,
+    einsum,
+    elementwise,
+    float_functions,
+    indexing,
+    joining,
+    linear_algebra,
+    logic,
+    manipulation,
+    moments,
+    multi_indexing,
+    normalization,
+    patterns,
+    pooling,
+    reduction,
+    repetition,
+    reshaping,
+    scanning,
+    scattering,
+    selection,
+    slicing,
+    sorting,
+    transposed_convolution,
+    unary,
+)
 from .base import OperatorOp as OperatorOp
 
-_FAMILIES = (elementwise, linear_algebra)
+_FAMILIES = (
+    activation,
+    adaptive_pooling,
+    attention,
+    batch_norm,
+    convolution,
+    conversion,
+    creation,
+    einsum,
+    elementwise,
+    float_functions,
+    indexing,
+    joining,
+    linear_algebra,
+    logic,
+    manipulation,
+    moments,
+    multi_indexing,
+    normalization,
+    patterns,
+    pooling,
+    reduction,
+    repetition,
+    reshaping,
+    scanning,
+    scattering,
+    selection,
+    slicing,
+    sorting,
+    transposed_convolution,
+    unary,
+)
 
 
 def _declared() -> list[type[OperatorOp]]:

@@ -211,6 +211,26 @@ class Exprs(AttributeKind):
         raise TypeError
 
 
+@dataclass(frozen=True)
+class Scalar(AttributeKind):
+    """A number: a float, or an integer over the symbols of the function, an `IntExpr`."""
+
+    @property
+    def what(self) -> str:
+        return "a number or an expression of symbols"
+
+    def encode(self, value: Any) -> Attribute:
+        value = value.item() if hasattr(value, "item") else value
+        return FloatAttr(value, f64) if isinstance(value, float) else ExprAttr(_expression(value))
+
+    def decode(self, attribute: Attribute) -> Any:
+        if isinstance(attribute, FloatAttr) and _type_of(attribute) == f64:
+            return cast("FloatAttr[Any]", attribute).value.data
+        if isinstance(attribute, ExprAttr) and not attribute.data.args():
+            return attribute.data
+        raise TypeError
+
+
 def _expression(value: Any) -> IntExpr:
     inner = getattr(value, "expr", value)
     return inner if isinstance(inner, IntExpr) else IntExpr.of(_integer(inner))

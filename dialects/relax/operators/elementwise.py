@@ -1,28 +1,67 @@
-"""Elementwise operators of two or three tensors with NumPy broadcasting: arithmetic, maximum."""
+"""Elementwise operators and what they share: dtypes, broadcasting, work in float32; arithmetic."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from operator import mod
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, operand_def
 
+from ...dtypes import DTYPES, element_type, is_float
 from ..types import TensorType
-from .base import BinaryOp, OperatorOp, UnaryOp
-from .inference import broadcast_types, require_dtype, require_floats
+from .accumulation import accumulator, wide
+from .base import BinaryOp, OperatorOp
+from .inference import broadcast_types, require_dtype
 from .language import TensorLanguage
 
 
-class BinaryElementwiseOp(BinaryOp, ABC):
-    """An elementwise operator of two tensors with broadcasting."""
+class Dtypes(NamedTuple):
+    """The dtypes that an operator takes, and what messages call them."""
 
-    @staticmethod
-    @abstractmethod
-    def numpy_function(*arrays: Any) -> Any:
-        """The operator in NumPy."""
+    accepts: Callable[[str], bool]
+    what: str
+
+
+def _among(*dtypes: str) -> Callable[[str], bool]:
+    return dtypes.__contains__
+
+
+_FLOATS = tuple(d for d in DTYPES if is_float(d))
+_INTEGERS = tuple(d for d in DTYPES if not is_float(d) and d != "bool")
+
+FLOATS = Dtypes(is_float, "floats")
+NUMBERS = Dtypes(_among(*_FLOATS, *_INTEGERS), "numbers")
+INTEGERS = Dtypes(_among(*_INTEGERS), "integers")
+INTEGERS_AND_BOOLS = Dtypes(_among(*_INTEGERS, "bool"), "integers or bools")
+ANY = Dtypes(_among(*DTYPES), "of any dtype")
+
+
+def in_working_dtype(function: Callable[..., Any], *elements: Any) -> Any:
+    """A function of elements of one dtype, short floats computed in float32 and rounded once."""
+    dtype = elements[0].dtype
+    if not is_float(dtype) or accumulator(dtype) == dtype:
+        return function(*elements)
+    return function(*(e.astype(accumulator(dtype)) for e in elements)).astype(dtype)
+
+
+def short_name(op_name: str) -> str:
+    """The last part of an operator's name: "relu" of "relax.nn.relu"."""
+    return op_name.rpartition(".")[2]
+
+
+class BinaryElementwiseOp(BinaryOp, ABC):
+    """An elementwise operator of two tensors of one dtype with broadcasting.
+
+    Floats are computed at least in float32.
+    """
+
+    DTYPES: ClassVar[Dtypes] = ANY
+    RESULT: ClassVar[str | None] = None
+    """The dtype of results, `None` for that of the operands."""
 
     @classmethod
     @abstractmethod
@@ -30,31 +69,35 @@ class BinaryElementwiseOp(BinaryOp, ABC):
         """The result element from the operands' elements."""
 
     @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        """The operator in NumPy; by default the function of that name."""
+        return getattr(np, short_name(cls.name))(lhs, rhs)
+
+    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        return broadcast_types(cls.name, *operands)
+        require_dtype(cls.name, operands, *cls.DTYPES)
+        result = broadcast_types(cls.name, *operands)
+        return result if cls.RESULT is None else TensorType(result.shape, element_type(cls.RESULT))
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         lhs, rhs = tensors
-        return te.elementwise(
-            lambda x, y: cls.combine(te, x, y),
-            lhs,
-            rhs,
-            name=f"T_{cls.name.removeprefix('relax.')}",
-        )
+
+        def element(x: Any, y: Any) -> Any:
+            return cls.combine(te, x, y)
+
+        return te.elementwise(element, lhs, rhs, name=f"T_{short_name(cls.name)}")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        return cls.numpy_function(*arrays)
+        lhs, rhs = (wide(a) for a in arrays)
+        return cls.numpy_function(lhs, rhs)
 
 
 class ArithmeticOp(BinaryElementwiseOp, ABC):
     """An elementwise operator of two tensors of numbers."""
 
-    @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        require_dtype(cls.name, operands, lambda dtype: dtype != "bool", "numbers")
-        return super().infer(operands, attributes)
+    DTYPES: ClassVar[Dtypes] = NUMBERS
 
 
 @irdl_op_definition
@@ -62,10 +105,6 @@ class AddOp(ArithmeticOp):
     """``lhs + rhs``; `numpy.add`, `torch.add`."""
 
     name = "relax.add"
-
-    @staticmethod
-    def numpy_function(*arrays: Any) -> Any:
-        return np.add(*arrays)
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
@@ -78,10 +117,6 @@ class SubtractOp(ArithmeticOp):
 
     name = "relax.subtract"
 
-    @staticmethod
-    def numpy_function(*arrays: Any) -> Any:
-        return np.subtract(*arrays)
-
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return lhs - rhs
@@ -93,10 +128,6 @@ class MultiplyOp(ArithmeticOp):
 
     name = "relax.multiply"
 
-    @staticmethod
-    def numpy_function(*arrays: Any) -> Any:
-        return np.multiply(*arrays)
-
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return lhs * rhs
@@ -107,15 +138,7 @@ class DivideOp(BinaryElementwiseOp):
     """``lhs / rhs`` of floats; `numpy.divide`, `torch.div`."""
 
     name = "relax.divide"
-
-    @staticmethod
-    def numpy_function(*arrays: Any) -> Any:
-        return np.divide(*arrays)
-
-    @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        require_floats(cls.name, operands)
-        return super().infer(operands, attributes)
+    DTYPES: ClassVar[Dtypes] = FLOATS
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
@@ -123,14 +146,77 @@ class DivideOp(BinaryElementwiseOp):
 
 
 @irdl_op_definition
+class FloorDivideOp(ArithmeticOp):
+    """``lhs // rhs``, 0 for integers divided by 0; `numpy.floor_divide`, `torch.floor_divide`."""
+
+    name = "relax.floor_divide"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        if not is_float(lhs.dtype):
+            return lhs // rhs
+
+        def divided(x: Any, y: Any) -> Any:
+            return te.let(lambda rest: _floor_quotient(te, x, y, rest), te.fmod(x, y))
+
+        return in_working_dtype(divided, lhs, rhs)
+
+
+def _floor_quotient(te: TensorLanguage, x: Any, y: Any, rest: Any) -> Any:
+    """Python's ``//`` of floats: exact where ``floor(x / y)`` is off by one from rounding."""
+    is_apart = te.And(rest != 0, (rest < 0) != (y < 0))
+    exact = te.Select(is_apart, (x - rest) / y - 1, (x - rest) / y)
+    whole = te.let(lambda q: te.let(lambda f: te.Select(q - f > 0.5, f + 1, f), te.floor(q)), exact)
+    return te.Select(y == 0, x / y, whole)
+
+
+@irdl_op_definition
+class ModOp(ArithmeticOp):
+    """``lhs % rhs``, with the sign of `rhs`; `numpy.remainder`, `torch.remainder`.
+
+    0 for integers divided by 0.
+    """
+
+    name = "relax.mod"
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        if lhs.dtype.kind != "f":
+            return np.remainder(lhs, rhs)
+        rest = np.fmod(lhs, rhs)
+        return np.where((rest != 0) & ((rest < 0) != (rhs < 0)), rest + rhs, rest)
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return in_working_dtype(mod, lhs, rhs)
+
+
+@irdl_op_definition
+class PowerOp(ArithmeticOp):
+    """``lhs ** rhs``; `numpy.power`, `torch.pow`.
+
+    A negative power of an integer is rounded towards 0.
+    """
+
+    name = "relax.power"
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        if lhs.dtype.kind != "i":
+            return np.power(lhs, rhs)
+        reciprocal = np.where(np.abs(lhs) == 1, np.where(rhs % 2 == 0, lhs * lhs, lhs), 0)
+        return np.where(rhs < 0, reciprocal, np.power(lhs, np.maximum(rhs, 0)))
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.power(lhs, rhs)
+
+
+@irdl_op_definition
 class MaximumOp(BinaryElementwiseOp):
     """The larger of two, NaN where either is NaN; `numpy.maximum`, `torch.maximum`."""
 
     name = "relax.maximum"
-
-    @staticmethod
-    def numpy_function(*arrays: Any) -> Any:
-        return np.maximum(*arrays)
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
@@ -143,33 +229,9 @@ class MinimumOp(BinaryElementwiseOp):
 
     name = "relax.minimum"
 
-    @staticmethod
-    def numpy_function(*arrays: Any) -> Any:
-        return np.minimum(*arrays)
-
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
         return te.min(lhs, rhs)
-
-
-@irdl_op_definition
-class ReluOp(UnaryOp):
-    """``max(data, 0)``, NaN where the input is NaN; `torch.nn.functional.relu`."""
-
-    name = "relax.nn.relu"
-
-    @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        return operands[0]
-
-    @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (data,) = tensors
-        return te.elementwise(lambda x: te.max(x, te.const(0, x.dtype)), data, name="compute")
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        return np.maximum(arrays[0], arrays[0].dtype.type(0))
 
 
 @irdl_op_definition
@@ -186,7 +248,7 @@ class EwiseFMAOp(OperatorOp):
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        require_dtype(cls.name, operands, lambda dtype: dtype != "bool", "numbers")
+        require_dtype(cls.name, operands, *NUMBERS)
         return broadcast_types(cls.name, *operands)
 
     @classmethod
@@ -199,5 +261,5 @@ class EwiseFMAOp(OperatorOp):
         x, y, z = arrays
         if x.dtype.kind != "f":
             return x * y + z
-        wide = np.longdouble if x.dtype == np.float64 else np.float64
-        return (x.astype(wide) * y.astype(wide) + z.astype(wide)).astype(x.dtype)
+        extended = np.longdouble if x.dtype == np.float64 else np.float64
+        return (x.astype(extended) * y.astype(extended) + z.astype(extended)).astype(x.dtype)

@@ -115,6 +115,11 @@ def normalize_axes(
     return found
 
 
+def divides(divisor: IntExpr, dim: IntExpr) -> bool:
+    """Whether a dim is provably a multiple of the divisor."""
+    return divisor == dim or (dim % divisor).constant == 0
+
+
 def tuple_type(fields: Sequence[Attribute]) -> TupleType:
     """The type of several results."""
     return TupleType(ArrayAttr([cast(TypeAttribute, f) for f in fields]))

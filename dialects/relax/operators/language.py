@@ -45,4 +45,18 @@ class TensorLanguage(Protocol):
         """A reduction from a commutative combiner and its identity."""
         ...
 
+    def scatter(
+        self,
+        base: Any,
+        shape: Sequence[Any],
+        fupdate: Callable[..., tuple[Sequence[Any], Callable[[Any], Any], Any]],
+        name: str = "scatter",
+    ) -> Any:
+        """`base` after updates in order: for each index the place, the update and its condition."""
+        ...
+
+    def let(self, function: Callable[[Any], Any], value: Any) -> Any:
+        """``function(value)``, in which the value is computed once."""
+        ...
+
     def __getattr__(self, name: str) -> Any: ...

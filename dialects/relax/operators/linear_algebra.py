@@ -1,25 +1,28 @@
-"""Matrix products and permutations: matmul, linear, permute_dims."""
+"""Matrix products: matmul, linear, outer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Ints
-from .base import BinaryOp, OperatorOp, UnaryOp
-from .inference import broadcast_dims, common_element_type
+from .accumulation import UNSPECIFIED, accumulator, product_element, rounded, wide
+from .attributes import Bool, DType
+from .base import BinaryOp, OperatorOp
+from .inference import broadcast_dims, require_dtype
 from .language import TensorLanguage
 
 
-def matmul_type(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
+def matmul_type(
+    op_name: str, lhs: TensorType, rhs: TensorType, element: Attribute | None
+) -> TensorType:
     """The type of ``lhs @ rhs`` with NumPy's rules for vectors and batches."""
-    element = common_element_type(op_name, (lhs, rhs))
     for side in (lhs, rhs):
         if side.rank == 0:
             raise ValueError(
@@ -41,10 +44,23 @@ def matmul_type(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
     return TensorType.of([*batch, *rows, *columns], element)
 
 
-def _require_same_length(
-    te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, rhs_dim: Any
-) -> None:
-    if te.dim_expr(lhs.shape[-1]) != te.dim_expr(rhs_dim):
+def turned(type_: TensorType) -> TensorType:
+    """The type with its last two dims exchanged."""
+    if type_.dims is None:
+        return type_
+    *batch, rows, columns = type_.dims
+    return TensorType.of([*batch, columns, rows], type_.known_element)
+
+
+def without_unspecified(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The attributes of a call without an `out_dtype` that only says that there is none."""
+    if attributes.get("out_dtype") not in UNSPECIFIED:
+        return attributes
+    return {name: value for name, value in attributes.items() if name != "out_dtype"}
+
+
+def _require_same_length(te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, dim: int) -> None:
+    if te.dim_expr(lhs.shape[-1]) != te.dim_expr(rhs.shape[dim]):
         raise ValueError(
             f"expected shapes of '{op_name}' to fit, got {list(lhs.shape)} and {list(rhs.shape)}"
         )
@@ -52,40 +68,68 @@ def _require_same_length(
 
 @irdl_op_definition
 class MatmulOp(BinaryOp):
-    """Matrix product with batching and broadcasting.
+    """Matrix product with batching and broadcasting: ``(…, n, k) @ (…, k, m)``.
 
-    ``(…, n, k) @ (…, k, m)``; `numpy.matmul`, `torch.matmul`.
+    With `transpose_rhs` the second operand is ``(…, m, k)``. Short floats are summed up in float32,
+    integers in `out_dtype`; `numpy.matmul`, `torch.matmul`.
     """
 
     name = "relax.matmul"
+    out_dtype = opt_prop_def(DType(default=None))
+    transpose_rhs = opt_prop_def(Bool(default=False))
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        return super().encode(without_unspecified(attributes))
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        return matmul_type(cls.name, operands[0], operands[1])
+        lhs, rhs = operands
+        element = product_element(cls.name, operands, attributes.get("out_dtype"))
+        if not attributes.get("transpose_rhs"):
+            return matmul_type(cls.name, lhs, rhs, element)
+        if rhs.rank is not None and rhs.rank < 2:
+            raise ValueError(
+                f"expected rhs of '{cls.name}' to have at least two dims to transpose, "
+                f"got {shape_text(rhs)}"
+            )
+        try:
+            return matmul_type(cls.name, lhs, turned(rhs), element)
+        except ValueError:
+            raise ValueError(
+                f"expected lhs (…, k) and transposed rhs (…, m, k) of '{cls.name}' to fit, "
+                f"got {shape_text(lhs)} and {shape_text(rhs)}"
+            ) from None
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         lhs, rhs = tensors
         if 0 in (lhs.ndim, rhs.ndim):
             raise ValueError("expected operands of matmul to have at least one dim, got a scalar")
-        _require_same_length(te, cls.name, lhs, rhs, rhs.shape[-2 if rhs.ndim > 1 else -1])
+        transposed, out_dtype = attributes["transpose_rhs"], attributes["out_dtype"]
+        inner, outer = (-1, -2) if transposed or rhs.ndim == 1 else (-2, -1)
+        _require_same_length(te, cls.name, lhs, rhs, inner)
         batch = te.broadcast_shape(lhs.shape[:-2], rhs.shape[:-2])
         rows = () if lhs.ndim == 1 else (lhs.shape[-2],)
-        columns = () if rhs.ndim == 1 else (rhs.shape[-1],)
+        columns = () if rhs.ndim == 1 else (rhs.shape[outer],)
+        dtype = accumulator(lhs.dtype, out_dtype)
         k = te.reduce_axis((0, lhs.shape[-1]), name="k")
 
         def element(*i: Any) -> Any:
-            outer, inner = i[: len(batch)], i[len(batch) :]
-            row, column = inner[: len(rows)], inner[len(rows) :]
-            left = (*te.broadcast_index(lhs.shape[:-2], outer), *row, k)
-            right = (*te.broadcast_index(rhs.shape[:-2], outer), k, *column)
-            return te.sum(lhs(*left) * rhs(*right), axis=k)
+            before, own = i[: len(batch)], i[len(batch) :]
+            row, column = own[: len(rows)], own[len(rows) :]
+            left = (*te.broadcast_index(lhs.shape[:-2], before), *row, k)
+            last = (*column, k) if transposed else (k, *column)
+            right = (*te.broadcast_index(rhs.shape[:-2], before), *last)
+            return te.sum(lhs(*left).astype(dtype) * rhs(*right).astype(dtype), axis=k)
 
-        return te.compute((*batch, *rows, *columns), element, name="matmul")
+        product = te.compute((*batch, *rows, *columns), element, name="matmul")
+        return rounded(te, product, out_dtype or lhs.dtype)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        return np.matmul(*arrays)
+        lhs, rhs = (wide(a, attributes.get("out_dtype")) for a in arrays)
+        return np.matmul(lhs, np.swapaxes(rhs, -1, -2) if attributes.get("transpose_rhs") else rhs)
 
 
 @irdl_op_definition
@@ -99,10 +143,15 @@ class LinearOp(OperatorOp):
     data = operand_def(TensorType)
     weight = operand_def(TensorType)
     bias = opt_operand_def(TensorType)
+    out_dtype = opt_prop_def(DType(default=None))
     assembly_format = (
         "$data `,` $weight (`bias` $bias^ `:` type($bias))? attr-dict "
         "`:` type($data) `,` type($weight) `->` type($result)"
     )
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        return super().encode(without_unspecified(attributes))
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -111,17 +160,15 @@ class LinearOp(OperatorOp):
             raise ValueError(
                 f"expected weight of '{cls.name}' to have rank 2, got {shape_text(weight)}"
             )
-        common_element_type(cls.name, (data, weight))
-        turned = TensorType.of(weight.dims and weight.dims[::-1], weight.element_type)
+        element = product_element(cls.name, operands, attributes.get("out_dtype"))
         try:
-            product = matmul_type(cls.name, data, turned)
+            product = matmul_type(cls.name, data, turned(weight), element)
         except ValueError:
             raise ValueError(
                 f"expected data (…, k) and weight (m, k) of '{cls.name}' to fit, "
                 f"got {shape_text(data)} and {shape_text(weight)}"
             ) from None
         for vector in bias:
-            common_element_type(cls.name, (data, vector))
             if (
                 vector.dims is not None
                 and weight.dims is not None
@@ -136,69 +183,55 @@ class LinearOp(OperatorOp):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         data, weight, *bias = tensors
-        _require_same_length(te, cls.name, data, weight, weight.shape[-1])
+        _require_same_length(te, cls.name, data, weight, -1)
+        out_dtype = attributes["out_dtype"] or data.dtype
+        dtype = accumulator(data.dtype, attributes["out_dtype"])
         k = te.reduce_axis((0, data.shape[-1]), name="k")
-        product = te.compute(
-            (*data.shape[:-1], weight.shape[0]),
-            lambda *i: te.sum(data(*i[:-1], k) * weight(i[-1], k), axis=k),
-            name="dense",
-        )
+
+        def element(*i: Any) -> Any:
+            product = data(*i[:-1], k).astype(dtype) * weight(i[-1], k).astype(dtype)
+            return te.sum(product, axis=k)
+
+        product = te.compute((*data.shape[:-1], weight.shape[0]), element, name="dense")
         if not bias:
-            return product
-        return te.elementwise(lambda x, b: x + b, product, bias[0], name="T_add")
+            return rounded(te, product, out_dtype)
+        return te.elementwise(
+            lambda x, b: (x + b.astype(dtype)).astype(out_dtype), product, bias[0], name="T_add"
+        )
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        data, weight, *bias = arrays
+        data, weight, *bias = (wide(a, attributes.get("out_dtype")) for a in arrays)
         product = data @ weight.T
         return product + bias[0] if bias else product
 
 
 @irdl_op_definition
-class PermuteDimsOp(UnaryOp):
-    """Reorder the dims, reversing them without `axes`; `numpy.transpose`, `torch.permute`."""
+class OuterOp(BinaryOp):
+    """All products of an element of each of two vectors; `numpy.outer`, `torch.outer`."""
 
-    name = "relax.permute_dims"
-    axes = opt_prop_def(Ints(default=None))
-
-    @classmethod
-    def order(cls, rank: int, attributes: dict[str, Any]) -> list[int]:
-        """The source dim of each result dim, all non-negative.
-
-        Raises ValueError for a wrong permutation.
-        """
-        axes = cast("Sequence[int] | None", attributes.get("axes"))
-        if axes is None:
-            return list(range(rank))[::-1]
-        order = [a + rank if a < 0 else a for a in axes]
-        if sorted(order) != list(range(rank)):
-            raise ValueError(
-                f"expected axes of '{cls.name}' to permute {rank} dims, got {tuple(axes)}"
-            )
-        return order
+    name = "relax.outer"
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        (data,) = operands
-        if data.rank is None:
-            return data
-        order = cls.order(data.rank, attributes)
-        if data.dims is None:
-            return data
-        return TensorType(
-            type(data).of([data.dims[i] for i in order], None).shape, data.element_type
-        )
+        require_dtype(cls.name, operands, lambda dtype: dtype != "bool", "numbers")
+        element = product_element(cls.name, operands, None)
+        for side in operands:
+            if side.rank not in (None, 1):
+                raise ValueError(
+                    f"expected operands of '{cls.name}' to have rank 1, got {shape_text(side)}"
+                )
+        lhs, rhs = operands
+        if lhs.dims is None or rhs.dims is None:
+            return TensorType.of(None, element, 2)
+        return TensorType.of([*lhs.dims, *rhs.dims], element)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (data,) = tensors
-        order = cls.order(len(data.shape), attributes)
-
-        def element(*i: Any) -> Any:
-            return data(*(i[order.index(dim)] for dim in range(len(order))))
-
-        return te.compute([data.shape[i] for i in order], element, name="T_transpose")
+        lhs, rhs = tensors
+        shape = (lhs.shape[0], rhs.shape[0])
+        return te.compute(shape, lambda *i: lhs(i[0]) * rhs(i[1]), name="T_outer")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        return np.transpose(arrays[0], cls.order(arrays[0].ndim, attributes))
+        return np.multiply.outer(*(wide(a) for a in arrays))

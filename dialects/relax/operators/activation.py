@@ -1,0 +1,238 @@
+"""Activation functions of neural networks, elementwise and along an axis."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, opt_prop_def
+
+from ..types import TensorType
+from .accumulation import accumulator, wide
+from .attributes import Int, Number
+from .base import UnaryOp
+from .elementwise import FLOATS, NUMBERS, Dtypes
+from .float_functions import erf
+from .inference import normalize_axis, require_floats
+from .language import TensorLanguage
+from .unary import ElementFunctionOp
+
+
+class ActivationOp(ElementFunctionOp, UnaryOp, ABC):
+    """A function of each element of `data`."""
+
+
+@irdl_op_definition
+class ReluOp(ActivationOp):
+    """``max(x, 0)``, NaN where the input is NaN; `torch.nn.functional.relu`."""
+
+    name = "relax.nn.relu"
+
+    @classmethod
+    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+        return te.max(x, te.const(0, x.dtype))
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.maximum(x, x.dtype.type(0))
+
+
+@irdl_op_definition
+class Relu6Op(ActivationOp):
+    """``min(max(x, 0), 6)``; `torch.nn.functional.relu6`."""
+
+    name = "relax.nn.relu6"
+    DTYPES: ClassVar[Dtypes] = NUMBERS
+
+    @classmethod
+    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+        return te.min(te.max(x, te.const(0, x.dtype)), te.const(6, x.dtype))
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.clip(x, 0, 6)
+
+
+@irdl_op_definition
+class LeakyReluOp(ActivationOp):
+    """``x`` above 0, else ``alpha * x``; `torch.nn.functional.leaky_relu`."""
+
+    name = "relax.nn.leakyrelu"
+    DTYPES: ClassVar[Dtypes] = FLOATS
+    alpha = opt_prop_def(Number(default=0.01))
+
+    @classmethod
+    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+        return te.Select(te.GT(x, 0), x, x * te.const(attributes["alpha"], x.dtype))
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.where(x > 0, x, x * x.dtype.type(attributes["alpha"]))
+
+
+@irdl_op_definition
+class SiluOp(ActivationOp):
+    """``x * sigmoid(x)``; `torch.nn.functional.silu`."""
+
+    name = "relax.nn.silu"
+    DTYPES: ClassVar[Dtypes] = FLOATS
+
+    @classmethod
+    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+        return x / (te.const(1, x.dtype) + te.exp(-x))
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        return x / (1 + np.exp(-x))
+
+
+@irdl_op_definition
+class GeluOp(ActivationOp):
+    """``x / 2 * (1 + erf(x / sqrt(2)))``; `torch.nn.functional.gelu`."""
+
+    name = "relax.nn.gelu"
+    DTYPES: ClassVar[Dtypes] = FLOATS
+
+    @classmethod
+    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+        half, one, scale = (te.const(c, x.dtype) for c in (0.5, 1, math.sqrt(0.5)))
+        return x * half * (one + te.erf(x * scale))
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        half, scale = x.dtype.type(0.5), x.dtype.type(math.sqrt(0.5))
+        return x * half * (1 + erf(x * scale))
+
+
+@irdl_op_definition
+class GeluTanhOp(ActivationOp):
+    """Gelu by tanh; `torch.nn.functional.gelu` with ``approximate="tanh"``."""
+
+    name = "relax.nn.gelu_tanh"
+    DTYPES: ClassVar[Dtypes] = FLOATS
+
+    @classmethod
+    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+        half, one, cubic, scale = (te.const(c, x.dtype) for c in (0.5, 1, *_TANH_FACTORS))
+        return x * half * (one + te.tanh(scale * (x + cubic * x * x * x)))
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        half, cubic, scale = (x.dtype.type(c) for c in (0.5, *_TANH_FACTORS))
+        return x * half * (1 + np.tanh(scale * (x + cubic * x * x * x)))
+
+
+_TANH_FACTORS = (0.044715, math.sqrt(2 / math.pi))
+
+
+@irdl_op_definition
+class SoftplusOp(ActivationOp):
+    """``log(1 + exp(beta * x)) / beta``, and ``x`` where ``beta * x`` is above `threshold`.
+
+    `torch.nn.functional.softplus`.
+    """
+
+    name = "relax.nn.softplus"
+    DTYPES: ClassVar[Dtypes] = FLOATS
+    beta = opt_prop_def(Number(default=1.0))
+    threshold = opt_prop_def(Number(default=20.0))
+
+    @classmethod
+    def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
+        beta, threshold = (te.const(attributes[n], x.dtype) for n in ("beta", "threshold"))
+        return te.Select(te.GT(x * beta, threshold), x, te.log1p(te.exp(x * beta)) / beta)
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        beta, threshold = (x.dtype.type(attributes[n]) for n in ("beta", "threshold"))
+        return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
+
+
+class NormalizedExponentialOp(UnaryOp, ABC):
+    """Exponentials along an axis beside their sum, shifted by the maximum so that none overflows.
+
+    A row of infinities gives NaN.
+    """
+
+    @staticmethod
+    @abstractmethod
+    def element(te: TensorLanguage, shifted: Any, total: Any) -> Any:
+        """The result from ``x - max`` and the sum of the exponentials of all such."""
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        require_floats(cls.name, operands)
+        (data,) = operands
+        if data.rank is not None:
+            normalize_axis(cls.name, attributes["axis"], data.rank)
+        return data
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (data,) = tensors
+        axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
+        rows = [d for i, d in enumerate(data.shape) if i != axis]
+        working = accumulator(data.dtype)
+
+        def along(combine: Callable[[Any, Any, list[Any]], Any], name: str) -> Any:
+            k = te.reduce_axis((0, data.shape[axis]), name="k")
+
+            def row(*i: Any) -> Any:
+                return combine(data(*i[:axis], k, *i[axis:]).astype(working), k, list(i))
+
+            return te.compute(rows, row, name=name)
+
+        top = along(lambda x, k, i: te.max(x, axis=k), "T_softmax_maxelem")
+        total = along(lambda x, k, i: te.sum(te.exp(x - top(*i)), axis=k), "T_softmax_expsum")
+
+        def element(*i: Any) -> Any:
+            row = (*i[:axis], *i[axis + 1 :])
+            return cls.element(te, data(*i).astype(working) - top(*row), total(*row)).astype(
+                data.dtype
+            )
+
+        return te.compute(data.shape, element, name=f"T_{cls.name.rpartition('.')[2]}")
+
+    @classmethod
+    def shifted(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        """The numbers without the maximum of their row, at least in float32."""
+        data = wide(arrays[0])
+        return data - data.max(axis=attributes["axis"], keepdims=True, initial=-np.inf)
+
+
+@irdl_op_definition
+class SoftmaxOp(NormalizedExponentialOp):
+    """``exp(data) / sum(exp(data))`` along an axis; `torch.softmax`."""
+
+    name = "relax.nn.softmax"
+    axis = opt_prop_def(Int(default=-1))
+
+    @staticmethod
+    def element(te: TensorLanguage, shifted: Any, total: Any) -> Any:
+        return te.exp(shifted) / total
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        powers = np.exp(cls.shifted(arrays, attributes))
+        return powers / powers.sum(axis=attributes["axis"], keepdims=True)
+
+
+@irdl_op_definition
+class LogSoftmaxOp(NormalizedExponentialOp):
+    """The logarithm of softmax along an axis; `torch.log_softmax`."""
+
+    name = "relax.nn.log_softmax"
+    axis = opt_prop_def(Int(default=-1))
+
+    @staticmethod
+    def element(te: TensorLanguage, shifted: Any, total: Any) -> Any:
+        return shifted - te.log(total)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        shifted = cls.shifted(arrays, attributes)
+        return shifted - np.log(np.exp(shifted).sum(axis=attributes["axis"], keepdims=True))

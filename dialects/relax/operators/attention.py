@@ -1,0 +1,178 @@
+"""Attention of queries to keys and values, by heads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def
+
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
+from .accumulation import accumulator, wide
+from .attributes import Number, Text
+from .base import OperatorOp
+from .inference import broadcast_dims, common_element_type, divides, require_floats, require_rank
+from .language import TensorLanguage
+
+
+@irdl_op_definition
+class AttentionOp(OperatorOp):
+    """``softmax(query @ key.T * scale + bias) @ value`` for each head.
+
+    The query is (batch, queries, heads, size), the key (batch, keys, key heads, size), the value
+    (batch, keys, key heads, value size); heads are a multiple of key heads. `scale` is by default
+    ``1 / sqrt(size)``. A `causal_mask` hides keys after the query, counted from the first pair
+    ("TopLeft") or back from the last ("BottomRight"). A query that may see no key gives zeros.
+    `torch.nn.functional.scaled_dot_product_attention`, with its dims in another order.
+    """
+
+    name = "relax.nn.attention"
+    query = operand_def(TensorType)
+    key = operand_def(TensorType)
+    value = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    scale = opt_prop_def(Number(default=None))
+    causal_mask = opt_prop_def(Text(default=None, choices=("TopLeft", "BottomRight")))
+    assembly_format = (
+        "$query `,` $key `,` $value (`bias` $bias^ `:` type($bias))? attr-dict "
+        "`:` type($query) `,` type($key) `,` type($value) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        query, key, value, *bias = operands
+        require_floats(cls.name, operands)
+        element = common_element_type(cls.name, operands)
+        for label, type_ in zip(cls.operand_names(), (query, key, value), strict=False):
+            require_rank(cls.name, label, type_, 4)
+        if query.dims is None or key.dims is None or value.dims is None:
+            return TensorType.of(None, element, 4)
+        batch, queries, heads, size = query.dims
+        if (
+            (key.dims[0], key.dims[3]) != (batch, size)
+            or value.dims[:3] != key.dims[:3]
+            or not divides(key.dims[2], heads)
+        ):
+            raise ValueError(
+                f"expected query, key and value of '{cls.name}' to fit, got {shape_text(query)}, "
+                f"{shape_text(key)} and {shape_text(value)}"
+            )
+        for mask in bias:
+            _check_bias(cls.name, mask, [batch, heads, queries, key.dims[1]])
+        return TensorType.of([batch, queries, heads, value.dims[3]], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        query, _, value, *_ = tensors
+        dtype = accumulator(query.dtype)
+        scores = _scores(te, tensors, attributes, dtype)
+        batch, heads, queries, keys = scores.shape
+        seen, summed = (te.reduce_axis((0, keys), n) for n in ("j", "k"))
+        rows = (batch, heads, queries)
+        highest = te.compute(rows, lambda *i: te.max(scores(*i, seen), axis=seen), name="T_max")
+
+        def weight(b: Any, h: Any, i: Any, j: Any) -> Any:
+            lowest, top = te.const(float("-inf"), dtype), highest(b, h, i)
+            top = te.if_then_else(top == lowest, te.const(0, dtype), top)
+            return te.call_intrinsic("exp", scores(b, h, i, j) - top)
+
+        weights = te.compute(scores.shape, weight, name="T_exp")
+        totals = te.compute(rows, lambda *i: te.sum(weights(*i, summed), axis=summed), name="T_sum")
+        product = _weighted(te, weights, value, dtype)
+
+        def element(b: Any, i: Any, h: Any, d: Any) -> Any:
+            whole = totals(b, h, i)
+            whole = te.if_then_else(whole == te.const(0, dtype), te.const(1, dtype), whole)
+            return (product(b, h, i, d) / whole).astype(query.dtype)
+
+        shape = (batch, queries, heads, value.shape[3])
+        return te.compute(shape, element, name="T_attention")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        query, key, value, *bias = (wide(a) for a in arrays)
+        repeats = query.shape[2] // max(1, key.shape[2])
+        key, value = (np.repeat(a, repeats, axis=2) for a in (key, value))
+        scores: NDArray[Any] = np.einsum("bihd,bjhd->bhij", query, key)
+        scores = scores * scores.dtype.type(_scale(attributes, query.shape[3]))
+        for mask in bias:
+            scores = scores + mask
+        queries, keys = scores.shape[2:]
+        if attributes["causal_mask"] is not None:
+            offset = keys - queries if attributes["causal_mask"] == "BottomRight" else 0
+            visible = np.tri(queries, keys, offset, dtype=bool)
+            scores = np.where(visible, scores, scores.dtype.type(-np.inf))
+        top: NDArray[Any] = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        weights = np.exp(scores - np.where(np.isneginf(top), 0, top))
+        totals = weights.sum(axis=-1, keepdims=True)
+        weights = weights / np.where(totals == 0, 1, totals)
+        return np.einsum("bhij,bjhd->bihd", weights, value)
+
+
+def _check_bias(op_name: str, bias: TensorType, scores: Sequence[IntExpr]) -> None:
+    if bias.dims is None:
+        return
+    try:
+        fits = broadcast_dims(bias.dims, scores) == list(scores)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"expected bias of '{op_name}' to broadcast to "
+            f"{shape_text(TensorType.of(scores, None))}, got {shape_text(bias)}"
+        )
+
+
+def _scale(attributes: dict[str, Any], size: int) -> float:
+    scale = attributes["scale"]
+    return (size or 1) ** -0.5 if scale is None else scale
+
+
+def _scores(
+    te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any], dtype: str
+) -> Any:
+    """What the softmax is taken of: ``query @ key.T``, scaled, with bias and mask."""
+    query, key, _, *bias = tensors
+    batch, queries, heads, size = query.shape
+    keys, repeats = key.shape[1], te.dim_expr(heads) // te.dim_expr(key.shape[2])
+    (repeats,) = te.tensor.shape_of([repeats])
+    d = te.reduce_axis((0, size), name="d")
+
+    def product(b: Any, h: Any, i: Any, j: Any) -> Any:
+        left = query(b, i, h, d).astype(dtype)
+        return te.sum(left * key(b, j, h // repeats, d).astype(dtype), axis=d)
+
+    products = te.compute((batch, heads, queries, keys), product, name="T_scores")
+    if attributes["scale"] is None and not isinstance(size, int):
+        scale = te.call_intrinsic("rsqrt", size.astype(dtype))
+    else:
+        scale = te.const(_scale(attributes, size if isinstance(size, int) else 1), dtype)
+
+    def masked(*i: Any) -> Any:
+        value = products(*i) * scale
+        for mask in bias:
+            value = value + mask(*te.broadcast_index(mask.shape, i)).astype(dtype)
+        if attributes["causal_mask"] is None:
+            return value
+        last = i[2]
+        if attributes["causal_mask"] == "BottomRight":
+            (offset,) = te.tensor.shape_of([te.dim_expr(keys) - te.dim_expr(queries)])
+            last = last + offset
+        return te.if_then_else(i[3] <= last, value, te.const(float("-inf"), dtype))
+
+    return te.compute(products.shape, masked, name="T_masked")
+
+
+def _weighted(te: TensorLanguage, weights: Any, value: Any, dtype: str) -> Any:
+    """``weights @ value`` by heads: (batch, heads, queries, value size)."""
+    batch, heads, queries, keys = weights.shape
+    (repeats,) = te.tensor.shape_of([te.dim_expr(heads) // te.dim_expr(value.shape[2])])
+    j = te.reduce_axis((0, keys), name="j")
+
+    def element(b: Any, h: Any, i: Any, d: Any) -> Any:
+        return te.sum(weights(b, h, i, j) * value(b, j, h // repeats, d).astype(dtype), axis=j)
+
+    return te.compute((batch, heads, queries, value.shape[3]), element, name="T_weighted")

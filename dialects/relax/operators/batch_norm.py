@@ -1,0 +1,92 @@
+"""Batch normalisation by given statistics, as in inference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import TupleType
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ..types import TensorType
+from .accumulation import accumulator, wide
+from .attributes import Bool, Int, Number
+from .base import OperatorOp
+from .inference import common_element_type, normalize_axis, require_floats, tuple_type
+from .language import TensorLanguage
+from .normalization import along, require_shape
+
+
+@irdl_op_definition
+class BatchNormOp(OperatorOp):
+    """``(data - moving_mean) / sqrt(moving_var + epsilon) * gamma + beta`` along the channels.
+
+    The result is that, mean and variance, as in TVM; `torch.nn.functional.batch_norm`.
+    """
+
+    name = "relax.nn.batch_norm"
+    data = operand_def(TensorType)
+    gamma = operand_def(TensorType)
+    beta = operand_def(TensorType)
+    moving_mean = operand_def(TensorType)
+    moving_var = operand_def(TensorType)
+    axis = opt_prop_def(Int(default=1))
+    epsilon = opt_prop_def(Number(default=1e-5))
+    center = opt_prop_def(Bool(default=True))
+    scale = opt_prop_def(Bool(default=True))
+    momentum = opt_prop_def(Number(default=0.1))
+    training = opt_prop_def(Bool(default=False))
+    assembly_format = (
+        "$data `,` $gamma `,` $beta `,` $moving_mean `,` $moving_var attr-dict `:` type($data) `,` "
+        "type($gamma) `,` type($beta) `,` type($moving_mean) `,` type($moving_var) "
+        "`->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TupleType:
+        data, *vectors = operands
+        require_floats(cls.name, operands)
+        common_element_type(cls.name, operands)
+        if attributes["training"]:
+            raise ValueError(f"expected training of '{cls.name}' to be False, got True")
+        if data.rank is not None:
+            axis = normalize_axis(cls.name, attributes["axis"], data.rank)
+            dims = None if data.dims is None else [data.dims[axis]]
+            for label, vector in zip(cls.operand_names()[1:], vectors, strict=True):
+                require_shape(cls.name, label, vector, dims)
+        return tuple_type([data, *vectors[2:]])
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, gamma, beta, mean, var = tensors
+        dtype, axis = accumulator(data.dtype), attributes["axis"]
+        epsilon = te.const(attributes["epsilon"], dtype)
+
+        def factor(c: Any) -> Any:
+            inverse = te.call_intrinsic("rsqrt", var(c).astype(dtype) + epsilon)
+            return inverse * gamma(c).astype(dtype) if attributes["scale"] else inverse
+
+        def offset(c: Any) -> Any:
+            shifted = mean(c).astype(dtype) * factors(c)
+            return beta(c).astype(dtype) - shifted if attributes["center"] else -shifted
+
+        def element(*i: Any) -> Any:
+            value = data(*i).astype(dtype) * factors(i[axis]) + offsets(i[axis])
+            return value.astype(data.dtype)
+
+        factors = te.compute(gamma.shape, factor, name="T_scale")
+        offsets = te.compute(gamma.shape, offset, name="T_shift")
+        result = te.compute(data.shape, element, name="T_batch_norm")
+        statistics = (te.compute(s.shape, s, name="T_copy") for s in (mean, var))
+        return (result, *statistics)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
+        data, rank = wide(arrays[0]), arrays[0].ndim
+        axis = (normalize_axis(cls.name, attributes["axis"], rank),)
+        gamma, beta, mean, var = (along(wide(a), axis, rank) for a in arrays[1:])
+        result = (data - mean) / np.sqrt(var + attributes["epsilon"])
+        result = result * gamma if attributes["scale"] else result
+        return (result + beta if attributes["center"] else result, *arrays[3:])

@@ -1,0 +1,59 @@
+"""Conversion to another dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...dtypes import bit_width, element_type, is_float, is_unsigned
+from ..types import TensorType
+from .attributes import DType
+from .base import OperatorOp
+from .language import TensorLanguage
+
+
+def converted(x: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """The numbers in a dtype as compiled code converts them; floats are rounded by the caller."""
+    if is_float(dtype):
+        return x if x.dtype.kind == "f" else x.astype(np.float64)
+    if x.dtype.kind != "f" or dtype == "bool":
+        return x.astype(dtype)
+    width = bit_width(dtype)
+    low, high = (
+        (0, 2**width - 1) if is_unsigned(dtype) else (-(2 ** (width - 1)), 2 ** (width - 1) - 1)
+    )
+    whole = np.trunc(np.nan_to_num(x.astype(np.float64), nan=0.0))
+    inside = np.where((whole > low) & (whole < high), whole, 0).astype(dtype)
+    outside = np.where(whole <= low, low, np.where(whole >= high, high, 0)).astype(dtype)
+    return inside + outside
+
+
+@irdl_op_definition
+class AstypeOp(OperatorOp):
+    """`x` converted to another dtype; `numpy.astype`, `torch.Tensor.to`.
+
+    Integers wrap. A float that does not fit into an integer gives the nearest number that does, and
+    NaN gives 0. Every number but 0 is true.
+    """
+
+    name = "relax.astype"
+    x = operand_def(TensorType)
+    dtype = opt_prop_def(DType())
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        return TensorType(operands[0].shape, element_type(attributes["dtype"]))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        dtype = attributes["dtype"]
+        return te.elementwise(lambda x: x.astype(dtype), tensors[0], name="T_cast")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return converted(arrays[0], attributes["dtype"])

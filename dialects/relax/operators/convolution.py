@@ -1,0 +1,226 @@
+"""Convolutions of one and two spatial dims, and their transposes.
+
+Whatever the layouts, the sum runs over channels that are contiguous: ``P[n, h, w, i] * W[h, w, i,
+o]`` into ``Y[n, h, w, o]``, between blocks that pad, pack and unpack where the layouts differ.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
+from .accumulation import accumulator, product_element, rounded, wide
+from .attributes import DType, Int, Ints, Text
+from .base import OperatorOp
+from .inference import divides, require_rank
+from .language import TensorLanguage
+from .linear_algebra import without_unspecified
+from .windows import (
+    Window,
+    arranged,
+    dims_in,
+    expressions,
+    in_order,
+    padded,
+    window_slices,
+    windows_of,
+)
+
+
+class ConvolutionOp(OperatorOp, ABC):
+    """An operator on ``(N, C, spatial…)`` data and a weight of ``(O, I, spatial…)``."""
+
+    SPATIAL: ClassVar[str]
+    """The letters of the spatial dims."""
+
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    assembly_format = (
+        "$data `,` $weight attr-dict `:` type($data) `,` type($weight) `->` type($result)"
+    )
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        return super().encode(without_unspecified(attributes))
+
+    @classmethod
+    def layouts(cls, attributes: dict[str, Any]) -> tuple[str, str, str]:
+        """The layouts of data, weight and result."""
+        data = attributes["data_layout"]
+        return data, attributes["kernel_layout"], attributes["out_layout"] or data
+
+    @classmethod
+    @abstractmethod
+    def geometry(
+        cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
+    ) -> tuple[list[IntExpr], IntExpr]:
+        """Spatial sizes and channels of the result of ``NC…`` data and ``OI…`` weight.
+
+        Raises ValueError where they do not fit.
+        """
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, weight = operands
+        rank = 2 + len(cls.SPATIAL)
+        require_rank(cls.name, "data", data, rank)
+        require_rank(cls.name, "weight", weight, rank)
+        element = product_element(cls.name, operands, attributes["out_dtype"])
+        data_layout, kernel_layout, out_layout = cls.layouts(attributes)
+        dims = dims_in(data, data_layout, f"NC{cls.SPATIAL}")
+        sizes = dims_in(weight, kernel_layout, f"OI{cls.SPATIAL}")
+        if dims is None or sizes is None:
+            return TensorType.of(None, element, rank)
+        try:
+            spatial, channels = cls.geometry(dims, sizes, attributes)
+        except ChannelError:
+            raise ValueError(
+                f"expected channels of '{cls.name}' to fit, got {shape_text(data)} as "
+                f"{data_layout}, {shape_text(weight)} as {kernel_layout} and "
+                f"{attributes['groups']} groups"
+            ) from None
+        return TensorType.of(
+            in_order([dims[0], channels, *spatial], f"NC{cls.SPATIAL}", out_layout), element
+        )
+
+    @classmethod
+    def finish(
+        cls, te: TensorLanguage, product: Any, tensors: Sequence[Any], attributes: dict[str, Any]
+    ) -> Any:
+        """A channels-last product in the layout and dtype of the result."""
+        dtype = attributes["out_dtype"] or tensors[0].dtype
+        last, layout = f"N{cls.SPATIAL}C", cls.layouts(attributes)[2]
+        if layout == last:
+            return rounded(te, product, dtype)
+        shape = in_order(product.shape, last, layout)
+        return te.compute(
+            shape, lambda *i: product(*in_order(i, layout, last)).astype(dtype), name="conv"
+        )
+
+
+class ChannelError(ValueError):
+    """The channels of data and weight do not fit."""
+
+
+def convolve(
+    te: TensorLanguage,
+    data: Any,
+    weight: Any,
+    windows: Sequence[Window],
+    counts: Sequence[IntExpr],
+    groups: int,
+    dtype: str,
+) -> Any:
+    """The convolution of padded ``N…C`` data and ``…IO`` weight, channels last, in `dtype`."""
+    batch, channels = data.shape[0], weight.shape[-1]
+    own, each = weight.shape[-2], te.dim_expr(weight.shape[-1]) // IntExpr.of(groups)
+    sizes = [te.reduce_axis((0, s), f"r{d}") for d, s in enumerate(weight.shape[:-2])]
+    inner = te.reduce_axis((0, own), name="ri")
+    (each,) = te.tensor.shape_of([each])
+
+    def element(*i: Any) -> Any:
+        n, *at, o = i
+        reads = [a * w.stride + r * w.dilation for a, w, r in zip(at, windows, sizes, strict=True)]
+        channel = inner
+        if groups > 1:
+            channel = o if own == each == 1 else o // each * own + inner
+        left = data(n, *reads, channel).astype(dtype)
+        return te.sum(left * weight(*sizes, inner, o).astype(dtype), axis=[*sizes, inner])
+
+    shape = (batch, *te.tensor.shape_of(counts), channels)
+    return te.compute(shape, element, name="conv_sum")
+
+
+class ForwardConvolutionOp(ConvolutionOp, ABC):
+    """A convolution (cross-correlation) with strides, padding, dilation and groups."""
+
+    @classmethod
+    def geometry(
+        cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
+    ) -> tuple[list[IntExpr], IntExpr]:
+        groups = IntExpr.of(attributes["groups"])
+        fits = attributes["groups"] > 0 and data[1] == weight[1] * groups
+        if not fits or not divides(groups, weight[0]):
+            raise ChannelError
+        windows = windows_of(cls.name, weight[2:], attributes)
+        counts = [w.count(cls.name, d) for w, d in zip(windows, data[2:], strict=True)]
+        return counts, weight[0]
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, weight = tensors
+        layout, kernel, _ = cls.layouts(attributes)
+        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
+        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
+        counts, _ = cls.geometry(dims, sizes, attributes)
+        windows = windows_of(cls.name, sizes[2:], attributes)
+        dtype = accumulator(data.dtype, attributes["out_dtype"])
+        product = convolve(
+            te,
+            padded(te, data, layout, f"N{cls.SPATIAL}C", windows, counts, dtype),
+            arranged(te, weight, kernel, f"{cls.SPATIAL}IO", dtype, "T_pack"),
+            windows,
+            counts,
+            attributes["groups"],
+            dtype,
+        )
+        return cls.finish(te, product, tensors, attributes)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        layout, kernel, out = cls.layouts(attributes)
+        data, weight = (wide(a, attributes["out_dtype"]) for a in arrays)
+        data = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
+        weight = weight.transpose(in_order(range(data.ndim), kernel, f"OI{cls.SPATIAL}"))
+        shape, sizes = ([IntExpr.of(d) for d in a.shape] for a in (data, weight))
+        found, _ = cls.geometry(shape, sizes, attributes)
+        counts = [c.constant or 0 for c in found]
+        windows = windows_of(cls.name, sizes[2:], attributes)
+        groups = attributes["groups"]
+        parts = weight.reshape(groups, -1, *weight.shape[1:])
+        result = np.zeros((data.shape[0], groups, parts.shape[1], *counts), data.dtype)
+        for offset, seen in window_slices(data, windows, counts, 0):
+            split = seen.reshape(data.shape[0], groups, -1, *counts)
+            result += np.einsum("ngi...,goi->ngo...", split, parts[(..., *offset)])
+        result = result.reshape(data.shape[0], -1, *counts)
+        return result.transpose(in_order(range(data.ndim), f"NC{cls.SPATIAL}", out))
+
+
+@irdl_op_definition
+class Conv1dOp(ForwardConvolutionOp):
+    """Convolution over one dim; `torch.nn.functional.conv1d`."""
+
+    name = "relax.nn.conv1d"
+    SPATIAL: ClassVar[str] = "W"
+    strides = opt_prop_def(Ints(default=(1,)))
+    padding = opt_prop_def(Ints(default=(0, 0)))
+    dilation = opt_prop_def(Ints(default=(1,)))
+    groups = opt_prop_def(Int(default=1))
+    data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
+    kernel_layout = opt_prop_def(Text(default="OIW", choices=("OIW", "WIO", "OWI")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
+    out_dtype = opt_prop_def(DType(default=None))
+
+
+@irdl_op_definition
+class Conv2dOp(ForwardConvolutionOp):
+    """Convolution over two dims; `torch.nn.functional.conv2d`."""
+
+    name = "relax.nn.conv2d"
+    SPATIAL: ClassVar[str] = "HW"
+    strides = opt_prop_def(Ints(default=(1, 1)))
+    padding = opt_prop_def(Ints(default=(0, 0)))
+    dilation = opt_prop_def(Ints(default=(1, 1)))
+    groups = opt_prop_def(Int(default=1))
+    data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
+    kernel_layout = opt_prop_def(Text(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+    out_dtype = opt_prop_def(DType(default=None))

@@ -1,0 +1,177 @@
+"""Operators that make tensors of a shape with one number everywhere."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...dtypes import element_type
+from ...int_expr import IntExpr
+from ..types import TensorType
+from .attributes import DType, Exprs
+from .base import OperatorOp
+from .conversion import converted
+from .inference import require_rank
+from .language import TensorLanguage
+
+
+def require_sizes(op_name: str, shape: Sequence[IntExpr]) -> None:
+    """Raise ValueError for a shape with a dim that is provably negative."""
+    if any(d.constant is not None and d.constant < 0 for d in shape):
+        text = ", ".join(str(d) for d in shape)
+        raise ValueError(f"expected shape of '{op_name}' without negative dims, got ({text})")
+
+
+class FilledOp(OperatorOp, ABC):
+    """A tensor of a shape with one number everywhere."""
+
+    VALUE: ClassVar[int] = 0
+    assembly_format = "attr-dict `:` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        require_sizes(cls.name, attributes["shape"])
+        return TensorType.of(attributes["shape"], element_type(attributes["dtype"]))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        value = te.const(cls.VALUE, attributes["dtype"])
+        return te.compute(attributes["shape"], lambda *i: value, name="T_full")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        shape: tuple[int, ...] = attributes["shape"]
+        return np.full(shape, cls.VALUE)
+
+
+@irdl_op_definition
+class ZerosOp(FilledOp):
+    """Zeros; `numpy.zeros`, `torch.zeros`."""
+
+    name = "relax.zeros"
+    shape = opt_prop_def(Exprs())
+    dtype = opt_prop_def(DType(default="float32"))
+
+
+@irdl_op_definition
+class OnesOp(FilledOp):
+    """Ones; `numpy.ones`, `torch.ones`."""
+
+    name = "relax.ones"
+    VALUE: ClassVar[int] = 1
+    shape = opt_prop_def(Exprs())
+    dtype = opt_prop_def(DType(default="float32"))
+
+
+def _require_scalar(op_name: str, fill_value: TensorType) -> None:
+    require_rank(op_name, "fill_value", fill_value, 0)
+
+
+@irdl_op_definition
+class FullOp(OperatorOp):
+    """A tensor with the value of a tensor without dims everywhere; `numpy.full`, `torch.full`."""
+
+    name = "relax.full"
+    ORDER: ClassVar[tuple[str, ...]] = ("shape", "fill_value", "dtype")
+    fill_value = operand_def(TensorType)
+    shape = opt_prop_def(Exprs())
+    dtype = opt_prop_def(DType(default=None))
+    assembly_format = "$fill_value attr-dict `:` type($fill_value) `->` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (fill_value,) = operands
+        _require_scalar(cls.name, fill_value)
+        require_sizes(cls.name, attributes["shape"])
+        dtype = attributes["dtype"]
+        element = fill_value.known_element if dtype is None else element_type(dtype)
+        return TensorType.of(attributes["shape"], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (fill_value,) = tensors
+        dtype = attributes["dtype"] or fill_value.dtype
+        return te.compute(attributes["shape"], lambda *i: fill_value().astype(dtype), name="T_full")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        (value,), shape = arrays, cast("tuple[int, ...]", attributes["shape"])
+        return np.full(shape, converted(value, attributes["dtype"] or str(value.dtype)))
+
+
+class LikeOp(OperatorOp, ABC):
+    """A tensor of the shape of `x` with one number everywhere; `x` is not read."""
+
+    VALUE: ClassVar[int] = 0
+    x = operand_def(TensorType)
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x,), dtype = operands, attributes["dtype"]
+        return x if dtype is None else TensorType(x.shape, element_type(dtype))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,) = tensors
+        value = te.const(cls.VALUE, attributes["dtype"] or x.dtype)
+        return te.compute(x.shape, lambda *i: value, name="T_full_like")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.full(arrays[0].shape, cls.VALUE)
+
+
+@irdl_op_definition
+class ZerosLikeOp(LikeOp):
+    """Zeros in the shape of `x`; `numpy.zeros_like`, `torch.zeros_like`."""
+
+    name = "relax.zeros_like"
+    dtype = opt_prop_def(DType(default=None))
+
+
+@irdl_op_definition
+class OnesLikeOp(LikeOp):
+    """Ones in the shape of `x`; `numpy.ones_like`, `torch.ones_like`."""
+
+    name = "relax.ones_like"
+    VALUE: ClassVar[int] = 1
+    dtype = opt_prop_def(DType(default=None))
+
+
+@irdl_op_definition
+class FullLikeOp(OperatorOp):
+    """The value of a tensor without dims in the shape of `x`, and in its dtype without `dtype`.
+
+    `numpy.full_like`, `torch.full_like`.
+    """
+
+    name = "relax.full_like"
+    x = operand_def(TensorType)
+    fill_value = operand_def(TensorType)
+    dtype = opt_prop_def(DType(default=None))
+    assembly_format = (
+        "$x `,` $fill_value attr-dict `:` type($x) `,` type($fill_value) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x, fill_value), dtype = operands, attributes["dtype"]
+        _require_scalar(cls.name, fill_value)
+        return x if dtype is None else TensorType(x.shape, element_type(dtype))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        x, fill_value = tensors
+        dtype = attributes["dtype"] or x.dtype
+        return te.compute(x.shape, lambda *i: fill_value().astype(dtype), name="T_full_like")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        x, fill_value = arrays
+        return np.full(x.shape, converted(fill_value, attributes["dtype"] or str(x.dtype)))

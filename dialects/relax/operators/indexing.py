@@ -1,0 +1,204 @@
+"""Elements chosen along one axis by tensors of indices: take, gather_elements.
+
+An index below 0 counts from the end. One that is outside even so means the nearest element, and
+an element of a dim of 0 is 0: no index makes a program read other memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...bounds import is_non_negative
+from ...dtypes import is_float
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
+from .attributes import Int, Text
+from .base import OperatorOp
+from .inference import normalize_axis, require_dtype
+from .language import TensorLanguage
+
+
+def require_indices(op_name: str, operands: Sequence[TensorType]) -> None:
+    """Raise ValueError unless every operand of known dtype is of integers."""
+    require_dtype(op_name, operands, lambda d: d != "bool" and not is_float(d), "integers")
+
+
+def inside(te: TensorLanguage, index: Any, dim: Any) -> Any:
+    """An index from the end counted from the front, and the nearest one inside the dim."""
+    index = te.cast("int64", index)
+    return te.max(te.min(te.select(index < 0, index + dim, index), dim - 1), 0)
+
+
+def where_filled(te: TensorLanguage, dims: Sequence[Any], value: Any) -> Any:
+    """An element of dims that are indexed: 0 where one of them is 0, and so nothing is there."""
+    zero = te.const(0, value.dtype)
+    for dim in dims:
+        if not isinstance(dim, int):
+            value = te.if_then_else(dim > 0, value, zero)
+        elif dim == 0:
+            return zero
+    return value
+
+
+def numpy_inside(indices: NDArray[Any], dim: int) -> NDArray[Any]:
+    """What `inside` does, for arrays of indices into a dim other than 0."""
+    wide = indices.astype(np.int64)
+    return np.clip(np.where(wide < 0, wide + dim, wide), 0, dim - 1)
+
+
+@irdl_op_definition
+class TakeOp(OperatorOp):
+    """Slices of a tensor along an axis, which a vector need not name; `numpy.take`.
+
+    With axis 0 it is `torch.nn.functional.embedding`. An index outside is, by
+    mode: "fast" the nearest, with -1 the last; "clip" the nearest, and below 0 the first; "wrap"
+    modulo the dim; "nan" no element but NaN, or 0 of integers.
+    """
+
+    name = "relax.take"
+    x = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    axis = opt_prop_def(Int(default=None))
+    mode = opt_prop_def(Text(default="fast", choices=("fast", "clip", "wrap", "nan")))
+    assembly_format = "$x `,` $indices attr-dict `:` type($x) `,` type($indices) `->` type($result)"
+
+    @classmethod
+    def _axis(cls, rank: int, attributes: dict[str, Any]) -> int:
+        if attributes["axis"] is None and rank != 1:
+            raise ValueError(
+                f"expected an axis of '{cls.name}' for a tensor of rank {rank}, got none"
+            )
+        return normalize_axis(cls.name, attributes["axis"] or 0, rank)
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        x, indices = operands
+        require_indices(cls.name, [indices])
+        if x.rank is None:
+            return TensorType.of(None, x.known_element)
+        axis = cls._axis(x.rank, attributes)
+        if x.dims is None or indices.dims is None:
+            rank = None if indices.rank is None else x.rank + indices.rank - 1
+            return TensorType.of(None, x.known_element, rank)
+        dims = [*x.dims[:axis], *indices.dims, *x.dims[axis + 1 :]]
+        return TensorType.of(dims, x.known_element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x, indices), mode = tensors, attributes["mode"]
+        axis = cls._axis(x.ndim, attributes)
+        dim, rest = x.shape[axis], axis + indices.ndim
+
+        def element(*i: Any) -> Any:
+            index = te.cast("int64", indices(*i[axis:rest]))
+            place = inside(te, index, dim)
+            if mode == "clip":
+                place = te.max(te.min(index, dim - 1), 0)
+            elif mode == "wrap":
+                place = index % te.max(dim, 1)
+            value = x(*i[:axis], place, *i[rest:])
+            if mode == "nan":
+                known = (index >= 0 - dim) & (index < dim)
+                nothing = float("nan") if is_float(x.dtype) else 0
+                return te.if_then_else(known, value, te.const(nothing, x.dtype))
+            return where_filled(te, [dim], value)
+
+        shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+        return te.compute(shape, element, name="T_take")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        (x, indices), mode = arrays, attributes["mode"]
+        axis = cls._axis(x.ndim, attributes)
+        dim, nothing = x.shape[axis], np.nan if mode == "nan" and x.dtype.kind == "f" else 0
+        if dim == 0:
+            shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+            return np.full(shape, nothing, x.dtype)
+        wide = indices.astype(np.int64)
+        if mode in ("clip", "wrap"):
+            return np.take(x, wide, axis, mode=mode)
+        found = np.take(x, numpy_inside(wide, dim), axis)
+        if mode == "nan":
+            after = (1,) * (x.ndim - axis - 1)
+            known = ((wide >= -dim) & (wide < dim)).reshape((*indices.shape, *after))
+            found = np.where(known, found, np.asarray(nothing, x.dtype))
+        return found
+
+
+@irdl_op_definition
+class GatherElementsOp(OperatorOp):
+    """``data[indices[i, j], j]`` for axis 0; `numpy.take_along_axis`, `torch.gather`.
+
+    Other dims of indices are at most those of data.
+    """
+
+    name = "relax.gather_elements"
+    data = operand_def(TensorType)
+    indices = operand_def(TensorType)
+    axis = opt_prop_def(Int(default=0))
+    assembly_format = (
+        "$data `,` $indices attr-dict `:` type($data) `,` type($indices) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, indices = operands
+        require_indices(cls.name, [indices])
+        require_elements_of(cls.name, data, indices, attributes["axis"])
+        if indices.dims is None:
+            rank = data.rank if indices.rank is None else indices.rank
+            return TensorType.of(None, data.known_element, rank)
+        return TensorType.of(indices.dims, data.known_element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, indices = tensors
+        axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
+        dim = data.shape[axis]
+
+        def element(*i: Any) -> Any:
+            place = inside(te, indices(*i), dim)
+            return where_filled(te, [dim], data(*i[:axis], place, *i[axis + 1 :]))
+
+        return te.compute(indices.shape, element, name="T_gather_elements")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, indices = arrays
+        axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
+        if data.shape[axis] == 0:
+            return np.zeros(indices.shape, data.dtype)
+        places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+        places[axis] = numpy_inside(indices, data.shape[axis])
+        return data[tuple(places)]
+
+
+def require_elements_of(op_name: str, data: TensorType, indices: TensorType, axis: int) -> None:
+    """Raise ValueError unless indices can choose elements along an axis, and lie in other dims."""
+    if None not in (data.rank, indices.rank) and data.rank != indices.rank:
+        raise ValueError(
+            f"expected data and indices of '{op_name}' to have one rank, "
+            f"got {shape_text(data)} and {shape_text(indices)}"
+        )
+    rank = data.rank if data.rank is not None else indices.rank
+    if rank is None:
+        return
+    axis = normalize_axis(op_name, axis, rank)
+    if data.dims is None or indices.dims is None:
+        return
+    pairs = zip(data.dims, indices.dims, strict=True)
+    if not all(a == axis or fits_in(own, dim) for a, (dim, own) in enumerate(pairs)):
+        raise ValueError(
+            f"expected indices of '{op_name}' within data but for dim {axis}, "
+            f"got {shape_text(data)} and {shape_text(indices)}"
+        )
+
+
+def fits_in(own: IntExpr, dim: IntExpr) -> bool:
+    """Whether a dim provably is at most another one."""
+    return is_non_negative(dim - own)

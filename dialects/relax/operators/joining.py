@@ -1,0 +1,220 @@
+"""Tensors put together and taken apart: concat, stack, split."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr, TupleType
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, var_operand_def
+
+from ...int_expr import ZERO, IntExpr
+from ..types import TensorType, python_shape, shape_text
+from .attributes import Exprs, Int
+from .base import OperatorOp
+from .inference import common_element_type, normalize_axis, tuple_type
+from .language import TensorLanguage
+from .slicing import slice_range
+
+
+class JoiningOp(OperatorOp, ABC):
+    """An operator of several tensors of one dtype, with an axis."""
+
+    tensors = var_operand_def(TensorType)
+    axis = opt_prop_def(Int(default=0))
+    assembly_format = "$tensors attr-dict `:` functional-type($tensors, $result)"
+
+    @classmethod
+    def _known_dims(cls, operands: Sequence[TensorType]) -> list[tuple[IntExpr, ...]]:
+        """The dims of the operands that are known, of one rank; there must be an operand."""
+        if not operands:
+            raise ValueError(f"expected tensors of '{cls.name}', got none")
+        ranks = {o.rank for o in operands} - {None}
+        if len(ranks) > 1:
+            raise ValueError(
+                f"expected tensors of '{cls.name}' to have one rank, "
+                f"got {', '.join(shape_text(o) for o in operands)}"
+            )
+        return [o.dims for o in operands if o.dims is not None]
+
+    @classmethod
+    def _require_equal(
+        cls, dims: Sequence[tuple[IntExpr, ...]], axis: int | None, what: str
+    ) -> None:
+        """Raise ValueError unless shapes are the same but for `axis`."""
+        kept = {tuple(d for a, d in enumerate(shape) if a != axis) for shape in dims}
+        if len(kept) > 1:
+            raise ValueError(
+                f"expected tensors of '{cls.name}' to have {what}, "
+                f"got {', '.join(python_shape(d) for d in dims)}"
+            )
+
+
+def _rank(operands: Sequence[TensorType]) -> int | None:
+    return next((o.rank for o in operands if o.rank is not None), None)
+
+
+@irdl_op_definition
+class ConcatOp(JoiningOp):
+    """Tensors one after the other along an axis; `numpy.concatenate`, `torch.cat`."""
+
+    name = "relax.concat"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        known, element = cls._known_dims(operands), common_element_type(cls.name, operands)
+        rank = _rank(operands)
+        if rank is None:
+            return TensorType.of(None, element)
+        axis = normalize_axis(cls.name, attributes["axis"], rank)
+        cls._require_equal(known, axis, f"the same dims but for {axis}")
+        if len(known) < len(operands):
+            return TensorType.of(None, element, rank)
+        total = sum((d[axis] for d in known), ZERO)
+        return TensorType.of([*known[0][:axis], total, *known[0][axis + 1 :]], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        axis = normalize_axis(cls.name, attributes["axis"], tensors[0].ndim)
+        *starts, total = accumulate((t.shape[axis] for t in tensors), initial=0)
+        filled = [
+            (t, s)
+            for t, s in zip(tensors, starts, strict=True)
+            if te.dim_expr(t.shape[axis]) != ZERO
+        ] or [(tensors[0], 0)]
+
+        def element(*i: Any) -> Any:
+            value: Any = None
+            for tensor, start in reversed(filled):
+                own = tensor(*i[:axis], i[axis] - start, *i[axis + 1 :])
+                end = start + tensor.shape[axis]
+                value = own if value is None else te.if_then_else(i[axis] < end, own, value)
+            return value
+
+        shape = (*tensors[0].shape[:axis], total, *tensors[0].shape[axis + 1 :])
+        return te.compute(shape, element, name="T_concat")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.concatenate(arrays, attributes["axis"])
+
+
+@irdl_op_definition
+class StackOp(JoiningOp):
+    """Tensors of one shape along a new axis of the result; `numpy.stack`, `torch.stack`."""
+
+    name = "relax.stack"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        known, element = cls._known_dims(operands), common_element_type(cls.name, operands)
+        cls._require_equal(known, None, "the same dims")
+        rank = _rank(operands)
+        if rank is None:
+            return TensorType.of(None, element)
+        axis = normalize_axis(cls.name, attributes["axis"], rank + 1)
+        if not known:
+            return TensorType.of(None, element, rank + 1)
+        dims = known[0]
+        return TensorType.of([*dims[:axis], len(operands), *dims[axis:]], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        dims = tensors[0].shape
+        axis = normalize_axis(cls.name, attributes["axis"], len(dims) + 1)
+
+        def element(*i: Any) -> Any:
+            own = (*i[:axis], *i[axis + 1 :])
+            value: Any = tensors[-1](*own)
+            for position in reversed(range(len(tensors) - 1)):
+                value = te.if_then_else(i[axis] == position, tensors[position](*own), value)
+            return value
+
+        return te.compute((*dims[:axis], len(tensors), *dims[axis:]), element, name="T_stack")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.stack(arrays, attributes["axis"])
+
+
+@dataclass(frozen=True)
+class Sections(Exprs):
+    """A number of equal parts (i64), or the places between parts, which may be over symbols."""
+
+    @property
+    def what(self) -> str:
+        return "a number of sections or a list of indices"
+
+    def encode(self, value: Any) -> Attribute:
+        return super().encode(value) if isinstance(value, list | tuple) else Int().encode(value)
+
+    def decode(self, attribute: Attribute) -> Any:
+        is_list = isinstance(attribute, ArrayAttr)
+        return super().decode(cast(Attribute, attribute)) if is_list else Int().decode(attribute)
+
+
+@irdl_op_definition
+class SplitOp(OperatorOp):
+    """A tuple of parts along an axis, equal ones or cut at indices; `numpy.split`.
+
+    A number of sections must divide the dim; indices are those of slices.
+    """
+
+    name = "relax.split"
+    x = operand_def(TensorType)
+    indices_or_sections = opt_prop_def(Sections())
+    axis = opt_prop_def(Int(default=0))
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def _parts(cls, dim: IntExpr, cuts: int | tuple[IntExpr, ...]) -> list[tuple[IntExpr, IntExpr]]:
+        """Start and length of each part."""
+        if not isinstance(cuts, int):
+            ends = [*cuts, dim]
+            return [slice_range(b, e, dim) for b, e in zip([ZERO, *cuts], ends, strict=True)]
+        size = dim // cuts
+        return [(size * i, size) for i in range(cuts)]
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TupleType:
+        (x,), cuts = operands, attributes["indices_or_sections"]
+        if isinstance(cuts, int) and cuts < 1:
+            raise ValueError(f"expected at least 1 section of '{cls.name}', got {cuts}")
+        if x.rank is not None:
+            axis = normalize_axis(cls.name, attributes["axis"], x.rank)
+            if (dims := x.dims) is not None:
+                if isinstance(cuts, int) and dims[axis] // cuts * cuts != dims[axis]:
+                    raise ValueError(
+                        f"expected {cuts} sections of '{cls.name}' to divide dim {axis}, "
+                        f"got {python_shape(dims)}"
+                    )
+                lengths = [n for _, n in cls._parts(dims[axis], cuts)]
+                shapes = [[*dims[:axis], n, *dims[axis + 1 :]] for n in lengths]
+                return tuple_type([TensorType.of(s, x.known_element) for s in shapes])
+        return tuple_type([x] * (cuts if isinstance(cuts, int) else len(cuts) + 1))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,), cuts = tensors, attributes["indices_or_sections"]
+        axis = normalize_axis(cls.name, attributes["axis"], x.ndim)
+        places = cuts if isinstance(cuts, int) else tuple(te.dim_expr(c) for c in cuts)
+
+        def part(start: Any, length: Any) -> Any:
+            def element(*i: Any) -> Any:
+                return x(*i[:axis], i[axis] + start, *i[axis + 1 :])
+
+            shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
+            return te.compute(shape, element, name="T_split")
+
+        parts = cls._parts(te.dim_expr(x.shape[axis]), places)
+        return tuple(part(*te.shape_of(p)) for p in parts)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
+        return tuple(np.split(arrays[0], attributes["indices_or_sections"], attributes["axis"]))

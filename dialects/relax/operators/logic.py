@@ -1,0 +1,205 @@
+"""Comparisons, logic and bits of two tensors, with NumPy broadcasting."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition
+
+from .elementwise import (
+    INTEGERS,
+    INTEGERS_AND_BOOLS,
+    BinaryElementwiseOp,
+    Dtypes,
+    short_name,
+)
+from .language import TensorLanguage
+
+
+class ComparisonOp(BinaryElementwiseOp, ABC):
+    """A comparison of two tensors: bools; NaN is unequal to everything."""
+
+    RESULT: ClassVar[str | None] = "bool"
+
+
+@irdl_op_definition
+class EqualOp(ComparisonOp):
+    """``lhs == rhs``; `numpy.equal`, `torch.eq`."""
+
+    name = "relax.equal"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.EQ(lhs, rhs)
+
+
+@irdl_op_definition
+class NotEqualOp(ComparisonOp):
+    """``lhs != rhs``; `numpy.not_equal`, `torch.ne`."""
+
+    name = "relax.not_equal"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.NE(lhs, rhs)
+
+
+@irdl_op_definition
+class LessOp(ComparisonOp):
+    """``lhs < rhs``; `numpy.less`, `torch.lt`."""
+
+    name = "relax.less"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.LT(lhs, rhs)
+
+
+@irdl_op_definition
+class LessEqualOp(ComparisonOp):
+    """``lhs <= rhs``; `numpy.less_equal`, `torch.le`."""
+
+    name = "relax.less_equal"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.LE(lhs, rhs)
+
+
+@irdl_op_definition
+class GreaterOp(ComparisonOp):
+    """``lhs > rhs``; `numpy.greater`, `torch.gt`."""
+
+    name = "relax.greater"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.GT(lhs, rhs)
+
+
+@irdl_op_definition
+class GreaterEqualOp(ComparisonOp):
+    """``lhs >= rhs``; `numpy.greater_equal`, `torch.ge`."""
+
+    name = "relax.greater_equal"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.GE(lhs, rhs)
+
+
+class LogicalOp(BinaryElementwiseOp, ABC):
+    """Logic of truth values, to which numbers other than 0 count as true."""
+
+    RESULT: ClassVar[str | None] = "bool"
+
+
+@irdl_op_definition
+class LogicalAndOp(LogicalOp):
+    """True where both are; `numpy.logical_and`, `torch.logical_and`."""
+
+    name = "relax.logical_and"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.all(lhs, rhs)
+
+
+@irdl_op_definition
+class LogicalOrOp(LogicalOp):
+    """True where at least one is; `numpy.logical_or`, `torch.logical_or`."""
+
+    name = "relax.logical_or"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.any(lhs, rhs)
+
+
+@irdl_op_definition
+class LogicalXorOp(LogicalOp):
+    """True where exactly one is; `numpy.logical_xor`, `torch.logical_xor`."""
+
+    name = "relax.logical_xor"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return te.NE(te.all(lhs), te.all(rhs))
+
+
+class BitwiseOp(BinaryElementwiseOp, ABC):
+    """An operation on the bits of integers, or on bools."""
+
+    DTYPES: ClassVar[Dtypes] = INTEGERS_AND_BOOLS
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return getattr(te, short_name(cls.name))(lhs, rhs)
+
+
+@irdl_op_definition
+class BitwiseAndOp(BitwiseOp):
+    """``lhs & rhs``; `numpy.bitwise_and`, `torch.bitwise_and`."""
+
+    name = "relax.bitwise_and"
+
+
+@irdl_op_definition
+class BitwiseOrOp(BitwiseOp):
+    """``lhs | rhs``; `numpy.bitwise_or`, `torch.bitwise_or`."""
+
+    name = "relax.bitwise_or"
+
+
+@irdl_op_definition
+class BitwiseXorOp(BitwiseOp):
+    """``lhs ^ rhs``; `numpy.bitwise_xor`, `torch.bitwise_xor`."""
+
+    name = "relax.bitwise_xor"
+
+
+class ShiftOp(BinaryElementwiseOp, ABC):
+    """A shift of integers; a count below 0, or as large as the width, shifts every bit out."""
+
+    DTYPES: ClassVar[Dtypes] = INTEGERS
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        width = lhs.dtype.itemsize * 8
+        count = np.where((rhs < 0) | (rhs >= width), width - 1, rhs).astype(lhs.dtype)
+        shifted = getattr(np, short_name(cls.name))(lhs, count)
+        return np.where(count == rhs, shifted, cls.shifted_out(lhs)).astype(lhs.dtype)
+
+    @classmethod
+    def shifted_out(cls, lhs: NDArray[Any]) -> NDArray[Any]:
+        """What is left of numbers all of whose bits are shifted out."""
+        return np.zeros_like(lhs)
+
+
+@irdl_op_definition
+class LeftShiftOp(ShiftOp):
+    """``lhs << rhs``; `numpy.left_shift`, `torch.bitwise_left_shift`."""
+
+    name = "relax.left_shift"
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return lhs << rhs
+
+
+@irdl_op_definition
+class RightShiftOp(ShiftOp):
+    """``lhs >> rhs``, filled with the sign; `numpy.right_shift`, `torch.bitwise_right_shift`."""
+
+    name = "relax.right_shift"
+
+    @classmethod
+    def shifted_out(cls, lhs: NDArray[Any]) -> NDArray[Any]:
+        return np.where(lhs < 0, -1, 0)
+
+    @classmethod
+    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
+        return lhs >> rhs

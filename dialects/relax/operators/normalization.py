@@ -1,0 +1,276 @@
+"""Normalisations by mean and variance, or by the mean square, and an affine map of the result.
+
+The variance is the mean of the squared distances from the mean, in a second pass over the data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
+from .accumulation import accumulator, wide
+from .attributes import Bool, Int, Ints, Number
+from .base import OperatorOp
+from .inference import (
+    common_element_type,
+    divides,
+    normalize_axes,
+    normalize_axis,
+    require_floats,
+)
+from .language import TensorLanguage
+from .norm_statistics import Statistics, mean_square, statistics
+
+
+def require_shape(
+    op_name: str, label: str, type_: TensorType, dims: Sequence[IntExpr] | None
+) -> None:
+    """Raise ValueError unless a tensor of known shape has these dims."""
+    if dims is not None and type_.dims is not None and type_.dims != tuple(dims):
+        expected = shape_text(TensorType.of(dims, None))
+        raise ValueError(
+            f"expected {label} of '{op_name}' to have shape {expected}, got {shape_text(type_)}"
+        )
+
+
+def along(array: NDArray[Any], axes: Sequence[int], rank: int) -> NDArray[Any]:
+    """An array of the dims `axes` so that it broadcasts against one of all dims."""
+    ordered = array.transpose(np.argsort(axes))
+    shape = iter(ordered.shape)
+    return ordered.reshape([next(shape) if d in axes else 1 for d in range(rank)])
+
+
+class AffineNormOp(OperatorOp, ABC):
+    """A normalisation of `data` that is scaled by `gamma` and shifted by `beta`."""
+
+    data = operand_def(TensorType)
+    gamma = operand_def(TensorType)
+    beta = operand_def(TensorType)
+    assembly_format = (
+        "$data `,` $gamma `,` $beta attr-dict "
+        "`:` type($data) `,` type($gamma) `,` type($beta) `->` type($result)"
+    )
+
+    @classmethod
+    @abstractmethod
+    def affine_axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
+        """The axes of the data that gamma and beta have; raises ValueError for wrong attributes."""
+
+    @classmethod
+    def check(cls, data: TensorType, attributes: dict[str, Any]) -> None:
+        """Raise ValueError where the data does not fit the attributes."""
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, *affine = operands
+        require_floats(cls.name, operands)
+        common_element_type(cls.name, operands)
+        if data.rank is not None:
+            axes = cls.affine_axes(data.rank, attributes)
+            cls.check(data, attributes)
+            dims = None if data.dims is None else [data.dims[a] for a in axes]
+            for label, type_ in zip(("gamma", "beta"), affine, strict=True):
+                require_shape(cls.name, label, type_, dims)
+        return data
+
+    @classmethod
+    @abstractmethod
+    def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
+        """Means and variances of the data."""
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, gamma, beta = tensors
+        dtype = accumulator(data.dtype)
+        axes = cls.affine_axes(data.ndim, attributes)
+        found = cls.statistics_of(te, data, attributes)
+
+        def element(*i: Any) -> Any:
+            own = [i[a] for a in axes]
+            variance = found.variance(*i) + te.const(attributes["epsilon"], dtype)
+            value = (data(*i).astype(dtype) - found.mean(*i)) * te.call_intrinsic("rsqrt", variance)
+            value = value * gamma(*own).astype(dtype) if attributes["scale"] else value
+            value = value + beta(*own).astype(dtype) if attributes["center"] else value
+            return value.astype(data.dtype)
+
+        return te.compute(data.shape, element, name=f"T_{cls.name.rpartition('.')[2]}")
+
+    @classmethod
+    def affine(
+        cls, normalized: NDArray[Any], arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]
+    ) -> NDArray[Any]:
+        """What the reference makes of normalised data."""
+        axes = cls.affine_axes(normalized.ndim, attributes)
+        gamma, beta = (along(wide(a), axes, normalized.ndim) for a in arrays[1:])
+        scaled = normalized * gamma if attributes["scale"] else normalized
+        return scaled + beta if attributes["center"] else scaled
+
+
+def normalized(data: NDArray[Any], axes: tuple[int, ...], epsilon: float) -> NDArray[Any]:
+    """The data less its mean over the axes, divided by its standard deviation."""
+    if not data.size:
+        return data
+    centred = data - data.mean(axis=axes, keepdims=True)
+    return centred / np.sqrt(np.square(centred).mean(axis=axes, keepdims=True) + epsilon)
+
+
+@irdl_op_definition
+class LayerNormOp(AffineNormOp):
+    """Normalisation over `axes`, which gamma and beta have; `torch.nn.functional.layer_norm`."""
+
+    name = "relax.nn.layer_norm"
+    axes = opt_prop_def(Ints())
+    epsilon = opt_prop_def(Number(default=1e-5))
+    center = opt_prop_def(Bool(default=True))
+    scale = opt_prop_def(Bool(default=True))
+
+    @classmethod
+    def affine_axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
+        return normalize_axes(cls.name, attributes["axes"], rank, "axes")
+
+    @classmethod
+    def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
+        return statistics(te, data, cls.affine_axes(data.ndim, attributes))
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        axes = cls.affine_axes(arrays[0].ndim, attributes)
+        found = normalized(wide(arrays[0]), axes, attributes["epsilon"])
+        return cls.affine(found, arrays, attributes)
+
+
+@irdl_op_definition
+class GroupNormOp(AffineNormOp):
+    """Normalisation over groups of channels and `axes`; `torch.nn.functional.group_norm`."""
+
+    name = "relax.nn.group_norm"
+    num_groups = opt_prop_def(Int())
+    channel_axis = opt_prop_def(Int())
+    axes = opt_prop_def(Ints())
+    epsilon = opt_prop_def(Number(default=1e-5))
+    center = opt_prop_def(Bool(default=True))
+    scale = opt_prop_def(Bool(default=True))
+
+    @classmethod
+    def affine_axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
+        channel = normalize_axis(cls.name, attributes["channel_axis"], rank, "channel_axis")
+        axes = normalize_axes(cls.name, attributes["axes"], rank, "axes")
+        if channel in axes:
+            raise ValueError(
+                f"expected axes of '{cls.name}' without channel_axis {channel}, "
+                f"got {attributes['axes']}"
+            )
+        return (channel,)
+
+    @classmethod
+    def check(cls, data: TensorType, attributes: dict[str, Any]) -> None:
+        groups = attributes["num_groups"]
+        (channel,) = cls.affine_axes(data.rank or 0, attributes)
+        known = None if data.dims is None else data.dims[channel]
+        if groups < 1 or (known is not None and not divides(IntExpr.of(groups), known)):
+            raise ValueError(
+                f"expected num_groups of '{cls.name}' to divide the channels, "
+                f"got {groups} and {shape_text(data)}"
+            )
+
+    @classmethod
+    def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
+        (channel,) = cls.affine_axes(data.ndim, attributes)
+        axes = normalize_axes(cls.name, attributes["axes"], data.ndim, "axes")
+        return statistics(te, data, axes, (channel, attributes["num_groups"]))
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, groups = wide(arrays[0]), attributes["num_groups"]
+        (channel,) = cls.affine_axes(data.ndim, attributes)
+        axes = normalize_axes(cls.name, attributes["axes"], data.ndim, "axes")
+        shape = list(data.shape)
+        shape[channel : channel + 1] = [groups, shape[channel] // groups]
+        split = (channel + 1, *(a + 1 if a > channel else a for a in axes))
+        found = normalized(data.reshape(shape), split, attributes["epsilon"])
+        return cls.affine(found.reshape(data.shape), arrays, attributes)
+
+
+@irdl_op_definition
+class InstanceNormOp(AffineNormOp):
+    """Normalisation of each channel over `axes`; `torch.nn.functional.instance_norm`."""
+
+    name = "relax.nn.instance_norm"
+    channel_axis = opt_prop_def(Int())
+    axes = opt_prop_def(Ints())
+    epsilon = opt_prop_def(Number(default=1e-5))
+    center = opt_prop_def(Bool(default=True))
+    scale = opt_prop_def(Bool(default=True))
+
+    @classmethod
+    def affine_axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
+        normalize_axes(cls.name, attributes["axes"], rank, "axes")
+        return (normalize_axis(cls.name, attributes["channel_axis"], rank, "channel_axis"),)
+
+    @classmethod
+    def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
+        return statistics(te, data, normalize_axes(cls.name, attributes["axes"], data.ndim, "axes"))
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        axes = normalize_axes(cls.name, attributes["axes"], arrays[0].ndim, "axes")
+        found = normalized(wide(arrays[0]), axes, attributes["epsilon"])
+        return cls.affine(found, arrays, attributes)
+
+
+@irdl_op_definition
+class RMSNormOp(OperatorOp):
+    """Division by the root of the mean square over `axes`, times `weight`.
+
+    `torch.nn.functional.rms_norm`.
+    """
+
+    name = "relax.nn.rms_norm"
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    axes = opt_prop_def(Ints(default=(-1,)))
+    epsilon = opt_prop_def(Number(default=1e-5))
+    assembly_format = (
+        "$data `,` $weight attr-dict `:` type($data) `,` type($weight) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        data, weight = operands
+        require_floats(cls.name, operands)
+        common_element_type(cls.name, operands)
+        if data.rank is not None:
+            axes = normalize_axes(cls.name, attributes["axes"], data.rank, "axes")
+            dims = None if data.dims is None else [data.dims[a] for a in axes]
+            require_shape(cls.name, "weight", weight, dims)
+        return data
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, weight = tensors
+        dtype = accumulator(data.dtype)
+        axes = normalize_axes(cls.name, attributes["axes"], data.ndim, "axes")
+        square: Callable[..., Any] = mean_square(te, data, axes)
+
+        def element(*i: Any) -> Any:
+            mean = square(*i) + te.const(attributes["epsilon"], dtype)
+            value = data(*i).astype(dtype) * te.call_intrinsic("rsqrt", mean)
+            return (value * weight(*(i[a] for a in axes)).astype(dtype)).astype(data.dtype)
+
+        return te.compute(data.shape, element, name="T_rms_norm")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, weight = (wide(a) for a in arrays)
+        if not data.size:
+            return data
+        axes = normalize_axes(cls.name, attributes["axes"], data.ndim, "axes")
+        mean = np.square(data).mean(axis=axes, keepdims=True)
+        return data / np.sqrt(mean + attributes["epsilon"]) * along(weight, axes, data.ndim)

@@ -1,0 +1,156 @@
+"""Elements several times: broadcast_to, repeat, tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...int_expr import ONE, IntExpr
+from ..types import TensorType, python_shape, shape_text
+from .attributes import Exprs, Int, Ints
+from .base import OperatorOp, UnaryOp
+from .inference import normalize_axis
+from .language import TensorLanguage
+from .manipulation import MovingOp, is_zero
+from .reshaping import element_at, product
+
+
+@irdl_op_definition
+class BroadcastToOp(OperatorOp):
+    """Dims of 1, and missing ones in front, repeated; `numpy.broadcast_to`, `torch.broadcast_to`.
+
+    A symbolic dim must be that of the shape.
+    """
+
+    name = "relax.broadcast_to"
+    x = operand_def(TensorType)
+    shape = opt_prop_def(Exprs())
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x,) = operands
+        shape: tuple[IntExpr, ...] = attributes["shape"]
+        if any((d.constant or 0) < 0 for d in shape):
+            raise ValueError(
+                f"expected dims of '{cls.name}' to be at least 0, got {python_shape(shape)}"
+            )
+        own = x.dims or ()
+        fits = (x.rank or 0) <= len(shape) and all(
+            d in (ONE, wanted) for d, wanted in zip(own[::-1], shape[::-1], strict=False)
+        )
+        if not fits:
+            raise ValueError(
+                f"expected a tensor that '{cls.name}' can broadcast to {python_shape(shape)}, "
+                f"got {shape_text(x)}"
+            )
+        return TensorType.of(shape, x.known_element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,) = tensors
+
+        def element(*i: Any) -> Any:
+            return x(*te.broadcast_index(x.shape, i))
+
+        return te.compute(attributes["shape"], element, name="T_broadcast_to")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.broadcast_to(arrays[0], attributes["shape"])
+
+
+@irdl_op_definition
+class RepeatOp(UnaryOp):
+    """Each element several times in a row, along an axis or of the flattened tensor.
+
+    `numpy.repeat`, `torch.repeat_interleave`.
+    """
+
+    name = "relax.repeat"
+    repeats = opt_prop_def(Int())
+    axis = opt_prop_def(Int(default=None))
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (data,), repeats, axis = operands, attributes["repeats"], attributes["axis"]
+        if repeats < 0:
+            raise ValueError(f"expected repeats of '{cls.name}' to be at least 0, got {repeats}")
+        if data.rank is not None and axis is not None:
+            axis = normalize_axis(cls.name, axis, data.rank)
+        if data.dims is None:
+            return TensorType.of(None, data.known_element, 1 if axis is None else data.rank)
+        if axis is None:
+            return TensorType.of([product(data.dims) * repeats], data.known_element)
+        dims = [d * repeats if a == axis else d for a, d in enumerate(data.dims)]
+        return TensorType.of(dims, data.known_element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (data,), repeats, axis = tensors, attributes["repeats"], attributes["axis"]
+        source = [te.dim_expr(d) for d in data.shape]
+        dims = [product(source)] if axis is None else source
+        axis = 0 if axis is None else normalize_axis(cls.name, axis, len(dims))
+
+        def element(*i: Any) -> Any:
+            own = [p // max(repeats, 1) if a == axis else p for a, p in enumerate(i)]
+            return element_at(te, data, dims, own)
+
+        shape = te.shape_of([d * repeats if a == axis else d for a, d in enumerate(dims)])
+        return te.compute(shape, element, name="T_repeat")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.repeat(arrays[0], attributes["repeats"], attributes["axis"])
+
+
+@irdl_op_definition
+class TileOp(MovingOp):
+    """The whole tensor several times along each dim; `numpy.tile`, `torch.tile`.
+
+    The shorter of dims and repeats is filled up with 1 in front.
+    """
+
+    name = "relax.tile"
+    repeats = opt_prop_def(Ints())
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        if min(attributes["repeats"], default=0) < 0:
+            raise ValueError(
+                f"expected repeats of '{cls.name}' to be at least 0, got {attributes['repeats']}"
+            )
+        return super().infer(operands, attributes)
+
+    @classmethod
+    def rank_of(cls, rank: int | None, attributes: dict[str, Any]) -> int | None:
+        return None if rank is None else max(rank, len(attributes["repeats"]))
+
+    @classmethod
+    def moved_dims(cls, dims: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
+        repeats: tuple[int, ...] = attributes["repeats"]
+        rank = max(len(dims), len(repeats))
+        pairs = zip(
+            [*[1] * (rank - len(dims)), *dims],
+            [*[1] * (rank - len(repeats)), *repeats],
+            strict=True,
+        )
+        return [dim * count for dim, count in pairs]
+
+    @classmethod
+    def source_index(cls, dims: Sequence[Any], i: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        own = list(i)[len(i) - len(dims) :]
+        repeats = [1] * len(dims) + list(attributes["repeats"])
+        counts = repeats[len(repeats) - len(dims) :]
+        return [
+            p if count == 1 or is_zero(dim) else p % dim
+            for p, dim, count in zip(own, dims, counts, strict=True)
+        ]
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return np.tile(arrays[0], attributes["repeats"])

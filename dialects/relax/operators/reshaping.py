@@ -1,0 +1,285 @@
+"""The same elements in order under another shape: reshape, flatten, expand_dims, squeeze."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...int_expr import ONE, ZERO, IntExpr
+from ..types import TensorType, python_shape
+from .attributes import Exprs, Ints
+from .base import OperatorOp
+from .inference import normalize_axes
+from .language import TensorLanguage
+
+
+class ReshapingOp(OperatorOp, ABC):
+    """An operator whose result has the operand's elements in the same row-major order.
+
+    Where the operand's memory is not needed otherwise, it may stand for the result.
+    """
+
+    x = operand_def(TensorType)
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    @abstractmethod
+    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
+        """The dims of the result; raises ValueError where the operand does not fit."""
+
+    @classmethod
+    @abstractmethod
+    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
+        """The type of the result for an operand of unknown dims."""
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x,) = operands
+        if x.dims is None:
+            return cls.unknown_type(x, attributes)
+        return TensorType.of(cls.new_dims(x.dims, attributes), x.known_element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,) = tensors
+        source = [te.dim_expr(d) for d in x.shape]
+        target = cls.new_dims(source, _in_exprs(te, attributes))
+
+        def element(*i: Any) -> Any:
+            return element_at(te, x, target, i)
+
+        return te.compute(te.shape_of(target), element, name=f"T_{cls.name.split('.')[-1]}")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        dims = [IntExpr.of(d) for d in arrays[0].shape]
+        exprs = {n: _exprs(v) if n == "shape" else v for n, v in attributes.items()}
+        shape = [d.constant for d in cls.new_dims(dims, exprs)]
+        return np.reshape(arrays[0], [d for d in shape if d is not None])
+
+
+def _exprs(dims: Sequence[int]) -> tuple[IntExpr, ...]:
+    return tuple(IntExpr.of(d) for d in dims)
+
+
+def _in_exprs(te: TensorLanguage, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Attributes with a shape over te's dims as one over integer expressions."""
+    return {
+        n: tuple(te.dim_expr(d) for d in v) if n == "shape" else v for n, v in attributes.items()
+    }
+
+
+def product(dims: Sequence[IntExpr]) -> IntExpr:
+    """How many elements a tensor of these dims has."""
+    total = ONE
+    for dim in dims:
+        total = total * dim
+    return total
+
+
+def element_at(te: TensorLanguage, x: Any, dims: Sequence[IntExpr], i: Sequence[Any]) -> Any:
+    """The element of a tensor that is at `i` where its elements have these dims instead.
+
+    Dims that agree keep their index; only where factors do not line up are there divisions.
+    """
+    source = [te.dim_expr(d) for d in x.shape]
+    if ZERO in source:
+        return te.const(0, x.dtype)
+    indices: list[Any] = [0] * len(source)
+    for own, other in _groups(source, dims):
+        flat: Any = 0
+        for axis in other:
+            flat = flat * te.shape_of(dims)[axis] + i[axis]
+        for axis in own[:0:-1]:
+            indices[axis] = flat % x.shape[axis]
+            flat = flat // x.shape[axis]
+        indices[own[0]] = flat
+    return x(*indices)
+
+
+def _groups(
+    source: Sequence[IntExpr], target: Sequence[IntExpr]
+) -> list[tuple[list[int], list[int]]]:
+    """Axes of both sides that hold the same elements, in as small groups as factors show."""
+    own = [a for a, d in enumerate(source) if d != ONE]
+    other = [a for a, d in enumerate(target) if d != ONE]
+    last: list[tuple[list[int], list[int]]] = []
+    while own and other and source[own[-1]] == target[other[-1]]:
+        last.insert(0, ([own.pop()], [other.pop()]))
+    first: list[tuple[list[int], list[int]]] = []
+    while own and other:
+        lengths = _smallest_group([source[a] for a in own], [target[a] for a in other])
+        first.append((own[: lengths[0]], other[: lengths[1]]))
+        own, other = own[lengths[0] :], other[lengths[1] :]
+    return [*first, *last]
+
+
+def _smallest_group(source: Sequence[IntExpr], target: Sequence[IntExpr]) -> tuple[int, int]:
+    """How many leading dims of both sides have one product: all of them if nothing shows it."""
+    i, j = 1, 1
+    left, right = source[0], target[0]
+    while left != right:
+        if i < len(source) and _divides(left, right):
+            left, i = left * source[i], i + 1
+        elif j < len(target) and _divides(right, left):
+            right, j = right * target[j], j + 1
+        else:
+            return len(source), len(target)
+    return i, j
+
+
+def _divides(divisor: IntExpr, dividend: IntExpr) -> bool:
+    if divisor.constant == 0:
+        return False
+    if divisor.is_constant and dividend.is_constant:
+        return (divisor.constant or 0) <= (dividend.constant or 0)
+    return (dividend // divisor) * divisor == dividend
+
+
+class GivenShapeOp(ReshapingOp, ABC):
+    """An operator that names the shape of its result, in which one dim may be -1.
+
+    The shape is kept with its -1 worked out.
+    """
+
+    shape = opt_prop_def(Exprs())
+
+    @classmethod
+    def of(
+        cls, operands: Sequence[SSAValue], attributes: Mapping[str, Any] | None = None
+    ) -> OperatorOp:
+        op = super().of(operands, attributes)
+        type_ = op.result.type
+        if isinstance(type_, TensorType) and type_.dims is not None:
+            op.properties["shape"] = type_.shape
+        return op
+
+    @classmethod
+    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
+        wanted: tuple[IntExpr, ...] = attributes["shape"]
+        _require_one_free(cls.name, wanted)
+        known, total = [d for d in wanted if d.constant != -1], product(dims)
+        found, misfit = list(wanted), product(known) != total
+        if len(known) < len(wanted):
+            rest = None if product(known).constant == 0 else total // product(known)
+            misfit = rest is None or rest * product(known) != total
+            found = [rest if d.constant == -1 and rest is not None else d for d in wanted]
+        if misfit:
+            decided = total.is_constant and product(known).is_constant
+            raise ValueError(
+                f"expected shape of '{cls.name}' to have the elements of {python_shape(dims)}, "
+                f"got {python_shape(wanted)}"
+                + ("" if decided else ": match_cast the operand to dims that say it")
+            )
+        return found
+
+    @classmethod
+    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
+        wanted: tuple[IntExpr, ...] = attributes["shape"]
+        _require_one_free(cls.name, wanted)
+        known = None if any(d.constant == -1 for d in wanted) else wanted
+        return TensorType.of(known, operand.known_element, len(wanted))
+
+
+def _require_one_free(op_name: str, wanted: Sequence[IntExpr]) -> None:
+    negative = [d for d in wanted if (d.constant or 0) < 0]
+    if len(negative) > 1 or any(d.constant != -1 for d in negative):
+        raise ValueError(
+            f"expected dims of '{op_name}' to be at least 0 and at most one of them -1, "
+            f"got {python_shape(wanted)}"
+        )
+
+
+@irdl_op_definition
+class ReshapeOp(GivenShapeOp):
+    """Another shape, in which one dim may be -1 for what is left; `numpy.reshape`, `torch.reshape`.
+
+    A shape that may or may not have as many elements is refused: `match_cast` the operand to dims
+    that say it.
+    """
+
+    name = "relax.reshape"
+
+
+@irdl_op_definition
+class MemoryViewOp(GivenShapeOp):
+    """The operand's own memory under another shape, without a copy; `torch.Tensor.view`.
+
+    The pass `rewrite-dataflow-reshape` makes these of reshapes.
+    """
+
+    name = "relax.memory.view"
+
+
+@irdl_op_definition
+class FlattenOp(ReshapingOp):
+    """All dims as one; `numpy.ravel`, `torch.flatten`."""
+
+    name = "relax.flatten"
+
+    @classmethod
+    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
+        return [product(dims)]
+
+    @classmethod
+    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
+        return TensorType.of(None, operand.known_element, 1)
+
+
+@irdl_op_definition
+class ExpandDimsOp(ReshapingOp):
+    """New dims of 1 at these axes of the result; `numpy.expand_dims`, `torch.unsqueeze`."""
+
+    name = "relax.expand_dims"
+    axis = opt_prop_def(Ints())
+
+    @classmethod
+    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
+        rank = len(dims) + len(attributes["axis"])
+        new, old = normalize_axes(cls.name, attributes["axis"], rank), iter(dims)
+        return [ONE if axis in new else next(old) for axis in range(rank)]
+
+    @classmethod
+    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
+        if operand.rank is None:
+            return operand
+        rank = operand.rank + len(attributes["axis"])
+        normalize_axes(cls.name, attributes["axis"], rank)
+        return TensorType.of(None, operand.known_element, rank)
+
+
+@irdl_op_definition
+class SqueezeOp(ReshapingOp):
+    """Without the dims of 1 at these axes, or all of them; `numpy.squeeze`, `torch.squeeze`.
+
+    Without axes a symbolic dim stays.
+    """
+
+    name = "relax.squeeze"
+    axis = opt_prop_def(Ints(default=None))
+
+    @classmethod
+    def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
+        if attributes["axis"] is None:
+            return [d for d in dims if d != ONE]
+        axes = normalize_axes(cls.name, attributes["axis"], len(dims))
+        for axis in axes:
+            if dims[axis] != ONE:
+                raise ValueError(
+                    f"expected dim {axis} of '{cls.name}' to be 1, got {python_shape(dims)}"
+                )
+        return [d for axis, d in enumerate(dims) if axis not in axes]
+
+    @classmethod
+    def unknown_type(cls, operand: TensorType, attributes: dict[str, Any]) -> TensorType:
+        axes = attributes["axis"]
+        if operand.rank is None or axes is None:
+            return TensorType.of(None, operand.known_element)
+        rank = operand.rank - len(normalize_axes(cls.name, axes, operand.rank))
+        return TensorType.of(None, operand.known_element, rank)

@@ -1,0 +1,225 @@
+"""Operators along one axis: the place of the extremum, running sums and products."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ...dtypes import element_type, is_float
+from ..types import TensorType
+from .accumulation import accumulator, rounded, wide
+from .attributes import Bool, DType, Int
+from .base import OperatorOp, UnaryOp
+from .elementwise import NUMBERS, short_name
+from .inference import normalize_axes, normalize_axis, require_dtype
+from .language import TensorLanguage
+from .reduction import reduced, reduced_shape, require_elements
+from .reshaping import element_at, product
+
+NONE_YET = 2**63 - 1
+"""The index of an extremum over no elements, larger than all others."""
+
+
+class ArgExtremumOp(OperatorOp, ABC):
+    """The index (int64) of the extremum along `axis`, in row-major order of all elements without.
+
+    The first of several; the first NaN where there is one.
+    """
+
+    x = operand_def(TensorType)
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+    IS_MAX: ClassVar[bool] = True
+
+    @staticmethod
+    def axes(attributes: dict[str, Any]) -> list[int] | None:
+        """The axis as a sequence, `None` for all."""
+        return None if attributes["axis"] is None else [attributes["axis"]]
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        require_dtype(cls.name, operands, *NUMBERS)
+        (x,), axes = operands, cls.axes(attributes)
+        require_elements(cls.name, x, axes)
+        shape = reduced_shape(cls.name, x, axes, attributes["keepdims"]).shape
+        return TensorType(shape, element_type("int64"))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,) = tensors
+        axes = normalize_axes(cls.name, cls.axes(attributes), x.ndim)
+        if not axes:
+            return te.compute((), lambda: te.const(0, "int64"), name=f"T_{short_name(cls.name)}")
+
+        def first(a: Any, b: Any) -> tuple[Any, Any]:
+            return cls.earlier(te, a, b)
+
+        def identity(*dtypes: str) -> tuple[Any, Any]:
+            limit = te.infinity(dtypes[1]) if is_float(dtypes[1]) else te.max_value(dtypes[1])
+            lowest = -limit if is_float(dtypes[1]) else te.min_value(dtypes[1])
+            return te.const(NONE_YET, "int64"), lowest if cls.IS_MAX else limit
+
+        reducer = te.comm_reducer(first, identity, short_name(cls.name))
+
+        def place(read: Any, ks: Any, i: Any) -> Any:
+            index: Any = 0
+            for axis, k in zip(axes, ks, strict=True):
+                index = index * x.shape[axis] + k
+            return reducer((te.cast("int64", index), read(x)), axis=ks)
+
+        name = f"T_{short_name(cls.name)}"
+        return reduced(te, x, axes, attributes["keepdims"], place, name)[0]
+
+    @classmethod
+    def earlier(cls, te: TensorLanguage, a: Any, b: Any) -> tuple[Any, Any]:
+        """Of two places and values the one that counts; in any order of combination."""
+        (i, x), (j, y) = a, b
+        beyond = te.GT(y, x) if cls.IS_MAX else te.LT(y, x)
+        before = te.And(te.EQ(x, y), te.LT(j, i))
+        takes = te.any(beyond, before)
+        if is_float(x.dtype):
+            nan_first = te.any(te.EQ(x, x), te.LT(j, i))
+            takes = te.any(te.And(te.EQ(x, x), takes), te.And(te.isnan(y), nan_first))
+        return te.Select(takes, j, i), te.Select(takes, y, x)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
+        (x,), axis, keepdims = arrays, attributes["axis"], attributes["keepdims"]
+        if 0 in (x.shape if axis is None else (x.shape[axis],)):
+            shape = np.sum(x, axis=axis, keepdims=keepdims).shape
+            return np.full(shape, NONE_YET, np.int64)
+        return cls.numpy_function(x, axis, keepdims)
+
+    @classmethod
+    @abstractmethod
+    def numpy_function(cls, x: NDArray[Any], axis: int | None, keepdims: bool) -> Any:
+        """The index by NumPy."""
+
+
+@irdl_op_definition
+class ArgmaxOp(ArgExtremumOp):
+    """The index of the largest element; `numpy.argmax`, `torch.argmax`."""
+
+    name = "relax.argmax"
+    axis = opt_prop_def(Int(default=None))
+    keepdims = opt_prop_def(Bool(default=False))
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], axis: int | None, keepdims: bool) -> Any:
+        return np.argmax(x, axis=axis, keepdims=keepdims)
+
+
+@irdl_op_definition
+class ArgminOp(ArgExtremumOp):
+    """The index of the smallest element; `numpy.argmin`, `torch.argmin`."""
+
+    name = "relax.argmin"
+    axis = opt_prop_def(Int(default=None))
+    keepdims = opt_prop_def(Bool(default=False))
+    IS_MAX: ClassVar[bool] = False
+
+    @classmethod
+    def numpy_function(cls, x: NDArray[Any], axis: int | None, keepdims: bool) -> Any:
+        return np.argmin(x, axis=axis, keepdims=keepdims)
+
+
+class CumulativeOp(UnaryOp, ABC):
+    """A running sum or product along `axis`, of all elements in row-major order without it.
+
+    With `exclusive` the element itself is left out. Bools are counted in int64.
+    """
+
+    IDENTITY: ClassVar[int] = 0
+
+    @classmethod
+    @abstractmethod
+    def combine(cls, x: Any, y: Any) -> Any:
+        """The sum or product of two."""
+
+    @classmethod
+    def result_dtype(cls, dtype: str, attributes: dict[str, Any]) -> str:
+        """The dtype of the result for an operand of `dtype`."""
+        return attributes["dtype"] or ("int64" if dtype == "bool" else dtype)
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (data,), axis = operands, attributes["axis"]
+        dtype = None if data.dtype is None else cls.result_dtype(data.dtype, attributes)
+        element = None if dtype is None else element_type(dtype)
+        if axis is not None:
+            if data.rank is not None:
+                normalize_axis(cls.name, axis, data.rank)
+            return TensorType(data.shape, TensorType.of(None, element).element_type)
+        if data.dims is None:
+            return TensorType.of(None, element, rank=1)
+        return TensorType.of([product(data.dims)], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (data,) = tensors
+        dtype = cls.result_dtype(data.dtype, attributes)
+        working = accumulator(dtype)
+        dims = [te.dim_expr(d) for d in data.shape]
+        dims = [product(dims)] if attributes["axis"] is None else dims
+        axis = normalize_axis(cls.name, attributes["axis"] or 0, len(dims))
+        back = 1 if attributes["exclusive"] else 0
+
+        def read(i: Sequence[Any]) -> Any:
+            return element_at(te, data, dims, i).astype(working)
+
+        def moved(i: Sequence[Any], by: int) -> list[Any]:
+            return [v - by if n == axis else v for n, v in enumerate(i)]
+
+        def element(before: Any, *i: Any) -> Any:
+            start = te.const(cls.IDENTITY, working) if back else read(i)
+            step = cls.combine(before(*moved(i, 1)), read(moved(i, back)))
+            return te.if_then_else(te.GT(i[axis], 0), step, start)
+
+        name = f"T_{short_name(cls.name)}"
+        return rounded(te, te.scan(te.shape_of(dims), axis, element, working, name=name), dtype)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data = wide(arrays[0])
+        dtype = cls.result_dtype(str(data.dtype), attributes)
+        working = np.promote_types(accumulator(dtype), data.dtype) if is_float(dtype) else dtype
+        data, axis = data.astype(working), attributes["axis"]
+        if axis is None:
+            data, axis = data.reshape(-1), 0
+        if attributes["exclusive"]:
+            data = np.roll(data, 1, axis)
+            np.moveaxis(data, axis, 0)[:1] = cls.IDENTITY
+        return getattr(np, short_name(cls.name))(data, axis=axis, dtype=working)
+
+
+@irdl_op_definition
+class CumsumOp(CumulativeOp):
+    """The running sum; `numpy.cumsum`, `torch.cumsum`."""
+
+    name = "relax.cumsum"
+    axis = opt_prop_def(Int(default=None))
+    dtype = opt_prop_def(DType(default=None))
+    exclusive = opt_prop_def(Bool(default=False))
+
+    @classmethod
+    def combine(cls, x: Any, y: Any) -> Any:
+        return x + y
+
+
+@irdl_op_definition
+class CumprodOp(CumulativeOp):
+    """The running product; `numpy.cumprod`, `torch.cumprod`."""
+
+    name = "relax.cumprod"
+    axis = opt_prop_def(Int(default=None))
+    dtype = opt_prop_def(DType(default=None))
+    exclusive = opt_prop_def(Bool(default=False))
+    IDENTITY: ClassVar[int] = 1
+
+    @classmethod
+    def combine(cls, x: Any, y: Any) -> Any:
+        return x * y

@@ -1,0 +1,192 @@
+"""Transposed convolutions: the strided data between zeros, convolved with the turned weight."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, opt_prop_def
+
+from ...bounds import is_less
+from ...int_expr import ONE, IntExpr
+from .accumulation import accumulator, wide
+from .attributes import DType, Int, Ints, Text
+from .convolution import ChannelError, ConvolutionOp, convolve
+from .inference import divides
+from .language import TensorLanguage
+from .windows import Window, all_of, expressions, in_order, spatial_ints, windows_of
+
+
+class TransposedConvolutionOp(ConvolutionOp, ABC):
+    """The gradient of a convolution by its data; the weight is ``(I, O / groups, spatial…)``."""
+
+    @classmethod
+    def geometry(
+        cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
+    ) -> tuple[list[IntExpr], IntExpr]:
+        groups = attributes["groups"]
+        if groups < 1 or data[1] != weight[1] or not divides(IntExpr.of(groups), weight[1]):
+            raise ChannelError
+        windows = windows_of(cls.name, weight[2:], attributes)
+        extra = attributes["output_padding"]
+        extra = spatial_ints(cls.name, "output_padding", extra, len(windows), 0)
+        sizes = [
+            (d - 1) * w.stride - (w.before + w.after) + w.reach + e
+            for d, w, e in zip(data[2:], windows, extra, strict=True)
+        ]
+        for size, window, e in zip(sizes, windows, extra, strict=True):
+            if e >= max(window.stride, window.dilation):
+                raise ValueError(
+                    f"expected output_padding of '{cls.name}' to be less than strides or dilation, "
+                    f"got {e}"
+                )
+            if is_less(size, ONE):
+                raise ValueError(
+                    f"expected padding of '{cls.name}' to leave a result, got a dim of {size}"
+                )
+        return sizes, weight[0] * groups
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, weight = tensors
+        layout, kernel, _ = cls.layouts(attributes)
+        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
+        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
+        counts, _ = cls.geometry(dims, sizes, attributes)
+        windows = windows_of(cls.name, sizes[2:], attributes)
+        dtype = accumulator(data.dtype, attributes["out_dtype"])
+        product = convolve(
+            te,
+            cls._spread(te, data, layout, windows, counts, dtype),
+            cls._turned(te, weight, kernel, attributes["groups"], dtype),
+            [replace(w, stride=1) for w in windows],
+            counts,
+            attributes["groups"],
+            dtype,
+        )
+        return cls.finish(te, product, tensors, attributes)
+
+    @classmethod
+    def _spread(
+        cls,
+        te: TensorLanguage,
+        data: Any,
+        layout: str,
+        windows: Sequence[Window],
+        counts: Sequence[IntExpr],
+        dtype: str,
+    ) -> Any:
+        """The data, channels last, with zeros between its elements and around them."""
+        last = f"N{cls.SPATIAL}C"
+        batch, *spatial, channels = expressions(te, data, layout, last)
+        shape = [c + w.reach - 1 for c, w in zip(counts, windows, strict=True)]
+
+        def element(*i: Any) -> Any:
+            at, inside = dict(zip(last, i, strict=True)), list[Any]()
+            for letter, w, size in zip(cls.SPATIAL, windows, spatial, strict=True):
+                first, end = te.tensor.shape_of(
+                    [w.reach - 1 - w.before, (size - 1) * w.stride + w.reach - w.before]
+                )
+                inside += [at[letter] >= first, at[letter] < end]
+                from_first = at[letter] - first
+                if w.stride > 1:
+                    inside.append(from_first % w.stride == 0)
+                at[letter] = from_first // w.stride
+            found = data(*(at[letter] for letter in layout)).astype(dtype)
+            return te.if_then_else(all_of(inside), found, te.const(0, dtype))
+
+        sizes = te.tensor.shape_of([batch, *shape, channels])
+        return te.compute(sizes, element, name="spread")
+
+    @classmethod
+    def _turned(cls, te: TensorLanguage, weight: Any, kernel: str, groups: int, dtype: str) -> Any:
+        """The weight back to front, as ``…IO`` with all channels of the result."""
+        last = f"{cls.SPATIAL}IO"
+        *spatial, inputs, outputs = expressions(te, weight, kernel, last)
+        own = inputs // IntExpr.of(groups)
+        (each, part) = te.tensor.shape_of([outputs, own])
+        sizes = te.tensor.shape_of(spatial)
+
+        def element(*i: Any) -> Any:
+            *at, inner, o = i
+            back = [s - 1 - a for s, a in zip(sizes, at, strict=True)]
+            channel = inner if groups == 1 else o // each * part + inner
+            source = [*back, channel, o % each if groups > 1 else o]
+            return weight(*in_order(source, last, kernel)).astype(dtype)
+
+        shape = te.tensor.shape_of([*spatial, own, outputs * groups])
+        return te.compute(shape, element, name="T_pack")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        layout, kernel, out = cls.layouts(attributes)
+        data, weight = (wide(a, attributes["out_dtype"]) for a in arrays)
+        data = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
+        weight = weight.transpose(in_order(range(data.ndim), kernel, f"OI{cls.SPATIAL}"))
+        shape, sizes = ([IntExpr.of(d) for d in a.shape] for a in (data, weight))
+        counts, _ = cls.geometry(shape, sizes, attributes)
+        windows = windows_of(cls.name, sizes[2:], attributes)
+        groups = attributes["groups"]
+        split = data.reshape(data.shape[0], groups, -1, *data.shape[2:])
+        parts = weight.reshape(weight.shape[0], groups, -1, *weight.shape[2:])
+        result = _scatter(split, parts, windows, [c.constant or 0 for c in counts])
+        result = result.reshape(data.shape[0], -1, *result.shape[3:])
+        return result.transpose(in_order(range(data.ndim), f"NC{cls.SPATIAL}", out))
+
+
+def _scatter(
+    data: NDArray[Any], weight: NDArray[Any], windows: Sequence[Window], counts: Sequence[int]
+) -> NDArray[Any]:
+    """The result by groups: each element of the data adds its multiple of the weight."""
+    lengths = [
+        max((d - 1) * w.stride + (w.reach.constant or 1), w.before + count)
+        for d, w, count in zip(data.shape[3:], windows, counts, strict=True)
+    ]
+    shape = (data.shape[0], data.shape[1], weight.shape[0], *lengths)
+    result = np.zeros(shape, data.dtype)
+    for offset in np.ndindex(*weight.shape[3:]):
+        at = tuple(
+            slice(o * w.dilation, o * w.dilation + (d - 1) * w.stride + 1, w.stride)
+            for o, w, d in zip(offset, windows, data.shape[3:], strict=True)
+        )
+        result[(..., *at)] += np.einsum("ngi...,ogi->ngo...", data, weight[(..., *offset)])
+    kept = tuple(slice(w.before, w.before + c) for w, c in zip(windows, counts, strict=True))
+    return result[(..., *kept)]
+
+
+@irdl_op_definition
+class Conv1dTransposeOp(TransposedConvolutionOp):
+    """Transposed convolution over one dim; `torch.nn.functional.conv_transpose1d`."""
+
+    name = "relax.nn.conv1d_transpose"
+    SPATIAL: ClassVar[str] = "W"
+    strides = opt_prop_def(Ints(default=(1,)))
+    padding = opt_prop_def(Ints(default=(0, 0)))
+    output_padding = opt_prop_def(Ints(default=(0,)))
+    dilation = opt_prop_def(Ints(default=(1,)))
+    groups = opt_prop_def(Int(default=1))
+    data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
+    kernel_layout = opt_prop_def(Text(default="IOW", choices=("IOW", "WOI", "WIO")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
+    out_dtype = opt_prop_def(DType(default=None))
+
+
+@irdl_op_definition
+class Conv2dTransposeOp(TransposedConvolutionOp):
+    """Transposed convolution over two dims; `torch.nn.functional.conv_transpose2d`."""
+
+    name = "relax.nn.conv2d_transpose"
+    SPATIAL: ClassVar[str] = "HW"
+    strides = opt_prop_def(Ints(default=(1, 1)))
+    padding = opt_prop_def(Ints(default=(0, 0)))
+    output_padding = opt_prop_def(Ints(default=(0, 0)))
+    dilation = opt_prop_def(Ints(default=(1, 1)))
+    groups = opt_prop_def(Int(default=1))
+    data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
+    kernel_layout = opt_prop_def(Text(default="IOHW", choices=("IOHW", "HWOI", "HWIO")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+    out_dtype = opt_prop_def(DType(default=None))

@@ -1,0 +1,196 @@
+"""Windows that move over spatial dims, of convolutions and pools: sizes, padding, layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...bounds import is_less
+from ...int_expr import IntExpr, minimum
+from ..types import TensorType
+from .language import TensorLanguage
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a window moves over one spatial dim."""
+
+    size: IntExpr
+    stride: int
+    before: int
+    after: int
+    dilation: int
+
+    @property
+    def reach(self) -> IntExpr:
+        """The length that a window covers."""
+        return (self.size - 1) * self.dilation + 1
+
+    def count(self, op_name: str, length: IntExpr, ceil_mode: bool = False) -> IntExpr:
+        """How many windows there are; with `ceil_mode` the last may hang over the end.
+
+        A window starts in the data or in the padding before it. Raises ValueError where none fits.
+        """
+        padded = length + (self.before + self.after)
+        if is_less(padded, self.reach):
+            raise ValueError(
+                f"expected spatial dims of '{op_name}' with padding to hold a window of "
+                f"{self.reach}, got {padded}"
+            )
+        last = padded - self.reach
+        if ceil_mode:
+            last = length + self.before + minimum(self.after - self.reach + self.stride - 1, -1)
+        return last // IntExpr.of(self.stride) + 1
+
+    def needed(self, count: IntExpr) -> IntExpr:
+        """The length, with what is before the data, that so many windows cover."""
+        return (count - 1) * self.stride + self.reach
+
+    def hangs_over(self, count: IntExpr, length: IntExpr) -> bool:
+        """Whether the last of so many windows may reach past the end of the data."""
+        return not is_less(self.needed(count), length + (self.before + 1))
+
+
+def spatial_ints(
+    op_name: str, name: str, values: Sequence[int], rank: int, least: int
+) -> tuple[int, ...]:
+    """One number for each spatial dim; one alone counts for all. Raises ValueError for others."""
+    if len(values) not in (1, rank) or min(values) < least:
+        lengths = "1 int" if rank == 1 else f"1 or {rank} ints"
+        raise ValueError(
+            f"expected {name} of '{op_name}' to be {lengths} of at least {least}, "
+            f"got {tuple(values)}"
+        )
+    return tuple(values) * (rank // len(values))
+
+
+def paddings(
+    op_name: str, values: Sequence[int], rank: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is added before and after each spatial dim: the same, or ``(top, left, bottom, right)``.
+
+    Raises ValueError for a wrong number of them, or negative ones.
+    """
+    if len(values) == 2 * rank and min(values) >= 0:
+        return tuple(values[:rank]), tuple(values[rank:])
+    if len(values) not in (1, rank) or min(values) < 0:
+        lengths = "1 or 2" if rank == 1 else f"1, {rank} or {2 * rank}"
+        raise ValueError(
+            f"expected padding of '{op_name}' to be {lengths} ints of at least 0, "
+            f"got {tuple(values)}"
+        )
+    each = tuple(values) * (rank // len(values))
+    return each, each
+
+
+def windows_of(
+    op_name: str, sizes: Sequence[IntExpr], attributes: dict[str, Any]
+) -> tuple[Window, ...]:
+    """The windows by `sizes` and the attributes strides, padding and dilation of an operator."""
+    rank = len(sizes)
+    strides = spatial_ints(op_name, "strides", attributes["strides"], rank, 1)
+    before, after = paddings(op_name, attributes["padding"], rank)
+    dilation = spatial_ints(op_name, "dilation", attributes["dilation"], rank, 1)
+    return tuple(map(Window, sizes, strides, before, after, dilation))
+
+
+def in_order(values: Sequence[Any], layout: str, wanted: str) -> list[Any]:
+    """Values for the letters of `layout`, such as dims or indices, in the order of `wanted`."""
+    return [values[layout.index(letter)] for letter in wanted]
+
+
+def dims_in(type_: TensorType, layout: str, wanted: str) -> list[IntExpr] | None:
+    """The dims of a tensor of that layout in another order, None where they are not known."""
+    return None if type_.dims is None else in_order(type_.dims, layout, wanted)
+
+
+def expressions(te: TensorLanguage, tensor: Any, layout: str, wanted: str) -> list[IntExpr]:
+    """The dims of a tensor expression of that layout in another order."""
+    return in_order([te.dim_expr(d) for d in tensor.shape], layout, wanted)
+
+
+def arranged(
+    te: TensorLanguage, tensor: Any, layout: str, wanted: str, dtype: str, name: str
+) -> Any:
+    """The tensor with its dims in another order, in `dtype`: itself, or a block that copies it."""
+    if layout == wanted:
+        return tensor
+    shape = in_order(tensor.shape, layout, wanted)
+    return te.compute(
+        shape, lambda *i: tensor(*in_order(i, wanted, layout)).astype(dtype), name=name
+    )
+
+
+def padded(
+    te: TensorLanguage,
+    data: Any,
+    layout: str,
+    wanted: str,
+    windows: Sequence[Window],
+    counts: Sequence[IntExpr],
+    dtype: str,
+) -> Any:
+    """The data in the layout `wanted`, with zeros around its spatial dims as windows read them.
+
+    Without padding and in the same layout it is the data itself, otherwise a copy in `dtype`. The
+    letters of spatial dims are those but N and C.
+    """
+    dims = dict(zip(wanted, expressions(te, data, layout, wanted), strict=True))
+    shape, guards = dict(dims), dict[str, tuple[int, bool]]()
+    for letter, w, count in zip(spatial_letters(wanted), windows, counts, strict=True):
+        hangs_over = w.hangs_over(count, dims[letter])
+        if w.before or hangs_over:
+            shape[letter] = w.needed(count)
+            guards[letter] = (w.before, hangs_over)
+    if not guards:
+        return arranged(te, data, layout, wanted, dtype, "T_layout")
+
+    def element(*i: Any) -> Any:
+        at, inside = dict(zip(wanted, i, strict=True)), list[Any]()
+        for letter, (before, hangs_over) in guards.items():
+            inside += [at[letter] >= before] if before else []
+            (end,) = te.tensor.shape_of([dims[letter] + before])
+            inside += [at[letter] < end] if hangs_over else []
+            at[letter] = at[letter] - before
+        found = data(*(at[letter] for letter in layout)).astype(dtype)
+        return te.if_then_else(all_of(inside), found, te.const(0, dtype))
+
+    return te.compute(te.tensor.shape_of(list(shape.values())), element, name="pad_temp")
+
+
+def all_of(conditions: Sequence[Any]) -> Any:
+    """The conjunction of conditions."""
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = result & condition
+    return result
+
+
+def spatial_letters(layout: str) -> str:
+    """The letters of a layout that are neither the batch nor channels."""
+    return "".join(letter for letter in layout if letter not in "NCOI")
+
+
+def window_slices(
+    data: NDArray[Any], windows: Sequence[Window], counts: Sequence[int], value: Any
+) -> Any:
+    """For each offset in a window, the elements of ``(N, C, spatial…)`` data that it is on.
+
+    A NumPy generator of pairs ``(offset, array of shape (N, C, *counts))``.
+    """
+    widths = [(0, 0), (0, 0)]
+    for length, w, count in zip(data.shape[2:], windows, counts, strict=True):
+        needed = w.needed(IntExpr.of(count)).constant or 0
+        widths.append((w.before, max(0, needed - length - w.before)))
+    full = np.pad(data, widths, constant_values=value)
+    sizes = [cast(int, w.size.constant) for w in windows]
+    for offset in np.ndindex(*sizes):
+        slices = [
+            slice(o * w.dilation, o * w.dilation + (count - 1) * w.stride + 1, w.stride)
+            for o, w, count in zip(offset, windows, counts, strict=True)
+        ]
+        yield offset, full[(slice(None), slice(None), *slices)]

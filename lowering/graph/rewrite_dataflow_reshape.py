@@ -1,0 +1,55 @@
+"""`rewrite-dataflow-reshape`: what only gives a tensor another shape copies nothing.
+
+    %y = relax.reshape %x shape = [n, 12, 64] : !relax.tensor<[n, 768], f32> -> …
+
+becomes
+
+    %y = relax.memory.view %x shape = [n, 12, 64] : !relax.tensor<[n, 768], f32> -> …
+
+and so do flatten, expand_dims and squeeze. In memory, the view is the operand. A function that is
+impure keeps its copies: it may pass tensors to functions that write them. TVM's
+``RewriteDataflowReshape``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import relax
+from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp
+
+
+class ViewReshape(RewritePattern):
+    """Replace an operator that keeps the elements and their order by a view."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReshapingOp, rewriter: PatternRewriter) -> None:
+        source, result = op.x.type, op.result.type
+        assert isinstance(source, relax.TensorType) and isinstance(result, relax.TensorType)
+        known = source.dims is not None and source.dtype is not None and result.dims is not None
+        if known and not isinstance(op, MemoryViewOp):
+            view = MemoryViewOp.of([op.x], {"shape": result.dims})
+            view.result.name_hint = op.result.name_hint
+            rewriter.replace(op, view)
+
+
+@dataclass(frozen=True)
+class RewriteDataflowReshapePass(ModulePass):
+    """Make views of reshapes in pure graph functions."""
+
+    name = "rewrite-dataflow-reshape"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in op.body.block.ops:
+            if isinstance(function, relax.FuncOp) and function.impure is None:
+                PatternRewriteWalker(ViewReshape()).rewrite_region(function.body)

@@ -1,0 +1,194 @@
+"""A loop that chooses by its variable becomes one loop for each choice.
+
+::
+
+    loops.for %i in (0, n) {                       loops.for %i in (0, max(0, min(m, n))) {
+      %c = arith.cmpi slt, %i, %m                    A
+      scf.if %c { A } else { B }           ⇒       }
+    }                                              loops.for %i in (max(0, min(m, n)), …) {
+                                                     B
+                                                   }
+
+The parts run together in vectors, which a choice in each iteration would prevent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects import loops, tir
+from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
+from ...dialects.nesting import operations_in
+from .scope import Scope
+from .tighten_bounds import is_known_before
+
+MAX_PARTS = 8
+"""Into so many loops one is split at most."""
+
+MAX_OPERATIONS = 64
+"""Loops with more operations in their body stay as they are: each part repeats it."""
+
+_PREDICATES = {
+    arith.CMPI_COMPARISON_OPERATIONS.index(name): (shift, holds_below)
+    for name, shift, holds_below in (
+        ("slt", 0, True),
+        ("sle", -1, True),
+        ("sge", 0, False),
+        ("sgt", -1, False),
+    )
+}
+"""For each comparison what to add to ``lhs - rhs``, and whether it holds where that is below 0."""
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A choice in a loop: the first branch is taken below `limit` alone, or from there on."""
+
+    position: int
+    limit: IntExpr
+    values: list[SSAValue]
+    holds_below: bool
+
+
+def split_loops(block: Block, parts: int = MAX_PARTS) -> None:
+    """Split the loops in a block, inner ones first."""
+    for op in list(block.ops):
+        for region in op.regions:
+            for inner in region.blocks:
+                split_loops(inner)
+        if isinstance(op, loops.ForOp):
+            _split(op, parts)
+
+
+def _split(loop: loops.ForOp, parts: int) -> int:
+    """Split a loop into at most so many; returns into how many."""
+    if parts < 2 or loop.kind.data != "serial" or loop.inits:
+        return 1
+    if sum(1 for _ in operations_in(loop)) > MAX_OPERATIONS:
+        return 1
+    choice = _first_choice(loop)
+    if choice is None:
+        return 1
+    scope = Scope(Block(), in_place=True)
+    limit = scope.expr(choice.limit, choice.values)
+    lower, extent = scope.exprs([loop.lower.data, loop.extent.data], loop.operands_)
+    middle, values = maximum(lower, minimum(limit, lower + extent)), scope.values.list
+    copy = loop.clone()
+    first = _part(copy, choice, choice.holds_below, lower, middle - lower, values)
+    second = _part(loop, choice, not choice.holds_below, middle, lower + extent - middle, values)
+    block = loop.parent
+    assert block is not None
+    block.insert_ops_before([first, second], loop)
+    loop.detach()
+    loop.erase()
+    copy.erase()
+    made = _split(first, parts - 1)
+    return made + _split(second, parts - made)
+
+
+def _first_choice(loop: loops.ForOp) -> _Choice | None:
+    """The first `scf.if` of the body itself by whose condition iterations fall in two parts."""
+    scope = Scope(Block(), in_place=True)
+    for position, op in enumerate(loop.body.block.ops):
+        match op:
+            case tir.ApplyOp():
+                scope.meaning[op.result] = scope.expr(op.expr.data, op.operands)
+            case arith.ConstantOp() if isinstance(op.result.type, IndexType):
+                scope.meaning[op.result] = IntExpr.of(cast(Any, op.value).value.data)
+            case scf.IfOp() if (found := _limit(op, loop, scope)) is not None:
+                return _Choice(position, found[0], scope.values.list, found[1])
+            case _:
+                pass
+    return None
+
+
+def _limit(op: scf.IfOp, loop: loops.ForOp, scope: Scope) -> tuple[IntExpr, bool] | None:
+    """Where the condition changes, and whether it holds below."""
+    test = op.cond.owner
+    if not isinstance(test, arith.CmpiOp) or not isinstance(test.lhs.type, IndexType):
+        return None
+    predicate = _PREDICATES.get(test.predicate.value.data)
+    if predicate is None:
+        return None
+    shift, holds_below = predicate
+    difference = scope.index(test.lhs) - scope.index(test.rhs) + shift
+    atom = scope.values.expr(loop.loop_var).as_atom
+    assert atom is not None
+    factor, rest = difference.split_on(atom) or (ZERO, ZERO)
+    if factor not in (ONE, -ONE) or not is_known_before(rest, loop, scope.values.list):
+        return None
+    # Below 0 is ``var < -rest``, or ``var >= rest + 1`` where the variable is subtracted.
+    return (-rest, holds_below) if factor == ONE else (rest + 1, not holds_below)
+
+
+def _part(
+    loop: loops.ForOp,
+    choice: _Choice,
+    holds: bool,
+    lower: IntExpr,
+    extent: IntExpr,
+    values: list[SSAValue],
+) -> loops.ForOp:
+    """The loop over a part of the iterations, in all of which the condition holds or does not."""
+    body = loop.body.block
+    op = list(body.ops)[choice.position]
+    assert isinstance(op, scf.IfOp)
+    region = op.true_region if holds else op.false_region
+    results = _inline(region, op)
+    test = op.cond.owner
+    for old, new in zip(op.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    op.detach()
+    op.erase()
+    assert isinstance(test, Operation)
+    _erase_unused(test)
+    return loops.ForOp(lower, extent, values, [], loop.detach_region(loop.body))
+
+
+def _inline(region: Region, before: Operation) -> list[SSAValue]:
+    """Move the operations of a region before an operation; returns what they yield."""
+    block = before.parent
+    assert block is not None
+    if not region.blocks:
+        return []
+    for op in list(region.block.ops):
+        op.detach()
+        if isinstance(op, scf.YieldOp):
+            results = list(op.operands)
+            op.erase()
+            return results
+        block.insert_op_before(op, before)
+    return []
+
+
+def _erase_unused(op: Operation) -> None:
+    """Erase a comparison that nothing uses, and the indices that it alone compares."""
+    if not isinstance(op, arith.CmpiOp | arith.ConstantOp | tir.ApplyOp):
+        return
+    if any(r.first_use is not None for r in op.results):
+        return
+    owners = [operand.owner for operand in op.operands]
+    op.detach()
+    op.erase()
+    for owner in owners:
+        if isinstance(owner, Operation):
+            _erase_unused(owner)
+
+
+@dataclass(frozen=True)
+class SplitLoopsPass(ModulePass):
+    """Split serial loops where a condition on their variable changes."""
+
+    name = "split-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.body.block.ops:
+            if isinstance(func, loops.FuncOp):
+                split_loops(func.body.block)

@@ -1,0 +1,159 @@
+// RUN: xrelax-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: expected out_dtype of 'relax.matmul' to be a float like float32, got int32
+relax.func @main(%x: !relax.tensor<[4, 4], f32>) -> !relax.tensor<[4, 4], f32> {
+  %0 = relax.matmul %x, %x {out_dtype = i32} : !relax.tensor<[4, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[4, 4], i32>
+  relax.return %x : !relax.tensor<[4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected rhs of 'relax.matmul' to have at least two dims to transpose, got (4,)
+relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
+  %0 = relax.matmul %x, %x {transpose_rhs = true} : !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[], f32>
+  relax.return %x : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: expected lhs (…, k) and transposed rhs (…, m, k) of 'relax.matmul' to fit, got (4, 3) and (3, 4)
+relax.func @main(%x: !relax.tensor<[4, 3], f32>, %y: !relax.tensor<[3, 4], f32>) -> !relax.tensor<[4, 3], f32> {
+  %0 = relax.matmul %x, %y {transpose_rhs = true} : !relax.tensor<[4, 3], f32>, !relax.tensor<[3, 4], f32> -> !relax.tensor<[4, 4], f32>
+  relax.return %x : !relax.tensor<[4, 3], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.outer' to have rank 1, got (4, 3)
+relax.func @main(%x: !relax.tensor<[4, 3], f32>) -> !relax.tensor<[4, 3], f32> {
+  %0 = relax.outer %x, %x : !relax.tensor<[4, 3], f32>, !relax.tensor<[4, 3], f32> -> !relax.tensor<[4, 3], f32>
+  relax.return %x : !relax.tensor<[4, 3], f32>
+}
+
+// -----
+
+// CHECK: expected channels of 'relax.nn.conv1d' to fit, got (n, 4, 8) as NCW, (2, 4, 3) as OIW and 2 groups
+relax.func @main(%x: !relax.tensor<[n, 4, 8], f32>, %w: !relax.tensor<[2, 4, 3], f32>) -> !relax.tensor<[n, 4, 8], f32> {
+  %0 = relax.nn.conv1d %x, %w {groups = 2 : i64} : !relax.tensor<[n, 4, 8], f32>, !relax.tensor<[2, 4, 3], f32> -> !relax.tensor<[n, 2, 6], f32>
+  relax.return %x : !relax.tensor<[n, 4, 8], f32>
+}
+
+// -----
+
+// CHECK: expected spatial dims of 'relax.nn.conv1d' with padding to hold a window of 5, got 4
+relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>, %w: !relax.tensor<[2, 4, 3], f32>) -> !relax.tensor<[n, 4, 4], f32> {
+  %0 = relax.nn.conv1d %x, %w {dilation = array<i64: 2>} : !relax.tensor<[n, 4, 4], f32>, !relax.tensor<[2, 4, 3], f32> -> !relax.tensor<[n, 2, 0], f32>
+  relax.return %x : !relax.tensor<[n, 4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected strides of 'relax.nn.conv1d' to be 1 int of at least 1, got (1, 2)
+relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>, %w: !relax.tensor<[2, 4, 3], f32>) -> !relax.tensor<[n, 4, 4], f32> {
+  %0 = relax.nn.conv1d %x, %w {strides = array<i64: 1, 2>} : !relax.tensor<[n, 4, 4], f32>, !relax.tensor<[2, 4, 3], f32> -> !relax.tensor<[n, 2, 2], f32>
+  relax.return %x : !relax.tensor<[n, 4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected padding of 'relax.nn.conv2d' to be 1, 2 or 4 ints of at least 0, got (1, 1, 1)
+relax.func @main(%x: !relax.tensor<[n, 1, 4, 4], f32>, %w: !relax.tensor<[1, 1, 3, 3], f32>) -> !relax.tensor<[n, 1, 4, 4], f32> {
+  %0 = relax.nn.conv2d %x, %w {padding = array<i64: 1, 1, 1>} : !relax.tensor<[n, 1, 4, 4], f32>, !relax.tensor<[1, 1, 3, 3], f32> -> !relax.tensor<[n, 1, 4, 4], f32>
+  relax.return %x : !relax.tensor<[n, 1, 4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected output_padding of 'relax.nn.conv1d_transpose' to be less than strides or dilation, got 2
+relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>, %w: !relax.tensor<[4, 2, 3], f32>) -> !relax.tensor<[n, 4, 4], f32> {
+  %0 = relax.nn.conv1d_transpose %x, %w {strides = array<i64: 2>, output_padding = array<i64: 2>} : !relax.tensor<[n, 4, 4], f32>, !relax.tensor<[4, 2, 3], f32> -> !relax.tensor<[n, 2, 11], f32>
+  relax.return %x : !relax.tensor<[n, 4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected padding of 'relax.nn.conv1d_transpose' to leave a result, got a dim of 0
+relax.func @main(%x: !relax.tensor<[n, 4, 2], f32>, %w: !relax.tensor<[4, 2, 3], f32>) -> !relax.tensor<[n, 4, 2], f32> {
+  %0 = relax.nn.conv1d_transpose %x, %w {padding = array<i64: 2>} : !relax.tensor<[n, 4, 2], f32>, !relax.tensor<[4, 2, 3], f32> -> !relax.tensor<[n, 2, 0], f32>
+  relax.return %x : !relax.tensor<[n, 4, 2], f32>
+}
+
+// -----
+
+// CHECK: expected padding of 'relax.nn.max_pool1d' to be less than a window of 2, got (2,)
+relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>) -> !relax.tensor<[n, 4, 4], f32> {
+  %0 = relax.nn.max_pool1d %x {pool_size = array<i64: 2>, padding = array<i64: 2>} : !relax.tensor<[n, 4, 4], f32> -> !relax.tensor<[n, 4, 7], f32>
+  relax.return %x : !relax.tensor<[n, 4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected output_size of 'relax.nn.adaptive_avg_pool1d' to be 1 int of at least 1, got (2, 2)
+relax.func @main(%x: !relax.tensor<[n, 4, 4], f32>) -> !relax.tensor<[n, 4, 4], f32> {
+  %0 = relax.nn.adaptive_avg_pool1d %x {output_size = array<i64: 2, 2>} : !relax.tensor<[n, 4, 4], f32> -> !relax.tensor<[n, 4, 2], f32>
+  relax.return %x : !relax.tensor<[n, 4, 4], f32>
+}
+
+// -----
+
+// CHECK: expected training of 'relax.nn.batch_norm' to be False, got True
+relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32> {
+  %0 = relax.nn.batch_norm %x, %v, %v, %v, %v {training = true} : !relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32> -> tuple<!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>, !relax.tensor<[c], f32>>
+  relax.return %x : !relax.tensor<[n, c], f32>
+}
+
+// -----
+
+// CHECK: expected gamma of 'relax.nn.layer_norm' to have shape (c,), got (n,)
+relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[n], f32>) -> !relax.tensor<[n, c], f32> {
+  %0 = relax.nn.layer_norm %x, %v, %v {axes = array<i64: -1>} : !relax.tensor<[n, c], f32>, !relax.tensor<[n], f32>, !relax.tensor<[n], f32> -> !relax.tensor<[n, c], f32>
+  relax.return %x : !relax.tensor<[n, c], f32>
+}
+
+// -----
+
+// CHECK: expected num_groups of 'relax.nn.group_norm' to divide the channels, got 4 and (n, 6, w)
+relax.func @main(%x: !relax.tensor<[n, 6, w], f32>, %v: !relax.tensor<[6], f32>) -> !relax.tensor<[n, 6, w], f32> {
+  %0 = relax.nn.group_norm %x, %v, %v {num_groups = 4 : i64, channel_axis = 1 : i64, axes = array<i64: 2>} : !relax.tensor<[n, 6, w], f32>, !relax.tensor<[6], f32>, !relax.tensor<[6], f32> -> !relax.tensor<[n, 6, w], f32>
+  relax.return %x : !relax.tensor<[n, 6, w], f32>
+}
+
+// -----
+
+// CHECK: expected axes of 'relax.nn.group_norm' without channel_axis 1, got (1, 2)
+relax.func @main(%x: !relax.tensor<[n, 6, w], f32>, %v: !relax.tensor<[6], f32>) -> !relax.tensor<[n, 6, w], f32> {
+  %0 = relax.nn.group_norm %x, %v, %v {num_groups = 3 : i64, channel_axis = 1 : i64, axes = array<i64: 1, 2>} : !relax.tensor<[n, 6, w], f32>, !relax.tensor<[6], f32>, !relax.tensor<[6], f32> -> !relax.tensor<[n, 6, w], f32>
+  relax.return %x : !relax.tensor<[n, 6, w], f32>
+}
+
+// -----
+
+// CHECK: expected query, key and value of 'relax.nn.attention' to fit, got (b, s, 3, d), (b, t, 2, d) and (b, t, 2, d)
+relax.func @main(%q: !relax.tensor<[b, s, 3, d], f32>, %k: !relax.tensor<[b, t, 2, d], f32>) -> !relax.tensor<[b, s, 3, d], f32> {
+  %0 = relax.nn.attention %q, %k, %k : !relax.tensor<[b, s, 3, d], f32>, !relax.tensor<[b, t, 2, d], f32>, !relax.tensor<[b, t, 2, d], f32> -> !relax.tensor<[b, s, 3, d], f32>
+  relax.return %q : !relax.tensor<[b, s, 3, d], f32>
+}
+
+// -----
+
+// CHECK: expected bias of 'relax.nn.attention' to broadcast to (b, h, s, s), got (h, s)
+relax.func @main(%q: !relax.tensor<[b, s, h, d], f32>, %m: !relax.tensor<[h, s], f32>) -> !relax.tensor<[b, s, h, d], f32> {
+  %0 = relax.nn.attention %q, %q, %q bias %m : !relax.tensor<[h, s], f32> : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
+  relax.return %q : !relax.tensor<[b, s, h, d], f32>
+}
+
+// -----
+
+// CHECK: expected subscripts of 'relax.einsum' for tensors of rank 2 and 1, got 'ij,jk->ik'
+relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32> {
+  %0 = relax.einsum %x, %v {subscripts = "ij,jk->ik"} : (!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32>
+  relax.return %x : !relax.tensor<[n, c], f32>
+}
+
+// -----
+
+// CHECK: expected shapes of 'relax.einsum' to fit 'ij,i->ij', got (n, c) and (c,)
+relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32> {
+  %0 = relax.einsum %x, %v {subscripts = "ij,i->ij"} : (!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32>
+  relax.return %x : !relax.tensor<[n, c], f32>
+}

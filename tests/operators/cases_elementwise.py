@@ -1,0 +1,72 @@
+"""Cases of elementwise operators of two tensors: arithmetic, comparisons, logic, bits."""
+
+from __future__ import annotations
+
+from drawing import ALL, FLOATS, INTEGERS, NUMBERS, Draw
+from harness import Case, torch
+
+
+def pair(d: Draw, low: float = -3, high: float = 3, special: bool = True):
+    """Two operands that broadcast, in either order."""
+    shape = d.shape()
+    operands = [d.array(s, low, high, special=special) for s in (shape, d.broadcastable(shape))]
+    d.rng.shuffle(operands)
+    return operands, {}
+
+
+def dividend(d: Draw):
+    """Divisors are not 0 for integers, where PyTorch ends the process."""
+    (x, y), _ = pair(d, -9, 9)
+    return [x, y if d.dtype in FLOATS else y + (y == 0).astype(y.dtype)], {}
+
+
+def base_and_exponent(d: Draw):
+    (x, y), _ = pair(d, -3, 3)
+    return [x, y], {}
+
+
+def counted(d: Draw):
+    return pair(d, -10, 70)
+
+
+def triple(d: Draw):
+    shape = d.shape()
+    return [d.array(s) for s in (shape, d.broadcastable(shape), d.broadcastable(shape))], {}
+
+
+def fused(x, y, z):
+    wide = torch.float64 if x.dtype.is_floating_point else x.dtype
+    return (x.to(wide) * y.to(wide) + z.to(wide)).to(x.dtype)
+
+
+def few(d: Draw):
+    """Values that are often equal."""
+    return pair(d, -1, 1) if d.dtype in INTEGERS else pair(d)
+
+
+CASES = (
+    Case("relax.add", pair, lambda x, y: x + y, NUMBERS),
+    Case("relax.subtract", pair, lambda x, y: x - y, NUMBERS),
+    Case("relax.multiply", pair, lambda x, y: x * y, NUMBERS),
+    Case("relax.divide", pair, lambda x, y: x / y, FLOATS),
+    Case("relax.floor_divide", dividend, lambda x, y: torch.floor_divide(x, y), NUMBERS),
+    Case("relax.mod", dividend, lambda x, y: torch.remainder(x, y), NUMBERS),
+    Case("relax.power", base_and_exponent, lambda x, y: torch.pow(x, y), NUMBERS),
+    Case("relax.ewise_fma", triple, fused, NUMBERS),
+    Case("relax.maximum", pair, lambda x, y: torch.maximum(x, y), ALL),
+    Case("relax.minimum", pair, lambda x, y: torch.minimum(x, y), ALL),
+    Case("relax.equal", few, lambda x, y: x == y, ALL),
+    Case("relax.not_equal", few, lambda x, y: x != y, ALL),
+    Case("relax.less", few, lambda x, y: x < y, ALL),
+    Case("relax.less_equal", few, lambda x, y: x <= y, ALL),
+    Case("relax.greater", few, lambda x, y: x > y, ALL),
+    Case("relax.greater_equal", few, lambda x, y: x >= y, ALL),
+    Case("relax.logical_and", few, lambda x, y: torch.logical_and(x, y), ALL),
+    Case("relax.logical_or", few, lambda x, y: torch.logical_or(x, y), ALL),
+    Case("relax.logical_xor", few, lambda x, y: torch.logical_xor(x, y), ALL),
+    Case("relax.bitwise_and", pair, lambda x, y: x & y, (*INTEGERS, "bool")),
+    Case("relax.bitwise_or", pair, lambda x, y: x | y, (*INTEGERS, "bool")),
+    Case("relax.bitwise_xor", pair, lambda x, y: x ^ y, (*INTEGERS, "bool")),
+    Case("relax.left_shift", counted, lambda x, y: torch.bitwise_left_shift(x, y), INTEGERS),
+    Case("relax.right_shift", counted, lambda x, y: torch.bitwise_right_shift(x, y), INTEGERS),
+)

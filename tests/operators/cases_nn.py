@@ -1,0 +1,375 @@
+"""Cases of neural network operators: products, convolutions, pools, normalisations, attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drawing import FLOATS, NUMBERS, Draw
+from harness import Case, all_symbolic, torch
+
+SUM_RTOL = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 1e-5, "float64": 1e-12}
+SUM_ATOL = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 2e-5, "float64": 1e-12}
+"""For sums of some hundred products of numbers up to 3, which may cancel."""
+
+KERNEL_LETTERS = {1: ("OIW", "WIO", "OWI"), 2: ("OIHW", "HWIO", "OHWI")}
+"""Layouts of weights by the number of spatial dims, PyTorch's first."""
+
+
+def summed(operator: str, draw: Any, function: Any, dtypes: Any = FLOATS, **options: Any) -> Case:
+    return Case(operator, draw, function, dtypes, SUM_RTOL, SUM_ATOL, **options)
+
+
+def matrices(d: Draw):
+    n, k, m = d.size(), d.size(), d.size()
+    batch = d.shape(0, 2)
+    transposed = d.chance(40)
+    lhs = (k,) if d.chance(15) else (*batch, n, k)
+    rhs = (m, k) if transposed else (k, m)
+    rhs = (*d.broadcastable(batch), *rhs) if d.chance(85) or transposed else (k,)
+    return [d.array(lhs), d.array(rhs)], {"transpose_rhs": True} if transposed else {}
+
+
+def matmul(lhs: Any, rhs: Any, transpose_rhs: bool = False, out_dtype: str | None = None):
+    if out_dtype is not None:
+        lhs, rhs = lhs.to(getattr(torch, out_dtype)), rhs.to(getattr(torch, out_dtype))
+    return lhs @ (rhs.mT if transpose_rhs else rhs)
+
+
+def widened(d: Draw):
+    operands, attributes = matrices(d)
+    wide = {"int8": "int32", "uint8": "int32", "float16": "float32", "bfloat16": "float32"}
+    return operands, {**attributes, "out_dtype": wide[d.dtype]}
+
+
+def linear_operands(d: Draw):
+    k, m = d.size(), d.size()
+    bias = [d.array((m,))] if d.chance(60) else []
+    return [d.array((*d.shape(0, 2), k)), d.array((m, k)), *bias], {}
+
+
+def vectors(d: Draw):
+    return [d.array((d.size(),)), d.array((d.size(),))], {}
+
+
+SUBSCRIPTS = (
+    "ij,jk->ik", "ij,jk", "bij,bkj->bik", "ij->ji", "ii->i", "ij->", "i,j->ij", "ij,kj,kl->il",
+    "...ij,...jk->...ik", "b...,b...->...", "bhid,bhjd->bhij",
+)  # fmt: skip
+
+
+def letters_and_tensors(d: Draw):
+    subscripts = d.pick(SUBSCRIPTS)
+    sizes, batch = {c: d.size() for c in "bdhijkl"}, d.shape(0, 2)
+    arrays = []
+    for own in subscripts.partition("->")[0].split(","):
+        before, dots, after = own.partition("...")
+        inner = d.broadcastable(batch) if dots else ()
+        arrays.append(d.array((*(sizes[c] for c in before), *inner, *(sizes[c] for c in after))))
+    return arrays, {"subscripts": subscripts}
+
+
+def einsum(*tensors: Any, subscripts: str):
+    return torch.einsum(subscripts, *tensors)
+
+
+def window(d: Draw, rank: int, least: int, size: str | None):
+    """Attributes of windows, and sizes of data that hold them."""
+    sizes = [d.integer(1, 3) for _ in range(rank)]
+    dilation = [d.pick((1, 1, 2)) for _ in range(rank)]
+    limits = [(s - 1) * t for s, t in zip(sizes, dilation, strict=True)]
+    before = [d.integer(0, limit // 2) for limit in limits]
+    reach = [limit + 1 for limit in limits]
+    data = [max(r - 2 * b, 1) + d.integer(least, 7) for r, b in zip(reach, before, strict=True)]
+    strides = [d.pick((1, 1, 2, 3)) for _ in range(rank)]
+    attributes: dict[str, Any] = {"strides": strides, "padding": before, "dilation": dilation}
+    return data, sizes, attributes if size is None else {size: sizes, **attributes}
+
+
+def convolution(rank: int):
+    def draw(d: Draw):
+        data, sizes, attributes = window(d, rank, 0, None)
+        groups, own, each = d.pick((1, 1, 2, 3)), d.integer(1, 3), d.integer(1, 3)
+        if d.chance(25):
+            groups, own, each = d.integer(2, 5), 1, 1
+        x = d.array((d.size(1), groups * own, *data))
+        kernel = d.pick(KERNEL_LETTERS[rank])
+        dims = dict(zip(KERNEL_LETTERS[rank][0], (groups * each, own, *sizes), strict=True))
+        last = d.chance(30)
+        layout = ("NWC", "NHWC")[rank - 1] if last else ("NCW", "NCHW")[rank - 1]
+        attributes |= {"groups": groups, "kernel_layout": kernel, "data_layout": layout}
+        x = x.transpose(0, *range(2, 2 + rank), 1) if last else x
+        return [x.copy(), d.array([dims[c] for c in kernel])], attributes
+
+    return draw
+
+
+def first(x: Any, layout: str):
+    return x.movedim(-1, 1) if layout.endswith("C") else x
+
+
+def convolve(rank: int, name: str):
+    def run(x: Any, w: Any, kernel_layout: str, data_layout: str, strides: Any, **options: Any):
+        own = KERNEL_LETTERS[rank][0]
+        if "transpose" in name:
+            own, kernel_layout = own.replace("OI", "IO"), kernel_layout
+        weight = w.permute([kernel_layout.index(c) for c in own])
+        data = first(x, data_layout)
+        if not x.is_floating_point():  # PyTorch has not all of them for integers
+            data, weight = data.double(), weight.double()
+        result = getattr(torch.nn.functional, name)(data, weight, stride=strides, **options)
+        result = result if x.is_floating_point() else result.long().to(x.dtype)
+        return result.movedim(1, -1) if data_layout.endswith("C") else result
+
+    return run
+
+
+def transposed(rank: int):
+    def draw(d: Draw):
+        data, sizes, attributes = window(d, rank, 1, None)
+        groups, own, each = d.pick((1, 1, 2, 3)), d.integer(1, 3), d.integer(1, 3)
+        extra = [d.integer(0, s - 1) for s in attributes["strides"]]
+        size = [
+            (n - 1) * s - 2 * p + (k - 1) * t + 1 + e
+            for n, s, p, k, t, e in zip(
+                data, attributes["strides"], attributes["padding"], sizes,
+                attributes["dilation"], extra, strict=True,
+            )
+        ]  # fmt: skip
+        if min(size) < 1:
+            attributes["padding"] = [0] * rank
+        x = d.array((d.size(1), groups * own, *data))
+        w = d.array((groups * own, each, *sizes))
+        layouts = {"kernel_layout": ("IOW", "IOHW")[rank - 1]}
+        layouts["data_layout"] = ("NCW", "NCHW")[rank - 1]
+        return [x, w], {**attributes, "output_padding": extra, "groups": groups, **layouts}
+
+    return draw
+
+
+def pool(rank: int, with_dilation: bool):
+    def draw(d: Draw):
+        data, _, attributes = window(d, rank, 0, "pool_size")
+        if not with_dilation:
+            sizes = attributes["pool_size"]
+            attributes |= {"dilation": [1] * rank, "padding": [d.integer(0, s // 2) for s in sizes]}
+            data = [max(n, s) for n, s in zip(data, sizes, strict=True)]
+        else:
+            pairs = zip(attributes["pool_size"], attributes["padding"], strict=True)
+            attributes["padding"] = [min(s // 2, p) for s, p in pairs]
+            reach = zip(attributes["pool_size"], attributes["dilation"], strict=True)
+            data = [max(n, (s - 1) * t + 1) for n, (s, t) in zip(data, reach, strict=True)]
+        attributes |= {"ceil_mode": d.chance(40), "count_include_pad": d.chance(50)}
+        return [d.array((d.size(1), d.size(1), *data), special=d.chance(30))], attributes
+
+    return draw
+
+
+def max_pool(rank: int):
+    def run(x: Any, pool_size: Any, strides: Any, count_include_pad: bool, **options: Any):
+        return getattr(torch.nn.functional, f"max_pool{rank}d")(x, pool_size, strides, **options)
+
+    return run
+
+
+def avg_pool(rank: int):
+    def run(x: Any, pool_size: Any, strides: Any, dilation: Any, **options: Any):
+        return getattr(torch.nn.functional, f"avg_pool{rank}d")(x, pool_size, strides, **options)
+
+    return run
+
+
+def adaptive(rank: int):
+    def draw(d: Draw):
+        data = [d.size(1) for _ in range(rank)]
+        size = [d.integer(1, 5) for _ in range(rank)]
+        return [d.array((d.size(1), d.size(1), *data))], {"output_size": size}
+
+    return draw
+
+
+def batch_norm_operands(d: Draw):
+    shape = d.shape(2, 4, 1)
+    axis = d.pick((1, -1)) if len(shape) > 1 else 0
+    channels = (shape[axis],)
+    vectors = [d.array(channels) for _ in range(3)]
+    flags = {"center": d.chance(80), "scale": d.chance(80)}
+    epsilon = {"epsilon": 1e-3} if d.chance(40) else {}
+    return [d.array(shape), *vectors, d.array(channels, 0.1, 3)], {"axis": axis, **epsilon, **flags}
+
+
+def batch_norm(
+    x: Any,
+    g: Any,
+    b: Any,
+    m: Any,
+    v: Any,
+    axis: int,
+    center: bool,
+    scale: bool,
+    epsilon: Any = 1e-5,
+):
+    weight, bias = g if scale else None, b if center else None
+    result = torch.nn.functional.batch_norm(
+        x.movedim(axis, 1), m, v, weight, bias, False, 0, epsilon
+    )
+    return result.movedim(1, axis), m, v
+
+
+def layer_norm_operands(d: Draw):
+    shape = d.shape(1, 4, 1)
+    count = d.integer(1, len(shape))
+    flags = {"center": d.chance(80), "scale": d.chance(80)}
+    own = shape[len(shape) - count :]
+    axes = [a - count for a in range(count)]
+    x = d.array(shape)
+    return [x, d.array(own), d.array(own)], {"axes": axes, **flags}
+
+
+def layer_norm(x: Any, g: Any, b: Any, axes: Any, center: bool, scale: bool):
+    return torch.nn.functional.layer_norm(
+        x, x.shape[len(x.shape) - len(axes) :], g if scale else None, b if center else None
+    )
+
+
+def rms_norm_operands(d: Draw):
+    (x, g, _), attributes = layer_norm_operands(d)
+    return [x, g], {"axes": attributes["axes"]}
+
+
+def rms_norm(x: Any, g: Any, axes: Any):
+    return torch.nn.functional.rms_norm(x, x.shape[len(x.shape) - len(axes) :], g, 1e-5)
+
+
+def group_norm_operands(d: Draw):
+    groups, each = d.integer(1, 3), d.integer(1, 3)
+    shape = (d.size(1), groups * each, *d.shape(1, 2, 1))
+    vectors = [d.array((shape[1],)) for _ in range(2)]
+    attributes = {"num_groups": groups, "channel_axis": 1, "axes": list(range(2, len(shape)))}
+    return [d.array(shape), *vectors], {**attributes, "center": d.chance(80), "scale": d.chance(80)}
+
+
+def group_norm(x: Any, g: Any, b: Any, num_groups: int, center: bool, scale: bool, **_: Any):
+    weight, bias = g if scale else None, b if center else None
+    return torch.nn.functional.group_norm(x, num_groups, weight, bias)
+
+
+def instance_norm_operands(d: Draw):
+    operands, attributes = group_norm_operands(d)
+    while operands[0][0, 0].size < 4:
+        operands, attributes = group_norm_operands(d)
+    return operands, {n: v for n, v in attributes.items() if n != "num_groups"}
+
+
+def instance_norm(x: Any, g: Any, b: Any, center: bool, scale: bool, **_: Any):
+    weight = {"weight": g} if scale else {}
+    return torch.nn.functional.instance_norm(x, **weight, **({"bias": b} if center else {}))
+
+
+def attention_operands(d: Draw):
+    batch, queries, keys, size = (d.size(1) for _ in range(4))
+    key_heads, repeats = d.integer(1, 3), d.pick((1, 1, 2))
+    heads, value_size = key_heads * repeats, d.size(1)
+    operands = [
+        d.array((batch, queries, heads, size), -1, 1),
+        d.array((batch, keys, key_heads, size), -1, 1),
+        d.array((batch, keys, key_heads, value_size)),
+    ]
+    if d.chance(50):
+        bias = d.array(d.broadcastable((batch, heads, queries, keys)))
+        if d.dtype in ("float32", "float64") and d.chance(50):
+            bias[d.numpy.random(bias.shape) < 0.5] = float("-inf")
+        operands.append(bias)
+    attributes: dict[str, Any] = {"scale": 0.3} if d.chance(30) else {}
+    causal = d.pick((None, "TopLeft", "BottomRight"))
+    return operands, attributes if causal is None else {**attributes, "causal_mask": causal}
+
+
+def attention(
+    q: Any, k: Any, v: Any, bias: Any = None, scale: Any = None, causal_mask: str | None = None
+):
+    repeats, queries, keys = q.shape[2] // k.shape[2], q.shape[1], k.shape[1]
+    mask = torch.zeros((1, 1, queries, keys), dtype=q.dtype) if bias is None else bias
+    if causal_mask is not None:
+        offset = keys - queries if causal_mask == "BottomRight" else 0
+        visible = torch.ones((queries, keys), dtype=torch.bool).tril(offset)
+        mask = mask.masked_fill(~visible, float("-inf"))
+    mask = mask.expand(q.shape[0], q.shape[2], queries, keys)
+    k, v = (x.repeat_interleave(repeats, dim=2) for x in (k, v))
+    q, k, v = (x.movedim(1, 2) for x in (q, k, v))
+    found = torch.nn.functional.scaled_dot_product_attention(q, k, v, mask, scale=scale)
+    return found.movedim(1, 2)
+
+
+def grouped_symbols(shapes: Any, attributes: Any) -> Any:
+    """Symbols for sizes other than 1; only for batch and spatial dims where there are groups."""
+    changed = all_symbolic(shapes, attributes)[0]
+    if attributes.get("groups", attributes.get("num_groups", 1)) == 1:
+        return changed, attributes
+    axis = len(shapes[0]) - 1 if attributes.get("data_layout", "").endswith("C") else 1
+    data = list(changed[0])
+    data[axis] = shapes[0][axis]
+    return [tuple(data), *shapes[1:]], attributes
+
+
+def head_symbols(shapes: Any, attributes: Any) -> Any:
+    """Symbols for sizes other than 1, but not for heads that several share."""
+    if shapes[0][2] == shapes[1][2]:
+        return all_symbolic(shapes, attributes)
+    heads = {shapes[0][2], shapes[1][2]}
+    changed = all_symbolic(shapes, attributes)[0]
+    kept = [
+        tuple(s if s in heads else c for s, c in zip(shape, new, strict=True))
+        for shape, new in zip(shapes, changed, strict=True)
+    ]
+    return kept, attributes
+
+
+def adaptive_case(kind: str, rank: int) -> Case:
+    name = f"adaptive_{kind}_pool{rank}d"
+
+    def run(x: Any, output_size: Any):
+        return getattr(torch.nn.functional, name)(x, output_size)
+
+    return summed(f"relax.nn.{name}", adaptive(rank), run)
+
+
+SHORT = ("int8", "uint8", "float16", "bfloat16")
+CONVOLVED = (*FLOATS, "int8", "int32")
+POOLED = (*FLOATS, "int8", "int32", "uint8")
+
+CASES = (
+    summed("relax.matmul", matrices, matmul, NUMBERS),
+    summed("relax.matmul", widened, matmul, SHORT, note="out_dtype"),
+    summed("relax.linear", linear_operands, lambda *x: torch.nn.functional.linear(*x), NUMBERS),
+    summed("relax.einsum", letters_and_tensors, einsum),
+    Case("relax.outer", vectors, lambda x, y: torch.outer(x, y), NUMBERS),
+    *(
+        summed(
+            f"relax.nn.conv{r}d",
+            convolution(r),
+            convolve(r, f"conv{r}d"),
+            CONVOLVED,
+            symbolic=grouped_symbols,
+        )
+        for r in (1, 2)
+    ),
+    *(
+        summed(
+            f"relax.nn.conv{r}d_transpose",
+            transposed(r),
+            convolve(r, f"conv_transpose{r}d"),
+            symbolic=grouped_symbols,
+        )
+        for r in (1, 2)
+    ),
+    Case("relax.nn.max_pool1d", pool(1, True), max_pool(1), FLOATS),
+    Case("relax.nn.max_pool2d", pool(2, True), max_pool(2), POOLED),
+    *(summed(f"relax.nn.avg_pool{r}d", pool(r, False), avg_pool(r)) for r in (1, 2)),
+    *(adaptive_case(kind, rank) for kind in ("avg", "max") for rank in (1, 2)),
+    summed("relax.nn.batch_norm", batch_norm_operands, batch_norm),
+    summed("relax.nn.layer_norm", layer_norm_operands, layer_norm),
+    summed("relax.nn.rms_norm", rms_norm_operands, rms_norm),
+    summed("relax.nn.group_norm", group_norm_operands, group_norm, symbolic=grouped_symbols),
+    summed("relax.nn.instance_norm", instance_norm_operands, instance_norm),
+    summed("relax.nn.attention", attention_operands, attention, symbolic=head_symbols),
+)

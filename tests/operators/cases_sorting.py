@@ -1,0 +1,72 @@
+"""Cases of operators that bring elements into order."""
+
+from __future__ import annotations
+
+from drawing import ALL, Draw
+from harness import Case, torch
+
+from xrelax.dialects.int_expr import sym
+
+
+def drawn(d: Draw, least: int = 0):
+    shape = d.shape(1, 3, least=least)
+    return shape, d.axis(len(shape)), [d.array(shape, special=d.chance(50))]
+
+
+def sort(d: Draw):
+    _, axis, arrays = drawn(d)
+    return arrays, {"axis": axis, "descending": d.chance(50)}
+
+
+def torch_sort(data, axis, descending):
+    return torch.sort(data, dim=axis, descending=descending, stable=True).values
+
+
+def argsort(d: Draw):
+    arrays, attributes = sort(d)
+    return arrays, {**attributes, "dtype": d.pick(("int32", "int64"))}
+
+
+def torch_argsort(data, axis, descending, dtype):
+    order = torch.sort(data, dim=axis, descending=descending, stable=True).indices
+    return order.to(getattr(torch, dtype))
+
+
+def topk(d: Draw):
+    shape, axis, arrays = drawn(d, least=1)
+    k, kind = d.integer(1, shape[axis]), d.pick(("both", "values", "indices"))
+    attributes = {"k": k, "axis": axis, "ret_type": kind, "largest": d.chance(50)}
+    return arrays, {**attributes, "dtype": d.pick(("int32", "int64"))}
+
+
+def topk_of_many(d: Draw):
+    """Lines that are long enough to be taken block by block, with many equal elements."""
+    data = d.array((2, d.integer(700, 800)), special=d.chance(50))
+    return [data], {
+        "k": d.integer(1, 3),
+        "axis": 1,
+        "ret_type": "both",
+        "largest": d.chance(50),
+        "dtype": "int64",
+    }
+
+
+def torch_topk(data, k, axis, ret_type, largest, dtype):
+    # Which of equal elements torch.topk takes is not defined.
+    found = torch.sort(data, dim=axis, descending=largest, stable=True)
+    values, indices = (x.narrow(axis, 0, k) for x in found)
+    indices = indices.to(getattr(torch, dtype))
+    return {"both": (values, indices), "values": values, "indices": indices}[ret_type]
+
+
+def symbolic_rows(shapes, attributes):
+    """A symbol for the number of lines alone."""
+    return [(sym("n"), shapes[0][1])], attributes
+
+
+CASES = (
+    Case("relax.sort", sort, torch_sort, ALL),
+    Case("relax.argsort", argsort, torch_argsort, ALL),
+    Case("relax.topk", topk, torch_topk, ALL),
+    Case("relax.topk", topk_of_many, torch_topk, ALL, symbolic=symbolic_rows, note="many"),
+)

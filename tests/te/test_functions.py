@@ -1,0 +1,99 @@
+"""Scalar functions, truth values, shared values and running sums in tensor expressions."""
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelax import te
+from xrelax.reference.evaluate import evaluate
+
+
+def run(tensors, *arrays):
+    """The last tensor, computed by a kernel of all of them."""
+    result = tensors[-1]
+    kernel = te.create_prim_func(tensors).op.clone()
+    shape = [d if isinstance(d, int) else len(arrays[0]) for d in result.shape]
+    out = np.zeros(shape, result.dtype)
+    return evaluate(ModuleOp([kernel]), "main", [*arrays, out])[-1]
+
+
+@pytest.mark.parametrize(
+    "name", "exp log sqrt tanh sin cos floor ceil trunc abs erf sigmoid rsqrt log1p isnan".split()
+)
+def test_functions_have_the_names_that_scripts_have(name):
+    x = te.placeholder((4,), "float64", name="X")
+    y = te.compute((4,), lambda i: getattr(te, name)(x[i]), name="Y")
+    values = np.array([0.25, 1.0, 2.5, 4.0])
+    found = run([x, y], values)
+    special = {"sigmoid": 1 / (1 + np.exp(-values)), "rsqrt": 1 / np.sqrt(values)}
+    if name == "erf":
+        assert found[1] == pytest.approx(0.8427007929497149)
+    else:
+        expected = special[name] if name in special else getattr(np, name)(values)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_unknown_functions():
+    assert "exp" in dir(te) and "sum" in dir(te)
+    with pytest.raises(AttributeError, match=r"module 'xrelax\.te' has no attribute 'tanhh'"):
+        te.tanhh
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32"])
+def test_powers_of_integers(dtype):
+    x, y = (te.placeholder((5,), dtype, name=n) for n in "XY")
+    z = te.compute((5,), lambda i: te.power(x[i], y[i]), name="Z")
+    assert z.dtype == dtype
+    base, exponent = np.array([2, 3, 1, 0, 7], dtype), np.array([3, 40, 9, 0, 2], dtype)
+    expected = [(int(b) ** int(e)) % 2**32 for b, e in zip(base, exponent, strict=True)]
+    np.testing.assert_array_equal(run([x, y, z], base, exponent), np.array(expected).astype(dtype))
+
+
+def test_truth_values():
+    x = te.placeholder((3, 4), "int32", name="X")
+    k = te.reduce_axis((0, 4), name="k")
+    values = np.array([[0, 0, 0, 0], [1, 0, 2, 0], [1, 1, 3, 4]], "int32")
+    some = te.compute((3,), lambda i: te.any(x[i, k], axis=k), name="S")
+    np.testing.assert_array_equal(run([x, some], values), [False, True, True])
+    every = te.compute((3,), lambda i: te.all(x[i, k], axis=k), name="E")
+    np.testing.assert_array_equal(run([x, every], values), [False, False, True])
+    both = te.compute((3,), lambda i: te.all(x[i, 0], x[i, 1] < 1, i > 0), name="B")
+    np.testing.assert_array_equal(run([x, both], values), [False, True, False])
+    one = te.compute((3,), lambda i: te.any(x[i, 1] > 0, i < 1), name="O")
+    np.testing.assert_array_equal(run([x, one], values), [True, False, True])
+
+
+def test_a_shared_value_is_computed_once():
+    x = te.placeholder((4,), "float32", name="X")
+    y = te.compute((4,), lambda i: te.let(lambda e: e * e + e, te.exp(x[i])), name="Y")
+    assert str(te.create_prim_func([x, y]).op).count("math.exp") == 1
+    values = np.arange(4, dtype="float32") / 4
+    np.testing.assert_allclose(run([x, y], values), np.exp(values) ** 2 + np.exp(values), rtol=1e-6)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_scan(axis):
+    x = te.placeholder((3, 4), "int32", name="X")
+
+    def element(before, i, j):
+        at, last = (i, (i - 1, j)) if axis == 0 else (j, (i, j - 1))
+        return te.if_then_else(at > 0, before(*last) + x(i, j), x(i, j))
+
+    y = te.scan((3, 4), axis, element, "int32", name="Y")
+    values = np.arange(12, dtype="int32").reshape(3, 4)
+    np.testing.assert_array_equal(run([x, y], values), np.cumsum(values, axis))
+
+
+def test_symbols_of_elements_alone_are_parameters():
+    n = te.var("n")
+    x = te.placeholder((4,), "int64", name="X")
+    y = te.compute((4,), lambda i: x[i] + n, name="Y")
+    function = te.create_prim_func([x, y]).op
+    assert function.names == ("X", "Y", "n")
+
+
+def test_constants_are_folded_as_python_does():
+    for a in (-7, -1, 3):
+        for b in (-3, 2):
+            quotient, rest = te.const(a, "int8") // te.const(b, "int8"), te.const(a) % te.const(b)
+            assert (int(quotient), int(rest)) == (a // b, a % b)
