@@ -10,22 +10,24 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...dialects import tir
-from .register_tile import tile_reductions
+from .compact import compact_buffers
+from .merge import merge_consumers, merge_rows
+from .register_tile import IS_SCHEDULED, tile_reductions
 
 Rule = Callable[[tir.PrimFuncOp], None]
 
-RULES: tuple[Rule, ...] = (tile_reductions,)
-"""The rules, applied in order to every PrimFunc."""
+RULES: tuple[Rule, ...] = (merge_rows, tile_reductions, merge_consumers, compact_buffers)
+"""The rules, applied in order to every PrimFunc that is not scheduled already."""
 
 
 @dataclass(frozen=True)
 class ScheduleDefaultPass(ModulePass):
-    """Apply the default rules to every PrimFunc of the module."""
+    """Apply the default rules to every PrimFunc without the attribute ``tir.is_scheduled``."""
 
     name = "schedule-default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in list(op.body.block.ops):
-            if isinstance(function, tir.PrimFuncOp):
+            if isinstance(function, tir.PrimFuncOp) and function.attr(IS_SCHEDULED) is None:
                 for rule in RULES:
                     rule(function)

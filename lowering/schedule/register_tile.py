@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects import tir
-from ...dialects.int_expr import ONE, Arg, IntExpr
+from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.sym import exprs_of
 from .nest import Loop, Nest
 
@@ -31,6 +31,8 @@ COLUMN_TILES, LONE_COLUMN_TILES = (4, 5, 3, 2), (2, 3)
 since every column then brings an operand of its own and shares nothing but one load."""
 ROW_TILES = (4, 5, 3, 2)
 REDUCTION_TILES = (4, 3, 2)
+LEAST_DOT = 16
+"""Fewer terms, as of a convolution's window, are not worth vectors along the reduction."""
 REDUCTION_BLOCK = 256
 """Rows of the second operand that stay in the cache while all rows of the result are updated."""
 
@@ -135,13 +137,15 @@ def _is_contiguous(reduction: _Reduction, axis: int) -> bool:
 
 def _rearrange(reduction: _Reduction) -> bool:
     innermost = max(reduction.reduce)
-    if _is_contiguous(reduction, innermost):
-        return _tile_dot(reduction)
     rows = [
         axis
         for axis in reduction.spatial
         if _step(reduction.write, axis) == ONE and _is_contiguous(reduction, axis)
     ]
+    length = reduction.reduce[innermost].extent.constant
+    is_window = bool(rows) and length is not None and length < LEAST_DOT
+    if _is_contiguous(reduction, innermost) and not is_window:
+        return _tile_dot(reduction)
     return _tile_rows(reduction, rows[-1]) if rows else False
 
 
@@ -169,10 +173,26 @@ def _tile_dot(reduction: _Reduction) -> bool:
     return bool(inner)
 
 
+def _sharing_last(reduction: _Reduction, row: int) -> list[Loop]:
+    """The other spatial loops, last one whose steps use the same part of what moves with the row.
+
+    That is the loop over rows of a product, and the one over a convolution's output channels.
+    """
+    moving = [o for o in reduction.reads if _step(o, row) == ONE]
+    loops = {a: loop for a, loop in reduction.spatial.items() if a != row}
+    sharing = [
+        a
+        for a, loop in loops.items()
+        if _factor(loop, ROW_TILES) is not None and all(_step(o, a) == ZERO for o in moving)
+    ]
+    last = sharing[-1:]
+    return [*(loop for a, loop in loops.items() if a not in last), *(loops[a] for a in last)]
+
+
 def _tile_rows(reduction: _Reduction, axis: int) -> bool:
     """A contiguous spatial loop innermost; rows and reduction steps share the result's traffic."""
     nest, row = reduction.nest, reduction.spatial[axis]
-    outer = [loop for a, loop in reduction.spatial.items() if a != axis]
+    outer = _sharing_last(reduction, axis)
     reduce, blocks, inner = list(reduction.reduce.values()), list[Loop](), list[Loop]()
     last = reduce[-1]
     if (

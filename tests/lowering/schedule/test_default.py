@@ -95,3 +95,31 @@ def test_tiles_vectorize():
     mod = from_source(program(64, 128, 512, "W[vk, vj]"))
     optimized = relax.build(mod).attributes["optimized_llvm_ir"]()
     assert re.search(r"fmul [a-z ]*<\d+ x float>", optimized)
+
+
+@pytest.mark.parametrize("kind", ["range", "T.parallel", "T.vectorized", "T.unroll"])
+def test_nests_of_every_kind_of_loop_are_merged_or_left(kind):
+    text = f"""
+@T.prim_func
+def kernel(X: T.Buffer((12, 16), "float32"), Y: T.Buffer((12, 16), "float32")):
+    S = T.alloc_buffer((12, 16), "float32")
+    M = T.alloc_buffer((12,), "float32")
+    for i in {kind}(12):
+        for j in {kind if kind != "T.parallel" else "range"}(16):
+            with T.block("S"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                S[vi, vj] = X[vi, vj] * T.float32(2)
+    for i, k in T.grid(12, 16):
+        with T.block("M"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                M[vi] = T.float32(0)
+            M[vi] = M[vi] + S[vi, vk]
+    for i, j in T.grid(12, 16):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi, vj] - M[vi]
+"""
+    x, y = whole_numbers((12, 16), 0), np.zeros((12, 16), np.float32)
+    relax.build(from_source(text), check=True)["kernel"](x, y)
+    np.testing.assert_array_equal(y, 2 * x - 2 * x.sum(1, keepdims=True))

@@ -1,0 +1,228 @@
+"""Patterns of graph values: which operators lead to a value, of which types, with which attributes.
+
+``is_op("relax.add")(is_op("relax.matmul")(wildcard(), wildcard()), is_const())`` matches the value
+of an addition of a constant to a product. A pattern that stands in several places has to match
+one and the same value in all of them. The counterpart is TVM's ``relax.dpl``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from ...dialects import relax
+from ...dialects.dtypes import element_type
+from ...dialects.int_expr import IntExpr
+from .values import canonical
+
+Matches: TypeAlias = "dict[Pattern, SSAValue]"
+"""The value that each part of a pattern has matched."""
+
+
+class Pattern(ABC):
+    """What values may look like; patterns are compared by identity."""
+
+    is_operation = False
+    """Whether what it matches is an operation that a fused function takes in."""
+
+    def match_value(self, value: SSAValue, found: Matches | None = None) -> Matches | None:
+        """What the parts of the pattern match if it matches a value, else `None`."""
+        known, value = found or {}, canonical(value)
+        if self in known:
+            return known if known[self] is value else None
+        inner = self.match_parts(value, known)
+        return None if inner is None else {**inner, self: value}
+
+    @abstractmethod
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        """`found` with what the parts match, `None` where this is not such a value."""
+
+    @abstractmethod
+    def copy(self) -> Pattern:
+        """The same pattern with another identity, as all of its parts."""
+
+    def where(self, accepts: Callable[[SSAValue], bool]) -> Pattern:
+        """The pattern, for those values only that `accepts` takes."""
+        return Constrained(self, accepts)
+
+
+class Wildcard(Pattern):
+    """Any value."""
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        return found
+
+    def copy(self) -> Pattern:
+        return Wildcard()
+
+
+class Parameter(Pattern):
+    """A parameter of the function, of this name if one is given."""
+
+    def __init__(self, name: str = ""):
+        self.name = name
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        if not isinstance(value, BlockArgument):
+            return None
+        func = value.owner.parent_op()
+        known = func.names[value.index] if isinstance(func, relax.FuncOp) else value.name_hint
+        return found if not self.name or known == self.name else None
+
+    def copy(self) -> Pattern:
+        return Parameter(self.name)
+
+
+class Constant(Pattern):
+    """A constant."""
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        return found if isinstance(value.owner, relax.ConstantOp) else None
+
+    def copy(self) -> Pattern:
+        return Constant()
+
+
+class Applied(Pattern):
+    """The result of an operation that `accepts` takes; `None` for the arguments means any."""
+
+    is_operation = True
+
+    def __init__(self, accepts: Callable[[Operation], bool], args: Sequence[Pattern] | None):
+        self.accepts = accepts
+        self.args = None if args is None else tuple(args)
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        op = value.owner
+        if not isinstance(op, Operation) or not self.accepts(op):
+            return None
+        return found if self.args is None else match_all(self.args, op.operands, found)
+
+    def copy(self) -> Pattern:
+        args = None if self.args is None else [a.copy() for a in self.args]
+        return Applied(self.accepts, args)
+
+
+def match_all(
+    patterns: Sequence[Pattern], values: Iterable[SSAValue], found: Matches
+) -> Matches | None:
+    """What patterns match in as many values, `None` unless all do."""
+    given, result = list(values), found
+    if len(given) != len(patterns):
+        return None
+    for pattern, value in zip(patterns, given, strict=True):
+        inner = pattern.match_value(value, result)
+        if inner is None:
+            return None
+        result = inner
+    return result
+
+
+class Either(Pattern):
+    """A value that one of two patterns matches; the first one is tried first."""
+
+    def __init__(self, lhs: Pattern, rhs: Pattern):
+        self.lhs = lhs
+        self.rhs = rhs
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        first = self.lhs.match_value(value, found)
+        return self.rhs.match_value(value, found) if first is None else first
+
+    def copy(self) -> Pattern:
+        return Either(self.lhs.copy(), self.rhs.copy())
+
+
+class Both(Pattern):
+    """A value that two patterns match."""
+
+    def __init__(self, lhs: Pattern, rhs: Pattern):
+        self.lhs = lhs
+        self.rhs = rhs
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        return match_all((self.lhs, self.rhs), (value, value), found)
+
+    def copy(self) -> Pattern:
+        return Both(self.lhs.copy(), self.rhs.copy())
+
+
+class Neither(Pattern):
+    """A value that a pattern does not match."""
+
+    def __init__(self, inner: Pattern):
+        self.inner = inner
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        return found if self.inner.match_value(value, found) is None else None
+
+    def copy(self) -> Pattern:
+        return Neither(self.inner.copy())
+
+
+class Constrained(Pattern):
+    """A value that a pattern matches and a function accepts."""
+
+    def __init__(self, inner: Pattern, accepts: Callable[[SSAValue], bool]):
+        self.inner = inner
+        self.accepts = accepts
+
+    def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
+        return self.inner.match_value(value, found) if self.accepts(value) else None
+
+    def copy(self) -> Pattern:
+        return Constrained(self.inner.copy(), self.accepts)
+
+
+def operator_named(name: str) -> Callable[[Operation], bool]:
+    """Whether an operation is this operator or call, such as "relax.add"."""
+    return lambda op: op.name == name
+
+
+def call_of(kind: type[Operation], callee: str | None) -> Callable[[Operation], bool]:
+    """Whether an operation calls a function, of this name if one is given."""
+
+    def accepts(op: Operation) -> bool:
+        return isinstance(op, kind) and callee in (None, getattr(op, "callee_name", None))
+
+    return accepts
+
+
+def field_number(index: int | None) -> Callable[[Operation], bool]:
+    """Whether an operation takes a field of a tuple, that of this number if one is given."""
+
+    def accepts(op: Operation) -> bool:
+        return isinstance(op, relax.TupleGetItemOp) and index in (None, op.index.data)
+
+    return accepts
+
+
+def dtype_is(dtype: str) -> Callable[[SSAValue], bool]:
+    """Whether a value is a tensor of a dtype."""
+    element_type(dtype)
+    return lambda value: isinstance(value.type, relax.TensorType) and value.type.dtype == dtype
+
+
+def shape_is(dims: Sequence[IntExpr]) -> Callable[[SSAValue], bool]:
+    """Whether a value is a tensor of a shape."""
+    return lambda value: isinstance(value.type, relax.TensorType) and value.type.dims == tuple(dims)
+
+
+def attributes_are(wanted: Mapping[str, Any]) -> Callable[[SSAValue], bool]:
+    """Whether a value comes from an operator with these attributes, among others."""
+
+    def accepts(value: SSAValue) -> bool:
+        op = value.owner
+        if not isinstance(op, relax.OperatorOp):
+            return False
+        given = op.attribute_values()
+        return all(k in given and _plain(given[k]) == _plain(v) for k, v in wanted.items())
+
+    return accepts
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]

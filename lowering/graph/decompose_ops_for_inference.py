@@ -1,0 +1,187 @@
+"""`decompose-ops-for-inference`: batch normalisation by constants becomes a product and a sum.
+
+::
+
+    %1 = relax.nn.batch_norm %x, %gamma, %beta, %mean, %var : …
+    %2 = relax.tuple_get_item %1[0]
+
+⇒ with ``scale = gamma / sqrt(var + epsilon)`` and ``shift = beta - mean * scale``
+
+    %2 = relax.add (relax.multiply %x, scale), shift
+
+and after a convolution by a constant weight, which takes up the scale, and whose bias is scaled too
+
+    %x = relax.nn.conv2d %data, %w            ⇒      %x = relax.nn.conv2d %data, (%w * scale)
+    …                                                %2 = relax.add %x, shift
+
+The operators on constants are left to `fold-constant`. In float16 and bfloat16 nothing changes: the
+scale would lose digits. TVM's ``DecomposeOpsForInference``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import relax
+from ...dialects.relax.operators.batch_norm import BatchNormOp
+from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.elementwise import AddOp
+from .fold_constant import is_computed_from_constants
+
+WIDE = ("float32", "float64")
+
+
+@dataclass
+class _Builder:
+    """Appends operators before one that is to be replaced."""
+
+    rewriter: PatternRewriter
+    before: Operation
+
+    def emit(self, name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+        """The result of an operator of the graph."""
+        op = relax.OPERATORS[f"relax.{name}"].of(operands, attributes)
+        op.location = self.before.location
+        self.rewriter.insert(op)
+        return op.result
+
+    def number(self, value: float, like: SSAValue) -> SSAValue:
+        """A constant without dims of the dtype that `like` has."""
+        op = relax.ConstantOp(relax.TensorData.of(np.array(value, _type(like).dtype)))
+        self.rewriter.insert(op)
+        return op.result
+
+    def trailing(self, vector: SSAValue, count: int) -> SSAValue:
+        """A vector with so many dims of 1 behind it."""
+        if not count:
+            return vector
+        return self.emit("expand_dims", vector, axis=list(range(1, count + 1)))
+
+
+def _type(value: SSAValue) -> relax.TensorType:
+    assert isinstance(value.type, relax.TensorType)
+    return value.type
+
+
+def _scale_and_shift(norm: BatchNormOp, build: _Builder) -> tuple[SSAValue, SSAValue]:
+    """The numbers for each channel with which the result is ``data * scale + shift``."""
+    attributes, var = norm.attribute_values(), norm.moving_var
+    spread = build.emit("sqrt", build.emit("add", var, build.number(attributes["epsilon"], var)))
+    gamma = norm.gamma if attributes["scale"] else build.number(1, var)
+    beta = norm.beta if attributes["center"] else build.number(0, var)
+    scale = build.emit("divide", gamma, spread)
+    return scale, build.emit("subtract", beta, build.emit("multiply", norm.moving_mean, scale))
+
+
+class DropStatistics(RewritePattern):
+    """Mean and variance that a batch normalisation hands out are those that it was given."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: relax.TupleGetItemOp, rewriter: PatternRewriter) -> None:
+        norm = op.tuple_value.owner
+        if isinstance(norm, BatchNormOp) and op.index.data > 0:
+            rewriter.replace(op, [], [(norm.moving_mean, norm.moving_var)[op.index.data - 1]])
+
+
+class DecomposeBatchNorm(RewritePattern):
+    """The result of a batch normalisation as a product and a sum, or a scaled convolution."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: relax.TupleGetItemOp, rewriter: PatternRewriter) -> None:
+        norm = op.tuple_value.owner
+        if not isinstance(norm, BatchNormOp) or op.index.data or not _is_constant(norm):
+            return
+        data, rank = norm.data, _type(norm.data).rank
+        assert rank is not None
+        axis = norm.attribute_values()["axis"] % rank
+        build = _Builder(rewriter, op)
+        scale, shift = _scale_and_shift(norm, build)
+        result = _scaled_convolution(data, axis, scale, shift, build)
+        if result is None:
+            trailing = rank - 1 - axis
+            product = build.emit("multiply", data, build.trailing(scale, trailing))
+            result = build.emit("add", product, build.trailing(shift, trailing))
+        rewriter.replace(op, [], [result])
+
+
+def _is_constant(norm: BatchNormOp) -> bool:
+    type_ = _type(norm.data)
+    known = type_.rank is not None and type_.dtype in WIDE
+    return known and all(is_computed_from_constants(v) for v in norm.operands[1:])
+
+
+def _scaled_convolution(
+    data: SSAValue, axis: int, scale: SSAValue, shift: SSAValue, build: _Builder
+) -> SSAValue | None:
+    """The convolution, with or without bias, behind `data`, scaled and shifted by channels.
+
+    None where there is no such, or another use of it.
+    """
+    bias, found = None, data
+    if isinstance(data.owner, AddOp) and data.has_one_use():
+        found, bias = _convolved_first(data.owner.operands)
+    conv = found.owner
+    if not isinstance(conv, ForwardConvolutionOp) or not found.has_one_use():
+        return None
+    _, kernel, out_layout = conv.layouts(conv.attribute_values())
+    trailing = len(out_layout) - 1 - axis
+    if out_layout[axis] != "C" or not is_computed_from_constants(conv.weight):
+        return None
+    if _type(conv.weight).dtype != _type(found).dtype:
+        return None
+    if bias is not None and not _is_for_channels(bias, trailing):
+        return None
+    weight = build.emit("multiply", conv.weight, build.trailing(scale, _behind(kernel, "O")))
+    result = build.emit(
+        conv.name.removeprefix("relax."), conv.data, weight, **conv.attribute_values()
+    )
+    offset = build.trailing(shift, trailing)
+    if bias is not None:
+        offset = build.emit(
+            "add", build.emit("multiply", bias, build.trailing(scale, trailing)), offset
+        )
+    return build.emit("add", result, offset)
+
+
+def _convolved_first(operands: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
+    first, second = operands
+    is_swapped = isinstance(second.owner, ForwardConvolutionOp)
+    return (second, first) if is_swapped else (first, second)
+
+
+def _is_for_channels(bias: SSAValue, trailing: int) -> bool:
+    """Whether a constant has one number for each channel, or one for all."""
+    dims = _type(bias).dims
+    if dims is None or not is_computed_from_constants(bias):
+        return False
+    others = [d for i, d in enumerate(reversed(dims)) if i != trailing]
+    return all(d.constant == 1 for d in others)
+
+
+def _behind(layout: str, letter: str) -> int:
+    return len(layout) - 1 - layout.index(letter)
+
+
+@dataclass(frozen=True)
+class DecomposeOpsForInferencePass(ModulePass):
+    """Replace batch normalisations by constants, and scale the convolutions before them."""
+
+    name = "decompose-ops-for-inference"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for pattern in (DropStatistics(), DecomposeBatchNorm()):
+            PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -1,0 +1,220 @@
+"""`fuse-ops-by-pattern`: operations that match a pattern become calls of functions that hold them.
+
+With the pattern ``linear=relax.add(relax.matmul(_, _), _)``
+
+::
+
+    %0 = relax.matmul %x, %w : …
+    %1 = relax.add %0, %b : …
+
+⇒
+
+::
+
+    %1 = relax.call @fused_relax_matmul_relax_add(%x, %w, %b) : …
+
+    relax.func private @fused_relax_matmul_relax_add(%x: …, %w: …, %b: …) -> … attributes
+      {Composite = "linear", Primitive = 1} { … }
+
+An operation whose value is also used elsewhere is left alone with all of its match, so that nothing
+is computed twice. TVM's ``FuseOpsByPattern``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from ...dialects import relax
+from ...dialects.canonical_form import CanonicalForm
+from ...dialects.int_expr import sym
+from ...dialects.relax.func import is_pure
+from ...dialects.relax.symbols import determined_symbols
+from ...dialects.relax.types import type_symbols
+from ..functions import functions_by_name, graph_functions, unique_name
+from .dataflow_pattern import Matches, Pattern
+from .fuse_ops import PRIMITIVE, is_primitive
+from .pattern_text import parse_pattern
+
+COMPOSITE = "Composite"
+"""The attribute of a function that holds a match: the name of the pattern."""
+
+
+@dataclass(frozen=True)
+class FusionPattern:
+    """A pattern under a name; `check` may refuse a match."""
+
+    name: str
+    pattern: Pattern
+    check: Callable[[Matches], bool] | None = None
+
+
+def fuse_ops_by_pattern(
+    module: ModuleOp, patterns: Sequence[FusionPattern], bind_constants: bool = True
+) -> None:
+    """Put matches of patterns into private functions; patterns that come first are tried first.
+
+    Constants go into the function with `bind_constants`, else they are arguments.
+    """
+    fuser = _Fuser(module, bind_constants)
+    for func in graph_functions(module):
+        if is_primitive(func):
+            continue
+        for pattern in patterns:
+            for block in [b for op in func.walk() for r in op.regions for b in r.blocks]:
+                fuser.fuse(pattern, block, func)
+
+
+@dataclass
+class _Fuser:
+    module: ModuleOp
+    bind_constants: bool
+    made: dict[Any, str] = field(default_factory=lambda: {})
+
+    def fuse(self, pattern: FusionPattern, block: Block, user: relax.FuncOp) -> None:
+        """Replace the matches of one pattern in a block, the last ones first."""
+        for op in reversed(list(block.ops)):
+            # A match that comes later has taken operations away.
+            group = [] if op.parent is None else _group(pattern, op)
+            if group:
+                self._replace(group, pattern.name, user)
+
+    def _replace(self, group: Sequence[Operation], name: str, user: relax.FuncOp) -> None:
+        contents = _Contents(group, self.bind_constants)
+        func = contents.function(name)
+        key = tuple(CanonicalForm(func, map_free_vars=True, compare_name=False).program)
+        if key not in self.made:
+            unique = unique_name(_name(group), functions_by_name(self.module))
+            func.sym_name = StringAttr(unique)
+            self.made[key] = unique
+            self.module.body.block.insert_op_before(func, user)
+        last = group[-1]
+        given = list(contents.inputs)
+        if contents.undetermined:
+            shape = relax.ShapeOp([sym(s) for s in contents.undetermined])
+            Rewriter.insert_op(shape, InsertPoint.before(last))
+            given.append(shape.result)
+        call = relax.CallOp(self.made[key], given, last.results[0].type)
+        call.location = last.location
+        call.result.name_hint = last.results[0].name_hint
+        Rewriter.replace_op(last, call)
+        for op in reversed(group[:-1]):
+            Rewriter.erase_op(op)
+        for constant in contents.constants:
+            if constant.result.first_use is None:
+                Rewriter.erase_op(constant)
+
+
+def _group(pattern: FusionPattern, root: Operation) -> list[Operation]:
+    """The operations of a match, in order; none where it may not be taken out."""
+    if len(root.results) != 1 or root.regions:
+        return []
+    found = pattern.pattern.match_value(root.results[0])
+    if found is None or (pattern.check is not None and not pattern.check(found)):
+        return []
+    operations = {v.owner for p, v in found.items() if p.is_operation}
+    inside = [op for op in operations if isinstance(op, Operation) and not op.regions]
+    if root not in operations or len(inside) != len(operations):
+        return []
+    if not all(op.parent is root.parent and is_pure(op) for op in inside):
+        return []
+    if any(u.operation not in operations for op in inside if op is not root for u in _uses(op)):
+        return []
+    return _upwards(root, operations)[::-1]
+
+
+def _uses(op: Operation) -> list[Any]:
+    return [use for result in op.results for use in result.uses]
+
+
+def _upwards(root: Operation, operations: set[Any]) -> list[Operation]:
+    """The operations, from the last one up."""
+    found: list[Operation] = []
+    op: Operation | None = root
+    while op is not None and len(found) < len(operations):
+        if op in operations:
+            found.append(op)
+        op = op.prev_op
+    return found
+
+
+class _Contents:
+    """Operations in order, and the values and symbols that they take from outside."""
+
+    def __init__(self, group: Sequence[Operation], bind_constants: bool):
+        made: set[SSAValue] = {r for op in group for r in op.results}
+        used = dict.fromkeys(o for op in group for o in op.operands if o not in made)
+        self.group = group
+        self.constants = [
+            o.owner for o in used if bind_constants and isinstance(o.owner, relax.ConstantOp)
+        ]
+        self.inputs = [o for o in used if o.owner not in self.constants]
+        determined = set(determined_symbols(v.type for v in self.inputs))
+        needed = {s for a in self._attributes() for s in type_symbols(a)}
+        self.undetermined = sorted(needed - determined)
+
+    def _attributes(self) -> list[Attribute]:
+        types = [v.type for v in self.inputs]
+        inner = [a for op in self.group for a in (*op.result_types, *op.properties.values())]
+        return [*types, *inner]
+
+    def function(self, composite: str) -> relax.FuncOp:
+        """A function of the operations, not yet named."""
+        types: list[Attribute] = [v.type for v in self.inputs]
+        names: list[str] = []
+        for position, value in enumerate(self.inputs):
+            names.append(unique_name(value.name_hint or f"x{position}", names))
+        if self.undetermined:
+            types.append(relax.ShapeType.of([sym(s) for s in self.undetermined]))
+            names.append(unique_name("shape", names))
+        body, inner = Block(arg_types=types), Block()
+        for arg, name in zip(body.args, names, strict=True):
+            arg.name_hint = name
+        values: dict[SSAValue, SSAValue] = dict(zip(self.inputs, body.args, strict=False))
+        inner.add_ops([op.clone(values) for op in (*self.constants, *self.group)])
+        last = inner.last_op
+        assert last is not None
+        (result,) = last.results
+        inner.add_op(relax.OutputOp([result]))
+        dataflow = relax.DataflowOp(Region(inner), [result.type])
+        dataflow.outputs[0].name_hint = result.name_hint
+        body.add_ops([dataflow, relax.ReturnOp(dataflow.outputs[0])])
+        attrs = {COMPOSITE: StringAttr(composite), PRIMITIVE: IntegerAttr(1, i64)}
+        return relax.FuncOp(
+            "fused", names, result.type, Region(body), private=True, attrs=DictionaryAttr(attrs)
+        )
+
+
+def _name(group: Sequence[Operation]) -> str:
+    """``fused_relax_matmul_relax_add``."""
+    return "_".join(["fused", *(op.name.replace(".", "_") for op in group)])
+
+
+@dataclass(frozen=True)
+class FuseOpsByPatternPass(ModulePass):
+    """Put operations that match one of the patterns, each ``name=pattern``, into functions."""
+
+    name = "fuse-ops-by-pattern"
+    patterns: tuple[str, ...]
+    bind_constants: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        fuse_ops_by_pattern(op, [_parsed(p) for p in self.patterns], self.bind_constants)
+
+
+def _parsed(text: str) -> FusionPattern:
+    name, equals, pattern = text.partition("=")
+    if not equals:
+        raise PassFailedException(f"expected name=pattern, got '{text}'")
+    try:
+        return FusionPattern(name.strip(), parse_pattern(pattern))
+    except ValueError as error:
+        raise PassFailedException(str(error)) from None

@@ -1,0 +1,143 @@
+"""`fuse-tir`: graph functions with the attribute ``Primitive`` become PrimFuncs, inlined inside.
+
+::
+
+    %z = relax.call @fused_add_relu(%x, %y) : …
+    relax.func private @fused_add_relu(%x: …, %y: …) -> … attributes {Primitive = 1} {
+      … relax.call_tir @add(%x, %y) … relax.call_tir @relu … }
+
+⇒
+
+::
+
+    %z = relax.call_tir @fused_add_relu(%x, %y) : …
+    tir.prim_func @fused_add_relu(%x: …, %y: …, %z: …) attributes {private} {
+      … tir.store max(x + y, 0) … }
+
+Scratch buffers between the calls are inlined where that pays; the nests that remain are merged by
+the default schedule. A primitive function that does more than call PrimFuncs stays as it is.
+Private functions that lose their last call go away. TVM's ``FuseTIR``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TupleType
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from ...dialects import relax
+from ...dialects.sym import expr_array
+from ..functions import functions_by_name, graph_functions, is_private
+from ..schedule.inline_producers import inline_producers
+from ..schedule.register_tile import IS_SCHEDULED
+from ..verify_calls import unify_call
+from .fuse_ops import is_primitive
+from .fusion_kernel import FusedKernel, NotAKernel, fused_kernel
+
+
+def fuse_tir(module: ModuleOp) -> None:
+    """Make a PrimFunc of every primitive graph function, in place."""
+    functions = functions_by_name(module)
+    before = _callees(module)
+    made: dict[str, FusedKernel] = {}
+    for func in graph_functions(module):
+        if is_primitive(func):
+            try:
+                made[func.sym_name.data] = fused_kernel(func, functions)
+            except NotAKernel:
+                continue
+    calls = [op for op in module.walk() if isinstance(op, relax.CallOp)]
+    for call in calls:
+        if call.callee_name in made:
+            _call_kernel(call, made[call.callee_name], functions)
+    for name, kernel in made.items():
+        if kernel.func.attr(IS_SCHEDULED) is None:
+            inline_producers(kernel.func)
+        Rewriter.replace_op(functions[name], kernel.func, [])
+    _remove_unused(module, before)
+
+
+def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, Operation]) -> None:
+    unified = unify_call(call, functions)
+    assert unified is not None
+    new: list[Operation] = []
+    args: list[SSAValue] = []
+    for arg in call.args:
+        if not isinstance(arg.type, relax.ShapeType):
+            args += _tensors(arg, new)
+    for constant in kernel.constants:
+        copy = constant.clone()
+        new.append(copy)
+        args.append(copy.result)
+    indices = [unified.symbols[s] for s in kernel.indices]
+    tir_vars = expr_array(indices) if indices else None
+    result = relax.CallTIROp(call.callee_name, args, call.result.type, tir_vars)
+    result.location = call.location
+    result.result.name_hint = call.result.name_hint
+    shapes = [a.owner for a in call.args if isinstance(a.owner, relax.ShapeOp)]
+    Rewriter.replace_op(call, [*new, result], [result.result])
+    for shape in shapes:
+        if shape.result.first_use is None:
+            shape.detach()
+            shape.erase()
+
+
+def _tensors(value: SSAValue, new: list[Operation]) -> list[SSAValue]:
+    """A tensor, or the tensors of a tuple, which operations added to `new` take out of it."""
+    if not isinstance(value.type, TupleType):
+        return [value]
+    found: list[SSAValue] = []
+    for position in range(len(value.type.types.data)):
+        item = relax.TupleGetItemOp(value, position)
+        new.append(item)
+        found += _tensors(item.result, new)
+    return found
+
+
+def _callees(module: ModuleOp) -> Counter[str]:
+    return Counter(n for func in graph_functions(module) for n in _called(func))
+
+
+def _called(func: Operation) -> Iterator[str]:
+    """The names that the operations of a function call, once for each call."""
+    for op in func.walk():
+        match op.properties.get("callee"):
+            case SymbolRefAttr() as callee:
+                yield callee.root_reference.data
+            case StringAttr(data=name):
+                yield name
+            case _:
+                pass
+
+
+def _remove_unused(module: ModuleOp, before: Counter[str]) -> None:
+    """Erase private functions that were called and no longer are, callers before callees."""
+    remaining = _callees(module)
+    functions = functions_by_name(module)
+    work = [name for name in before if not remaining[name]]
+    while work:
+        func = functions.get(name := work.pop())
+        if func is None or remaining[name] or not is_private(func):
+            continue
+        for callee in _called(func):
+            remaining[callee] -= 1
+            work.append(callee)
+        del functions[name]
+        func.detach()
+        func.erase()
+
+
+@dataclass(frozen=True)
+class FuseTIRPass(ModulePass):
+    """Make one PrimFunc of every graph function with the attribute ``Primitive``."""
+
+    name = "fuse-tir"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        fuse_tir(op)

@@ -1,0 +1,71 @@
+"""`fuse-transpose-matmul`: a product reads its second operand transposed, instead of a copy.
+
+::
+
+    %1 = relax.permute_dims %w {axes = array<i64: 1, 0>} : …
+    %2 = relax.matmul %x, %1 : …
+
+⇒
+
+    %2 = relax.matmul %x, %w {transpose_rhs = true} : …
+
+Any permutation that exchanges the last two dims and keeps the others counts. A permutation that
+nothing else uses is left to dead code elimination. TVM's ``FuseTransposeMatmul``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from ...dialects import relax
+from ...dialects.relax.operators.linear_algebra import MatmulOp
+from ...dialects.relax.operators.manipulation import PermuteDimsOp
+
+
+def transposed(value: SSAValue) -> SSAValue | None:
+    """What the value is with its last two dims exchanged, where a permutation says so."""
+    op = value.owner
+    if not isinstance(op, PermuteDimsOp) or not isinstance(op.data.type, relax.TensorType):
+        return None
+    rank = op.data.type.rank
+    if rank is None or rank < 2:
+        return None
+    order = op.order(rank, op.attribute_values())
+    return op.data if order == [*range(rank - 2), rank - 1, rank - 2] else None
+
+
+class FuseTranspose(RewritePattern):
+    """Multiply by what the second operand is a transpose of."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MatmulOp, rewriter: PatternRewriter) -> None:
+        source = transposed(op.rhs)
+        if source is None:
+            return
+        attributes = op.attribute_values()
+        attributes["transpose_rhs"] = not attributes["transpose_rhs"]
+        product = MatmulOp.of([op.lhs, source], attributes)
+        product.location = op.location
+        if product.result.type == op.result.type:
+            rewriter.replace(op, product)
+
+
+@dataclass(frozen=True)
+class FuseTransposeMatmulPass(ModulePass):
+    """Give products transposed operands as they are."""
+
+    name = "fuse-transpose-matmul"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        PatternRewriteWalker(FuseTranspose()).rewrite_module(op)

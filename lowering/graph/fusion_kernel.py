@@ -1,0 +1,232 @@
+"""One PrimFunc out of a graph function that calls several: their bodies one after the other.
+
+What a call passes to a later one becomes a scratch buffer of the new function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    TupleType,
+    UnitAttr,
+    i1,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ...dialects import relax, tir
+from ...dialects.int_expr import IntExpr, Sym
+from ...dialects.nesting import operations_in
+from ...dialects.relax.types import tensors_in
+from ...dialects.tir.func import symbols_of
+from ..functions import PRIVATE, unique_name
+from ..schedule.blocks import may_overlap, statements
+from ..schedule.register_tile import IS_SCHEDULED
+from ..substitute import substitute_symbols
+from ..verify_calls import unify_kernel_call
+
+Value: TypeAlias = "SSAValue | list[Value]"
+"""The buffer of a tensor, or those of a tuple's fields."""
+
+
+class NotAKernel(Exception):
+    """The graph function does more than call PrimFuncs on dense memory of the shapes it says."""
+
+
+@dataclass(frozen=True)
+class FusedKernel:
+    """A PrimFunc that does what a graph function does, and what its callers pass.
+
+    In this order: the function's tensors, tuples field by field, and `constants`; `indices` are
+    the symbols that callers pass as index values.
+    """
+
+    func: tir.PrimFuncOp
+    constants: list[relax.ConstantOp]
+    indices: list[str]
+
+
+def fused_kernel(func: relax.FuncOp, functions: Mapping[str, Operation]) -> FusedKernel:
+    """The kernel for a graph function; raises NotAKernel where there is none."""
+    return _Builder(func, functions).build()
+
+
+@dataclass
+class _Builder:
+    graph: relax.FuncOp
+    functions: Mapping[str, Operation]
+    block: Block = field(default_factory=Block)
+    names: list[str] = field(default_factory=lambda: [])
+    values: dict[SSAValue, Value] = field(default_factory=lambda: {})
+    constants: list[relax.ConstantOp] = field(default_factory=lambda: [])
+    block_names: set[str] = field(default_factory=lambda: set())
+    is_scheduled: bool = False
+
+    def build(self) -> FusedKernel:
+        for param, name in zip(self.graph.params, self.graph.names, strict=True):
+            if not isinstance(param.type, relax.ShapeType):
+                self.values[param] = self._parameter(param.type, name)
+        ops = self._operations()
+        for op in ops:
+            if isinstance(op, relax.ConstantOp):
+                self.constants.append(op)
+                name = op.result.name_hint or "constant"
+                self.values[op.result] = self._parameter(op.result.type, name)
+        for op in ops:
+            self._convert(op)
+        self._return(self.values[self.graph.returned])
+        indices = self._undetermined()
+        for symbol in indices:
+            self.block.insert_arg(IndexType(), len(self.block.args)).name_hint = symbol
+        attrs = {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
+        if self.is_scheduled:
+            attrs[IS_SCHEDULED] = IntegerAttr(1, i1)
+        func = tir.PrimFuncOp(
+            self.graph.sym_name.data,
+            [*self.names, *indices],
+            Region(self.block),
+            DictionaryAttr(attrs),
+        )
+        func.location = self.graph.location
+        return FusedKernel(func, self.constants, indices)
+
+    def _operations(self) -> list[Operation]:
+        """The function's operations, those of dataflow blocks in their place."""
+        found: list[Operation] = []
+        for op in self.graph.body.block.ops:
+            found += [*op.body.block.ops, op] if isinstance(op, relax.DataflowOp) else [op]
+        return found
+
+    def _parameter(self, type_: Attribute, name: str) -> Value:
+        if isinstance(type_, relax.TensorType):
+            return self._argument(_buffer_type(type_), name)
+        if isinstance(type_, TupleType):
+            return [self._parameter(t, f"{name}_{i}") for i, t in enumerate(type_.types.data)]
+        raise NotAKernel
+
+    def _argument(self, type_: tir.BufferType, name: str) -> SSAValue:
+        argument = self.block.insert_arg(type_, len(self.block.args))
+        self.names.append(unique_name(name, self.names))
+        argument.name_hint = self.names[-1]
+        return argument
+
+    def _convert(self, op: Operation) -> None:
+        match op:
+            case relax.CallTIROp():
+                self._call(op)
+            case relax.TupleOp():
+                self.values[op.result] = [self.values[f] for f in op.fields]
+            case relax.TupleGetItemOp():
+                fields = self.values[op.tuple_value]
+                assert isinstance(fields, list)
+                self.values[op.result] = fields[op.index.data]
+            case relax.DataflowOp():
+                for result, value in zip(op.outputs, op.output.values, strict=True):
+                    self.values[result] = self.values[value]
+            case relax.ConstantOp() | relax.OutputOp() | relax.ReturnOp():
+                pass
+            case _:
+                raise NotAKernel
+
+    def _call(self, op: relax.CallTIROp) -> None:
+        callee = self.functions.get(op.callee_name)
+        if not isinstance(callee, tir.PrimFuncOp) or not _is_fusable(callee):
+            raise NotAKernel
+        unified = unify_kernel_call(op, callee)
+        if unified.undecided:
+            raise NotAKernel
+        self.is_scheduled |= callee.attr(IS_SCHEDULED) is not None
+        types, hint = tensors_in(op.result.type), op.result.name_hint
+        outputs = [p for p in callee.params if isinstance(p.type, tir.BufferType)][len(op.args) :]
+        hints = [hint if len(types) == 1 and hint else p.name_hint or "T" for p in outputs]
+        results = [self._scratch(t, h) for t, h in zip(types, hints, strict=True)]
+        whole = isinstance(op.result.type, relax.TensorType)
+        self.values[op.result] = results[0] if whole else list[Value](results)
+        buffers = [*(self._buffer(a) for a in op.args), *results]
+        self._append(callee.clone(), buffers, unified.symbols)
+
+    def _scratch(self, type_: relax.TensorType, hint: str) -> SSAValue:
+        alloc = tir.AllocBufferOp(_buffer_type(type_))
+        alloc.result.name_hint = hint
+        self.block.add_op(alloc)
+        return alloc.result
+
+    def _buffer(self, value: SSAValue) -> SSAValue:
+        buffer = self.values[value]
+        assert isinstance(buffer, SSAValue)
+        return buffer
+
+    def _append(
+        self, callee: tir.PrimFuncOp, buffers: Sequence[SSAValue], symbols: Mapping[str, IntExpr]
+    ) -> None:
+        """Move the body of a callee, whose symbols are what the call says, behind what is there."""
+        substitute_symbols(callee, symbols)
+        remaining = iter(buffers)
+        for name, param in zip(callee.names, callee.params, strict=True):
+            if isinstance(param.type, tir.BufferType):
+                buffer = next(remaining)
+                if param.type != buffer.type:
+                    raise NotAKernel
+                param.replace_all_uses_with(buffer)
+            elif param.first_use is not None:
+                value = tir.ApplyOp(symbols[name])
+                self.block.add_op(value)
+                param.replace_all_uses_with(value.result)
+        home = statements(callee)
+        around = [op for op in callee.body.block.ops if home.parent_op() is not op]
+        for op in [*around, *home.ops] if home is not callee.body.block else list(home.ops):
+            op.detach()
+            self.block.add_op(op)
+            self._rename_blocks(op)
+        callee.erase()
+
+    def _rename_blocks(self, op: Operation) -> None:
+        for block in operations_in(op):
+            if isinstance(block, tir.BlockOp):
+                name = unique_name(block.block_name.data, self.block_names)
+                block.block_name = StringAttr(name)
+                self.block_names.add(name)
+
+    def _return(self, value: Value) -> None:
+        """Turn the scratch buffers that are returned into parameters."""
+        results = value if isinstance(value, list) else [value]
+        for position, result in enumerate(results):
+            alloc = None if isinstance(result, list) else result.owner
+            if not isinstance(alloc, tir.AllocBufferOp) or result in results[:position]:
+                raise NotAKernel
+            argument = self._argument(alloc.result.type, alloc.result.name_hint or "out")
+            alloc.result.replace_all_uses_with(argument)
+            alloc.detach()
+            alloc.erase()
+
+    def _undetermined(self) -> list[str]:
+        """Symbols of the body that no parameter has as a whole dim."""
+        used: dict[str, None] = {}
+        for op in self.block.walk():
+            used |= dict.fromkeys(sorted(symbols_of(op)))
+        determined: set[str] = set()
+        for argument in self.block.args:
+            assert isinstance(argument.type, tir.BufferType)
+            used |= dict.fromkeys(sorted(argument.type.symbols()))
+            for dim in argument.type.dims:
+                determined |= {dim.as_atom.name} if isinstance(dim.as_atom, Sym) else set()
+        return [s for s in used if s not in determined]
+
+
+def _buffer_type(type_: relax.TensorType) -> tir.BufferType:
+    if type_.dims is None or type_.dtype is None:
+        raise NotAKernel
+    return tir.BufferType.of(type_.dims, type_.element_type)
+
+
+def _is_fusable(callee: tir.PrimFuncOp) -> bool:
+    """Whether the function writes its last parameters only, and these may not overlap others."""
+    if len(callee.params) > 1 and may_overlap(callee, callee.params[0], callee.params[-1]):
+        return False
+    return all(isinstance(p.type, tir.BufferType | IndexType) for p in callee.params)

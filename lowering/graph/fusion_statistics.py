@@ -1,0 +1,123 @@
+"""What fusion saves: how many kernels a graph function runs, and how many bytes they move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ...dialects import relax
+from ...dialects.dtypes import byte_width
+from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.relax.types import tensors_in
+from ..call_signature import Formal, unify
+from ..functions import functions_by_name
+from .annotate_tir_op_pattern import AnnotateTIROpPatternPass
+from .fuse_ops import FuseOpsPass
+from .fuse_tir import FuseTIRPass
+from .legalize_ops import LegalizeOpsPass
+from .normalize import NormalizePass
+
+
+@dataclass(frozen=True)
+class FusionStatistics:
+    """What one call of a graph function runs: kernels, and the bytes of their operands and results.
+
+    Library calls count as kernels. A tensor counts once for each kernel that reads or writes it.
+    """
+
+    kernels: int
+    bytes: int
+
+
+def statistics_of(
+    module: ModuleOp, function: str = "main", symbols: Mapping[str, int] | None = None
+) -> FusionStatistics:
+    """The kernels of a graph function and of those that it calls, with numbers for its symbols.
+
+    Both branches of an ``if`` count. Raises ValueError for an unknown function, and for a size that
+    the numbers do not determine.
+    """
+    functions = functions_by_name(module)
+    func = functions.get(function)
+    if not isinstance(func, relax.FuncOp):
+        raise ValueError(f"expected a graph function of the module, got '{function}'")
+    sizes = list(_kernel_sizes(func, functions, dict(symbols or {})))
+    return FusionStatistics(len(sizes), sum(sizes))
+
+
+def fusion_statistics(
+    module: ModuleOp, function: str = "main", symbols: Mapping[str, int] | None = None
+) -> tuple[FusionStatistics, FusionStatistics]:
+    """The statistics of a module before and after operator fusion; the module stays as it is."""
+    copy, context = module.clone(), Context(allow_unregistered=True)
+    for step in (NormalizePass(), LegalizeOpsPass()):
+        step.apply(context, copy)
+    before = statistics_of(copy, function, symbols)
+    for step in (AnnotateTIROpPatternPass(), FuseOpsPass(), FuseTIRPass()):
+        step.apply(context, copy)
+    return before, statistics_of(copy, function, symbols)
+
+
+def table(rows: Mapping[str, tuple[FusionStatistics, FusionStatistics]]) -> str:
+    """Statistics of models, before and after, as a Markdown table."""
+    lines = [
+        "| model | kernels before | after | MB moved before | after | ratio |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, (before, after) in rows.items():
+        ratio = before.bytes / after.bytes if after.bytes else 1.0
+        lines.append(
+            f"| {name} | {before.kernels} | {after.kernels} | {before.bytes / 1e6:.2f} "
+            f"| {after.bytes / 1e6:.2f} | {ratio:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def _kernel_sizes(
+    func: relax.FuncOp, functions: Mapping[str, Operation], symbols: Mapping[str, int]
+) -> Iterator[int]:
+    for op in func.walk():
+        if isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp):
+            types = [a.type for a in op.args] + [op.result.type]
+            tensors = [t for type_ in types for t in tensors_in(type_)]
+            yield sum(_bytes(t, symbols) for t in tensors)
+        elif isinstance(op, relax.CallOp):
+            callee = functions.get(op.callee_name)
+            if isinstance(callee, relax.FuncOp) and callee is not func:
+                yield from _kernel_sizes(callee, functions, _callee_symbols(op, callee, symbols))
+
+
+def _callee_symbols(
+    call: relax.CallOp, callee: relax.FuncOp, symbols: Mapping[str, int]
+) -> dict[str, int]:
+    formals = [t for p in callee.params for t in tensors_in(p.type)]
+    actuals = [t for a in call.args for t in tensors_in(a.type)]
+    where = f"call of '{call.callee_name}'"
+    found = unify(where, [Formal("argument", t) for t in formals], actuals).symbols
+    return {s: n for s, e in found.items() if (n := _number(e, symbols)) is not None}
+
+
+def _bytes(type_: relax.TensorType, symbols: Mapping[str, int]) -> int:
+    if type_.dims is None or type_.dtype is None:
+        raise ValueError(f"expected kernels of tensors with known shapes, got {type_}")
+    return byte_width(type_.element_type) * _product(type_.dims, symbols)
+
+
+def _product(dims: Sequence[IntExpr], symbols: Mapping[str, int]) -> int:
+    total = 1
+    for dim in dims:
+        number = _number(dim, symbols)
+        if number is None:
+            missing = ", ".join(sorted(dim.symbols() - symbols.keys()))
+            raise ValueError(f"expected numbers for all symbols, got none for {missing}")
+        total *= number
+    return total
+
+
+def _number(expr: IntExpr, symbols: Mapping[str, int]) -> int | None:
+    mapping: dict[Atom, IntExpr] = {Sym(s): IntExpr.of(n) for s, n in symbols.items()}
+    return expr.substitute(mapping).constant

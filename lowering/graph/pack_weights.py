@@ -1,0 +1,55 @@
+"""`pack-weights`: constant weights of convolutions are laid out as their kernels read them.
+
+::
+
+    relax.nn.conv2d %x, %w : …
+
+⇒
+
+    %1 = relax.permute_dims %w {axes = array<i64: 2, 3, 1, 0>} : …
+    relax.nn.conv2d %x, %1 {kernel_layout = "HWIO"} : …
+
+`fold-constant` carries out the permutation once, when the module is compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
+
+from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.manipulation import PermuteDimsOp
+from .fold_constant import is_computed_from_constants
+
+
+class PackWeight(RewritePattern):
+    """Permute a weight so that its result channels come last, and its input channels before."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if not isinstance(op, ForwardConvolutionOp) or not is_computed_from_constants(op.weight):
+            return
+        attributes = op.attribute_values()
+        layout, wanted = attributes["kernel_layout"], f"{op.SPATIAL}IO"
+        if layout == wanted:
+            return
+        axes = [layout.index(letter) for letter in wanted]
+        packed = PermuteDimsOp.of([op.weight], {"axes": axes})
+        attributes["kernel_layout"] = wanted
+        convolution = type(op).of([op.data, packed.result], attributes)
+        convolution.location = packed.location = op.location
+        rewriter.replace(op, [packed, convolution])
+
+
+@dataclass(frozen=True)
+class PackWeightsPass(ModulePass):
+    """Lay out constant weights of convolutions with their channels last."""
+
+    name = "pack-weights"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        PatternRewriteWalker(PackWeight(), apply_recursively=False).rewrite_module(op)

@@ -1,0 +1,165 @@
+"""Where the blocks of a PrimFunc are and what they access: what schedule primitives ask first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.nesting import operations_in
+
+
+class ScheduleError(Diagnostic):
+    """A schedule primitive that does not apply; nothing has changed."""
+
+
+@dataclass
+class Uses:
+    """What a function does with a buffer: `others` are views of it and calls that get it."""
+
+    stores: list[tir.StoreOp] = field(default_factory=lambda: [])
+    loads: list[tir.LoadOp] = field(default_factory=lambda: [])
+    others: list[Operation] = field(default_factory=lambda: [])
+
+
+def uses_of(buffer: SSAValue) -> Uses:
+    """The uses of a buffer, apart from the regions that blocks declare; in no order."""
+    found = Uses()
+    for use in buffer.uses:
+        match use.operation:
+            case tir.StoreOp() as op if use.index:
+                found.stores.append(op)
+            case tir.LoadOp() as op:
+                found.loads.append(op)
+            case tir.BlockOp():
+                pass
+            case op:
+                found.others.append(op)
+    return found
+
+
+def statements(func: tir.PrimFuncOp) -> Block:
+    """The block that holds the function's loop nests: its body, or that of its root block."""
+    body = func.body.block
+    rest = [op for op in body.ops if not isinstance(op, tir.AllocBufferOp)]
+    if len(rest) == 1 and isinstance(root := rest[0], tir.BlockOp) and not root.axes.data:
+        if any(isinstance(op, tir.BlockOp) for op in operations_in(root) if op is not root):
+            return root.body.block
+    return body
+
+
+def blocks_in(op: Operation) -> list[tir.BlockOp]:
+    """The innermost blocks, in order: those that hold no other block."""
+    found = [o for o in operations_in(op) if isinstance(o, tir.BlockOp)]
+    outer = {p for block in found for p in ancestors(block)}
+    return [b for b in found if b not in outer]
+
+
+def ancestors(op: Operation) -> Iterator[Operation]:
+    """The operations around `op`, innermost first."""
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def block_around(op: Operation) -> tir.BlockOp | None:
+    """The innermost block that holds the operation."""
+    return next((p for p in ancestors(op) if isinstance(p, tir.BlockOp)), None)
+
+
+def function_of(op: Operation) -> tir.PrimFuncOp:
+    """The function that holds the operation; raises ScheduleError where there is none."""
+    for parent in (op, *ancestors(op)):
+        if isinstance(parent, tir.PrimFuncOp):
+            return parent
+    raise ScheduleError(f"expected '{op.name}' to be in a function", op)
+
+
+def statement_in(home: Block, op: Operation) -> Operation | None:
+    """The operation of `home` that is or holds `op`."""
+    current: Operation | None = op
+    while current is not None and current.parent is not home:
+        current = current.parent_op()
+    return current
+
+
+def common_block(ops: Sequence[Operation]) -> Block:
+    """The innermost block of operations around all of these."""
+    first, *others = ops
+    home = first.parent
+    while home is not None and any(statement_in(home, op) is None for op in others):
+        around = home.parent_op()
+        home = None if around is None else around.parent
+    assert home is not None
+    return home
+
+
+def loops_around(block: tir.BlockOp) -> list[tir.ForOp]:
+    """The loops around a block up to the block or function that holds it, outermost first."""
+    loops: list[tir.ForOp] = []
+    for parent in ancestors(block):
+        if not isinstance(parent, tir.ForOp):
+            break
+        loops.insert(0, parent)
+    return loops
+
+
+def own_nest(block: tir.BlockOp) -> Operation:
+    """The outermost loop that holds nothing but this block; the block where there is none."""
+    outermost: Operation = block
+    while isinstance(parent := outermost.parent_op(), tir.ForOp):
+        if parent.body.block.first_op is not parent.body.block.last_op:
+            break
+        outermost = parent
+    return outermost
+
+
+def stored_buffers(op: Operation) -> set[SSAValue]:
+    """The buffers that an operation and all in it may write, as what views of them view."""
+    found: set[SSAValue] = set()
+    for inner in operations_in(op):
+        if isinstance(inner, tir.StoreOp):
+            found.add(viewed(inner.buffer))
+        elif isinstance(inner, tir.CallExternOp):
+            found |= {viewed(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
+    return found
+
+
+def loaded_buffers(op: Operation) -> set[SSAValue]:
+    """The buffers that an operation and all in it may read, as what views of them view."""
+    found: set[SSAValue] = set()
+    for inner in operations_in(op):
+        if isinstance(inner, tir.LoadOp):
+            found.add(viewed(inner.buffer))
+        elif isinstance(inner, tir.CallExternOp):
+            found |= {viewed(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
+    return found
+
+
+def viewed(buffer: SSAValue) -> SSAValue:
+    """The buffer that a view, or a view of a view, shows."""
+    while isinstance(buffer.owner, tir.MatchBufferOp):
+        buffer = buffer.owner.source
+    return buffer
+
+
+def may_overlap(func: tir.PrimFuncOp, a: SSAValue, b: SSAValue) -> bool:
+    """Whether two buffers may share memory: parameters do where ``tir.noalias`` is false."""
+    if a is b:
+        return True
+    noalias = func.attr("tir.noalias")
+    if not (isinstance(noalias, IntegerAttr) and noalias.value.data == 0):
+        return False
+    return isinstance(a, BlockArgument) and isinstance(b, BlockArgument)
+
+
+def erase_nest(block: tir.BlockOp) -> None:
+    """Erase a block with the loops that hold nothing else."""
+    nest = own_nest(block)
+    nest.detach()
+    nest.erase()

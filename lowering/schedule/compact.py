@@ -1,0 +1,162 @@
+"""`compact_buffer`: a scratch buffer shrinks to what one iteration of the loops around it uses.
+
+::
+
+    T: [n, m]                                          for i:
+    for i:                                               T: [1, m]
+      for j: T[i, j] = exp(X[i, j])             ⇒        for j: T[0, j] = exp(X[i, j])
+      for j: Y[i, j] = T[i, j] / S[i]                    for j: Y[i, j] = T[0, j] / S[i]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation
+
+from ...dialects import tir
+from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from .blocks import Uses, ancestors, block_around, common_block, uses_of
+from .copy_scalars import ranges_of_values
+from .produced import is_complete_in
+from .regions import refresh_around
+
+
+def compact_buffers(func: tir.PrimFuncOp) -> None:
+    """Shrink every scratch buffer of the function that can be."""
+    for op in list(func.walk()):
+        if isinstance(op, tir.AllocBufferOp):
+            compact_buffer(op)
+
+
+def compact_buffer(alloc: tir.AllocBufferOp) -> bool:
+    """Move an allocation into the innermost loop around its uses, and drop what it does not need.
+
+    Only where each iteration of that loop stores what it loads; returns whether that is so.
+    """
+    uses = uses_of(alloc.result)
+    accesses: list[Operation] = [*uses.stores, *uses.loads]
+    if uses.others or not uses.stores or not uses.loads or not alloc.result.type.is_dense:
+        return False
+    home = _innermost_loop(accesses)
+    if home is None or not _is_stored_first(home, uses):
+        return False
+    values = Values()
+    reads, writes = infer_regions(home, values)
+    written = [r for r in writes if r.buffer is alloc.result]
+    read = [r for r in reads if r.buffer is alloc.result]
+    if len(written) != 1 or (read and not _contains(written[0], read[0], values)):
+        return False
+    _shrink(alloc, home, written[0], values, accesses)
+    return True
+
+
+def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
+    """The body of the innermost loop around the accesses and outside of their blocks."""
+    around = [block_around(op) for op in accesses]
+    if any(b is None for b in around):
+        return None
+    block: Block | None = common_block([b for b in around if b is not None])
+    while block is not None:
+        parent = block.parent_op()
+        if isinstance(parent, tir.ForOp):
+            return block
+        if not isinstance(parent, tir.BlockOp) or parent in around:
+            return None
+        block = parent.parent
+    return None
+
+
+def _is_stored_first(home: Block, uses: Uses) -> bool:
+    """Whether statements store all of the buffer's part before others load it."""
+    loop = home.parent_op()
+    assert isinstance(loop, tir.ForOp)
+    stored = {s for u in uses.stores for s in home.ops if s is u or s in ancestors(u)}
+    loaded = {
+        s
+        for u in uses.loads
+        for s in home.ops
+        if s in ancestors(u) and not _is_own_accumulation(u, uses)
+    }
+    order = {op: i for i, op in enumerate(home.ops)}
+    if not stored or (loaded and max(order[s] for s in stored) >= min(order[s] for s in loaded)):
+        return False
+    return all(is_complete_in(store, loop) for store in uses.stores)
+
+
+def _is_own_accumulation(load: tir.LoadOp, uses: Uses) -> bool:
+    """Whether a reduction loads the element that its own init has stored."""
+    block = block_around(load)
+    if block is None or block.init is None:
+        return False
+    init = block.init
+    return any(
+        init in ancestors(s) and (s.indices, tuple(s.operands_)) == _place(load)
+        for s in uses.stores
+    )
+
+
+def _place(load: tir.LoadOp) -> tuple[object, tuple[object, ...]]:
+    return load.indices, tuple(load.operands_)
+
+
+def _contains(outer: tir.BufferRegion, inner: tir.BufferRegion, values: Values) -> bool:
+    """Whether one box is inside of another, wherever the loops around are."""
+    ranges = ranges_of_values(values)
+    gaps: list[IntExpr] = []
+    for low, size, first, count in zip(
+        outer.mins, outer.extents, inner.mins, inner.extents, strict=True
+    ):
+        gaps += [first - low, low + size - first - count]
+    spans = [interval_of(gap, ranges) for gap in gaps]
+    return all(span is not None and is_non_negative(span.lower) for span in spans)
+
+
+def _shrink(
+    alloc: tir.AllocBufferOp,
+    home: Block,
+    region: tir.BufferRegion,
+    values: Values,
+    accesses: Sequence[Operation],
+) -> None:
+    type_ = alloc.result.type
+    mins: list[IntExpr | None] = []
+    dims: list[IntExpr] = []
+    for low, extent, dim in zip(region.mins, region.extents, type_.dims, strict=True):
+        fits = not extent.args() and extent != dim
+        mins.append(low if fits else None)
+        dims.append(extent if fits else dim)
+    new = tir.AllocBufferOp(
+        tir.BufferType.of(dims, type_.element_type, scope=type_.scope.data),
+        None if alloc.buffer_name is None else alloc.buffer_name.data,
+    )
+    new.result.name_hint = alloc.result.name_hint
+    assert home.first_op is not None
+    home.insert_op_before(new, home.first_op)
+    alloc.result.replace_all_uses_with(new.result)
+    alloc.detach()
+    alloc.erase()
+    for op in accesses:
+        _shift(op, mins, values)
+    refresh_around(accesses)
+
+
+def _shift(op: Operation, mins: Sequence[IntExpr | None], outer: Values) -> None:
+    """Let an access count from the buffer's new first element."""
+    assert isinstance(op, tir.LoadOp | tir.StoreOp)
+    values = Values()
+    indices = [values.rebase(e, op.operands_) for e in exprs_of(op.indices)]
+    moved = [
+        index if low is None else index - values.rebase(low, outer.list)
+        for index, low in zip(indices, mins, strict=True)
+    ]
+    if isinstance(op, tir.LoadOp):
+        new: tir.LoadOp | tir.StoreOp = tir.LoadOp(op.buffer, moved, values.list)
+    else:
+        new = tir.StoreOp(op.value, op.buffer, moved, values.list)
+    op.operands = list(new.operands)
+    op.properties = dict(new.properties)
+    new.erase()

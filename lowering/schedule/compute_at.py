@@ -1,0 +1,257 @@
+"""`reverse_compute_at` and `compute_at`: a block moves into a loop of the block it works with.
+
+::
+
+    for i, j, k: T[i, j] += X[i, k] * W[j, k]            for i:
+    for i, j: Y[i, j] = max(T[i, j], 0)           ⇒        for j, k: T[i, j] += X[i, k] * W[j, k]
+                                                           for j: Y[i, j] = max(T[i, j], 0)
+
+The block gets new loops over the part that one iteration of the loop gives it, or needs of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from ...dialects import tir
+from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.verify_access import buffer_text
+from ..loops.scope import Bound
+from .blocks import (
+    ScheduleError,
+    ancestors,
+    common_block,
+    function_of,
+    loaded_buffers,
+    loops_around,
+    may_overlap,
+    own_nest,
+    statement_in,
+    stored_buffers,
+    uses_of,
+)
+from .copy_scalars import ranges_of_values
+from .produced import Part, produced_parts, stored_axes_of
+from .regions import axes_of, refresh_around, replace_header
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A block on the way to a loop: its nest and the loop's statement, both in `home`."""
+
+    block: tir.BlockOp
+    loop: tir.ForOp
+    home: Block
+    nest: Operation
+    target: Operation
+
+
+def reverse_compute_at(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
+    """Run a block, for what one iteration of a loop produces, at the end of that iteration.
+
+    The block must come after the loop and load what is stored in it at its own axes, complete at
+    the end of each iteration. Returns the block's new loops, outermost first. Raises ScheduleError
+    with one line where that is not so; then nothing has changed.
+    """
+    move = _plan(block, loop)
+    between = _between(move, move.target, move.nest)
+    _verify_apart(move, between, loaded_buffers(block))
+    _verify_apart(move, [move.target], set())
+    values = Values()
+    parts = produced_parts(block, loop, move.target, values)
+    for op in between:  # a buffer that the block stores to must be there before the loop
+        if isinstance(op, tir.AllocBufferOp):
+            op.detach()
+            move.home.insert_op_before(op, move.target)
+    loops = _apply(move, parts, values, None)
+    refresh_around([block])
+    return loops
+
+
+def compute_at(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
+    """Run a block, for what one iteration of a loop loads of its result, before that is used.
+
+    The block must come before the loop and store each element of a scratch buffer that only the
+    loop loads. What several iterations need is computed several times. Returns the block's new
+    loops, outermost first. Raises ScheduleError with one line where that is not so.
+    """
+    move = _plan(block, loop)
+    buffer = _scratch_of(move)
+    between = _between(move, move.nest, move.target)
+    _verify_apart(move, between, loaded_buffers(block))
+    for changed in stored_buffers(move.target):
+        _verify_disjoint(move, changed, loaded_buffers(block))
+    values = Values()
+    parts = _needed_parts(move, buffer, values)
+    first = next(op for op in loop.body.block.ops if buffer in loaded_buffers(op))
+    loops = _apply(move, parts, values, first)
+    refresh_around([block])
+    return loops
+
+
+def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
+    where = f"block '{block.block_name.data}'"
+    if loop in ancestors(block):
+        raise ScheduleError(f"expected {where} to be outside of the loop", block)
+    nest = own_nest(block)
+    home = common_block([nest, loop])
+    target = statement_in(home, loop)
+    if nest.parent is not home or target is None:
+        raise ScheduleError(f"expected {where} to be alone in its loops", block)
+    if block.predicates.data:
+        raise ScheduleError(f"expected {where} to have no predicates", block)
+    if any(a.min.data.args() or a.extent.data.args() for a in block.axes.data):
+        raise ScheduleError(f"expected axes of {where} not to depend on loops", block)
+    own_loops = [op for op in operations_in(nest) if isinstance(op, tir.ForOp)]
+    variables = {op.loop_var for op in own_loops}
+    for op in operations_in(block):
+        if op is not block and variables & set(op.operands):
+            raise ScheduleError(f"expected {where} to use its axes, not its loops", block)
+    return _Move(block, loop, home, nest, target)
+
+
+def _between(move: _Move, first: Operation, last: Operation) -> list[Operation]:
+    order = list(move.home.ops)
+    start, end = order.index(first), order.index(last)
+    if start >= end:
+        side = "after" if last is move.nest else "before"
+        raise ScheduleError(
+            f"expected block '{move.block.block_name.data}' to come {side} the loop", move.block
+        )
+    return order[start + 1 : end]
+
+
+def _verify_apart(move: _Move, ops: list[Operation], read: set[SSAValue]) -> None:
+    """The operations must not change what the block reads, nor touch what it writes."""
+    for op in ops:
+        stored = stored_buffers(op)
+        for buffer in stored:
+            _verify_disjoint(move, buffer, read)
+        for buffer in stored | loaded_buffers(op):
+            _verify_disjoint(move, buffer, stored_buffers(move.block))
+
+
+def _verify_disjoint(move: _Move, buffer: SSAValue, others: set[SSAValue]) -> None:
+    func = function_of(move.block)
+    for other in others:
+        if may_overlap(func, buffer, other):
+            raise ScheduleError(
+                f"expected nothing else to use {buffer_text(buffer)} between the old and the new "
+                f"place of block '{move.block.block_name.data}'",
+                move.block,
+            )
+
+
+def _scratch_of(move: _Move) -> SSAValue:
+    """The scratch buffer that the block stores to and only the loop loads."""
+    where = f"block '{move.block.block_name.data}'"
+    stored = stored_buffers(move.block)
+    buffer = next(iter(stored), None)
+    if len(stored) != 1 or buffer is None or not isinstance(buffer.owner, tir.AllocBufferOp):
+        raise ScheduleError(f"expected {where} to store to one scratch buffer", move.block)
+    uses = uses_of(buffer)
+    outside = [
+        op
+        for op in (*uses.loads, *uses.stores, *uses.others)
+        if move.block not in ancestors(op) and move.loop not in ancestors(op)
+    ]
+    if outside or uses.others or any(move.block not in ancestors(s) for s in uses.stores):
+        raise ScheduleError(
+            f"expected {buffer_text(buffer)} to be stored to by {where} and used in the loop only",
+            move.block,
+        )
+    return buffer
+
+
+def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, Part]:
+    """The part of each axis whose results one iteration of the loop loads."""
+    reads, _ = infer_regions(move.loop.body.block, values)
+    found = [r for r in reads if r.buffer is buffer]
+    if not found:
+        raise ScheduleError(
+            f"expected the loop to use block '{move.block.block_name.data}'", move.block
+        )
+    parts: dict[int, Part] = {}
+    for store in uses_of(buffer).stores:
+        axes = stored_axes_of(store, move.block)
+        for axis, low, extent in zip(axes, found[0].mins, found[0].extents, strict=True):
+            if axis is not None and not extent.args():
+                parts[axis] = Part(low, extent)
+    return parts
+
+
+def _apply(
+    move: _Move, parts: Mapping[int, Part], values: Values, before: Operation | None
+) -> list[tir.ForOp]:
+    """Move the block into new loops in the loop's body."""
+    block, place = move.block, move.loop.body.block
+    order = _loop_order(block)
+    block.detach()
+    if move.nest is not block:
+        move.nest.detach()
+        move.nest.erase()
+    axes = axes_of(block)
+    bindings: dict[int, IntExpr] = {}
+    bounds: list[Bound] = []
+    ranges = ranges_of_values(values)
+    loops: list[tir.ForOp] = []
+    current = place
+    for position in order:
+        axis = axes[position]
+        part = parts.get(position, Part(axis.min, axis.extent))
+        binding = part.min
+        if part.extent != ONE:
+            body = Block(arg_types=[IndexType()])
+            body.args[0].name_hint = _loop_name(block.axis_vars[position])
+            loop = tir.ForOp(ZERO, part.extent, [], Region(body))
+            loop.location = block.location
+            _insert(loop, current, before if current is place else None)
+            loops.append(loop)
+            current = body
+            binding = binding + values.expr(body.args[0])
+        bindings[position] = binding
+        if position in parts:
+            end = axis.min + axis.extent
+            low = interval_of(part.min - axis.min, ranges)
+            high = interval_of(end - part.min - part.extent, ranges)
+            if low is None or not is_non_negative(low.lower):
+                bounds.append((axis.min - 1, binding))
+            if high is None or not is_non_negative(high.lower):
+                bounds.append((binding, end))
+    _insert(block, current, before if current is place else None)
+    reads, writes = infer_regions(block.body.block, values)
+    moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
+    replace_header(block, moved, values, reads, writes, bounds)
+    return loops
+
+
+def _loop_order(block: tir.BlockOp) -> list[int]:
+    """The axes in the order of the loops that they are bound to."""
+    numbering: list[SSAValue] = block.numbering()
+    loops = [loop.loop_var for loop in loops_around(block)]
+
+    def first_loop(axis: int) -> int:
+        used = [numbering[i] for i in exprs_of(block.bindings)[axis].args()]
+        return min((i for i, v in enumerate(loops) if v in used), default=-1)
+
+    return sorted(range(len(block.axes.data)), key=first_loop)
+
+
+def _insert(op: Operation, block: Block, before: Operation | None) -> None:
+    if before is None:
+        block.add_op(op)
+    else:
+        block.insert_op_before(op, before)
+
+
+def _loop_name(axis: BlockArgument) -> str:
+    name = axis.name_hint or "i"
+    return name.removeprefix("v_") if name.startswith("v_") else name.removeprefix("v") or name

@@ -1,0 +1,248 @@
+"""`compute_inline`: a scratch buffer's elements become expressions where they are used.
+
+::
+
+    for i, j: T[i, j] = exp(X[i, j])
+    for i, j: Y[i, j] = T[j, i] + 1          ⇒      for i, j: Y[i, j] = exp(X[j, i]) + 1
+
+What is loaded from the scratch buffer is computed where it is loaded; equal loads of one statement
+share it. A value keeps the dtype of the buffer that it went through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ZERO, Arg, IntExpr
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import (
+    ScheduleError,
+    Uses,
+    ancestors,
+    common_block,
+    erase_nest,
+    function_of,
+    loaded_buffers,
+    may_overlap,
+    statement_in,
+    statements,
+    stored_buffers,
+    uses_of,
+)
+from .copy_scalars import ScalarCopier
+from .regions import refresh_around
+
+EXPRESSIONS = ("arith.", "math.", "tir.load", "tir.apply", "scf.if", "scf.yield")
+"""Operations that only compute scalars, perhaps from memory."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a block says of each element of a buffer: ``buffer[axes] = value``.
+
+    `axis_of` has for each dim the axis that indexes it, or `None` where the dim is 1.
+    """
+
+    block: tir.BlockOp
+    store: tir.StoreOp
+    axis_of: tuple[int | None, ...]
+
+    @property
+    def ops(self) -> list[Operation]:
+        """What the value is computed with, in order."""
+        return [op for op in self.block.body.block.ops if op is not self.store]
+
+    def meaning(self, indices: Sequence[IntExpr]) -> dict[SSAValue, IntExpr]:
+        """What the axes are for an element."""
+        found: dict[SSAValue, IntExpr] = {
+            var: axis.min.data
+            for var, axis in zip(self.block.axis_vars, self.block.axes.data, strict=True)
+        }
+        for axis, index in zip(self.axis_of, indices, strict=True):
+            if axis is not None:
+                found[self.block.axis_vars[axis]] = index
+        return found
+
+
+def compute_inline(block: tir.BlockOp) -> None:
+    """Compute what a block stores where it is loaded, and remove the block and its buffer.
+
+    The block must define every element of a scratch buffer that only later statements load, from
+    memory that nothing changes in between. Raises ScheduleError with one line otherwise.
+    """
+    inlining = inline_block(defines(block))
+    refresh_around(inlining.consumers)
+    drop_unused_buffer(inlining.buffer)
+
+
+@dataclass(frozen=True)
+class Inlining:
+    """A buffer that nothing accesses any more, and blocks whose regions still name it."""
+
+    buffer: SSAValue
+    consumers: list[tir.BlockOp]
+
+
+def inline_block(definition: Definition) -> Inlining:
+    """`compute_inline` without what follows for the blocks around: see there."""
+    uses = _inlinable_uses(definition)
+    buffer = definition.store.buffer
+    loads = _in_order(uses.loads)
+    consumers = [p for op in loads for p in ancestors(op) if isinstance(p, tir.BlockOp)]
+    _replace_loads(definition, loads)
+    erase_nest(definition.block)
+    return Inlining(buffer, list(dict.fromkeys(consumers)))
+
+
+def inline_blocks(blocks: Iterable[tir.BlockOp], pays: Callable[[Definition], bool]) -> None:
+    """Inline those of the blocks that can be and for which it pays; users before what they use."""
+    done: list[Inlining] = []
+    for block in blocks:
+        try:
+            definition = defines(block)
+            if pays(definition):
+                done.append(inline_block(definition))
+        except ScheduleError:
+            continue
+    refresh_around(b for inlining in done for b in inlining.consumers)
+    for inlining in done:
+        drop_unused_buffer(inlining.buffer)
+
+
+def defines(block: tir.BlockOp) -> Definition:
+    """The definition that a block is; raises ScheduleError where it is more or less than that."""
+    where = f"block '{block.block_name.data}'"
+    if set(block.axis_kinds) - {"spatial"} or block.init is not None:
+        raise ScheduleError(f"expected {where} to have spatial axes only", block)
+    if block.predicates.data:
+        raise ScheduleError(f"expected {where} to have no predicates", block)
+    stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
+    others = [o for o in operations_in(block) if o is not block and not is_expression(o)]
+    if len(stores) != 1 or others != stores or stores[0].parent is not block.body.block:
+        raise ScheduleError(f"expected {where} to compute one value and store it", block)
+    axes = stored_axes(block, stores[0])
+    if axes is None:
+        raise ScheduleError(
+            f"expected {where} to store each element of {buffer_text(stores[0].buffer)} "
+            "at its axes",
+            block,
+        )
+    return Definition(block, stores[0], axes)
+
+
+def is_expression(op: Operation) -> bool:
+    """Whether the operation only computes a scalar."""
+    return op.name.startswith(EXPRESSIONS)
+
+
+def stored_axes(block: tir.BlockOp, store: tir.StoreOp) -> tuple[int | None, ...] | None:
+    """For each dim the axis that indexes it and runs over all of it; `None` for other stores.
+
+    Every axis of more than one value must be there, and none twice.
+    """
+    type_ = store.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    found: list[int | None] = []
+    for index, dim in zip(exprs_of(store.indices), type_.dims, strict=True):
+        atom = index.as_atom
+        if isinstance(atom, Arg) and store.operands_[atom.index] in block.axis_vars:
+            axis = block.axis_vars.index(store.operands_[atom.index])
+            bounds = block.axes.data[axis]
+            if axis in found or bounds.min.data != ZERO or bounds.extent.data != dim:
+                return None
+            found.append(axis)
+        elif index == ZERO and dim.constant == 1:
+            found.append(None)
+        else:
+            return None
+    kinds = zip(block.axis_kinds, block.axes.data, strict=True)
+    needed = {i for i, (k, a) in enumerate(kinds) if k != "reduce" and a.extent.data.constant != 1}
+    return tuple(found) if needed <= set(found) else None
+
+
+def _inlinable_uses(definition: Definition) -> Uses:
+    block, buffer = definition.block, definition.store.buffer
+    name = buffer_text(buffer)
+    if not isinstance(buffer.owner, tir.AllocBufferOp):
+        raise ScheduleError(f"expected {name} to be a scratch buffer, got a parameter", block)
+    uses = uses_of(buffer)
+    if uses.stores != [definition.store]:
+        raise ScheduleError(f"expected {name} to be stored to by one block", block)
+    if uses.others:
+        raise ScheduleError(f"expected {name} to be loaded only, got a view or call of it", block)
+    if not uses.loads:
+        raise ScheduleError(f"expected {name} to be loaded", block)
+    home = common_block([block, *uses.loads])
+    order = list(home.ops)
+    own = statement_in(home, block)
+    assert own is not None
+    first = order.index(own)
+    last = first
+    for load in uses.loads:
+        user = statement_in(home, load)
+        assert user is not None
+        last = max(last, order.index(user))
+        if order.index(user) <= first:
+            raise ScheduleError(f"expected {name} to be loaded after it is stored", block)
+    _verify_unchanged(definition, home, order[first : last + 1])
+    return uses
+
+
+def _verify_unchanged(definition: Definition, home: Block, between: list[Operation]) -> None:
+    """What the block reads must be the same where its value is used."""
+    func = function_of(definition.block)
+    outermost = statement_in(statements(func), definition.block)
+    if home is not statements(func) and outermost is not None:
+        between = [outermost]  # an earlier or later iteration of the loops around counts as well
+    read = loaded_buffers(definition.block)
+    for op in between:
+        for written in stored_buffers(op):
+            for buffer in read:
+                if may_overlap(func, buffer, written):
+                    raise ScheduleError(
+                        f"expected {buffer_text(buffer)} not to change between block "
+                        f"'{definition.block.block_name.data}' and where its result is used",
+                        definition.block,
+                    )
+
+
+def _in_order(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:
+    if len({op.parent for op in loads}) == 1 and (home := loads[0].parent) is not None:
+        wanted = set(loads)
+        return [op for op in home.ops if isinstance(op, tir.LoadOp) and op in wanted]
+    wanted = set(loads)
+    func = function_of(loads[0])
+    return [op for op in operations_in(func) if isinstance(op, tir.LoadOp) and op in wanted]
+
+
+def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
+    numbering = Values()
+    known: dict[tuple[Block | None, tuple[IntExpr, ...]], SSAValue] = {}
+    for load in loads:
+        values = Values()
+        indices = [values.rebase(e, load.operands_) for e in exprs_of(load.indices)]
+        key = (
+            load.parent,
+            tuple(numbering.rebase(e, load.operands_) for e in exprs_of(load.indices)),
+        )
+        if key not in known:
+            copier = ScalarCopier(values, definition.meaning(indices))
+            copier.copy_all(definition.ops)
+            known[key] = copier.value(definition.store.value)
+            copier.insert_before(load)
+        load.result.replace_all_uses_with(known[key])
+        load.detach()
+        load.erase()
+
+
+def drop_unused_buffer(buffer: SSAValue) -> None:
+    """Erase the allocation of a buffer that nothing uses any more."""
+    if buffer.first_use is None and isinstance(buffer.owner, tir.AllocBufferOp):
+        buffer.owner.detach()
+        buffer.owner.erase()

@@ -1,0 +1,97 @@
+"""Where inlining pays: each element is needed once, or costs less than to store and load it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.bounds import is_non_negative
+from ...dialects.int_expr import ONE, Arg, IntExpr
+from ...dialects.sym import Values, exprs_of
+from .blocks import block_around, blocks_in, uses_of
+from .inline import Definition, inline_blocks
+from .merge import has_reuse
+
+CHEAP_OPERATIONS = 4
+"""Additions, comparisons and the like that may be repeated instead of storing their result."""
+
+DEAR = ("math.", "arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "scf.")
+"""Operations that are not repeated."""
+
+
+def inline_producers(func: tir.PrimFuncOp) -> None:
+    """Inline the scratch buffers of a function where that pays, the last ones first."""
+    inline_blocks(reversed(blocks_in(func)), _pays)
+
+
+def _pays(definition: Definition) -> bool:
+    buffer = definition.store.buffer
+    times = 0
+    for loads in _loads_by_block(definition):
+        consumer = block_around(loads[0])
+        if consumer is None:
+            return False
+        for load in _distinct(loads):
+            if _uses_each_once(load, consumer):
+                times += 1
+            elif has_reuse(consumer) or not _is_cheap(definition):
+                return False
+    return buffer.first_use is not None and (times <= 1 or _is_cheap(definition))
+
+
+def _loads_by_block(definition: Definition) -> list[list[tir.LoadOp]]:
+    found: dict[tir.BlockOp | None, list[tir.LoadOp]] = {}
+    for load in uses_of(definition.store.buffer).loads:
+        found.setdefault(block_around(load), []).append(load)
+    return list(found.values())
+
+
+def _distinct(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:
+    """One load for each element."""
+    numbering, found = Values(), dict[tuple[IntExpr, ...], tir.LoadOp]()
+    for load in loads:
+        key = tuple(numbering.rebase(e, load.operands_) for e in exprs_of(load.indices))
+        found.setdefault(key, load)
+    return list(found.values())
+
+
+def _uses_each_once(load: tir.LoadOp, block: tir.BlockOp) -> bool:
+    """Whether a block loads no more elements than the buffer has, or each at most once."""
+    type_ = load.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    size, iterations = ONE, ONE
+    for dim in type_.dims:
+        size = size * dim
+    for axis in block.axes.data:
+        iterations = iterations * axis.extent.data
+    return is_non_negative(size - iterations) or _tells_iterations_apart(load, block)
+
+
+def _tells_iterations_apart(load: tir.LoadOp, block: tir.BlockOp) -> bool:
+    """Whether each axis moves one index of the load, which no other axis moves."""
+    seen: set[SSAValue] = set()
+    for index in exprs_of(load.indices):
+        moving = {a.index: load.operands_[a.index] for a in index.atoms() if isinstance(a, Arg)}
+        axes = set(moving.values())
+        if len(axes) > 1 or axes & seen or not axes <= set(block.axis_vars):
+            return False
+        if any(not _moves_by_number(index, Arg(i)) for i in moving):
+            return False
+        seen |= axes
+    bounds = zip(block.axis_vars, block.axes.data, strict=True)
+    return {v for v, a in bounds if a.extent.data != ONE} <= seen
+
+
+def _moves_by_number(index: IntExpr, axis: Arg) -> bool:
+    step = index.coefficient_of(axis)
+    return step is not None and bool(step.constant)
+
+
+def _is_cheap(definition: Definition) -> bool:
+    """Whether the value is a few additions of loaded values, or less."""
+    ops: list[Operation] = [o for op in definition.ops for o in op.walk()]
+    work = [o for o in ops if o.name.startswith(("arith.", "scf.", "math."))]
+    counted = [o for o in work if o.name not in ("arith.constant", "arith.index_cast")]
+    return len(counted) <= CHEAP_OPERATIONS and not any(o.name.startswith(DEAR) for o in ops)

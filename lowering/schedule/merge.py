@@ -1,0 +1,169 @@
+"""Default rules that merge loop nests: what uses a result moves to where the result is made.
+
+A reduction's epilogue runs on each tile of results, the rows of a softmax stay in the cache::
+
+    for i, k, j: T[i, j] += …                    for i:
+    for i, j: Y[i, j] = relu(T[i, j])     ⇒        for k, j: T[i, j] += …
+                                                   for j: Y[i, j] = relu(T[i, j])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, exprs_of
+from .blocks import (
+    ScheduleError,
+    ancestors,
+    blocks_in,
+    loaded_buffers,
+    loops_around,
+    own_nest,
+    statements,
+    stored_buffers,
+)
+from .compute_at import reverse_compute_at
+from .inline import stored_axes
+from .produced import produced_parts
+
+TILE = 8
+"""The most iterations of a loop over part of a tile that are unrolled."""
+
+LONG = 16
+"""Elements of a row from which on vectors are worth it."""
+
+
+def merge_rows(func: tir.PrimFuncOp) -> None:
+    """Merge the nests of several reductions, as of a softmax, over the loops that they share.
+
+    Only after reductions that use each element once: others are tiled first.
+    """
+    if sum(block.init is not None for block in blocks_in(func)) > 1:
+        _merge(func, only_rows=True)
+
+
+def merge_consumers(func: tir.PrimFuncOp) -> None:
+    """Move every block into the innermost possible loop of the nest whose results it uses."""
+    _merge(func, only_rows=False)
+
+
+def _merge(func: tir.PrimFuncOp, only_rows: bool) -> None:
+    done: list[Operation] = []
+    for statement in list(statements(func).ops):
+        block = _movable_block(statement)
+        target = None if block is None else _producer(block, done)
+        if block is not None and target is not None:
+            if not (only_rows and any(has_reuse(b) for b in blocks_in(target))):
+                if _merge_into(block, target):
+                    continue
+        done.append(statement)
+
+
+def _movable_block(statement: Operation) -> tir.BlockOp | None:
+    """The only block of a nest of plain loops, unless it is a product that is better tiled."""
+    blocks = blocks_in(statement)
+    if len(blocks) != 1 or own_nest(blocks[0]) is not statement or has_reuse(blocks[0]):
+        return None
+    kinds = {loop.kind.data for loop in loops_around(blocks[0])}
+    annotated = any(loop.annotations is not None for loop in loops_around(blocks[0]))
+    return None if annotated or kinds - {"serial"} else blocks[0]
+
+
+def _producer(block: tir.BlockOp, done: Sequence[Operation]) -> Operation | None:
+    """The last statement that stores what the block loads."""
+    loaded = loaded_buffers(block)
+    return next((op for op in reversed(done) if stored_buffers(op) & loaded), None)
+
+
+def _merge_into(block: tir.BlockOp, target: Operation) -> bool:
+    """Move a block to the best loop of a statement that it can be in, if there is one.
+
+    That is the innermost one, but behind a reduction the innermost one that gives the block rows to
+    work on: a tile of results is too narrow for vectors.
+    """
+    loops = _loops_of_producers(block, target)
+    rows = [loop for loop in loops if not _loops_in(loop) or _has_long_rows(block, loop, target)]
+    for loop in [*rows, *loops]:
+        try:
+            made = reverse_compute_at(block, loop)
+        except ScheduleError:
+            continue
+        if any(op.kind.data == "unrolled" for op in _loops_in(loop) if op not in made):
+            _unroll(made)
+        return True
+    return False
+
+
+def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, target: Operation) -> bool:
+    """Whether the block's last index runs over much in one iteration of the loop."""
+    try:
+        parts = produced_parts(block, loop, target, Values())
+    except ScheduleError:
+        return False
+    stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
+    axes = stored_axes(block, stores[0]) if stores else None
+    if not axes or axes[-1] is None:
+        return False
+    whole = block.axes.data[axes[-1]].extent.data
+    extent = parts[axes[-1]].extent if axes[-1] in parts else whole
+    return extent.constant is None or extent.constant >= LONG or (extent == whole != ONE)
+
+
+def _loops_of_producers(block: tir.BlockOp, target: Operation) -> list[tir.ForOp]:
+    """The loops around all that stores what the block loads, innermost first.
+
+    Lanes of a vectorized loop and threads have no statements of their own.
+    """
+    loaded = loaded_buffers(block)
+    stores = [s for s in operations_in(target) if isinstance(s, tir.StoreOp) and s.buffer in loaded]
+    nests = [[p for p in ancestors(s) if isinstance(p, tir.ForOp)] for s in stores]
+    shared = [loop for loop in nests[0] if all(loop in n for n in nests[1:])] if nests else []
+    return [loop for loop in shared if all(_has_statements(p) for p in (loop, *ancestors(loop)))]
+
+
+def _has_statements(op: Operation) -> bool:
+    return not isinstance(op, tir.ForOp) or op.kind.data in ("serial", "parallel", "unrolled")
+
+
+def _loops_in(op: Operation) -> list[tir.ForOp]:
+    return [o for o in operations_in(op) if isinstance(o, tir.ForOp) and o is not op]
+
+
+def _unroll(loops: Sequence[tir.ForOp]) -> None:
+    """Unroll the loops over a register tile, so that its elements stay in registers."""
+    for loop in loops:
+        extent = loop.extent.data.constant
+        if extent is not None and extent <= TILE:
+            loop.kind = type(loop.kind)("unrolled")
+
+
+def has_reuse(block: tir.BlockOp) -> bool:
+    """Whether a reduction uses an operand's elements for several results, as a product does."""
+    kinds = dict[SSAValue, str](zip(block.axis_vars, block.axis_kinds, strict=True))
+    wide: set[SSAValue] = {
+        var
+        for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
+        if axis.extent.data != ONE
+    }
+    spatial = {v for v in wide if kinds[v] == "spatial"}
+    written = set(block.write_buffers)
+    for op in operations_in(block):
+        if isinstance(op, tir.LoadOp) and op.buffer not in written:
+            used = _axes_used(op, wide)
+            if used - spatial and spatial - used:
+                return True
+    return False
+
+
+def _axes_used(load: tir.LoadOp, axes: set[SSAValue]) -> set[SSAValue]:
+    return {
+        load.operands_[i]
+        for e in exprs_of(load.indices)
+        for i in e.args()
+        if load.operands_[i] in axes
+    }

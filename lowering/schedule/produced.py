@@ -1,0 +1,224 @@
+"""What one iteration of a loop produces, as parts of the axes of a block that loads it.
+
+It is complete if reductions end within the iteration and every element of a box is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError, ancestors, block_around, loaded_buffers, stored_buffers, uses_of
+from .dense import covers_densely, used_in
+from .inline import stored_axes
+
+
+@dataclass(frozen=True)
+class Part:
+    """The values ``[min, min + extent)`` of an axis, over values outside of the new loops."""
+
+    min: IntExpr
+    extent: IntExpr
+
+
+def produced_parts(
+    block: tir.BlockOp, loop: tir.ForOp, statement: Operation, values: Values
+) -> dict[int, Part]:
+    """The part of each axis of a block that one iteration of `loop`, in `statement`, provides for.
+
+    Axes that index nothing that the iteration stores are left out: they run over all of their
+    range. Raises ScheduleError where the iteration leaves something incomplete that the block
+    loads, or the block would run several times for one element.
+    """
+    where = f"block '{block.block_name.data}'"
+    produced = loaded_buffers(block) & stored_buffers(statement)
+    if not produced:
+        raise ScheduleError(f"expected {where} to load what the loop stores", block)
+    _, written = infer_regions(loop.body.block, values)
+    regions = {r.buffer: r for r in written}
+    parts: dict[int, Part] = {}
+    for buffer in produced:
+        uses = uses_of(buffer)
+        if uses.others or any(loop not in ancestors(s) for s in uses.stores):
+            raise ScheduleError(
+                f"expected {buffer_text(buffer)} to be stored to in the loop only", block
+            )
+        for store in uses.stores:
+            _verify_complete(store, loop, statement)
+        for load in [op for op in uses.loads if block in ancestors(op)]:
+            _add_parts(parts, block, load, regions[buffer])
+    return parts
+
+
+def stored_axes_of(store: tir.StoreOp, block: tir.BlockOp) -> tuple[int | None, ...]:
+    """For each dim the axis of the block that indexes the store; else ScheduleError."""
+    axes = stored_axes(block, store)
+    if axes is None:
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to store each element of "
+            f"{buffer_text(store.buffer)} at its axes",
+            block,
+        )
+    return axes
+
+
+def _add_parts(
+    parts: dict[int, Part], block: tir.BlockOp, load: tir.LoadOp, region: tir.BufferRegion
+) -> None:
+    type_ = load.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    name = buffer_text(load.buffer)
+    message = f"expected block '{block.block_name.data}' to load {name} at its axes"
+    for position, index in enumerate(exprs_of(load.indices)):
+        atom = index.as_atom
+        variable = load.operands_[atom.index] if isinstance(atom, Arg) else None
+        if variable not in block.axis_vars:
+            if index == ZERO and type_.dims[position] == ONE:
+                continue
+            raise ScheduleError(message, block)
+        axis = block.axis_vars.index(variable)
+        bounds = block.axes.data[axis]
+        if bounds.min.data != ZERO or bounds.extent.data != type_.dims[position]:
+            raise ScheduleError(f"{message}, over all of it", block)
+        part = Part(region.mins[position], region.extents[position])
+        whole = Part(bounds.min.data, bounds.extent.data)
+        if block.axis_kinds[axis] != "spatial" and part != whole:
+            raise ScheduleError(f"{message}, its reductions over all of it", block)
+        if part.extent.args() or parts.setdefault(axis, part) != part:
+            raise ScheduleError(f"{message}, one part in each iteration of the loop", block)
+
+
+def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
+    """Whether one iteration of the loop finishes what it stores there: a box without gaps."""
+    try:
+        return _defect(store, loop, loop, is_shared=True) is None
+    except ScheduleError:
+        return False
+
+
+def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> None:
+    """One iteration must finish what it stores, which no other iteration stores again."""
+    defect = _defect(store, loop, statement)
+    if defect is None:
+        writer = block_around(store)
+        assert writer is not None
+        digits = _Digits.of(writer, loop, statement)
+        indexed = {a for b in digits.stored(store) for a in used_in(b, digits.extents)}
+        if any(digits.extents[a] != ONE and a not in indexed for a in digits.outside):
+            defect = f"expected every loop out of which {_name(writer)} comes to index its result"
+    if defect is not None:
+        raise ScheduleError(defect, store)
+
+
+def _defect(
+    store: tir.StoreOp, loop: tir.ForOp, statement: Operation, is_shared: bool = False
+) -> str | None:
+    """Why one iteration of the loop does not finish a box of what it stores, if it does not.
+
+    With `is_shared`, several iterations may store the same element.
+    """
+    writer = block_around(store)
+    if writer is None or loop not in ancestors(writer):
+        return f"expected {buffer_text(store.buffer)} to be stored to in a block of the loop"
+    if any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store)):
+        return f"expected {_name(writer)} to store without loops"
+    digits = _Digits.of(writer, loop, statement)
+    if any(op.extent.data.args() or op.min.data.args() for op in digits.loops):
+        return f"expected loops around {_name(writer)} to have bounds over symbols"
+    if stored_axes(writer, store) is None:
+        return (
+            f"expected {_name(writer)} to store each element of {buffer_text(store.buffer)} "
+            "at its axes"
+        )
+    if not _keeps_in_range(writer):
+        return f"expected predicates of {_name(writer)} to keep axes in range only"
+    spatial = digits.stored(store)
+    inside = {a: e for a, e in digits.extents.items() if a in digits.inside}
+    groups = [inside] if is_shared else [digits.extents, inside]
+    if not all(
+        _are_independent(spatial, group) and all(covers_densely(b, group) for b in spatial)
+        for group in groups
+    ):
+        return (
+            f"expected {_name(writer)} to store a box of {buffer_text(store.buffer)} in each "
+            "iteration of the loop"
+        )
+    reduce = [b for b, k in zip(digits.bindings, writer.axis_kinds, strict=True) if k != "spatial"]
+    if any(used_in(b, digits.extents) & digits.outside for b in reduce):
+        return f"expected {_name(writer)} to be complete after each iteration of the loop"
+    return None
+
+
+@dataclass(frozen=True)
+class _Digits:
+    """The bindings of a block over the loops around it, out to a statement."""
+
+    loops: list[tir.ForOp]
+    extents: dict[Atom, IntExpr]
+    inside: set[Atom]
+    outside: set[Atom]
+    bindings: list[IntExpr]
+    writer: tir.BlockOp
+
+    @staticmethod
+    def of(writer: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> _Digits:
+        """`inside` are the loops within `loop`, `outside` that loop and those around it."""
+        values = Values()
+        loops = _loops_between(writer, statement)
+        bindings = [values.rebase(b, writer.numbering()) for b in exprs_of(writer.bindings)]
+        extents = {_atom(values, op): op.extent.data for op in loops}
+        inside = {_atom(values, op) for op in loops if loop in ancestors(op)}
+        return _Digits(loops, extents, inside, set(extents) - inside, bindings, writer)
+
+    def stored(self, store: tir.StoreOp) -> list[IntExpr]:
+        """The bindings of the axes that index a store."""
+        axes = stored_axes_of(store, self.writer)
+        return [self.bindings[a] for a in axes if a is not None]
+
+
+def _name(block: tir.BlockOp) -> str:
+    return f"block '{block.block_name.data}'"
+
+
+def _are_independent(exprs: Sequence[IntExpr], extents: Mapping[Atom, IntExpr]) -> bool:
+    used = [a for e in exprs for a in used_in(e, extents)]
+    return len(used) == len(set(used))
+
+
+def _keeps_in_range(writer: tir.BlockOp) -> bool:
+    """Whether predicates say no more than that axes are in their ranges."""
+    ends = {
+        (binding, a.min.data + a.extent.data)
+        for binding, a in zip(exprs_of(writer.bindings), writer.axes.data, strict=True)
+    }
+    return all((b.lhs.data, b.rhs.data) in ends for b in writer.predicates.data)
+
+
+def _loops_between(writer: tir.BlockOp, statement: Operation) -> list[tir.ForOp]:
+    """The loops around a block, out to a statement."""
+    loops: list[tir.ForOp] = []
+    for parent in ancestors(writer):
+        if isinstance(parent, tir.ForOp):
+            loops.append(parent)
+        elif isinstance(parent, tir.BlockOp):
+            raise ScheduleError(
+                f"expected block '{writer.block_name.data}' to be in loops alone", writer
+            )
+        if parent is statement:
+            return loops
+    raise ScheduleError(
+        f"expected block '{writer.block_name.data}' to be in the loop's statement", writer
+    )
+
+
+def _atom(values: Values, loop: tir.ForOp) -> Atom:
+    atom = values.expr(loop.loop_var).as_atom
+    assert atom is not None
+    return atom

@@ -1,0 +1,68 @@
+"""Regions that blocks declare, inferred again where a schedule changed what they access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import Operation
+
+from ...dialects import tir
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from ..loops.scope import Bound
+from .blocks import ancestors
+
+
+def refresh_around(ops: Iterable[Operation]) -> None:
+    """Infer the regions of every block around the operations again, inner blocks first.
+
+    A root block that declares nothing stays as it is.
+    """
+    seen: dict[tir.BlockOp, int] = {}
+    for op in ops:
+        around = [p for p in (op, *ancestors(op)) if isinstance(p, tir.BlockOp)]
+        for depth, block in enumerate(reversed(around)):
+            seen[block] = depth
+    for block in sorted(seen, key=lambda b: -seen[b]):
+        if block.reads.data or block.writes.data:
+            refresh_regions(block)
+
+
+def refresh_regions(block: tir.BlockOp) -> None:
+    """Declare what the block's body accesses; the operation stays the same one."""
+    values = Values()
+    for value in block.numbering():
+        values.expr(value)
+    reads, writes = infer_regions(block.body.block, values)
+    bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
+    replace_header(block, axes_of(block), values, reads, writes, bounds)
+
+
+def axes_of(block: tir.BlockOp) -> list[tir.Axis]:
+    """The axes with their bindings, in the block's numbering."""
+    return [
+        tir.Axis(a.kind.data, a.min.data, a.extent.data, binding)
+        for a, binding in zip(block.axes.data, exprs_of(block.bindings), strict=True)
+    ]
+
+
+def replace_header(
+    block: tir.BlockOp,
+    axes: Sequence[tir.Axis],
+    values: Values,
+    reads: Sequence[tir.BufferRegion],
+    writes: Sequence[tir.BufferRegion],
+    predicates: Sequence[Bound] = (),
+) -> None:
+    """Give a block these axes, regions and predicates, in the numbering of `values`.
+
+    The operation and its body stay the same.
+    """
+    body = block.detach_region(block.body)
+    new = tir.BlockOp.build_from(
+        block.block_name.data, axes, body, values.list, predicates, reads, writes, block.annotations
+    )
+    block.add_region(new.detach_region(body))
+    block.operands = list(new.operands)
+    block.properties = dict(new.properties)
+    new.erase()

@@ -1,0 +1,145 @@
+"""`reverse_compute_inline`: what follows a scratch buffer is computed where that is stored.
+
+::
+
+    for i, j: T[i, j] = exp(X[i, j])
+    for i, j: Y[i, j] = T[j, i] + 1          ⇒      for i, j: Y[j, i] = exp(X[i, j]) + 1
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ZERO, Arg, IntExpr
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import (
+    ScheduleError,
+    common_block,
+    erase_nest,
+    function_of,
+    loaded_buffers,
+    may_overlap,
+    statement_in,
+    stored_buffers,
+    uses_of,
+)
+from .copy_scalars import ScalarCopier
+from .inline import Definition, defines, drop_unused_buffer
+from .regions import refresh_around
+
+
+def reverse_compute_inline(block: tir.BlockOp) -> None:
+    """Compute what a block makes of each element of a scratch buffer where that is stored.
+
+    The block must define every element of its own buffer from the same element, up to the order of
+    dims, of the scratch buffer, which one other block defines and nothing else loads. Raises
+    ScheduleError with one line otherwise.
+    """
+    consumer = defines(block)
+    producer, load = _sole_producer(consumer)
+    values = Values()
+    stored = [values.rebase(e, producer.store.operands_) for e in exprs_of(producer.store.indices)]
+    axes = _axes_of_indices(load, block)
+    meaning: dict[SSAValue, IntExpr] = {
+        v: a.min.data for v, a in zip(block.axis_vars, block.axes.data, strict=True)
+    }
+    for axis, index in zip(axes, stored, strict=True):
+        if axis is not None:
+            meaning[block.axis_vars[axis]] = index
+    copier = ScalarCopier(values, meaning)
+    copier.scope.data[load.result] = producer.store.value
+    loads = [op for op in consumer.ops if _is_same_load(op, load)]
+    for op in loads:
+        copier.scope.data[op.results[0]] = producer.store.value
+    copier.copy_all([op for op in consumer.ops if op not in loads])
+    value = copier.value(consumer.store.value)
+    copier.insert_before(producer.store)
+    indices = copier.scope.exprs(exprs_of(consumer.store.indices), consumer.store.operands_)
+    new = tir.StoreOp(value, consumer.store.buffer, indices, values.list)
+    parent = producer.store.parent
+    assert parent is not None
+    parent.insert_op_before(new, producer.store)
+    scratch = producer.store.buffer
+    producer.store.detach()
+    producer.store.erase()
+    erase_nest(block)
+    refresh_around([new])
+    drop_unused_buffer(scratch)
+
+
+def _sole_producer(consumer: Definition) -> tuple[Definition, tir.LoadOp]:
+    """The block that defines the scratch buffer that the consumer transforms, and its load."""
+    block = consumer.block
+    where = f"block '{block.block_name.data}'"
+    for load in [op for op in consumer.ops if isinstance(op, tir.LoadOp)]:
+        uses = uses_of(load.buffer)
+        owned = isinstance(load.buffer.owner, tir.AllocBufferOp) and not uses.others
+        if owned and len(uses.stores) == 1 and all(_is_same_load(u, load) for u in uses.loads):
+            around = uses.stores[0].parent_op()
+            if isinstance(around, tir.BlockOp) and all(u.parent is load.parent for u in uses.loads):
+                _axes_of_indices(load, block)
+                producer = defines(around)
+                _verify_movable(consumer, producer)
+                return producer, load
+    raise ScheduleError(
+        f"expected {where} to load a scratch buffer that one block stores to and no other loads",
+        block,
+    )
+
+
+def _verify_movable(consumer: Definition, producer: Definition) -> None:
+    home = common_block([producer.block, consumer.block])
+    order = list(home.ops)
+    first, last = (statement_in(home, d.block) for d in (producer, consumer))
+    assert first is not None and last is not None
+    func = function_of(consumer.block)
+    read, written = loaded_buffers(consumer.block), stored_buffers(consumer.block)
+    for op in order[order.index(first) : order.index(last)]:
+        touched = stored_buffers(op) - {producer.store.buffer}
+        pairs = [(a, b) for a in read for b in touched]
+        pairs += [(a, b) for a in written for b in (touched | loaded_buffers(op))]
+        for a, b in pairs:
+            if may_overlap(func, a, b):
+                raise ScheduleError(
+                    f"expected {buffer_text(a)} not to be used between block "
+                    f"'{producer.block.block_name.data}' and block "
+                    f"'{consumer.block.block_name.data}'",
+                    consumer.block,
+                )
+
+
+def _is_same_load(op: Operation, load: tir.LoadOp) -> bool:
+    return isinstance(op, tir.LoadOp) and (op.buffer, op.indices, tuple(op.operands_)) == (
+        load.buffer,
+        load.indices,
+        tuple(load.operands_),
+    )
+
+
+def _axes_of_indices(load: tir.LoadOp, block: tir.BlockOp) -> tuple[int | None, ...]:
+    """For each dim of a load the axis that is its index, each axis once; else ScheduleError."""
+    type_ = load.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    found: list[int | None] = []
+    for index, dim in zip(exprs_of(load.indices), type_.dims, strict=True):
+        atom = index.as_atom
+        if isinstance(atom, Arg) and load.operands_[atom.index] in block.axis_vars:
+            axis = block.axis_vars.index(load.operands_[atom.index])
+            bounds = block.axes.data[axis]
+            whole = bounds.min.data == ZERO and bounds.extent.data == dim
+            found.append(axis if whole else -1)
+        elif index == ZERO and dim.constant == 1:
+            found.append(None)
+        else:
+            found.append(-1)
+    used = [a for a in found if a is not None]
+    wide = {i for i, a in enumerate(block.axes.data) if a.extent.data.constant != 1}
+    if -1 in used or len(set(used)) != len(used) or not wide <= set(used):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to load {buffer_text(load.buffer)} "
+            "at its axes, each once",
+            block,
+        )
+    return tuple(found)

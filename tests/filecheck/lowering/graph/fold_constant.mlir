@@ -1,0 +1,63 @@
+// RUN: xrelax-opt %s -p fold-constant,dce --split-input-file | filecheck %s
+
+// What constants determine is computed, step by step; dtypes and integers behave as at run time.
+
+// CHECK-LABEL: @chain
+// CHECK-NEXT:    %0 = relax.constant <float32, [2], [3.0, 4.0]>
+// CHECK-NEXT:    %1 = relax.multiply %x, %0
+// CHECK-NEXT:    %2 = relax.constant <int8, [], [-56]>
+// CHECK-NEXT:    relax.tuple(%1, %2)
+relax.func @chain(%x: !relax.tensor<[n, 2], f32>) -> tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[], i8>> {
+  %a = relax.constant <float32, [2], [1.0, 2.0]> : !relax.tensor<[2], f32>
+  %b = relax.constant <float32, [], [1.0]> : !relax.tensor<[], f32>
+  %0 = relax.add %a, %b : !relax.tensor<[2], f32>, !relax.tensor<[], f32> -> !relax.tensor<[2], f32>
+  %1 = relax.add %0, %b : !relax.tensor<[2], f32>, !relax.tensor<[], f32> -> !relax.tensor<[2], f32>
+  %2 = relax.multiply %x, %1 : !relax.tensor<[n, 2], f32>, !relax.tensor<[2], f32> -> !relax.tensor<[n, 2], f32>
+  %c = relax.constant <int8, [], [100]> : !relax.tensor<[], i8>
+  %3 = relax.add %c, %c : !relax.tensor<[], i8>, !relax.tensor<[], i8> -> !relax.tensor<[], i8>
+  %4 = relax.tuple(%2, %3) : (!relax.tensor<[n, 2], f32>, !relax.tensor<[], i8>) -> tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[], i8>>
+  relax.return %4 : tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[], i8>>
+}
+
+// -----
+
+// In dataflow blocks, and operators with several results; bfloat16 is held as its bits.
+
+// CHECK-LABEL: @several
+// CHECK-NEXT:    %0, %1 = relax.dataflow
+// CHECK-NEXT:      %a = relax.constant <bfloat16, [1], [16256]>
+// CHECK-NEXT:      %n = relax.constant <float32, [1], [1.5]>
+// CHECK-NEXT:      relax.output %a, %n
+relax.func @several() -> tuple<!relax.tensor<[1], bf16>, !relax.tensor<[1], f32>> {
+  %0, %1 = relax.dataflow -> !relax.tensor<[1], bf16>, !relax.tensor<[1], f32> {
+    %h = relax.constant <bfloat16, [1], [16128]> : !relax.tensor<[1], bf16>
+    %a = relax.add %h, %h : !relax.tensor<[1], bf16>, !relax.tensor<[1], bf16> -> !relax.tensor<[1], bf16>
+    %x = relax.constant <float32, [1, 1], [1.0]> : !relax.tensor<[1, 1], f32>
+    %v = relax.constant <float32, [1], [1.5]> : !relax.tensor<[1], f32>
+    %n = relax.nn.batch_norm %x, %v, %v, %v, %v : !relax.tensor<[1, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32> -> tuple<!relax.tensor<[1, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>
+    %m = relax.tuple_get_item %n[1] : tuple<!relax.tensor<[1, 1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>> -> !relax.tensor<[1], f32>
+    relax.output %a, %m : !relax.tensor<[1], bf16>, !relax.tensor<[1], f32>
+  }
+  %2 = relax.tuple(%0, %1) : (!relax.tensor<[1], bf16>, !relax.tensor<[1], f32>) -> tuple<!relax.tensor<[1], bf16>, !relax.tensor<[1], f32>>
+  relax.return %2 : tuple<!relax.tensor<[1], bf16>, !relax.tensor<[1], f32>>
+}
+
+// -----
+
+// Symbols in a shape, results much larger than their operands, and constants whose data is not
+// there stay.
+
+// CHECK-LABEL: @stays
+// CHECK:         %0 = relax.broadcast_to %c
+// CHECK-NEXT:    %1 = relax.broadcast_to %c
+// CHECK-NEXT:    %w = relax.constant <float32, [4, 8], "w",
+// CHECK-NEXT:    %2 = relax.nn.relu %w
+relax.func @stays(%s: !relax.shape<[n]>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[1000000], f32>, !relax.tensor<[4, 8], f32>> {
+  %c = relax.constant <float32, [], [1.0]> : !relax.tensor<[], f32>
+  %0 = relax.broadcast_to %c {shape = [#sym.expr<n>]} : !relax.tensor<[], f32> -> !relax.tensor<[n], f32>
+  %1 = relax.broadcast_to %c {shape = [#sym.expr<1000000>]} : !relax.tensor<[], f32> -> !relax.tensor<[1000000], f32>
+  %w = relax.constant <float32, [4, 8], "w", "00"> : !relax.tensor<[4, 8], f32>
+  %2 = relax.nn.relu %w : !relax.tensor<[4, 8], f32> -> !relax.tensor<[4, 8], f32>
+  %3 = relax.tuple(%0, %1, %2) : (!relax.tensor<[n], f32>, !relax.tensor<[1000000], f32>, !relax.tensor<[4, 8], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[1000000], f32>, !relax.tensor<[4, 8], f32>>
+  relax.return %3 : tuple<!relax.tensor<[n], f32>, !relax.tensor<[1000000], f32>, !relax.tensor<[4, 8], f32>>
+}

@@ -1,0 +1,134 @@
+// RUN: xrelax-opt %s -p schedule-default --split-input-file | filecheck %s
+
+// An epilogue runs on each register tile of a product, which needs no more scratch than the tile.
+// CHECK-LABEL: tir.prim_func @product
+// CHECK-NEXT:    tir.for %i in (0, 2) {
+// CHECK-NEXT:      tir.for %j in (0, 2) {
+// CHECK-NEXT:        %T = tir.alloc_buffer : !tir.buffer<[4, 4], f32>
+// CHECK-NEXT:        tir.for %k in (0, 16) {
+// CHECK-NEXT:          tir.for %i_1 in (0, 4) unrolled {
+// CHECK-NEXT:            tir.for %j_1 in (0, 4) unrolled {
+// CHECK:                   tir.store %{{.*}}, %T[%vi - %i * 4, %vj - %j * 4] : !tir.buffer<[4, 4], f32>
+// CHECK:             tir.for %i_2 in (0, 4) unrolled {
+// CHECK-NEXT:          tir.for %j_2 in (0, 4) unrolled {
+// CHECK-NEXT:            tir.block "Y" (%vi_1: spatial (0, 8) = %i * 4 + %i_2, %vj_1: spatial (0, 8) = %j * 4 + %j_2) reads (%T[%vi_1 - %i * 4, %vj_1 - %j * 4]) writes (%Y[%vi_1, %vj_1]) {
+tir.prim_func @product(%X: !tir.buffer<[8, 16], f32>, %W: !tir.buffer<[8, 16], f32>, %Y: !tir.buffer<[8, 8], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[8, 8], f32>
+  tir.for %i in (0, 8) {
+    tir.for %j in (0, 8) {
+      tir.for %k in (0, 16) {
+        tir.block "T" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 8) = %j, %vk: reduce (0, 16) = %k) reads (%X[%vi, %vk], %W[%vj, %vk]) writes (%T[%vi, %vj]) {
+          tir.init {
+            %zero = arith.constant 0.0 : f32
+            tir.store %zero, %T[%vi, %vj] : !tir.buffer<[8, 8], f32>
+          }
+          %t = tir.load %T[%vi, %vj] : !tir.buffer<[8, 8], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[8, 16], f32>
+          %w = tir.load %W[%vj, %vk] : !tir.buffer<[8, 16], f32>
+          %p = arith.mulf %x, %w : f32
+          %s = arith.addf %t, %p : f32
+          tir.store %s, %T[%vi, %vj] : !tir.buffer<[8, 8], f32>
+        }
+      }
+    }
+  }
+  tir.for %i in (0, 8) {
+    tir.for %j in (0, 8) {
+      tir.block "Y" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 8) = %j) reads (%T[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %t = tir.load %T[%vi, %vj] : !tir.buffer<[8, 8], f32>
+        %zero = arith.constant 0.0 : f32
+        %r = arith.maximumf %t, %zero : f32
+        tir.store %r, %Y[%vi, %vj] : !tir.buffer<[8, 8], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// The reductions of each row and what is elementwise in them share the loop over rows.
+// CHECK-LABEL: tir.prim_func @rows
+// CHECK-NEXT:    tir.for %i in (0, n) {
+// CHECK-NEXT:      %E = tir.alloc_buffer : !tir.buffer<[1, m], f32>
+// CHECK-NEXT:      %M = tir.alloc_buffer : !tir.buffer<[1], f32>
+// CHECK-NEXT:      tir.for %k in (0, m) {
+// CHECK-NEXT:        tir.block "M"
+// CHECK:           tir.for %{{.*}} in (0, m) {
+// CHECK-NEXT:        tir.block "E"
+// CHECK:           tir.for %{{.*}} in (0, m) {
+// CHECK-NEXT:        tir.block "Y" (%{{.*}}: spatial (0, n) = %i, %{{.*}}: reduce (0, m) = %{{.*}}) reads (%E[
+// CHECK-NOT:     tir.for
+tir.prim_func @rows(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
+  %M = tir.alloc_buffer : !tir.buffer<[n], f32>
+  %E = tir.alloc_buffer : !tir.buffer<[n, m], f32>
+  tir.for %i in (0, n) {
+    tir.for %k in (0, m) {
+      tir.block "M" (%vi: spatial (0, n) = %i, %vk: reduce (0, m) = %k) reads (%X[%vi, %vk]) writes (%M[%vi]) {
+        tir.init {
+          %low = arith.constant 0xFF800000 : f32
+          tir.store %low, %M[%vi] : !tir.buffer<[n], f32>
+        }
+        %t = tir.load %M[%vi] : !tir.buffer<[n], f32>
+        %x = tir.load %X[%vi, %vk] : !tir.buffer<[n, m], f32>
+        %s = arith.maximumf %t, %x : f32
+        tir.store %s, %M[%vi] : !tir.buffer<[n], f32>
+      }
+    }
+  }
+  tir.for %i in (0, n) {
+    tir.for %j in (0, m) {
+      tir.block "E" (%vi: spatial (0, n) = %i, %vj: spatial (0, m) = %j) reads (%X[%vi, %vj], %M[%vi]) writes (%E[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[n, m], f32>
+        %t = tir.load %M[%vi] : !tir.buffer<[n], f32>
+        %d = arith.subf %x, %t : f32
+        %e = math.exp %d : f32
+        tir.store %e, %E[%vi, %vj] : !tir.buffer<[n, m], f32>
+      }
+    }
+  }
+  tir.for %i in (0, n) {
+    tir.for %k in (0, m) {
+      tir.block "Y" (%vi: spatial (0, n) = %i, %vk: reduce (0, m) = %k) reads (%E[%vi, %vk]) writes (%Y[%vi]) {
+        tir.init {
+          %zero = arith.constant 0.0 : f32
+          tir.store %zero, %Y[%vi] : !tir.buffer<[n], f32>
+        }
+        %t = tir.load %Y[%vi] : !tir.buffer<[n], f32>
+        %e = tir.load %E[%vi, %vk] : !tir.buffer<[n, m], f32>
+        %s = arith.addf %t, %e : f32
+        tir.store %s, %Y[%vi] : !tir.buffer<[n], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// What another iteration makes is not there yet: the nests stay apart.
+// CHECK-LABEL: tir.prim_func @reversed
+// CHECK-NEXT:    %T = tir.alloc_buffer : !tir.buffer<[4, 4], f32>
+// CHECK-NEXT:    tir.for
+// CHECK-NEXT:      tir.for
+// CHECK-NEXT:        tir.block "T"
+// CHECK:         tir.for
+// CHECK-NEXT:      tir.for
+// CHECK-NEXT:        tir.block "Y"
+tir.prim_func @reversed(%X: !tir.buffer<[4, 4], f32>, %Y: !tir.buffer<[4, 4], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[4, 4], f32>
+  tir.for %i in (0, 4) {
+    tir.for %j in (0, 4) {
+      tir.block "T" (%vi: spatial (0, 4) = %i, %vj: spatial (0, 4) = %j) reads (%X[%vi, %vj]) writes (%T[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[4, 4], f32>
+        tir.store %x, %T[%vi, %vj] : !tir.buffer<[4, 4], f32>
+      }
+    }
+  }
+  tir.for %i in (0, 4) {
+    tir.for %j in (0, 4) {
+      tir.block "Y" (%vi: spatial (0, 4) = %i, %vj: spatial (0, 4) = %j) reads (%T[3 - %vi, %vj]) writes (%Y[%vi, %vj]) {
+        %t = tir.load %T[3 - %vi, %vj] : !tir.buffer<[4, 4], f32>
+        tir.store %t, %Y[%vi, %vj] : !tir.buffer<[4, 4], f32>
+      }
+    }
+  }
+}
