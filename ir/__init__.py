@@ -1,1 +1,17 @@
 """Modules and functions under the names that TVM gives them: thin views of xDSL operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..names import known, resolve
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return resolve("ir.", name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *known("ir.")]

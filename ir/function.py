@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Operation
@@ -11,6 +11,11 @@ from xdsl.ir import Operation
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
 from .attributes import from_attribute, to_attribute
+
+if TYPE_CHECKING:
+    from .blocks import SeqExpr
+    from .expr import Var
+    from .struct_info import AnyStructInfo
 
 
 class BaseFunc:
@@ -30,6 +35,11 @@ class BaseFunc:
         name = self.op.properties["sym_name"]
         assert isinstance(name, StringAttr)
         return name.data
+
+    @property
+    def struct_info(self) -> AnyStructInfo:
+        """What is known of the function."""
+        raise NotImplementedError
 
     @property
     def attrs(self) -> Mapping[str, Any] | None:
@@ -98,9 +108,59 @@ class BaseFunc:
 class PrimFunc(BaseFunc):
     """A function on buffers; TVM's ``tir.PrimFunc``."""
 
+    @property
+    def struct_info(self) -> AnyStructInfo:
+        """What is known of the function: it takes any values and returns one."""
+        from .struct_info import FuncStructInfo, ObjectStructInfo
+
+        count = len(self.op.regions[0].block.args)
+        return FuncStructInfo([ObjectStructInfo()] * count, ObjectStructInfo(), purity=False)
+
 
 class Function(BaseFunc):
     """A graph function; TVM's ``relax.Function``."""
+
+    @property
+    def _func(self) -> FuncOp:
+        assert isinstance(self.op, FuncOp)
+        return self.op
+
+    @property
+    def params(self) -> list[Var]:
+        """The parameters."""
+        from .expr import view
+
+        return [view(p) for p in self._func.params]
+
+    @property
+    def body(self) -> SeqExpr:
+        """The blocks of bindings and the result."""
+        from .blocks import SeqExpr
+
+        return SeqExpr(self._func.body.block)
+
+    @property
+    def ret_struct_info(self) -> AnyStructInfo:
+        """What is known of the result."""
+        from .struct_info import struct_info
+
+        return struct_info(self._func.result_type)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether calls of the function have no effect but their result."""
+        return self._func.impure is None
+
+    @property
+    def struct_info(self) -> AnyStructInfo:
+        """What is known of the function: parameters, result and purity."""
+        from .struct_info import FuncStructInfo
+
+        return FuncStructInfo(
+            [p.type for p in self._func.params], self._func.result_type, self.is_pure
+        )
+
+    struct_info_ = ty = struct_info
 
 
 def function_view(op: Operation) -> BaseFunc:

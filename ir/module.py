@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from .function import BaseFunc, function_view
 
+if TYPE_CHECKING:
+    from .struct_info import AnyStructInfo
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class GlobalVar:
-    """The name of a function of a module; TVM's ``GlobalVar``."""
+    """The name of a function of a module; TVM's ``GlobalVar``.
+
+    Two of the same name are equal. `function` is what it names where that is known, so that the
+    type of a call can be inferred.
+    """
 
     name_hint: str
+    function: BaseFunc | None = field(default=None, compare=False)
+
+    @property
+    def struct_info(self) -> AnyStructInfo:
+        """What is known of the function; raises ValueError where it is only a name."""
+        if self.function is None:
+            raise ValueError(f"expected '{self.name_hint}' to be a function of a module")
+        return self.function.struct_info
+
+    def __call__(self, *args: Any) -> Any:
+        from .call_expr import Call
+
+        return Call(self, args)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return f'I.GlobalVar("{self.name_hint}")'
@@ -51,7 +74,8 @@ class IRModule:
     @property
     def functions(self) -> dict[GlobalVar, BaseFunc]:
         """The functions by global variable, in the module's order."""
-        return {GlobalVar(name): function_view(op) for name, op in self._ops().items()}
+        views = {name: function_view(op) for name, op in self._ops().items()}
+        return {GlobalVar(name, function): function for name, function in views.items()}
 
     @property
     def functions_(self) -> dict[GlobalVar, BaseFunc]:
@@ -64,8 +88,7 @@ class IRModule:
 
     def get_global_var(self, name: str) -> GlobalVar:
         """The global variable of a name; raises ValueError for an unknown one."""
-        self[name]
-        return GlobalVar(name)
+        return GlobalVar(name, self[name])
 
     def __getitem__(self, key: str | GlobalVar) -> BaseFunc:
         name = key.name_hint if isinstance(key, GlobalVar) else key
@@ -86,6 +109,10 @@ class IRModule:
         assert block is not None
         block.insert_op_before(new, old)
         old.detach()
+
+    def update_func(self, var: str | GlobalVar, func: BaseFunc) -> None:
+        """Put a copy of a function in the place of the one of this name, or add it."""
+        self[var] = func
 
     def __contains__(self, key: object) -> bool:
         name = key.name_hint if isinstance(key, GlobalVar) else key

@@ -14,7 +14,7 @@ def verify_packed_names(module: ModuleOp) -> None:
     """Raise Diagnostic for a call whose name is neither a PrimFunc of the module nor registered."""
     functions = functions_by_name(module)
     for op in module.walk():
-        if isinstance(op, relax.CallDPSPackedOp | relax.CallPackedOp):
+        if isinstance(op, relax.CallDPSPackedOp | relax.CallPackedOp | relax.CallPurePackedOp):
             name = op.callee.data
             if isinstance(functions.get(name), tir.PrimFuncOp):
                 continue

@@ -7,11 +7,13 @@ Python values have a class of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+from ..builder.block_pass import dataflowblock_pass as dataflowblock_pass
+from ..builder.dpl import DFPattern
 from ..ir.constants import tensor_data
 from ..ir.module import IRModule
 from ..ir.transform import Pass as Pass
@@ -20,7 +22,20 @@ from ..ir.transform import Sequential as Sequential
 from ..ir.transform import function_pass as function_pass
 from ..ir.transform import module_pass as module_pass
 from ..lowering.graph.bind_params import bind_params, bind_symbolic_vars
+from ..lowering.graph.fuse_ops_by_pattern import FusionPattern, fuse_ops_by_pattern
 from ..pipeline import PASSES, UPSTREAM_PASSES, load_pass
+
+OWN = (
+    "BindParams",
+    "BindSymbolicVars",
+    "FuseOpsByPattern",
+    "Pass",
+    "Sequential",
+    "dataflowblock_pass",
+    "function_pass",
+    "module_pass",
+)
+"""What is no pass of the pipeline."""
 
 RENAMED = {"EliminateCommonSubexpr": "cse"}
 """TVM's names of passes that are called otherwise here."""
@@ -59,6 +74,42 @@ class BindSymbolicVars(Pass):
         return mod
 
 
+class FuseOpsByPattern(Pass):
+    """Operations that match one of the patterns become private functions, which are called.
+
+    `patterns` are pairs of a name and a pattern, in order of preference; a third entry may be a
+    function that accepts or refuses what the parts of the pattern have matched. The functions have
+    the attributes ``Composite`` and ``Primitive``. Nothing is computed twice. TVM's
+    ``relax.transform.FuseOpsByPattern``.
+    """
+
+    info = PassInfo("fuse-ops-by-pattern")
+
+    def __init__(
+        self,
+        patterns: Sequence[tuple[Any, ...]],
+        bind_constants: bool = True,
+        annotate_codegen: bool = False,
+    ):
+        if annotate_codegen:
+            raise ValueError("expected annotate_codegen=False: functions are compiled here")
+        self.patterns = [_fusion_pattern(*p) for p in patterns]
+        self.bind_constants = bind_constants
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        fuse_ops_by_pattern(mod.op, self.patterns, self.bind_constants)
+        return mod
+
+
+def _fusion_pattern(
+    name: str, pattern: DFPattern, check: Callable[[dict[DFPattern, Any]], bool] | None = None
+) -> FusionPattern:
+    if check is None:
+        return FusionPattern(name, pattern.core)
+    accepts = check
+    return FusionPattern(name, pattern.core, lambda found: accepts(pattern.views(found)))
+
+
 def pass_name(name: str) -> str:
     """The pipeline's name of a pass: `fuse-tir` for ``FuseTIR``."""
     if name in RENAMED:
@@ -80,7 +131,7 @@ def _factory(name: str) -> Callable[..., XDSLPass]:
             raise ValueError(f"expected options of {name} ({known}), got {given}") from None
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = found.__doc__
+    make.__doc__ = found.__doc__ or f"xDSL's pass `{found.name}`."
     return make
 
 
@@ -98,5 +149,4 @@ def _camel(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    own = [n for n in globals() if n[0].isupper() and n != "PASSES"]
-    return sorted({*own, *RENAMED, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})
+    return sorted({*OWN, *RENAMED, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})

@@ -1,0 +1,1 @@
+"""Programs built step by step in Python: `BlockBuilder`, `relax.op`, rewriters and modules."""

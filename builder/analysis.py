@@ -1,0 +1,126 @@
+"""Questions about graph functions and modules; TVM's ``relax.analysis``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.ir import Block, Operation
+
+from ..dialects import relax
+from ..dialects.diagnostics import Diagnostic
+from ..dialects.relax.func import is_pure
+from ..ir.blocks import Binding, DataflowBlock, binding, is_binding
+from ..ir.expr import Expr, Var, view
+from ..ir.function import BaseFunc, Function
+from ..ir.module import GlobalVar, IRModule
+from ..lowering.graph.dead_code import remove_all_unused as remove_from
+from .module import check
+
+__script_path__ = "relax.analysis"
+
+
+def remove_all_unused(func: Function | DataflowBlock) -> Function:
+    """A copy of a function without pure bindings that nothing depends on."""
+    if not isinstance(func, Function):
+        raise TypeError(f"expected a graph function, got {type(func).__name__}")
+    op = func.op.clone()
+    assert isinstance(op, relax.FuncOp)
+    remove_from(op)
+    return Function(op)
+
+
+def well_formed(obj: IRModule | BaseFunc, check_struct_info: bool = True) -> bool:
+    """Whether a module, with its calls, or a function verifies."""
+    module = obj if isinstance(obj, IRModule) else IRModule.from_expr(obj)
+    try:
+        check(module.op)
+    except Diagnostic:
+        return False
+    return True
+
+
+def bindings_of(func: Function) -> list[Binding]:
+    """All bindings of a function, in order, those of dataflow blocks and branches included."""
+    lines = [op for op in func.op.walk() if op is not func.op and is_binding(op)]
+    return [binding(op) for op in lines if not isinstance(op, relax.DataflowOp)]
+
+
+def bound_vars(func: Function) -> list[Var]:
+    """The parameters and the variables of all bindings."""
+    return [*func.params, *(b.var for b in bindings_of(func))]
+
+
+def all_vars(func: Function) -> list[Var]:
+    """Every variable of a function, bound or free."""
+    return list(dict.fromkeys([*bound_vars(func), *free_vars(func)]))
+
+
+def free_vars(expr: Function | Expr) -> list[Var]:
+    """The variables that an expression uses and does not define."""
+    if isinstance(expr, Function):
+        inside = set(bound_vars(expr))
+        used = [view(o) for op in expr.op.walk() for o in op.operands]
+        return list(dict.fromkeys(v for v in used if isinstance(v, Var) and v not in inside))
+    found: dict[Var, None] = {}
+    post_order_visit(expr, lambda e: found.setdefault(e) if isinstance(e, Var) else None)
+    return list(found)
+
+
+def name_to_binding(func: Function) -> dict[str, list[Binding]]:
+    """The bindings by the names of their variables."""
+    found: dict[str, list[Binding]] = {}
+    for line in bindings_of(func):
+        found.setdefault(line.var.name_hint, []).append(line)
+    return found
+
+
+def get_var2val(func: Function) -> dict[Var, Expr]:
+    """What each variable of a function is bound to."""
+    return {b.var: b.value for b in bindings_of(func)}
+
+
+def udchain(block: DataflowBlock | Function) -> dict[Var, list[Var]]:
+    """For each variable of a block or function the variables whose values use it."""
+    lines = bindings_of(block) if isinstance(block, Function) else block.bindings
+    users: dict[Var, list[Var]] = {}
+    for line in lines:
+        users.setdefault(line.var, [])
+        owner = line.var.borrowed.owner
+        for operand in owner.operands if isinstance(owner, Operation) else ():
+            if isinstance(used := view(operand), Var):
+                users.setdefault(used, []).append(line.var)
+    return users
+
+
+def all_global_vars(func: Function) -> list[GlobalVar]:
+    """The functions of the module that a function calls."""
+    names = [
+        op.callee_name for op in func.op.walk() if isinstance(op, relax.CallOp | relax.CallTIROp)
+    ]
+    return [GlobalVar(name) for name in dict.fromkeys(names)]
+
+
+called_global_vars = all_global_vars
+
+
+def post_order_visit(expr: Any, visit: Callable[[Any], Any]) -> None:
+    """Call `visit` on an expression or function and all it is made of, parts first."""
+    if isinstance(expr, Function):
+        for line in bindings_of(expr):
+            post_order_visit(line.value, visit)
+            visit(line.var)
+        visit(expr)
+        return
+    owner = expr.borrowed.owner
+    if not isinstance(expr, Var) and isinstance(owner, Operation):
+        for operand in owner.operands:
+            post_order_visit(view(operand), visit)
+    visit(expr)
+
+
+def contains_impure_call(func: Function) -> bool:
+    """Whether a function does more than to compute its result."""
+    block = func.op.regions[0].block
+    assert isinstance(block, Block)
+    return not all(is_pure(op) for op in block.ops)

@@ -1,0 +1,83 @@
+"""The functions of a module while it is built: unique names, and one function for equal ones."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ..dialects import tir
+from ..dialects.canonical_form import CanonicalForm
+from ..dialects.diagnostics import verify
+from ..ir.function import BaseFunc, function_view
+from ..ir.module import GlobalVar, IRModule
+from ..ir.structural_equal import structural_equal
+from ..lowering.functions import functions_by_name
+from ..lowering.verify_calls import verify_calls
+from .names import numbered_name
+
+
+class ModuleBuilder:
+    """Collects functions; a module to start from is copied."""
+
+    def __init__(self, mod: IRModule | None = None):
+        self._mod = IRModule() if mod is None else mod.clone()
+        self._functions = functions_by_name(self._mod.op)
+        self._kernels: dict[tuple[object, ...], str] = {}
+        for name, op in self._functions.items():
+            if isinstance(op, tir.PrimFuncOp):
+                self._kernels.setdefault(kernel_key(op), name)
+
+    def unique_name(self, wanted: str) -> str:
+        """The name, with the first number that makes it differ from those of the functions."""
+        return numbered_name(wanted, self._functions)
+
+    def add(self, op: Operation, name: str) -> GlobalVar:
+        """Add a function operation, which becomes the module's own, under a unique name."""
+        unique = self.unique_name(name)
+        op.properties["sym_name"] = BaseFunc.symbol(unique)
+        self._mod.op.body.block.add_op(op)
+        self._functions[unique] = op
+        return GlobalVar(unique, function_view(op))
+
+    def add_view(self, func: BaseFunc, name: str) -> GlobalVar:
+        """Add a copy of a function; one that is equal but for its name is used again."""
+        for known, op in self._functions.items():
+            if type(op) is type(func.op) and structural_equal(op, func.op, compare_name=False):
+                return GlobalVar(known, function_view(op))
+        return self.add(func.op.clone(), name)
+
+    def add_kernel(self, func: tir.PrimFuncOp, name: str) -> GlobalVar:
+        """Add a PrimFunc, or find one that computes the same."""
+        key = kernel_key(func)
+        if key not in self._kernels:
+            self._kernels[key] = self.add(func, name).name_hint
+        known = self._kernels[key]
+        return GlobalVar(known, function_view(self._functions[known]))
+
+    def update(self, gv: GlobalVar | str, func: BaseFunc) -> None:
+        """Replace the function of a name, or add it."""
+        name = gv if isinstance(gv, str) else gv.name_hint
+        self._kernels = {k: n for k, n in self._kernels.items() if n != name}
+        self._mod[name] = func
+        self._functions = functions_by_name(self._mod.op)
+
+    def get(self) -> IRModule:
+        """A copy of the module."""
+        return self._mod.clone()
+
+    def verified(self) -> IRModule:
+        """A copy of the module, verified with its calls."""
+        copy = self.get()
+        check(copy.op)
+        return copy
+
+
+def kernel_key(func: tir.PrimFuncOp) -> tuple[object, ...]:
+    """What PrimFuncs that compute the same share, whatever they are called."""
+    return tuple(CanonicalForm(func, map_free_vars=True, compare_name=False).program)
+
+
+def check(module: ModuleOp) -> None:
+    """Verify a module and its calls; raises Diagnostic with one line."""
+    verify(module)
+    verify_calls(module)

@@ -1,0 +1,122 @@
+"""`relax.op`: the operators of the graph and its calls as functions on expressions.
+
+The functions follow from the operator set: ``relax.op.nn.softmax(x, axis=-1)`` takes the operands
+and attributes that `relax.nn.softmax` declares. Numbers take the dtype of the tensors beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from types import SimpleNamespace
+from typing import Any, cast
+
+from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
+from ..ir.call_expr import Call
+from ..ir.calls import ExternFunc, kernel_call, output_type
+from ..ir.expr import Expr, expression
+from ..ir.op import Op
+from ..ir.operators import apply_operator, to_value
+from ..ir.struct_info import to_type
+
+__script_path__ = "relax.op"
+
+
+def call_tir(gvar: Any, args: Any, out_sinfo: Any = None, tir_vars: Any = None, **old: Any) -> Expr:
+    """The call of a PrimFunc, whose results have the types `out_sinfo`.
+
+    A list stands for several; in the older form a shape comes with ``dtype=``.
+    """
+    out = output_type(_first(out_sinfo, old), old.pop("dtype", None))
+    return expression(kernel_call(gvar, args, out, tir_vars))
+
+
+def call_dps_packed(func: str | ExternFunc, args: Any, out_sinfo: Any = None, **old: Any) -> Expr:
+    """The call by name of a function in destination-passing style."""
+    out = output_type(_first(out_sinfo, old), old.pop("dtype", None))
+    return expression(kernel_call(func, args, out))
+
+
+def _first(out: Any, old: dict[str, Any]) -> Any:
+    for name in ("out_ty", "shape", "out_shape", "output_shape"):
+        out = old.pop(name, out)
+    if out is None:
+        raise ValueError("expected out_sinfo, the type of the result, got none")
+    return out
+
+
+def call_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any = None) -> Expr:
+    """The call of a registered function for its effects, in program order."""
+    return Call(ExternFunc(func) if isinstance(func, str) else func, args, None, sinfo_args)
+
+
+def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Expr:
+    """The call of a registered function for its result, which has the type `sinfo_args`."""
+    called = ExternFunc(func) if isinstance(func, str) else func
+    return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
+
+
+def print(*values: Any, format: str = "") -> Expr:
+    """Values are printed, in program order."""
+    return Call(Op.get("relax.print"), values, {"format": format})
+
+
+def assert_op(condition: Any, format_args: Any = (), format: str = "") -> Expr:
+    """The program fails with a message unless the condition holds."""
+    several = isinstance(format_args, list | tuple)
+    values = cast("Sequence[Any]", format_args) if several else (format_args,)
+    return Call(Op.get("relax.assert_op"), [condition, *values], {"format": format})
+
+
+def alloc_tensor(shape: Any, dtype: str = "float32") -> Expr:
+    """A tensor with undefined content."""
+    return Call(Op.get("relax.alloc_tensor"), [shape], {"dtype": dtype})
+
+
+def shape_of(expr: Any) -> Expr:
+    """The shape of a tensor as a value."""
+    return expression(ShapeOfOp(to_value(expr)))
+
+
+def match_cast(value: Any, struct_info: Any) -> Expr:
+    """A value under another type, which is checked when the program runs."""
+    return expression(MatchCastOp(to_value(value), to_type(struct_info)))
+
+
+def _function(full_name: str) -> Callable[..., Any]:
+    def function(*args: Any, **attributes: Any) -> Any:
+        return apply_operator(full_name, args, attributes)
+
+    function.__name__ = function.__qualname__ = full_name.rpartition(".")[2]
+    function.__doc__ = OPERATORS[full_name].__doc__
+    return function
+
+
+def _namespace(prefix: str) -> dict[str, Any]:
+    """The functions under a prefix of full names, and inner namespaces."""
+    inside = [n.removeprefix(prefix) for n in OPERATORS if n.startswith(prefix)]
+    found: dict[str, Any] = {}
+    for name in inside:
+        head, _, rest = name.partition(".")
+        if not rest:
+            found[name] = _function(prefix + name)
+        elif head not in found:
+            found[head] = SimpleNamespace(**_namespace(f"{prefix}{head}."))
+    return found
+
+
+_NAMES = _namespace("relax.")
+builtin = SimpleNamespace(alloc_tensor=alloc_tensor)
+"""What TVM keeps among its built-in operations."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return _NAMES[name]
+    near = get_close_matches(name, _NAMES, n=1)
+    hint = f", did you mean '{near[0]}'?" if near else ""
+    raise AttributeError(f"expected an operator of the graph, got 'relax.op.{name}'{hint}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*_NAMES, *(n for n in globals() if not n.startswith("_"))})

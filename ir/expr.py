@@ -1,0 +1,269 @@
+"""Expressions of the graph: thin views of SSA values, under the names that TVM gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ..dialects import relax
+from ..lowering.graph.values import canonical
+from .arithmetic import Arithmetic
+from .constants import data_of
+from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
+from .dims import Shape, dim_of, dims_of, shape_of
+from .operators import to_value
+from .struct_info import AnyStructInfo, struct_info, to_type
+
+
+class Expr(Arithmetic):
+    """A value of the graph, `ssa`; two views are equal where they are of the same value.
+
+    A view of a value whose operation was erased raises ValueError.
+    """
+
+    def __init__(self, value: SSAValue):
+        self._value = canonical(value)
+        owner = self._value.owner
+        is_operation = isinstance(owner, Operation)
+        self._keeper = keep(owner) if is_operation and owner.parent is None else None
+
+    @property
+    def ssa(self) -> SSAValue:
+        """The value, for programs that work on the operations themselves.
+
+        From now on its operation stays, whether it is emitted or not. Raises ValueError where it
+        was erased.
+        """
+        value = self.borrowed
+        if isinstance(value.owner, Operation):
+            share(value.owner)
+        return value
+
+    @property
+    def borrowed(self) -> SSAValue:
+        """The value, while this view lives: a detached operation without views is erased."""
+        owner = self._value.owner
+        if isinstance(owner, Operation) and owner.parent is None and not is_detached(owner):
+            name = self._value.name_hint or owner.name
+            raise ValueError(f"expected a value of the program, got '{name}', which was erased")
+        return self._value
+
+    @property
+    def struct_info(self) -> AnyStructInfo:
+        """What is known of the value."""
+        return struct_info(self.borrowed.type)
+
+    struct_info_ = checked_type = ty = struct_info
+
+    def same_as(self, other: object) -> bool:
+        """Whether the other one is the same value."""
+        return self == other
+
+    def script(self) -> str:
+        """The value as TVMScript: the name of a variable, else what computes it."""
+        from ..script.printer.fragments import expression_text, value_text
+
+        owner = self.borrowed.owner
+        if isinstance(self, Var) or isinstance(owner, Block):
+            return value_text(self.borrowed)
+        return expression_text(owner)
+
+    def show(self) -> None:
+        """Print the value as TVMScript."""
+        print(self.script())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expr) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __str__(self) -> str:
+        return self.script()
+
+    def __repr__(self) -> str:
+        return self.script()
+
+    def __getitem__(self, index: int) -> Expr:
+        if not 0 <= index < len(self):
+            raise IndexError(f"expected a field of a tuple of {len(self)}, got {index}")
+        return TupleGetItem(self, index)
+
+    def __call__(self, *args: Any) -> Any:
+        from .call_expr import Call
+
+        return Call(self, args)
+
+    def __len__(self) -> int:
+        type_ = self.borrowed.type
+        if not isinstance(type_, TupleType):
+            raise TypeError(f"expected a tuple, got {struct_info(type_)}")
+        return len(type_.types.data)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter([self[i] for i in range(len(self))])
+
+
+class Var(Expr):
+    """A variable: a parameter, or what a binding gives a name to."""
+
+    is_dataflow: ClassVar[bool] = False
+
+    def __init__(self, name_hint: str, struct_info: Any):
+        free = FreeVariable(name_hint, to_type(struct_info), self.is_dataflow)
+        super().__init__(free.args[0])
+
+    @property
+    def name_hint(self) -> str:
+        """The name."""
+        from ..script.printer.fragments import name_of
+
+        return name_of(self.borrowed)
+
+    def rename(self, name: str) -> None:
+        """Give a variable that is no parameter yet another name; raises ValueError for others."""
+        owner = self.borrowed.owner
+        if not isinstance(owner, FreeVariable):
+            raise ValueError(f"expected a variable outside of functions, got '{self.name_hint}'")
+        owner.rename(name)
+
+    @property
+    def vid(self) -> Var:
+        """What identifies the variable: itself."""
+        return self
+
+
+class DataflowVar(Var):
+    """A variable that only its dataflow block sees."""
+
+    is_dataflow = True
+
+
+class Constant(Expr):
+    """A constant tensor."""
+
+    def __init__(self, data: Any, struct_info: Any = None):
+        super().__init__(relax.ConstantOp(data_of(data, struct_info)).result)
+
+    @property
+    def data(self) -> Any:
+        """The values as a Tensor; raises ValueError where they were not given."""
+        from ..runtime.tensor import Tensor, from_numpy
+
+        stored = owner_of(self, relax.ConstantOp).value.data
+        tensor = from_numpy(stored.values)
+        return Tensor(tensor.address, tensor.layout._replace(dtype=stored.dtype), tensor.owner)
+
+
+class Tuple(Expr):
+    """Several values as one."""
+
+    def __init__(self, fields: Sequence[Any]):
+        super().__init__(to_value(tuple(fields)))
+
+    @property
+    def fields(self) -> list[Expr]:
+        """The values."""
+        return [view(f) for f in owner_of(self, relax.TupleOp).fields]
+
+
+class TupleGetItem(Expr):
+    """A field of a tuple."""
+
+    def __init__(self, tuple_value: Expr, index: int):
+        super().__init__(relax.TupleGetItemOp(tuple_value.borrowed, index).result)
+
+    @property
+    def tuple_value(self) -> Expr:
+        """The tuple."""
+        return view(owner_of(self, relax.TupleGetItemOp).tuple_value)
+
+    @property
+    def index(self) -> int:
+        """The number of the field."""
+        return owner_of(self, relax.TupleGetItemOp).index.data
+
+
+class ShapeExpr(Expr):
+    """A shape as a value."""
+
+    def __init__(self, values: Any):
+        super().__init__(relax.ShapeOp(dims_of(values)).result)
+
+    @property
+    def values(self) -> Shape:
+        """The dims."""
+        return shape_of(owner_of(self, relax.ShapeOp).result.type.dims or ())
+
+
+class PrimValue(Expr):
+    """A number as a value."""
+
+    def __init__(self, value: Any):
+        super().__init__(relax.PrimValueOp(dim_of(value)).result)
+
+    @property
+    def value(self) -> Any:
+        """The number or expression."""
+        type_ = owner_of(self, relax.PrimValueOp).result.type
+        assert type_.expr is not None
+        return shape_of([type_.expr])[0]
+
+
+def owner_of(expr: Expr, kind: type[Any]) -> Any:
+    """The operation of this kind that an expression is the result of."""
+    owner = expr.borrowed.owner
+    assert isinstance(owner, kind)
+    return owner
+
+
+_KINDS: dict[type[Operation], type[Expr]] = {
+    relax.ConstantOp: Constant,
+    relax.PrimValueOp: PrimValue,
+    relax.ShapeOp: ShapeExpr,
+    relax.TupleGetItemOp: TupleGetItem,
+    relax.TupleOp: Tuple,
+}
+
+
+def _make(kind: type[Expr], value: SSAValue) -> Any:
+    made = kind.__new__(kind)
+    Expr.__init__(made, value)
+    return made
+
+
+def expression(op: Operation) -> Any:
+    """The view of what an operation computes, such as a `Call`."""
+    from .call_expr import Call
+    from .region_exprs import REGION_KINDS
+
+    kind = _KINDS.get(type(op)) or REGION_KINDS.get(type(op), Call)
+    return _make(kind, op.results[0])
+
+
+def view(value: SSAValue) -> Any:
+    """The view of a value where it is used: a variable, a constant, or a detached expression."""
+    value = canonical(value)
+    owner = value.owner
+    if isinstance(owner, Block):
+        is_dataflow = isinstance(owner, FreeVariable) and owner.is_dataflow
+        return _make(DataflowVar if is_dataflow else Var, value)
+    if owner.parent is None or isinstance(owner, relax.ConstantOp):
+        return expression(owner)
+    return _make(DataflowVar if _is_internal(value, owner) else Var, value)
+
+
+def _is_internal(value: SSAValue, owner: Operation) -> bool:
+    """Whether a value is seen by its dataflow block alone."""
+    block = owner.parent
+    if isinstance(block, OpenDataflow):
+        return value not in block.outputs
+    if not isinstance(owner.parent_op(), relax.DataflowOp):
+        return False
+    return not any(isinstance(use.operation, relax.OutputOp) for use in value.uses)

@@ -1,0 +1,234 @@
+"""What is known of a value before the program runs: thin wrappers of the types of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, TypeAttribute
+
+from ..dialects.dtypes import element_type
+from ..dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
+from .dims import Shape, dim_of, dims_of, shape_of
+
+TypeT = TypeVar("TypeT", bound=Attribute)
+
+
+class StructInfo(Generic[TypeT]):
+    """A type of the graph, `type`; equal to any other of the same type."""
+
+    type: TypeT
+
+    def same_as(self, other: object) -> bool:
+        """Whether the other one says the same."""
+        return self == other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StructInfo):
+            return False
+        return self.type == cast("AnyStructInfo", other).type
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __str__(self) -> str:
+        from ..script.printer.relax_types import Types
+
+        return Types({}).text(self.type)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+AnyStructInfo: TypeAlias = "StructInfo[Any]"
+
+
+class TensorStructInfo(StructInfo[TensorType]):
+    """A tensor: its shape, or only its rank `ndim`, and its dtype, each of which may be unknown.
+
+    A shape is a tuple, another tensor's shape, or anything that iterates over dims; a dim is a
+    number, an expression of symbols, or a string. The dtype "" is unknown.
+    """
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: str | None = "float32",
+        vdevice: object = None,
+        ndim: int = -1,
+    ):
+        element = None if not dtype else element_type(_dtype_name(dtype))
+        dims = None if shape is None else dims_of(shape)
+        if dims is not None and ndim not in (-1, len(dims)):
+            raise ValueError(f"expected a shape of {ndim} dims, got {len(dims)}")
+        self.type = TensorType.of(dims, element, ndim if ndim >= 0 else None)
+
+    @property
+    def shape(self) -> Shape | None:
+        """The dims, or `None` where they are unknown."""
+        return None if self.type.dims is None else shape_of(self.type.dims)
+
+    @property
+    def dtype(self) -> str:
+        """The dtype's name, "" where it is unknown."""
+        return self.type.dtype or ""
+
+    @property
+    def ndim(self) -> int:
+        """The number of dims, -1 where it is unknown."""
+        return -1 if self.type.rank is None else self.type.rank
+
+
+def _dtype_name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+class ShapeStructInfo(StructInfo[ShapeType]):
+    """A shape as a value: its dims, or only their number."""
+
+    def __init__(self, values: Any = None, ndim: int = -1):
+        dims = None if values is None else dims_of(values)
+        self.type = ShapeType.of(dims, ndim if ndim >= 0 else None)
+
+    @property
+    def values(self) -> Shape | None:
+        """The dims, or `None` where they are unknown."""
+        return None if self.type.dims is None else shape_of(self.type.dims)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dims, -1 where it is unknown."""
+        return -1 if self.type.rank is None else self.type.rank
+
+
+class PrimStructInfo(StructInfo[PrimType]):
+    """A number as a value: ``PrimStructInfo("int64")``, or ``PrimStructInfo(value=n + 1)``."""
+
+    def __init__(self, dtype: Any = None, value: Any = None):
+        if dtype is not None and not isinstance(dtype, str):
+            dtype, value = None, dtype
+        expr = None if value is None else dim_of(value)
+        self.type = PrimType.of(element_type(dtype or "int64"), expr)
+
+    @property
+    def dtype(self) -> str:
+        """The dtype's name."""
+        return self.type.dtype
+
+    @property
+    def value(self) -> Any:
+        """The number or expression, or `None` where it is unknown."""
+        return None if self.type.expr is None else shape_of([self.type.expr])[0]
+
+
+class TupleStructInfo(StructInfo[TupleType]):
+    """Several values as one."""
+
+    def __init__(self, fields: Sequence[Any]):
+        self.type = TupleType(tuple(_type_attribute(f) for f in fields))
+
+    @property
+    def fields(self) -> list[AnyStructInfo]:
+        """What is known of each field."""
+        return [struct_info(t) for t in self.type.types.data]
+
+
+class ObjectStructInfo(StructInfo[ObjectType]):
+    """Any value."""
+
+    def __init__(self) -> None:
+        self.type = ObjectType()
+
+
+class FuncStructInfo(StructInfo[FuncType]):
+    """A function: its parameters, what it returns, and whether it is pure."""
+
+    def __init__(self, params: Sequence[Any], ret: Any, purity: bool = True):
+        self.type = FuncType.of([to_type(p) for p in params], to_type(ret), not purity)
+
+    @property
+    def params(self) -> list[AnyStructInfo]:
+        """What is known of each parameter."""
+        return [struct_info(t) for t in self.type.params.data]
+
+    @property
+    def ret(self) -> AnyStructInfo:
+        """What is known of the result."""
+        return struct_info(self.type.result)
+
+    @property
+    def purity(self) -> bool:
+        """Whether calls have no effect but their result."""
+        return not self.type.impure
+
+
+_WRAPPERS: dict[type[Attribute], type[AnyStructInfo]] = {
+    FuncType: FuncStructInfo,
+    ObjectType: ObjectStructInfo,
+    PrimType: PrimStructInfo,
+    ShapeType: ShapeStructInfo,
+    TensorType: TensorStructInfo,
+    TupleType: TupleStructInfo,
+}
+
+
+def struct_info(type_: Attribute) -> AnyStructInfo:
+    """The struct info of a type of the graph; raises ValueError for a foreign one."""
+    if type(type_) not in _WRAPPERS:
+        raise ValueError(f"expected a type of the graph, got {type_}")
+    wrapper = _WRAPPERS[type(type_)]
+    info = wrapper.__new__(wrapper)
+    info.type = type_
+    return info
+
+
+def to_type(annotation: Any) -> Attribute:
+    """The type behind a struct info or an annotation such as ``R.Tensor((4,), "float32")``.
+
+    Raises TypeError or ValueError with one line for anything else.
+    """
+    if isinstance(annotation, StructInfo):
+        return cast("AnyStructInfo", annotation).type
+    if isinstance(annotation, Attribute):
+        return annotation
+    if isinstance(path := getattr(annotation, "path", None), str):
+        return _annotated(path, annotation.args, annotation.kwargs).type
+    if isinstance(annotation, list | tuple):
+        return TupleStructInfo(cast("Sequence[Any]", annotation)).type
+    if hasattr(annotation, "struct_info"):
+        return annotation.struct_info.type
+    raise TypeError(
+        f"expected a struct info such as TensorStructInfo((4,), 'float32'), got {annotation!r}"
+    )
+
+
+def _type_attribute(annotation: Any) -> TypeAttribute:
+    return cast(TypeAttribute, to_type(annotation))
+
+
+def _annotated(path: str, args: Sequence[Any], kwargs: dict[str, Any]) -> AnyStructInfo:
+    match path:
+        case "R.Tensor":
+            return _tensor(*args, **kwargs)
+        case "R.Shape":
+            return ShapeStructInfo(*args, **kwargs)
+        case "R.Prim":
+            return PrimStructInfo(*args, **kwargs)
+        case "R.Tuple":
+            return TupleStructInfo(args)
+        case "R.Callable":
+            return FuncStructInfo(*args, **kwargs)
+        case "R.Object":
+            return ObjectStructInfo()
+        case _:
+            raise ValueError(f"expected an annotation such as R.Tensor, got {path}")
+
+
+def _tensor(
+    shape: Any = None, dtype: str | None = None, vdevice: object = None, ndim: int = -1
+) -> TensorStructInfo:
+    """A tensor as scripts write it: the dtype may come first, and is unknown where it is left."""
+    if isinstance(shape, str) and dtype is None:
+        shape, dtype = None, shape
+    return TensorStructInfo(shape, dtype, vdevice, ndim)

@@ -1,0 +1,277 @@
+"""Passes as the Python API has them: ``P()(mod)`` is a new module, and `mod` stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
+
+from ..dialects import get_context
+from ..dialects.diagnostics import Diagnostic, verify
+from ..lowering.verify_calls import verify_calls
+from .function import BaseFunc, Function, PrimFunc
+from .instrument import PassInstrument
+from .module import IRModule
+
+AnyPass: TypeAlias = "Pass | ModulePass | RewritePattern"
+"""What can stand in a sequence: our passes, and those and the patterns of xDSL."""
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """What a pass is called, from which level on it runs, and which passes have to come first."""
+
+    name: str
+    opt_level: int = 0
+    required: tuple[str, ...] = ()
+
+
+class PassContext:
+    """How passes run inside of ``with PassContext(…):``.
+
+    A pass of a higher `opt_level` than the context is skipped unless `required_pass` names it, and
+    one that `disabled_pass` names is always skipped. `instruments` see each pass.
+    """
+
+    def __init__(
+        self,
+        opt_level: int = 2,
+        required_pass: Sequence[str] | None = None,
+        disabled_pass: Sequence[str] | None = None,
+        instruments: Sequence[PassInstrument] | None = None,
+        config: Mapping[str, Any] | None = None,
+    ):
+        self.opt_level = opt_level
+        self.required_pass = list(required_pass or ())
+        self.disabled_pass = list(disabled_pass or ())
+        self.instruments = list(instruments or ())
+        self.config = dict(config or {})
+        self._outer: list[Any] = []
+
+    @staticmethod
+    def current() -> PassContext:
+        """The innermost context, or one with the defaults."""
+        return _CURRENT.get() or PassContext()
+
+    def enabled(self, info: PassInfo) -> bool:
+        """Whether a pass runs."""
+        name = _plain(info.name)
+        if name in map(_plain, self.disabled_pass):
+            return False
+        return name in map(_plain, self.required_pass) or info.opt_level <= self.opt_level
+
+    def __enter__(self) -> PassContext:
+        self._outer.append(_CURRENT.set(self))
+        for instrument in self.instruments:
+            instrument.enter_pass_ctx()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for instrument in self.instruments:
+            instrument.exit_pass_ctx()
+        _CURRENT.reset(self._outer.pop())
+
+
+def _plain(name: str) -> str:
+    """A pass name in one spelling: `fuse-tir`, ``FuseTIR`` and ``relax.FuseTIR`` are the same."""
+    return name.rpartition(".")[2].replace("-", "").replace("_", "").lower()
+
+
+_CURRENT: ContextVar[PassContext | None] = ContextVar("pass_context", default=None)
+
+
+class Pass:
+    """A function from modules to modules.
+
+    Calling it raises Diagnostic with one line that names the pass where its result does not verify,
+    or where it cannot go on.
+    """
+
+    info: PassInfo
+
+    @property
+    def name(self) -> str:
+        """What the pass is called."""
+        return self.info.name
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        """The transformed module; `mod` is a copy that may be changed."""
+        raise NotImplementedError
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        if not isinstance(mod, IRModule):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"expected an IRModule for '{self.name}', got {type(mod).__name__}")
+        return self._run(mod, PassContext.current())
+
+    def _run(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        if not ctx.enabled(self.info):
+            return mod
+        if not all(i.should_run(mod, self.info) for i in ctx.instruments):
+            return mod
+        for instrument in ctx.instruments:
+            instrument.run_before_pass(mod, self.info)
+        result = self.transform(mod.clone(), ctx)
+        self._check(result)
+        for instrument in ctx.instruments:
+            instrument.run_after_pass(result, self.info)
+        return result
+
+    def _check(self, result: Any) -> None:
+        if not isinstance(result, IRModule):
+            raise TypeError(
+                f"expected pass '{self.name}' to return an IRModule, got {type(result).__name__}"
+            )
+        try:
+            verify(result.op)
+            verify_calls(result.op)
+        except Diagnostic as error:
+            raise Diagnostic(f"after pass '{self.name}': {error.message}") from error
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class XDSLPass(Pass):
+    """A pass or a pattern of xDSL."""
+
+    def __init__(self, inner: ModulePass | RewritePattern, name: str = "", opt_level: int = 0):
+        self.inner = inner
+        known = inner.name if isinstance(inner, ModulePass) else type(inner).__name__
+        self.info = PassInfo(name or known, opt_level)
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        apply_in_place(self.inner, mod.op)
+        return mod
+
+    def __repr__(self) -> str:
+        return f"{self.name}{options_text(self.inner)}"
+
+
+def apply_in_place(inner: ModulePass | RewritePattern, module: ModuleOp) -> None:
+    """Run a pass or a pattern of xDSL on a module."""
+    if isinstance(inner, ModulePass):
+        inner.apply(get_context(), module)
+    else:
+        PatternRewriteWalker(inner).rewrite_module(module)
+
+
+def options_text(inner: ModulePass | RewritePattern) -> str:
+    """The options of a pass of xDSL: ``(tiles=(4,))``."""
+    fields = getattr(inner, "__dataclass_fields__", {})
+    options = ", ".join(f"{n}={getattr(inner, n)!r}" for n in fields if n != "name")
+    return f"({options})"
+
+
+class _FunctionOfModule(Pass):
+    """A pass written as a Python function or class."""
+
+    def __init__(self, info: PassInfo, transform: Callable[[IRModule, PassContext], Any]):
+        self.info = info
+        self._transform = transform
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        return self._transform(mod, ctx)
+
+
+class Sequential(Pass):
+    """Passes one after the other."""
+
+    def __init__(
+        self,
+        passes: Sequence[AnyPass] = (),
+        opt_level: int = 0,
+        name: str = "sequential",
+        required: Sequence[str] = (),
+    ):
+        self.passes = [as_pass(p) for p in passes]
+        self.info = PassInfo(name, opt_level, tuple(required))
+
+    def transform(self, mod: IRModule, ctx: PassContext) -> IRModule:
+        for step in self.passes:
+            mod = step._run(mod, ctx)
+        return mod
+
+
+def as_pass(given: Any) -> Pass:
+    """A pass, or one of xDSL or a pattern as a pass; raises TypeError for anything else."""
+    if isinstance(given, Pass):
+        return given
+    if isinstance(given, ModulePass | RewritePattern):
+        return XDSLPass(given)
+    raise TypeError(f"expected a pass or a rewrite pattern, got {type(given).__name__}")
+
+
+def pass_decorator(make: Callable[[Any, PassInfo], Any], doc: str) -> Callable[..., Any]:
+    """A decorator, with or without options, of functions and of classes."""
+
+    def with_options(
+        pass_func: Any = None,
+        opt_level: int = 0,
+        name: str | None = None,
+        required: Sequence[str] | None = None,
+        traceable: bool = False,
+    ) -> Any:
+        def decorate(definition: Any) -> Any:
+            info = PassInfo(name or definition.__name__, opt_level, tuple(required or ()))
+            return make(definition, info)
+
+        return decorate if pass_func is None else decorate(pass_func)
+
+    with_options.__doc__ = doc
+    return with_options
+
+
+def pass_of(definition: Any, info: PassInfo, method: str, lift: Callable[[Any], Any]) -> Any:
+    """The pass of a function, or the class of passes that a class with `method` defines."""
+    if not isinstance(definition, type):
+        return _FunctionOfModule(info, lift(definition))
+    if not hasattr(definition, method):
+        raise TypeError(f"expected class '{definition.__name__}' to have a method '{method}'")
+    inner: Any = definition
+
+    class PassClass(_FunctionOfModule):
+        def __init__(self, *args: Any, **kwargs: Any):
+            self.instance = inner(*args, **kwargs)
+            super().__init__(info, lift(getattr(self.instance, method)))
+
+        def __getattr__(self, attribute: str) -> Any:
+            return getattr(self.__dict__["instance"], attribute)
+
+    PassClass.__name__ = PassClass.__qualname__ = definition.__name__
+    PassClass.__doc__ = definition.__doc__
+    PassClass.__module__ = definition.__module__
+    return PassClass
+
+
+def _on_functions(kind: type[BaseFunc]) -> Callable[[Any], Any]:
+    """A function of functions as a function of modules."""
+
+    def lift(transform: Callable[[Any, IRModule, PassContext], Any]) -> Any:
+        def on_module(mod: IRModule, ctx: PassContext) -> IRModule:
+            for var, func in mod.items():
+                if isinstance(func, kind):
+                    mod[var] = transform(func, mod, ctx)
+            return mod
+
+        return on_module
+
+    return lift
+
+
+module_pass = pass_decorator(
+    lambda d, info: pass_of(d, info, "transform_module", lambda t: t),
+    "Decorator of a function ``(mod, ctx)`` or a class with `transform_module`: a pass on modules.",
+)
+function_pass = pass_decorator(
+    lambda d, info: pass_of(d, info, "transform_function", _on_functions(Function)),
+    "Decorator of a function ``(func, mod, ctx)``, or a class: a pass on each graph function.",
+)
+prim_func_pass = pass_decorator(
+    lambda d, info: pass_of(d, info, "transform_function", _on_functions(PrimFunc)),
+    "Decorator of a function ``(func, mod, ctx)``, or a class: a pass on each PrimFunc.",
+)

@@ -1,0 +1,324 @@
+"""The pattern language: what matches, what is extracted, rewriting, and fusion by patterns."""
+
+import numpy as np
+import pytest
+from xdsl.pattern_rewriter import PatternRewriteWalker
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.relax.dpl import (
+    has_attr,
+    has_dtype,
+    has_shape,
+    is_call_dps_packed,
+    is_call_tir,
+    is_const,
+    is_op,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    make_fused_bias_activation_pattern,
+    rewrite_call,
+    wildcard,
+)
+from xrelax.script import from_source
+from xrelax.script import relax as R
+
+x = relax.Var("x", R.Tensor((2, 3), "float32"))
+w = relax.Var("w", R.Tensor((3, 4), "float32"))
+y = relax.Var("y", R.Tensor((2, 4), "float32"))
+PRODUCT = relax.op.matmul(x, w)
+SUM = PRODUCT + relax.const(np.ones(4, "float32"))
+TURNED = relax.op.permute_dims(x, [1, 0])
+PAIR = relax.Tuple([x, SUM])
+KERNEL = relax.op.call_tir(tvm.ir.GlobalVar("f"), [x], R.Tensor((2,), "float32"))
+PACKED = relax.op.call_dps_packed("f", [x], R.Tensor((2,), "float32"))
+
+
+def matmul(*args):
+    return is_op("relax.matmul")(*args)
+
+
+def add(*args):
+    return is_op("relax.add")(*args)
+
+
+same, other = wildcard(), wildcard()
+MATCHES = [
+    (wildcard(), [x, PRODUCT, SUM, PAIR], []),
+    (matmul(wildcard(), wildcard()), [PRODUCT], [SUM, x, KERNEL]),
+    (is_op("relax.matmul")(varargs=True), [PRODUCT], [SUM]),
+    (add(matmul(is_var("x"), is_var("w")), is_const()), [SUM], [PRODUCT]),
+    (add(matmul(is_var("w"), is_var("x")), is_const()), [], [SUM]),
+    (add(wildcard(), is_var()), [x + x, SUM + y], [SUM, y + SUM]),
+    (wildcard() + is_const(), [SUM], [x + x]),
+    (wildcard() * wildcard() - wildcard() / wildcard(), [x * x - x / x], [x * x, x - x]),
+    (add(same, same), [x + x, SUM + SUM], [SUM, PRODUCT + SUM]),
+    (add(other, other.dup()), [x + x, SUM], []),
+    (matmul(wildcard(), wildcard()) | is_const(), [PRODUCT, relax.const(1.0)], [SUM]),
+    (wildcard() & has_dtype("float32"), [x, SUM], [relax.const(1)]),
+    (~is_const(), [x, SUM], [relax.const(1.0)]),
+    (has_shape((2, 4)), [PRODUCT, SUM], [x]),
+    (has_shape(("n",)), [relax.Var("v", R.Tensor(("n",), "int8"))], [KERNEL]),
+    (wildcard().has_dtype("int32"), [relax.const(1)], [x]),
+    (has_attr({"axes": [1, 0]}), [TURNED], [relax.op.permute_dims(x), x]),
+    (is_op("relax.permute_dims")(is_var()).has_attr({"axes": (1, 0)}), [TURNED], [x]),
+    (is_tuple([is_var(), wildcard()]), [PAIR], [x, relax.Tuple([x])]),
+    (is_tuple(None), [PAIR, relax.Tuple([])], [x]),
+    (is_tuple_get_item(is_tuple(None), 1), [PAIR[1]], [PAIR[0]]),
+    (is_tuple_get_item(wildcard()), [PAIR[1], PAIR[0]], [PAIR]),
+    (is_tuple(None)[0], [PAIR[0]], [PAIR[1]]),
+    (is_call_tir("f"), [KERNEL], [PACKED, relax.op.nn.relu(x)]),
+    (is_call_tir("g"), [], [KERNEL]),
+    (is_call_tir(args=[is_var("x")]), [KERNEL], []),
+    (is_call_dps_packed("f", [is_const()]), [], [PACKED]),
+    (matmul(wildcard(), wildcard()).optional(lambda p: add(p, is_const())), [PRODUCT, SUM], [x]),
+    (make_fused_bias_activation_pattern("relax.matmul", True), [SUM], [PRODUCT]),
+    (
+        make_fused_bias_activation_pattern("relax.matmul", True, "relax.nn.relu"),
+        [relax.op.nn.relu(SUM)],
+        [SUM, relax.op.nn.relu(PRODUCT)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("pattern", "yes", "no"), MATCHES)
+def test_matching(pattern, yes, no):
+    assert [pattern.match(e) for e in yes] == [True] * len(yes)
+    assert [pattern.match(e) for e in no] == [False] * len(no)
+
+
+def test_what_is_matched():
+    lhs, rhs, bias = wildcard(), wildcard(), is_const()
+    product = matmul(lhs, rhs)
+    pattern = add(product, bias) | product
+    found = pattern.extract_matched_expr(SUM)
+    assert (found[lhs], found[rhs], found[product], found[pattern]) == (x, w, PRODUCT, SUM)
+    assert type(found[bias]) is relax.Constant
+    found = pattern.extract_matched_expr(PRODUCT)
+    assert found[product] == PRODUCT and bias not in found
+    assert pattern.extract_matched_expr(x) is None
+
+
+def test_an_alternative_is_left_again():
+    first, second = wildcard(), wildcard()
+    either = add(first, is_const()) | add(second, is_var())
+    found = either.extract_matched_expr(x + x)
+    assert second in found and first not in found
+
+
+def test_variables_stand_for_their_values():
+    func = function("        a = R.matmul(x, w)\n        b = R.add(a, a)\n        R.output(a, b)")
+    inner = func.body.blocks[0].bindings
+    assert add(matmul(wildcard(), wildcard()), wildcard()).match(inner[1].var)
+    assert is_op("relax.nn.relu")(add(wildcard(), wildcard())).match(
+        func.body.blocks[1].bindings[0].var
+    )
+
+
+def function(body, end="return R.nn.relu(b)"):
+    return module(body, end)["main"]
+
+
+def module(body, end="return R.nn.relu(b)"):
+    return from_source(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), w: R.Tensor((3, 4), "float32"),
+             b0: R.Tensor((4,), "float32")):
+        with R.dataflow():
+    {body.replace(chr(10), chr(10) + "    ")}
+        {end}
+""")
+
+
+FMA_BODY = """        a = R.multiply(x, x)
+        c = R.add(a, x)
+        d = R.multiply(c, c)
+        b = R.add(d, a)
+        R.output(b)"""
+
+
+def fma():
+    lhs, rhs, rest = wildcard(), wildcard(), wildcard()
+    return (lhs * rhs) + rest, lambda call, found: relax.op.ewise_fma(
+        found[lhs], found[rhs], found[rest]
+    )
+
+
+def body(func):
+    return [t.strip() for t in func.script().splitlines() if " = R." in t]
+
+
+FMA_RESULT = [
+    "a = R.multiply(x, x)",
+    "c = R.ewise_fma(x, x, x)",
+    "b = R.ewise_fma(c, c, a)",
+    "gv = R.nn.relu(b)",
+]
+
+
+def test_rewrite_call():
+    func = function(FMA_BODY)
+    before = func.script()
+    assert body(rewrite_call(*fma(), func)) == FMA_RESULT
+    assert func.script() == before
+
+
+def test_patterns_of_xdsl():
+    mod = module(FMA_BODY)
+    pattern, rewriter = fma()
+    PatternRewriteWalker(pattern.to_rewrite_pattern(rewriter)).rewrite_module(mod.op)
+    result = relax.transform.DeadCodeElimination()(mod)
+    assert [line.partition(" = ")[2] for line in body(result["main"])] == [
+        "R.multiply(x, x)",
+        "R.ewise_fma(x, x, x)",
+        "R.ewise_fma(lv, lv, a)" if "lv" in result.script() else "R.ewise_fma(c, c, a)",
+        "R.nn.relu(b)",
+    ]
+    data = np.random.default_rng(0).standard_normal((2, 3)).astype("float32")
+    args = data, np.zeros((3, 4), "float32"), np.zeros(4, "float32")
+    wanted = relax.build(module(FMA_BODY))["main"](*args).numpy()
+    got = relax.build(result)["main"](*args).numpy()
+    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_a_rewriter_may_leave_a_call():
+    pattern, _ = fma()
+    func = function(FMA_BODY)
+    new = rewrite_call(pattern, lambda call, found: call, func)
+    assert new.script() == func.script()
+    mod = module(FMA_BODY)
+    PatternRewriteWalker(pattern.to_rewrite_pattern(lambda c, f: c)).rewrite_module(mod.op)
+    assert mod.script() == module(FMA_BODY).script()
+
+
+def test_rewriting_checks_types():
+    pattern, _ = fma()
+    with pytest.raises(ValueError, match=r"in 'main': at 'c = R.add\(a, x\)': expected shapes of"):
+        rewrite_call(
+            pattern, lambda call, f: relax.op.add(call, np.ones(5, "float32")), function(FMA_BODY)
+        )
+
+
+def linear(activation=None):
+    return make_fused_bias_activation_pattern("relax.matmul", True, activation)
+
+
+LINEAR = """        a = R.matmul(x, w)
+        c = R.add(a, b0)
+        d = R.nn.relu(c)
+        b = R.add(d, R.const(1.0, "float32"))
+        R.output(b)"""
+
+
+def fuse(mod, patterns, **options):
+    return relax.transform.FuseOpsByPattern(patterns, **options)(mod)
+
+
+def names(mod):
+    return [v.name_hint for v in mod.get_global_vars()]
+
+
+def run(mod):
+    rng = np.random.default_rng(0)
+    args = [rng.standard_normal(s).astype("float32") for s in ((2, 3), (3, 4), (4,))]
+    return relax.build(mod)["main"](*args).numpy()
+
+
+def test_matches_become_functions():
+    mod = module(LINEAR)
+    before = mod.script()
+    fused = fuse(mod, [("linear", linear())])
+    assert names(fused) == ["fused_relax_matmul_relax_add", "main"]
+    inner = fused["fused_relax_matmul_relax_add"]
+    assert inner.attrs == {"Composite": "linear", "Primitive": 1}
+    assert inner.op.private is not None and len(inner.params) == 3
+    assert "c = fused_relax_matmul_relax_add(x, w, b0)" in fused["main"].script()
+    assert mod.script() == before
+    np.testing.assert_allclose(run(fused), run(mod), rtol=1e-5)
+
+
+def test_patterns_are_tried_in_order():
+    fused = fuse(module(LINEAR), [("big", linear("relax.nn.relu")), ("small", linear())])
+    assert names(fused) == ["fused_relax_matmul_relax_add_relax_nn_relu", "main"]
+    fused = fuse(module(LINEAR), [("small", linear()), ("big", linear("relax.nn.relu"))])
+    assert names(fused) == ["fused_relax_matmul_relax_add", "main"]
+
+
+@pytest.mark.parametrize("bind_constants", [True, False])
+def test_constants(bind_constants):
+    pattern = [("bias", add(wildcard(), is_const()))]
+    fused = fuse(module(LINEAR), pattern, bind_constants=bind_constants)
+    assert len(fused["fused_relax_add"].params) == (1 if bind_constants else 2)
+    np.testing.assert_allclose(run(fused), run(module(LINEAR)), rtol=1e-5)
+
+
+def test_nothing_is_computed_twice():
+    shared = LINEAR.replace('R.const(1.0, "float32")', "a")
+    assert names(fuse(module(shared), [("linear", linear())])) == ["main"]
+    returned = LINEAR.replace("R.output(b)", "R.output(a, b)")
+    assert names(fuse(module(returned), [("linear", linear())])) == ["main"]
+
+
+def test_equal_matches_share_a_function():
+    twice = """        a = R.matmul(x, w)
+        c = R.add(a, b0)
+        d = R.matmul(x, w)
+        b = R.add(d, b0)
+        R.output(b, c)"""
+    fused = fuse(module(twice), [("linear", linear())])
+    assert names(fused) == ["fused_relax_matmul_relax_add", "main"]
+    assert fused["main"].script().count("fused_relax_matmul_relax_add(x, w, b0)") == 2
+
+
+def test_symbolic_shapes():
+    mod = from_source("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n * 2", 3), "float32"), s: R.Shape(["n"])):
+        a = R.nn.relu(x)
+        b = R.add(a, x)
+        return b
+""")
+    fused = fuse(mod, [("p", add(is_op("relax.nn.relu")(wildcard()), wildcard()))])
+    assert "b = cls.fused_relax_nn_relu_relax_add(x, gv)" in fused.script()
+    data = np.random.default_rng(0).standard_normal((4, 3)).astype("float32")
+    result = relax.build(fused)["main"](data, (2,)).numpy()
+    np.testing.assert_allclose(result, np.maximum(data, 0) + data)
+
+
+def test_a_check_refuses_matches():
+    bias = wildcard()
+    pattern = add(matmul(wildcard(), wildcard()), bias)
+    seen = []
+
+    def accepts(found):
+        seen.append(found[bias].name_hint)
+        return False
+
+    assert names(fuse(module(LINEAR), [("linear", pattern, accepts)])) == ["main"]
+    assert seen == ["b0"]
+
+
+def test_functions_of_matches_are_left_alone():
+    once = fuse(module(LINEAR), [("linear", linear())])
+    assert fuse(once, [("linear", linear())]).script() == once.script()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: is_op("relax.addd"), "expected an operator of the graph, got 'relax.addd', did y"),
+        (lambda: has_dtype("float31"), "expected a dtype .*, got 'float31'"),
+        (
+            lambda: relax.transform.FuseOpsByPattern([], annotate_codegen=True),
+            "expected annotate_codegen=False: functions are compiled here",
+        ),
+    ],
+)
+def test_errors(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
