@@ -1,0 +1,1 @@
+"""PyTorch models as modules: `torch.export` programs, fx graphs, and `torch.compile`."""

@@ -1,0 +1,232 @@
+"""`CompiledModel`: an exported program as native code, called as the model is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from ...dialects.int_expr import IntExpr, Sym
+from ...driver import build
+from ...ir.module import IRModule
+from .exported_program import Program
+from .tensors import as_argument, is_torch, to_torch
+
+
+class Leaf(NamedTuple):
+    """One leaf of the flattened arguments: a tensor, or a value that the export has fixed."""
+
+    name: str
+    is_tensor: bool
+    value: Any = None
+
+
+class Range(NamedTuple):
+    """The sizes that a dim of a tensor may have."""
+
+    tensor: int
+    axis: int
+    argument: str
+    symbol: str
+    least: int
+    most: int | None
+
+
+class CompiledModel:
+    """A compiled model: called with the arguments of the model, it gives what the model gives.
+
+    Tensors may be torch's, NumPy's, or any with `__dlpack__`; nothing is copied but what is not
+    contiguous. Results are torch tensors over the memory that the call has made, and xrelax's
+    where no argument is a torch tensor. Raises TypeError or ValueError with one line for arguments
+    of another structure, dtype, shape or device than exported, for a dim outside its range, and for
+    tensors that ask for gradients, which compiled code does not compute.
+    """
+
+    def __init__(self, program: Program, module: IRModule, **options: Any):
+        self.module = module
+        self.executable = build(module, **options)
+        self._function = self.executable["main"]
+        given = program.program
+        self._in_spec, self._out_spec = given.call_spec.in_spec, given.call_spec.out_spec
+        self._names = _argument_names(given)
+        self._leaves = _leaves(program)
+        self._ranges = list(_ranges(program))
+        self._outputs = _outputs(program)
+        self._sizes = _size_sources(program)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = self._flattened(args, kwargs)
+        tensors: list[Any] = []
+        for leaf, value in zip(self._leaves, leaves, strict=True):
+            if leaf.is_tensor:
+                tensors.append(as_argument(leaf.name, value))
+            elif value is not leaf.value and value != leaf.value:
+                raise ValueError(
+                    f"expected argument '{leaf.name}' to be {leaf.value!r}, its value in the "
+                    f"export, got {value!r}"
+                )
+        self._check_ranges(tensors)
+        results = self._function(*tensors)
+        if any(map(is_torch, tensors)) or not tensors:
+            results = [to_torch(r) for r in results]
+        return self._restored(results, tensors)
+
+    def _flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        if self._names is not None:
+            args, kwargs = self._bound(self._names, args, kwargs)
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        if spec != self._in_spec:
+            expected, got = (_one_line(s) for s in (self._in_spec, spec))
+            raise TypeError(f"expected arguments of structure {expected}, got {got}")
+        return leaves
+
+    def _bound(
+        self, names: Sequence[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments by position and by name as they were in the export."""
+        listed = f"({', '.join(names)})"
+        if len(args) > len(names):
+            raise TypeError(f"expected {len(names)} arguments {listed}, got {len(args)}")
+        given = dict(zip(names, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in names or name in given:
+                twice = " twice" if name in given else ""
+                raise TypeError(f"expected arguments {listed}, got '{name}'{twice}")
+            given[name] = value
+        missing = [n for n in names if n not in given]
+        if missing:
+            raise TypeError(f"expected arguments {listed}, got no {', '.join(missing)}")
+        count = self._in_spec.child(0).num_children
+        return tuple(given[n] for n in names[:count]), {n: given[n] for n in names[count:]}
+
+    def _check_ranges(self, tensors: Sequence[Any]) -> None:
+        for tensor, axis, argument, symbol, least, most in self._ranges:
+            shape = getattr(tensors[tensor], "shape", ())
+            if axis >= len(shape):
+                continue  # the call says what is wrong with the shape
+            if shape[axis] < least or (most is not None and shape[axis] > most):
+                bounds = f"at least {least}" if most is None else f"in [{least}, {most}]"
+                raise ValueError(
+                    f"expected dim {axis} ('{symbol}') of argument '{argument}' to be {bounds}, "
+                    f"got {shape[axis]}"
+                )
+
+    def _restored(self, results: Sequence[Any], tensors: Sequence[Any]) -> Any:
+        """The results in the structure of the model's output."""
+        leaves: list[Any] = []
+        remaining = iter(results)
+        for is_tensor, value in self._outputs:
+            if is_tensor:
+                leaves.append(next(remaining))
+            elif isinstance(value, IntExpr):
+                leaves.append(value.evaluate(lambda s: self._size(s, tensors)))
+            else:
+                leaves.append(value)
+        return pytree.tree_unflatten(leaves, self._out_spec)
+
+    def _size(self, symbol: Any, tensors: Sequence[Any]) -> int:
+        index, axis = self._sizes[symbol.name]
+        return int(tensors[index].shape[axis])
+
+
+def compile_model(
+    model: torch.nn.Module | ExportedProgram,
+    example_inputs: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    **options: Any,
+) -> CompiledModel:
+    """Compile a model, exported by ``torch.export.export(model, example_inputs, kwargs)``.
+
+    An `ExportedProgram` needs no example inputs. `options` are those of `build`: `target`, `check`.
+    Raises TypeError where the example inputs do not fit the model, UnsupportedError with a line for
+    each operation that cannot be imported, and whatever the export raises.
+    """
+    if isinstance(model, ExportedProgram):
+        if example_inputs is not None or kwargs is not None or dynamic_shapes is not None:
+            raise TypeError("expected no example inputs for an exported program, which has its own")
+        exported = model
+    else:
+        args, named = _example_inputs(model, example_inputs, kwargs)
+        with torch.no_grad():
+            exported = torch.export.export(model, args, named, dynamic_shapes=dynamic_shapes)
+    program = Program(exported)
+    return CompiledModel(program, IRModule(program.graph_import().module()), **options)
+
+
+def _example_inputs(
+    model: torch.nn.Module, args: Sequence[Any] | None, kwargs: Mapping[str, Any] | None
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if args is None and kwargs is None:
+        raise TypeError("expected example inputs for a torch.nn.Module: compile(model, (x,))")
+    if args is not None and not isinstance(args, tuple | list):
+        raise TypeError(f"expected a tuple of example inputs, got {type(args).__name__}")
+    given, named = tuple(args or ()), dict(kwargs or {})
+    try:
+        inspect.signature(model.forward).bind(*given, **named)
+    except TypeError as error:
+        count = len(given) + len(named)
+        name = type(model).__name__
+        raise TypeError(f"expected example inputs for {name}, got {count}: {error}") from None
+    return given, named
+
+
+def _argument_names(program: ExportedProgram) -> list[str] | None:
+    """The names of the model's arguments, `None` where the export has not kept one for each."""
+    signature = program.module_call_graph[0].signature
+    names = getattr(signature, "forward_arg_names", None)
+    positional, named = program.call_spec.in_spec.children()
+    if names is None or len(names) != positional.num_children + named.num_children:
+        return None
+    return [*names[: positional.num_children], *named.context]
+
+
+def _leaves(program: Program) -> list[Leaf]:
+    values = [(n, n.meta.get("val")) for n in program.inputs]
+    return [
+        Leaf(n.name, isinstance(v, torch.Tensor), None if isinstance(v, torch.Tensor) else v)
+        for n, v in values
+    ]
+
+
+def _ranges(program: Program) -> list[Range]:
+    found: list[Range] = []
+    for index, given in enumerate(program.parameters()):
+        for axis, dim in enumerate(program.symbols.dims(given.node.meta["val"])):
+            if isinstance(atom := dim.as_atom, Sym) and atom.name in program.ranges:
+                least, most = program.ranges[atom.name]
+                found.append(Range(index, axis, given.name, atom.name, least, most))
+    return found
+
+
+def _size_sources(program: Program) -> dict[str, tuple[int, int]]:
+    """Which dim of which tensor has the value of a symbol."""
+    found: dict[str, tuple[int, int]] = {}
+    for index, given in enumerate(program.parameters()):
+        for axis, dim in enumerate(program.symbols.dims(given.node.meta["val"])):
+            if isinstance(atom := dim.as_atom, Sym):
+                found.setdefault(atom.name, (index, axis))
+    return found
+
+
+def _outputs(program: Program) -> list[tuple[bool, Any]]:
+    """For each leaf of the output, whether it is a tensor; else its value, or its expression."""
+    found: list[tuple[bool, Any]] = []
+    for node, value in program.outputs:
+        result = None if node is None else node.meta.get("val")
+        if isinstance(result, torch.Tensor):
+            found.append((True, None))
+        elif isinstance(result, torch.SymInt):
+            found.append((False, program.symbols.expr(result)))
+        else:
+            found.append((False, value if node is None else result))
+    return found
+
+
+def _one_line(value: object) -> str:
+    return " ".join(str(value).split())

@@ -1,0 +1,1 @@
+"""Converters of ATen operators, a file for each theme; `registry` finds them."""

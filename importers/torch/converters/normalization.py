@@ -1,0 +1,130 @@
+"""Normalizations: batch, layer, group, instance and root mean square."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dialects import relax
+from ....dialects.int_expr import IntExpr
+from ..context import Context, Value, dims_of, dtype_of
+from ..registry import Unsupported, converts
+
+
+def filled(ctx: Context, value: float, dims: Sequence[IntExpr], dtype: str) -> Value:
+    """A tensor of one number, where a weight is left out."""
+    sizes = [d.constant for d in dims]
+    known = [s for s in sizes if s is not None]
+    if len(known) < len(sizes) or dtype == "bfloat16":
+        return ctx.broadcast(ctx.number(value, dtype), dims)
+    return ctx.constant(relax.TensorData.of(np.full(known, value, dtype), dtype))
+
+
+def _weights(
+    ctx: Context, weight: Value | None, bias: Value | None, dims: Sequence[IntExpr], dtype: str
+) -> tuple[Value, Value]:
+    scale = filled(ctx, 1, dims, dtype) if weight is None else ctx.astype(weight, dtype)
+    shift = filled(ctx, 0, dims, dtype) if bias is None else ctx.astype(bias, dtype)
+    return scale, shift
+
+
+@converts("aten.layer_norm.default")
+def layer_norm(
+    ctx: Context, x: Value, normalized_shape: Sequence[Any], weight: Value | None = None,
+    bias: Value | None = None, eps: float = 1e-5, cudnn_enable: bool = True,
+) -> Value:  # fmt: skip
+    """The last dims brought to mean 0 and variance 1, scaled and shifted."""
+    count = len(normalized_shape)
+    scale, shift = _weights(ctx, weight, bias, dims_of(x)[-count:], dtype_of(x))
+    return ctx.op("nn.layer_norm", x, scale, shift, axes=list(range(-count, 0)), epsilon=eps)
+
+
+@converts("aten.native_layer_norm.default")
+def native_layer_norm(
+    ctx: Context, x: Value, normalized_shape: Sequence[Any], weight: Value | None,
+    bias: Value | None, eps: float,
+) -> tuple[Any, None, None]:  # fmt: skip
+    """A layer norm whose statistics nothing may read."""
+    return layer_norm(ctx, x, normalized_shape, weight, bias, eps), None, None
+
+
+@converts("aten.rms_norm.default")
+def rms_norm(
+    ctx: Context, x: Value, normalized_shape: Sequence[Any], weight: Value | None = None,
+    eps: float | None = None,
+) -> Value:  # fmt: skip
+    """The last dims divided by their root mean square, and scaled."""
+    count = len(normalized_shape)
+    scale, _ = _weights(ctx, weight, weight, dims_of(x)[-count:], dtype_of(x))
+    epsilon = float(np.finfo("float32" if dtype_of(x) != "float64" else "float64").eps)
+    return ctx.op(
+        "nn.rms_norm",
+        x,
+        scale,
+        axes=list(range(-count, 0)),
+        epsilon=epsilon if eps is None else eps,
+    )
+
+
+@converts("aten.group_norm.default")
+def group_norm(
+    ctx: Context, x: Value, num_groups: int, weight: Value | None = None,
+    bias: Value | None = None, eps: float = 1e-5, cudnn_enabled: bool = True,
+) -> Value:  # fmt: skip
+    """Groups of channels brought to mean 0 and variance 1, scaled and shifted."""
+    dims = dims_of(x)
+    scale, shift = _weights(ctx, weight, bias, dims[1:2], dtype_of(x))
+    return ctx.op(
+        "nn.group_norm", x, scale, shift, num_groups=num_groups, channel_axis=1,
+        axes=list(range(2, len(dims))), epsilon=eps,
+    )  # fmt: skip
+
+
+@converts("aten.native_group_norm.default")
+def native_group_norm(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, n: Any, c: Any, hxw: Any,
+    group: int, eps: float,
+) -> tuple[Any, None, None]:  # fmt: skip
+    """A group norm whose statistics nothing may read."""
+    return group_norm(ctx, x, group, weight, bias, eps), None, None
+
+
+@converts("aten.instance_norm.default")
+def instance_norm(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Any,
+    running_var: Any, use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool,
+) -> Value:  # fmt: skip
+    """Each channel of each sample brought to mean 0 and variance 1, scaled and shifted."""
+    if not use_input_stats:
+        return batch_norm(ctx, x, weight, bias, running_mean, running_var, False, momentum, eps)
+    channels = dims_of(x)[1].constant
+    if channels is None or running_mean is not None:
+        raise Unsupported("expected a known number of channels and no running statistics")
+    return group_norm(ctx, x, channels, weight, bias, eps)
+
+
+@converts("aten.batch_norm.default")
+def batch_norm(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Value | None,
+    running_var: Value | None, training: bool, momentum: float, eps: float,
+    cudnn_enabled: bool = True,
+) -> Value:  # fmt: skip
+    """Channels shifted and scaled by their running mean and variance."""
+    if training or running_mean is None or running_var is None:
+        raise Unsupported("batch_norm in training mode", "call model.eval() before the export")
+    dtype = dtype_of(x)
+    scale, shift = _weights(ctx, weight, bias, dims_of(x)[1:2], dtype)
+    statistics = [ctx.astype(s, dtype) for s in (running_mean, running_var)]
+    return ctx.fields(ctx.op("nn.batch_norm", x, scale, shift, *statistics, axis=1, epsilon=eps))[0]
+
+
+@converts("aten._native_batch_norm_legit_no_training.default")
+def native_batch_norm(
+    ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Value,
+    running_var: Value, momentum: float, eps: float,
+) -> tuple[Any, None, None]:  # fmt: skip
+    """A batch norm of inference."""
+    value = batch_norm(ctx, x, weight, bias, running_mean, running_var, False, momentum, eps)
+    return value, None, None

@@ -1,0 +1,260 @@
+"""Sums, means, extrema, variances, and sums along a dim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ....dialects.int_expr import IntExpr
+from ..context import Context, Value, axis_of, dims_of, dtype_of
+from ..dtypes import float_of
+from ..registry import Unsupported, converts
+from .arithmetic import binary, truth
+
+Dims = Sequence[int] | int | None
+
+
+def axes_of(x: Value, dim: Dims) -> list[int]:
+    """The dims of a reduction, counted from the front; none given means all."""
+    rank = len(dims_of(x))
+    given = [dim] if isinstance(dim, int) else list(dim or range(rank))
+    return [axis_of(d, rank) for d in given] if rank else []
+
+
+def _reduced(ctx: Context, operator: str, x: Value, dim: Dims, keepdim: bool) -> Value:
+    axes = axes_of(x, dim)
+    return ctx.op(operator, x, axis=axes, keepdims=keepdim) if axes else x
+
+
+@converts("aten.sum.default", "aten.sum.dim_IntList")
+def sum_(
+    ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False, dtype: Any = None
+) -> Value:
+    """The sum over dims; of integers and bools as int64."""
+    return _reduced(ctx, "sum", ctx.astype(x, ctx.dtype), dim, keepdim)
+
+
+@converts("aten.mean.default", "aten.mean.dim")
+def mean(
+    ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False, dtype: Any = None
+) -> Value:
+    """The mean over dims."""
+    return _reduced(ctx, "mean", ctx.astype(x, ctx.dtype), dim, keepdim)
+
+
+@converts("aten.prod.default", "aten.prod.dim_int")
+def prod(
+    ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False, dtype: Any = None
+) -> Value:
+    """The product over dims."""
+    if isinstance(dim, torch.dtype):
+        dim = None
+    return _reduced(ctx, "prod", ctx.astype(x, ctx.dtype), dim, keepdim)
+
+
+@converts("aten.amax.default")
+def amax(ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False) -> Value:
+    """The largest element over dims."""
+    return _extremum(ctx, "max", x, dim, keepdim)
+
+
+@converts("aten.amin.default")
+def amin(ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False) -> Value:
+    """The smallest element over dims."""
+    return _extremum(ctx, "min", x, dim, keepdim)
+
+
+def _extremum(ctx: Context, operator: str, x: Value, dim: Dims, keepdim: bool) -> Value:
+    if dtype_of(x) == "bool":
+        operator = {"max": "any", "min": "all"}[operator]
+    return _reduced(ctx, operator, x, dim, keepdim)
+
+
+@converts("aten.max.default")
+def max_(ctx: Context, x: Value) -> Value:
+    """The largest element of all."""
+    return amax(ctx, x)
+
+
+@converts("aten.min.default")
+def min_(ctx: Context, x: Value) -> Value:
+    """The smallest element of all."""
+    return amin(ctx, x)
+
+
+@converts("aten.max.other")
+def max_other(ctx: Context, x: Value, other: Value) -> Value:
+    """The larger of two."""
+    return binary(ctx, "maximum", x, other)
+
+
+@converts("aten.min.other")
+def min_other(ctx: Context, x: Value, other: Value) -> Value:
+    """The smaller of two."""
+    return binary(ctx, "minimum", x, other)
+
+
+@converts("aten.max.dim")
+def max_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
+    """The largest elements along a dim, and where they are."""
+    return amax(ctx, x, dim, keepdim), _argument(ctx, "argmax", x, dim, keepdim)
+
+
+@converts("aten.min.dim")
+def min_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
+    """The smallest elements along a dim, and where they are."""
+    return amin(ctx, x, dim, keepdim), _argument(ctx, "argmin", x, dim, keepdim)
+
+
+def _argument(ctx: Context, operator: str, x: Value, dim: int | None, keepdim: bool) -> Value:
+    if dtype_of(x) == "bool":
+        x = ctx.astype(x, "uint8")
+    if not dims_of(x):
+        return ctx.number(0, "int64")
+    return ctx.astype(ctx.op(operator, x, axis=dim, keepdims=keepdim), "int64")
+
+
+@converts("aten.argmax.default")
+def argmax(ctx: Context, x: Value, dim: int | None = None, keepdim: bool = False) -> Value:
+    """Where the largest element is, along a dim or in the flattened tensor."""
+    return _argument(ctx, "argmax", x, dim, keepdim)
+
+
+@converts("aten.argmin.default")
+def argmin(ctx: Context, x: Value, dim: int | None = None, keepdim: bool = False) -> Value:
+    """Where the smallest element is, along a dim or in the flattened tensor."""
+    return _argument(ctx, "argmin", x, dim, keepdim)
+
+
+def _truths(operator: str) -> Callable[..., Value]:
+    def convert(ctx: Context, x: Value, dim: Dims = None, keepdim: bool = False) -> Value:
+        return ctx.astype(_reduced(ctx, operator, truth(ctx, x), dim, keepdim), ctx.dtype)
+
+    return convert
+
+
+for _name in ("any", "all"):
+    converts(*(f"aten.{_name}.{o}" for o in ("default", "dim", "dims")))(_truths(_name))
+
+
+def _moment(
+    ctx: Context, operator: str, x: Value, dim: Any, correction: Any, keepdim: bool
+) -> Value:
+    # The older overloads have a bool, whether to divide by the count less 1.
+    if isinstance(dim, bool):
+        dim, correction = None, int(dim)
+    correction = 1 if correction is None else correction
+    if correction != int(correction):
+        raise Unsupported(f"expected a whole correction, got {correction}")
+    axes = axes_of(x, dim)
+    return ctx.op(operator, x, axis=axes, keepdims=keepdim, correction=int(correction))
+
+
+def _deviation(operator: str) -> Callable[..., Value]:
+    def convert(
+        ctx: Context, x: Value, dim: Any = None, unbiased: bool = True, keepdim: bool = False,
+        correction: Any = None,
+    ) -> Value:  # fmt: skip
+        correction = int(unbiased) if correction is None else correction
+        return _moment(ctx, operator, x, dim, correction, keepdim)
+
+    return convert
+
+
+for _name, _operator in (("var", "variance"), ("std", "std")):
+    converts(*(f"aten.{_name}.{o}" for o in ("correction", "dim", "default")))(
+        _deviation(_operator)
+    )
+
+
+@converts("aten.var_mean.correction")
+def var_mean(
+    ctx: Context, x: Value, dim: Dims = None, correction: Any = None, keepdim: bool = False
+) -> tuple[Value, Value]:
+    """The variance and the mean over dims."""
+    variance = _moment(ctx, "variance", x, dim, correction, keepdim)
+    return variance, _reduced(ctx, "mean", x, dim, keepdim)
+
+
+@converts("aten.linalg_vector_norm.default")
+def vector_norm(
+    ctx: Context, x: Value, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: Any = None
+) -> Value:
+    """The norm of the vectors along dims."""
+    size = ctx.op("abs", ctx.astype(x, ctx.dtype))
+    if ord in (float("inf"), -float("inf")):
+        return _reduced(ctx, "max" if ord > 0 else "min", size, dim, keepdim)
+    if ord == 1:
+        return _reduced(ctx, "sum", size, dim, keepdim)
+    if ord == 0:
+        nonzero = ctx.astype(truth(ctx, x), ctx.dtype)
+        return _reduced(ctx, "sum", nonzero, dim, keepdim)
+    # Short floats would overflow in between.
+    wide = ctx.astype(size, "float32" if ctx.dtype in ("float16", "bfloat16") else ctx.dtype)
+    powers = binary(ctx, "power", wide, ord) if ord != 2 else ctx.op("multiply", wide, wide)
+    total = _reduced(ctx, "sum", powers, dim, keepdim)
+    root = ctx.op("sqrt", total) if ord == 2 else binary(ctx, "power", total, 1 / ord)
+    return ctx.astype(root, ctx.dtype)
+
+
+@converts("aten.cumsum.default")
+def cumsum(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
+    """The sums of the elements up to each place along a dim."""
+    return _scan(ctx, "cumsum", x, dim)
+
+
+@converts("aten.cumprod.default")
+def cumprod(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
+    """The products of the elements up to each place along a dim."""
+    return _scan(ctx, "cumprod", x, dim)
+
+
+def _scan(ctx: Context, operator: str, x: Value, dim: int) -> Value:
+    x = ctx.astype(x, ctx.dtype)
+    return ctx.op(operator, x, axis=axis_of(dim, len(dims_of(x)))) if dims_of(x) else x
+
+
+@converts("aten.logsumexp.default")
+def logsumexp(ctx: Context, x: Value, dim: Dims, keepdim: bool = False) -> Value:
+    """``log(sum(exp(x)))``, which does not overflow."""
+    x = ctx.astype(x, float_of(dtype_of(x)))
+    largest = _reduced(ctx, "max", x, dim, True)
+    finite = ctx.op("where", ctx.op("isfinite", largest), largest, ctx.number(0, dtype_of(x)))
+    total = _reduced(ctx, "sum", ctx.op("exp", ctx.op("subtract", x, finite)), dim, keepdim)
+    kept = ctx.reshape(finite, dims_of(total))
+    return ctx.op("add", ctx.op("log", total), kept)
+
+
+@converts("aten.topk.default")
+def topk(
+    ctx: Context, x: Value, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[Value, ...]:
+    """The largest or smallest elements along a dim, and where they are."""
+    if isinstance(k, IntExpr):
+        raise Unsupported("expected a number of elements that is known, got a symbol")
+    values, indices = ctx.fields(
+        ctx.op("topk", x, k=k, axis=dim, ret_type="both", largest=largest, dtype="int64")
+    )
+    return values, indices
+
+
+@converts("aten.sort.default", "aten.sort.stable")
+def sort(
+    ctx: Context, x: Value, *args: Any, dim: int = -1, descending: bool = False,
+    stable: bool | None = None,
+) -> tuple[Value, Value]:  # fmt: skip
+    """The elements along a dim in order, and where they come from."""
+    given = [a for a in args if a is not None]
+    if given and isinstance(given[0], bool):  # `stable`, which the order here always is
+        given = given[1:]
+    dim, descending = (*given, *(dim, descending)[len(given) :])
+    order = ctx.op("argsort", x, axis=dim, descending=descending, dtype="int64")
+    return ctx.op("gather_elements", x, order, axis=axis_of(dim, len(dims_of(x)))), order
+
+
+@converts("aten.argsort.default", "aten.argsort.stable")
+def argsort(ctx: Context, x: Value, *args: Any, **kwargs: Any) -> Value:
+    """Where the elements along a dim come from when they are in order."""
+    return sort(ctx, x, *args, **kwargs)[1]

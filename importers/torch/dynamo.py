@@ -1,0 +1,109 @@
+"""The backend of `torch.compile`: ``torch.compile(model, backend="xrelax")``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch._dynamo import list_backends, register_backend
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.aot_autograd import make_boxed_func
+
+from ...dialects.int_expr import IntExpr, Sym
+from ...driver import build
+from .graph import GraphImport, Input
+from .registry import load_converters, overload_name
+from .shapes import Symbols
+from .tensors import plain, to_torch
+
+
+def backend(
+    graph: fx.GraphModule, example_inputs: Sequence[Any], **options: Any
+) -> Callable[..., Any]:
+    """Compile one graph that TorchDynamo has captured; what is between graphs runs in Python.
+
+    PyTorch's AOTAutograd turns it into a graph of ATen operators without side effects, where
+    weights are inputs. Operators with a converter stay whole as far as it lets them. `options` are
+    those of `build`. Raises UnsupportedError, within PyTorch's error about the backend, with a line
+    for each operation that cannot be imported.
+    """
+
+    def compiler(graph: fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        return make_boxed_func(compile_graph(graph, **options))
+
+    compiled = aot_autograd(fw_compiler=compiler, decompositions=_decompositions())
+    return compiled(graph, example_inputs)
+
+
+def compile_graph(graph: fx.GraphModule, **options: Any) -> Callable[..., Any]:
+    """A graph of ATen operators as a function of its flat inputs that gives its flat outputs."""
+    placeholders = [n for n in graph.graph.nodes if n.op == "placeholder"]
+    (outputs,) = (n.args[0] for n in graph.graph.nodes if n.op == "output")
+    tensors = {i: n for i, n in enumerate(placeholders) if _is_tensor(n)}
+    results = [n for n in outputs if _is_tensor(n)]
+    symbols = Symbols()
+    given = GraphImport(
+        graph.graph, [Input(n, n.name) for n in tensors.values()], {}, results, symbols
+    )
+    function = build(given.module(), **options)["main"] if results else None
+    sizes = {n: symbols.expr(n.meta["val"]) for n in outputs if _is_symbolic(n)}
+    sources = _sizes_of(placeholders, symbols)
+
+    def run(*args: Any) -> list[Any]:
+        given_tensors = [plain(args[i]) for i in tensors]
+        made = iter(() if function is None else function(*given_tensors))
+        return [_output(n, made, sizes, sources, args) for n in outputs]
+
+    return run
+
+
+def _output(
+    node: Any, made: Any, sizes: dict[Any, IntExpr], sources: dict[str, Any], args: Sequence[Any]
+) -> Any:
+    if _is_tensor(node):
+        return to_torch(next(made))
+    if node in sizes:
+        return sizes[node].evaluate(lambda symbol: sources[symbol.name](args))
+    return node
+
+
+def _is_tensor(node: Any) -> bool:
+    return isinstance(node, fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _is_symbolic(node: Any) -> bool:
+    return isinstance(node, fx.Node) and isinstance(node.meta.get("val"), torch.SymInt)
+
+
+def _sizes_of(
+    placeholders: Sequence[fx.Node], symbols: Symbols
+) -> dict[str, Callable[[Sequence[Any]], int]]:
+    """How the value of each symbol is read from the inputs."""
+    found: dict[str, Callable[[Sequence[Any]], int]] = {}
+    for index, node in enumerate(placeholders):
+        value = node.meta.get("val")
+        if isinstance(value, torch.SymInt):
+            if isinstance(atom := symbols.expr(value).as_atom, Sym):
+                found[atom.name] = lambda args, i=index: int(args[i])
+        elif isinstance(value, torch.Tensor):
+            for axis, dim in enumerate(symbols.dims(value)):
+                if isinstance(atom := dim.as_atom, Sym):
+                    found.setdefault(atom.name, lambda args, i=index, a=axis: args[i].shape[a])
+    return found
+
+
+def _decompositions() -> dict[Any, Callable[..., Any]]:
+    """PyTorch's decompositions of the operators that have no converter."""
+    from torch._decomp import core_aten_decompositions
+
+    known = load_converters()
+    table: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
+    return {op: f for op, f in table.items() if overload_name(op) not in known}
+
+
+def register() -> None:
+    """Make the backend known under the name "xrelax", also where the package is not installed."""
+    if "xrelax" not in list_backends(exclude_tags=()):
+        register_backend(compiler_fn=backend, name="xrelax")

@@ -1,0 +1,215 @@
+"""`from_exported_program`: programs of `torch.export` as modules."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i64
+from xdsl.ir import Attribute
+
+from ...dialects import relax
+from ...ir.module import IRModule
+from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
+from .parameters import parameter_data
+from .registry import Converter, load_converters, overload_name
+from .shapes import Symbols, dim_names, shape_env_of
+
+_WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+_MUTATIONS = (
+    OutputKind.BUFFER_MUTATION,
+    OutputKind.PARAMETER_MUTATION,
+    OutputKind.USER_INPUT_MUTATION,
+)
+
+
+def from_exported_program(
+    exported_program: ExportedProgram,
+    *,
+    keep_params_as_input: bool = False,
+    unwrap_unit_return_tuple: bool = False,
+    no_bind_return_tuple: bool = False,
+    custom_convert_map: Mapping[str, Converter] | None = None,
+) -> IRModule:
+    """A module whose "main" computes what an exported program does.
+
+    TVM's ``tvm.relax.frontend.torch.from_exported_program``. Parameters of "main" are the tensors
+    among the program's inputs, in the order of ``pytree.tree_flatten((args, kwargs))``; its result
+    is the tuple of all output tensors. Weights are constants under their names in the model, which
+    share PyTorch's memory; with `keep_params_as_input` they are parameters after the inputs, and
+    their values the attribute "params", see `detach_params`. With `unwrap_unit_return_tuple` a
+    single output is no tuple; with `no_bind_return_tuple` the tuple is made outside the dataflow
+    block. Symbols have the names of their `torch.export.Dim`, and their ranges are the attributes
+    ``tir_var_lower_bound`` and ``tir_var_upper_bound``. `custom_convert_map` has converters for
+    more operators, by names such as "aten.sin.default".
+
+    Raises UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
+    """
+    converters = {**load_converters(), **(custom_convert_map or {})}
+    imported = Program(exported_program, converters)
+    given = imported.graph_import(keep_params_as_input)
+    given.unwrap = unwrap_unit_return_tuple
+    given.tuple_outside = no_bind_return_tuple
+    return IRModule(given.module())
+
+
+class Output(NamedTuple):
+    """One leaf of the program's output: a node of the graph, or a constant."""
+
+    node: fx.Node | None
+    value: Any = None
+
+
+class Program:
+    """An exported program whose operators are those with converters, as far as PyTorch can do it.
+
+    Operators that have a converter stay whole; the others are decomposed, and functions that
+    change a tensor in place become functions of values.
+    """
+
+    def __init__(self, given: ExportedProgram, converters: Mapping[str, Converter] | None = None):
+        self.converters = load_converters() if converters is None else converters
+        known = all(overload_name(n.target) in self.converters for n in _operators(given.graph))
+        self.program = given if known else self._decomposed(given)
+
+    def _decomposed(self, given: ExportedProgram) -> ExportedProgram:
+        table = torch.export.default_decompositions()
+        for operator in list(table):
+            if overload_name(operator) in self.converters:
+                table.pop(operator)
+        with warnings.catch_warnings():  # of what PyTorch calls inside
+            warnings.simplefilter("ignore", FutureWarning)
+            return given.run_decompositions(table)
+
+    @property
+    def graph(self) -> fx.Graph:
+        """The graph of ATen operators."""
+        return self.program.graph
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The names of the symbols."""
+        env = shape_env_of(self.graph)
+        return Symbols({} if env is None else dim_names(env))
+
+    @cached_property
+    def ranges(self) -> dict[str, tuple[int, int | None]]:
+        """The least and the greatest value of each symbol, `None` where it has no bound."""
+        found: dict[str, tuple[int, int | None]] = {}
+        for symbol, bounds in self.program.range_constraints.items():
+            lower, upper = (int(b) if b.is_Integer else None for b in (bounds.lower, bounds.upper))
+            found[self.symbols.names.get(str(symbol), str(symbol))] = (lower or 0, upper)
+        return found
+
+    @cached_property
+    def inputs(self) -> list[fx.Node]:
+        """The placeholders of the user's inputs, in the order of the flattened arguments."""
+        nodes = self._placeholders()
+        specs = self.program.graph_signature.input_specs
+        return [n for n, s in zip(nodes, specs, strict=True) if s.kind is InputKind.USER_INPUT]
+
+    def parameters(self) -> list[Input]:
+        """The inputs that are tensors, or sizes that no tensor's shape determines."""
+        tensors = [n for n in self.inputs if isinstance(n.meta.get("val"), torch.Tensor)]
+        return [Input(n, n.name) for n in tensors]
+
+    @cached_property
+    def outputs(self) -> list[Output]:
+        """The leaves of the program's output, in the order of the flattened result."""
+        nodes = {n.name: n for n in self.graph.nodes}
+        found: list[Output] = []
+        for spec in self.program.graph_signature.output_specs:
+            if spec.kind not in (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT):
+                continue
+            if isinstance(spec.arg, ConstantArgument):
+                found.append(Output(None, spec.arg.value))
+            else:
+                found.append(Output(nodes[spec.arg.name]))
+        return found
+
+    @property
+    def results(self) -> list[fx.Node]:
+        """The output tensors."""
+        nodes = [o.node for o in self.outputs if o.node is not None]
+        return [n for n in nodes if isinstance(n.meta.get("val"), torch.Tensor)]
+
+    def weights(self) -> dict[fx.Node, relax.TensorData]:
+        """The data of parameters, buffers and tensor constants that the results depend on."""
+        live = live_nodes(self.results)
+        found: dict[fx.Node, relax.TensorData] = {}
+        specs = self.program.graph_signature.input_specs
+        for node, spec in zip(self._placeholders(), specs, strict=True):
+            if spec.kind in _WEIGHTS and node in live:
+                found[node] = parameter_data(self._tensor(spec.target or ""), spec.target or "")
+        return found
+
+    def graph_import(self, keep_params_as_input: bool = False) -> GraphImport:
+        """What `from_exported_program` imports; ValueError for a program that changes its state."""
+        self.verify_mutations()
+        inputs, weights = self.parameters(), self.weights()
+        attrs = self._bounds({i.node for i in inputs})
+        if keep_params_as_input:
+            attrs |= {
+                "num_input": IntegerAttr(len(inputs), i64),
+                "params": ArrayAttr([relax.DataAttr(data) for data in weights.values()]),
+            }
+            inputs = [*inputs, *(Input(n, _identifier(d.key)) for n, d in weights.items())]
+            weights = {}
+        return GraphImport(
+            self.graph, inputs, weights, self.results, self.symbols, attrs=attrs,
+            converters=self.converters,
+        )  # fmt: skip
+
+    def verify_mutations(self) -> None:
+        """Raise ValueError where the program changes a buffer or an input that its results read."""
+        signature = self.program.graph_signature
+        placeholders = dict(zip(self._placeholders(), signature.input_specs, strict=True))
+        live = live_nodes(self.results)
+        read = {s.target or n.name: n for n, s in placeholders.items() if n in live}
+        read |= {n.name: n for n, s in placeholders.items() if s.kind is InputKind.USER_INPUT}
+        for spec in signature.output_specs:
+            if spec.kind in _MUTATIONS and spec.target in read:
+                what = "input" if spec.kind is OutputKind.USER_INPUT_MUTATION else "buffer"
+                raise ValueError(
+                    f"expected a program without side effects, got one that changes {what} "
+                    f"'{spec.target}': call model.eval(), or return the new value"
+                )
+
+    def _bounds(self, inputs: set[fx.Node]) -> dict[str, Attribute]:
+        """The ranges of the symbols of the inputs' shapes, as TVM's attributes."""
+        used = {
+            s for n in inputs for d in self.symbols.dims(n.meta["val"]) for s in d.symbols()
+        }  # fmt: skip
+        ranges = {name: bounds for name, bounds in self.ranges.items() if name in used}
+        lower = {name: IntegerAttr(low, i64) for name, (low, _) in ranges.items() if low > 0}
+        upper = {name: IntegerAttr(h, i64) for name, (_, h) in ranges.items() if h is not None}
+        named = {"tir_var_lower_bound": lower, "tir_var_upper_bound": upper}
+        return {name: DictionaryAttr(entries) for name, entries in named.items() if entries}
+
+    def _placeholders(self) -> list[fx.Node]:
+        return [n for n in self.graph.nodes if n.op == "placeholder"]
+
+    def _tensor(self, name: str) -> torch.Tensor:
+        state: Mapping[str, Any] = self.program.state_dict
+        return state[name] if name in state else self.program.constants[name]
+
+
+def _operators(graph: fx.Graph) -> Iterator[fx.Node]:
+    """The nodes that need a converter."""
+    for node in graph.nodes:
+        symbolic = isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool | torch.SymFloat)
+        name = overload_name(node.target)
+        if node.op == "call_function" and not symbolic and name not in DROPPED:
+            if name != GETITEM:
+                yield node
+
+
+def _identifier(name: str) -> str:
+    """The name of a weight as that of a parameter: ``p_layer_weight`` becomes ``layer_weight``."""
+    return "".join(c if c.isalnum() else "_" for c in name)

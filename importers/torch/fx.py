@@ -1,0 +1,64 @@
+"""`from_fx`: graphs that `torch.fx` has traced as modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from ...ir.module import IRModule
+from .dtypes import torch_dtype
+from .exported_program import Program
+from .graph import Input
+from .registry import Converter, load_converters
+
+
+def from_fx(
+    model: torch.fx.GraphModule,
+    input_info: Sequence[tuple[Sequence[int], str]],
+    *,
+    keep_params_as_input: bool = False,
+    unwrap_unit_return_tuple: bool = False,
+    no_bind_return_tuple: bool = False,
+    custom_convert_map: Mapping[str, Converter] | None = None,
+) -> IRModule:
+    """A module whose "main" computes what a traced graph does in inference.
+
+    TVM's ``tvm.relax.frontend.torch.from_fx``: `input_info` has the shape and dtype of each input,
+    as ``[((1, 784), "float32")]``; parameters of "main" are called ``inp_0``, ``inp_1``, …. The
+    graph is exported first, so that it is imported by the converters of `from_exported_program`,
+    whose options these are. A result that is one tensor is no tuple. Raises ValueError for an
+    input_info that does not fit, UnsupportedError with a line for each operation that cannot be
+    imported.
+    """
+    expected = [n.name for n in model.graph.nodes if n.op == "placeholder"]
+    if len(expected) != len(input_info):
+        raise ValueError(
+            f"expected a shape and a dtype for each input ({', '.join(expected)}), "
+            f"got {len(input_info)}"
+        )
+    examples = tuple(torch.zeros(tuple(s), dtype=torch_dtype(d)) for s, d in input_info)
+    with _inference(model), torch.no_grad():
+        exported = torch.export.export(model, examples)
+    program = Program(exported, {**load_converters(), **(custom_convert_map or {})})
+    given = program.graph_import(keep_params_as_input)
+    count = len(program.parameters())
+    renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]
+    given.inputs = [*renamed, *given.inputs[count:]]
+    given.unwrap = unwrap_unit_return_tuple or exported.call_spec.out_spec.is_leaf()
+    given.tuple_outside = no_bind_return_tuple
+    return IRModule(given.module())
+
+
+@contextmanager
+def _inference(model: torch.nn.Module) -> Iterator[None]:
+    """The model in evaluation mode; afterwards every part is as it was."""
+    modes: dict[Any, bool] = {part: part.training for part in model.modules()}
+    model.eval()
+    try:
+        yield
+    finally:
+        for part, training in modes.items():
+            part.training = training

@@ -1,0 +1,295 @@
+"""From a graph of ATen operators to a graph function: one loop over the nodes, all errors at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import fx
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    FileLineColLoc,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+)
+from xdsl.ir import Attribute, Block, Region
+
+from ...dialects import relax
+from ...dialects.diagnostics import verify
+from .context import Context, Value
+from .registry import (
+    IGNORED_KEYWORDS,
+    Converter,
+    Problem,
+    Unsupported,
+    UnsupportedError,
+    advice_for,
+    load_converters,
+    overload_name,
+)
+from .shapes import Symbols
+
+_FRAME = re.compile(
+    r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n +(?P<code>[^\n]*))?'
+)
+_TORCH = str(Path(torch.__file__).parent)
+
+GETITEM = "_operator.getitem"
+"""One of several results."""
+
+DROPPED = frozenset(
+    {
+        "aten._assert_async.msg",
+        "aten._assert_scalar.default",
+        "aten._assert_tensor_metadata.default",
+        "aten.sym_constrain_range.default",
+        "aten.sym_constrain_range_for_size.default",
+    }
+)
+"""Assertions of the export: dtypes are static here, and ranges of sizes are checked at calls."""
+
+
+@dataclass
+class Input:
+    """A placeholder that becomes a parameter: its node, and the name of the parameter."""
+
+    node: fx.Node
+    name: str
+
+
+@dataclass
+class GraphImport:
+    """What is imported: a graph, which placeholders are parameters, which are constants.
+
+    `results` are the nodes of the function's result; `attrs` attributes of the function.
+    """
+
+    graph: fx.Graph
+    inputs: Sequence[Input]
+    constants: Mapping[fx.Node, relax.TensorData]
+    results: Sequence[fx.Node]
+    symbols: Symbols
+    name: str = "main"
+    unwrap: bool = False
+    tuple_outside: bool = False
+    attrs: dict[str, Attribute] = field(default_factory=lambda: dict[str, Attribute]())
+    converters: Mapping[str, Converter] = field(default_factory=load_converters)
+
+    def module(self) -> ModuleOp:
+        """The module with the function; raises UnsupportedError with all that has no conversion."""
+        return _Importer(self).run()
+
+
+class _Importer:
+    def __init__(self, given: GraphImport):
+        self.given = given
+        self.body = Block()
+        self.entry = Block()
+        self.context = Context(self.body, given.symbols)
+        self.values: dict[fx.Node, Any] = {}
+        self.problems: list[Problem] = []
+        self.failed: set[fx.Node] = set()
+        self.opaque: set[fx.Node] = set()
+        """Nodes without even a stand-in."""
+
+    def run(self) -> ModuleOp:
+        self.add_params()
+        live = live_nodes(self.given.results)
+        for node in self.given.graph.nodes:
+            if node in live:
+                self.convert(node)
+        if self.problems:
+            raise UnsupportedError(self.problems)
+        module = ModuleOp([self.function()])
+        verify(module)
+        return module
+
+    def add_params(self) -> None:
+        for index, given in enumerate(self.given.inputs):
+            type_ = self.context.type_like(given.node.meta["val"])
+            self.values[given.node] = arg = self.entry.insert_arg(type_, index)
+            arg.name_hint = hint(given.name)
+
+    def convert(self, node: fx.Node) -> None:
+        """Give a node its value; a problem is kept, and a stand-in takes the value's place."""
+        if node in self.values or overload_name(node.target) in DROPPED:
+            return
+        self.context.result = node.meta.get("val")
+        self.context.location = location(node)
+        if self.opaque.intersection(node.all_input_nodes) and self.is_known(node):
+            self.stand_in_for(node)  # what is wrong was said of the node that it reads
+            return
+        try:
+            self.values[node] = self.value_of(node)
+        except Unsupported as problem:
+            self.fail(node, problem.reason, problem.advice)
+        except (TypeError, ValueError) as error:
+            self.fail(node, _one_line(error), "")
+
+    def fail(self, node: fx.Node, reason: str, advice: str) -> None:
+        name = overload_name(node.target)
+        advice = advice or (advice_for(name) if not reason else "")
+        self.problems.append(Problem(name, node.name, place(node), reason, advice))
+        self.stand_in_for(node)
+
+    def is_known(self, node: fx.Node) -> bool:
+        name = overload_name(node.target)
+        return name == GETITEM or name in self.given.converters
+
+    def stand_in_for(self, node: fx.Node) -> None:
+        self.failed.add(node)
+        self.values[node] = value = self.stand_in(node.meta.get("val"))
+        if value is None:
+            self.opaque.add(node)
+
+    def stand_in(self, result: Any) -> Any:
+        """A value of the type that PyTorch gives, so that the nodes after it are looked at too."""
+        if isinstance(result, list | tuple):
+            return tuple(self.stand_in(r) for r in result)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if not isinstance(result, torch.Tensor):
+            return None
+        try:
+            op = relax.AllocTensorOp(self.context.type_like(result))
+        except Unsupported:
+            return None
+        self.body.add_op(op)
+        return op.result
+
+    def value_of(self, node: fx.Node) -> Any:
+        if node in self.given.constants:
+            value = self.context.constant(self.given.constants[node])
+            value.name_hint = hint(node.name)
+            return value
+        if node.op == "placeholder":
+            return self.size_or_constant(node.meta.get("val"))
+        if node.op != "call_function":
+            raise Unsupported(f"expected a call of a function, got {node.op}")
+        if isinstance(node.meta.get("val"), torch.SymInt):
+            return self.given.symbols.expr(node.meta["val"])
+        return self.call(node)
+
+    def size_or_constant(self, value: Any) -> Any:
+        return self.given.symbols.expr(value) if isinstance(value, torch.SymInt) else value
+
+    def call(self, node: fx.Node) -> Any:
+        name = overload_name(node.target)
+        args, kwargs = self.resolved(node.args), self.resolved(node.kwargs)
+        if name == GETITEM:
+            return self.item(node, *args)
+        converter = self.given.converters.get(name)
+        if converter is None:
+            raise Unsupported("")
+        given = {k: v for k, v in kwargs.items() if k not in IGNORED_KEYWORDS}
+        return self.settled(node, converter(self.context, *args, **given))
+
+    def item(self, node: fx.Node, container: Any, index: int) -> Any:
+        value, source = container[index], node.args[0]
+        if value is None and source in self.failed:
+            self.opaque.add(node)
+        elif value is None:
+            raise Unsupported(f"result {index} of '{source}' is not computed")
+        return value
+
+    def resolved(self, argument: Any) -> Any:
+        match argument:
+            case fx.Node():
+                if argument not in self.values:
+                    raise Unsupported(f"expected the value of '{argument.name}', got none")
+                return self.values[argument]
+            case list():
+                return [self.resolved(a) for a in argument]  # pyright: ignore[reportUnknownVariableType]
+            case tuple():
+                return tuple(self.resolved(a) for a in argument)  # pyright: ignore[reportUnknownVariableType]
+            case dict():
+                return {k: self.resolved(v) for k, v in argument.items()}  # pyright: ignore[reportUnknownVariableType]
+            case _:
+                return argument
+
+    def settled(self, node: fx.Node, value: Any) -> Any:
+        """The value under the types of PyTorch's own result, named as the node."""
+        result = node.meta.get("val")
+        if isinstance(result, list | tuple):
+            pairs = zip(value, result, strict=True)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            return tuple(
+                self.settled_one(v, r, f"{node.name}_{i}") for i, (v, r) in enumerate(pairs)
+            )
+        return self.settled_one(value, result, node.name)
+
+    def settled_one(self, value: Any, result: Any, name: str) -> Any:
+        if value is None or not isinstance(result, torch.Tensor):
+            return value
+        settled = self.context.match(value, self.context.type_like(result))
+        if settled.owner is self.body.last_op:
+            settled.name_hint = hint(name)
+        return settled
+
+    def function(self) -> relax.FuncOp:
+        """The function around the dataflow block that was filled."""
+        values: list[Value] = [self.values[node] for node in self.given.results]
+        single = self.given.unwrap and len(values) == 1
+        if not single and not self.given.tuple_outside:
+            packed = relax.TupleOp(values)
+            self.body.add_op(packed)
+            values = [packed.result]
+        self.body.add_op(relax.OutputOp(values))
+        dataflow = relax.DataflowOp(Region(self.body), [v.type for v in values])
+        self.entry.add_op(dataflow)
+        returned: Value | None = dataflow.outputs[0] if dataflow.outputs else None
+        if self.given.tuple_outside and not single:
+            outside = relax.TupleOp(dataflow.outputs)
+            self.entry.add_op(outside)
+            returned = outside.result
+        self.entry.add_op(relax.ReturnOp(returned))
+        names = [i.name for i in self.given.inputs]
+        attrs = DictionaryAttr(self.given.attrs) if self.given.attrs else None
+        return relax.FuncOp(self.given.name, names, returned.type, Region(self.entry), attrs=attrs)
+
+
+def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
+    """The nodes that the results depend on."""
+    found: set[fx.Node] = set()
+    work = list(results)
+    while work:
+        node = work.pop()
+        if node not in found:
+            found.add(node)
+            work += node.all_input_nodes
+    return found
+
+
+def hint(name: str) -> str | None:
+    """A name for a value of the IR, where it can be one."""
+    return name if name.isidentifier() else None
+
+
+def _frame(node: fx.Node) -> re.Match[str] | None:
+    """The innermost line of the model itself, else of PyTorch, that made a node."""
+    frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
+    own = [f for f in frames if not f["file"].startswith(_TORCH)]
+    return (own or frames or [None])[-1]
+
+
+def place(node: fx.Node) -> str:
+    """The model's source line of a node, for messages."""
+    frame = _frame(node)
+    if frame is None:
+        return "an unknown line"
+    code = f" `{frame['code'].strip()}`" if frame["code"] else ""
+    return f"{frame['file']}:{frame['line']}{code}"
+
+
+def location(node: fx.Node) -> FileLineColLoc | None:
+    """The model's source line of a node, as the location of operations."""
+    frame = _frame(node)
+    if frame is None:
+        return None
+    return FileLineColLoc(StringAttr(frame["file"]), IntAttr(int(frame["line"])), IntAttr(1))
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,48 @@
+"""Weights of a model as constants that share its memory, and back to tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ...dialects.relax import DataAttr, TensorData
+from ...relax.transform import tensor_data
+
+if TYPE_CHECKING:
+    from ...ir.module import IRModule
+    from ...runtime.tensor import Tensor
+
+
+def parameter_data(tensor: torch.Tensor, name: str) -> TensorData:
+    """The data of a weight: its own memory where that is packed, else one copy.
+
+    Raises ValueError for a tensor that is not in the CPU's memory.
+    """
+    plain = tensor.detach()
+    if plain.device.type != "cpu":
+        raise ValueError(f"expected weight '{name}' on the cpu, got one on {plain.device}")
+    if isinstance(plain, torch.nn.Parameter) or type(plain) is not torch.Tensor:
+        plain = plain.as_subclass(torch.Tensor)
+    return tensor_data(plain.resolve_neg().contiguous(), name)
+
+
+def detach_params(mod: IRModule) -> tuple[IRModule, dict[str, list[Tensor]]]:
+    """A module without the attribute "params" of its functions, and the values by function.
+
+    TVM's ``relax.frontend.detach_params``; for modules imported with `keep_params_as_input`.
+    """
+    result, found = mod.clone(), dict[str, list["Tensor"]]()
+    for variable, function in mod.items():
+        stored: Any = (function.attrs or {}).get("params")
+        if isinstance(stored, list):
+            found[variable.name_hint] = [_tensor(data) for data in stored]  # pyright: ignore[reportUnknownVariableType]
+            result[variable] = function.without_attr("params")
+    return result, found
+
+
+def _tensor(data: DataAttr) -> Tensor:
+    from ...runtime.tensor import Tensor, from_numpy
+
+    bits = from_numpy(data.data.values)
+    return Tensor(bits.address, bits.layout._replace(dtype=data.data.dtype), data.data.values)

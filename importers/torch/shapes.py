@@ -1,0 +1,97 @@
+"""PyTorch's symbolic sizes as integer expressions over named symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import add, mul
+from typing import Any
+
+import sympy
+import torch
+
+from ...dialects.int_expr import IntExpr, floordiv, floormod, maximum, minimum, sym
+from ...dialects.sym import RESERVED
+from .registry import Unsupported
+
+Size = int | torch.SymInt
+
+_FUNCTIONS: dict[str, Callable[..., IntExpr]] = {
+    "Add": lambda *args: reduce(add, args),
+    "CleanDiv": floordiv,
+    "FloorDiv": floordiv,
+    "Max": lambda *args: reduce(maximum, args),
+    "Min": lambda *args: reduce(minimum, args),
+    "Mod": floormod,
+    "Mul": lambda *args: reduce(mul, args),
+    "PythonMod": floormod,
+}
+
+
+class Symbols:
+    """The names of a graph's symbols; those of `torch.export.Dim` are kept."""
+
+    def __init__(self, names: Mapping[str, str] | None = None):
+        self.names = dict(names or {})
+
+    def expr(self, size: Any) -> IntExpr:
+        """A size, or a sympy expression, over the symbols; raises Unsupported where there is none."""
+        if isinstance(size, int):
+            return IntExpr.of(size)
+        if isinstance(size, torch.SymInt):
+            return self.expr(size.node.expr)
+        match size:
+            case sympy.Integer():
+                return IntExpr.of(int(size))
+            case sympy.Symbol():
+                return sym(self.name(size))
+            case sympy.Pow(args=(base, sympy.Integer() as power)) if int(power) > 0:
+                return reduce(mul, [self.expr(base)] * int(power))
+            case _ if type(size).__name__ in _FUNCTIONS:
+                return _FUNCTIONS[type(size).__name__](*map(self.expr, size.args))
+            case _:
+                raise Unsupported(f"expected a size of integers and symbols, got {size}")
+
+    def name(self, symbol: sympy.Symbol) -> str:
+        """The name of a symbol; raises Unsupported for one whose value depends on data."""
+        text = str(symbol)
+        if text.startswith("u") and text not in self.names:
+            raise Unsupported(
+                f"expected a size that the arguments' shapes determine, got '{text}'",
+                "the value depends on data",
+            )
+        return self.names.get(text, text)
+
+    def dims(self, tensor: torch.Tensor) -> list[IntExpr]:
+        """The dims of a tensor of the graph."""
+        return [self.expr(size) for size in tensor.shape]
+
+
+def dim_names(shape_env: Any) -> dict[str, str]:
+    """The names that `torch.export.Dim` gave, by the names of PyTorch's own symbols."""
+    names: dict[str, str] = {}
+    given: Mapping[str, str] = getattr(shape_env, "source_name_to_debug_name", {})
+    for symbol, sources in dict(getattr(shape_env, "var_to_sources", {})).items():
+        found = [given.get(_source_name(source), "") for source in sources]
+        current = shape_env.replace(symbol)
+        for name in found:
+            usable = name.isidentifier() and name not in RESERVED and name not in names.values()
+            if usable and isinstance(current, sympy.Symbol):
+                names.setdefault(str(current), name)
+    return names
+
+
+def _source_name(source: Any) -> str:
+    name = source.name
+    return name() if callable(name) else name
+
+
+def shape_env_of(graph: torch.fx.Graph) -> Any:
+    """The symbols' environment of a graph, `None` where no size is symbolic."""
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
+        for size in sizes:
+            if isinstance(size, torch.SymInt):
+                return size.node.shape_env
+    return None

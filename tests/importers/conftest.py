@@ -1,0 +1,81 @@
+"""Models made of functions, and comparison of what they compile to with PyTorch."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
+"""Largest difference over the largest expected number, by dtype."""
+
+
+def assert_close(got: Any, expected: Any, label: str = "result") -> None:
+    """Equal structure, dtype and shape; floats within the tolerance of the dtype, NaN as NaN."""
+    import torch
+
+    if isinstance(expected, Mapping):
+        assert list(got) == list(expected)
+        for name in expected:
+            assert_close(got[name], expected[name], f"{label}[{name!r}]")
+    elif isinstance(expected, list | tuple):
+        assert len(got) == len(expected), label
+        for index, (g, e) in enumerate(zip(got, expected, strict=True)):
+            assert_close(g, e, f"{label}[{index}]")
+    elif isinstance(expected, torch.Tensor):
+        _assert_close_tensors(got, expected, label)
+    else:
+        assert got == expected, label
+
+
+def _assert_close_tensors(got: Any, expected: Any, label: str) -> None:
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape), label
+    a, b = (t.detach().double().numpy() for t in (got, expected))
+    if not expected.dtype.is_floating_point:
+        np.testing.assert_array_equal(a, b, label)
+        return
+    finite = np.isfinite(b)
+    np.testing.assert_array_equal(a[~finite], b[~finite], label)
+    scale = np.abs(b[finite]).max(initial=1e-30)
+    tolerance = TOLERANCE[str(expected.dtype).removeprefix("torch.")]
+    np.testing.assert_allclose(a[finite], b[finite], rtol=0, atol=tolerance * scale, err_msg=label)
+
+
+def as_model(function: Callable[..., Any]) -> Any:
+    """A model without weights that computes a function."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, *args: Any) -> Any:
+            return function(*args)
+
+    return Model().eval()
+
+
+@pytest.fixture
+def check() -> Callable[..., None]:
+    """Compile a function or a model, and compare it with PyTorch: ``check(f, x, y)``.
+
+    With ``dynamic={argument: {axis: name}}`` these dims are symbols, and inputs of other sizes are
+    tried too, which `others` are.
+    """
+    import torch
+
+    import xrelax
+
+    def run(function: Any, *inputs: Any, dynamic: Any = None, others: Any = ()) -> None:
+        model = function if isinstance(function, torch.nn.Module) else as_model(function)
+        shapes = None
+        if dynamic is not None:
+            dims: dict[str, Any] = {}
+            shapes = tuple(
+                {a: dims.setdefault(n, torch.export.Dim(n)) for a, n in axes.items()} or None
+                for axes in dynamic
+            )
+            shapes = shapes if isinstance(function, torch.nn.Module) else (shapes,)
+        compiled = xrelax.compile(model, inputs, dynamic_shapes=shapes)
+        for given in (inputs, *others):
+            with torch.no_grad():
+                assert_close(compiled(*given), model(*given))
+
+    return run

@@ -1,0 +1,184 @@
+"""Compiled models are called as the models are, and say in one line what does not fit."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import xrelax
+
+torch = pytest.importorskip("torch")
+Dim = torch.export.Dim
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: Any, n: int, mask: Any = None, *, extra: Any = None) -> Any:
+        y = x * n if mask is None else x * mask
+        total = y if extra is None else y + extra["bias"]
+        return {"total": total, "pair": Pair(x + 1, None), "size": x.shape[0], "n": n}
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Any:
+    shapes = {"x": {0: Dim("batch", min=2, max=64)}, "n": None, "extra": {"bias": None}}
+    return xrelax.compile(
+        Model(), (torch.ones(4, 3), 2), {"extra": {"bias": torch.ones(3)}}, dynamic_shapes=shapes
+    )
+
+
+def bias() -> dict[str, Any]:
+    return {"bias": torch.arange(3.0)}
+
+
+def test_outputs_have_the_structure_of_the_model(compiled: Any):
+    x = torch.randn(5, 3)
+    result, expected = (m(x, 2, extra=bias()) for m in (compiled, Model()))
+    assert list(result) == list(expected)
+    assert isinstance(result["pair"], Pair) and result["pair"].second is None
+    assert (result["size"], result["n"]) == (5, 2)
+    torch.testing.assert_close(result["total"], expected["total"])
+    torch.testing.assert_close(result["pair"].first, expected["pair"].first)
+
+
+def test_arguments_by_name_in_any_order(compiled: Any):
+    x = torch.randn(5, 3)
+    torch.testing.assert_close(
+        compiled(extra=bias(), n=2, x=x)["total"], compiled(x, 2, extra=bias())["total"]
+    )
+
+
+def test_numpy_in_gives_tensors_of_the_runtime(compiled: Any):
+    x = np.ones((3, 3), np.float32)
+    result = compiled(x, 2, extra={"bias": np.zeros(3, np.float32)})["total"]
+    assert type(result).__module__.startswith("xrelax")
+    assert result.numpy().tolist() == (x * 2).tolist()
+
+
+def test_results_are_new_memory_that_torch_may_write(compiled: Any):
+    x = torch.randn(4, 3)
+    first = compiled(x, 2, extra=bias())["total"]
+    second = compiled(x, 2, extra=bias())["total"]
+    first.zero_()
+    torch.testing.assert_close(second, x * 2 + bias()["bias"])
+
+
+def test_tensors_that_are_not_contiguous(compiled: Any):
+    x = torch.randn(3, 4).t()
+    torch.testing.assert_close(compiled(x, 2, extra=bias())["total"], x * 2 + bias()["bias"])
+    x = torch.randn(8, 3)[::2]
+    torch.testing.assert_close(compiled(x, 2, extra=bias())["total"], x * 2 + bias()["bias"])
+
+
+def test_tensors_with_gradients_only_where_none_are_recorded(compiled: Any):
+    x = torch.randn(4, 3, requires_grad=True)
+    with pytest.raises(ValueError, match="expected argument 'x' without a gradient"):
+        compiled(x, 2, extra=bias())
+    with torch.no_grad():
+        result = compiled(x, 2, extra=bias())["total"]
+    assert not result.requires_grad
+    parameter = torch.nn.Parameter(x.detach())
+    with torch.inference_mode():
+        torch.testing.assert_close(compiled(parameter, 2, extra=bias())["total"], result)
+
+
+X = torch.ones(4, 3)
+CASES: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
+    "missing": (TypeError, r"expected arguments \(x, n, extra\), got no n, extra", lambda m: m(X)),
+    "unknown": (TypeError, r"expected arguments \(x, n, extra\), got 'y'",
+                lambda m: m(X, 2, extra=bias(), y=1)),
+    "twice": (TypeError, "got 'x' twice", lambda m: m(X, 2, x=X)),
+    "many": (TypeError, "expected 3 arguments", lambda m: m(X, 2, bias(), 4)),
+    "structure": (TypeError, "expected arguments of structure", lambda m: m(X, 2, extra=[X])),
+    "constant": (ValueError, "expected argument 'n' to be 2, its value in the export, got 3",
+                 lambda m: m(X, 3, extra=bias())),
+    "dtype": (TypeError, "expected argument 'x' to have dtype float32, got float64",
+              lambda m: m(X.double(), 2, extra=bias())),
+    "rank": (ValueError, r"expected argument 'x' to have shape \(batch, 3\), got \(3,\)",
+             lambda m: m(X[0], 2, extra=bias())),
+    "static dim": (ValueError, r"expected argument 'x' to have shape \(batch, 3\), got \(4, 5\)",
+                   lambda m: m(torch.ones(4, 5), 2, extra=bias())),
+    "range": (ValueError, r"expected dim 0 \('batch'\) of argument 'x' to be in \[2, 64\], got 65",
+              lambda m: m(torch.ones(65, 3), 2, extra=bias())),
+    "device": (ValueError, "expected argument 'x' on the cpu, got a tensor on meta",
+               lambda m: m(X.to("meta"), 2, extra=bias())),
+    "kind": (TypeError, "expected argument 'x' to be a tensor, got float",
+             lambda m: m(1.5, 2, extra=bias())),
+    "sparse": (ValueError, "expected argument 'x' to be dense, got a tensor of layout sparse_coo",
+               lambda m: m(X.to_sparse(), 2, extra=bias())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wrong_argument(case: str, compiled: Any):
+    kind, message, call = CASES[case]
+    with pytest.raises(kind, match=message) as caught:
+        call(compiled)
+    assert "\n" not in str(caught.value)
+
+
+def test_symbol_that_two_arguments_contradict():
+    class Sum(torch.nn.Module):
+        def forward(self, x: Any, y: Any) -> Any:
+            return x + y
+
+    batch = Dim("batch")
+    model = xrelax.compile(Sum(), (X, X), dynamic_shapes={"x": {0: batch}, "y": {0: batch}})
+    with pytest.raises(ValueError, match="symbol 'batch' is 4 by argument 'x' but 3 by argument"):
+        model(X, X[:3])
+
+
+def test_example_inputs_that_do_not_fit():
+    with pytest.raises(TypeError, match="expected example inputs for Model, got 1: missing a req"):
+        xrelax.compile(Model(), (X,))
+    with pytest.raises(TypeError, match="expected example inputs for a torch.nn.Module"):
+        xrelax.compile(Model())
+    with pytest.raises(TypeError, match="expected a tuple of example inputs, got Tensor"):
+        xrelax.compile(Model(), X)
+    exported = torch.export.export(torch.nn.ReLU(), (X,))
+    with pytest.raises(TypeError, match="expected no example inputs for an exported program"):
+        xrelax.compile(exported, (X,))
+
+
+def test_exported_program_and_checked_build():
+    exported = torch.export.export(torch.nn.Linear(3, 2), (X,))
+    model = xrelax.compile(exported, check=True)
+    assert model(X).shape == (4, 2)
+
+
+def test_constant_and_repeated_outputs():
+    class Outputs(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.arange(3.0))
+
+        def forward(self, x: Any) -> Any:
+            y = x + 1
+            return y, y, x, self.weight
+
+    model = xrelax.compile(Outputs(), (X,))
+    for got, expected in zip(model(X), Outputs()(X), strict=True):
+        torch.testing.assert_close(got, expected.detach())
+
+
+def test_inputs_that_nothing_reads():
+    class Some(torch.nn.Module):
+        def forward(self, x: Any, unused: Any) -> Any:
+            return x + 1
+
+    assert xrelax.compile(Some(), (X, X))(X, X).tolist() == (X + 1).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.int32, torch.bool], ids=str)
+def test_dtypes_travel_without_a_copy(dtype: Any):
+    class Same(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.flip(0)
+
+    x = torch.tensor([0, 1, 1, 0, 1]).to(dtype)
+    torch.testing.assert_close(xrelax.compile(Same(), (x,))(x), x.flip(0))

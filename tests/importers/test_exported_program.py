@@ -1,0 +1,196 @@
+"""Programs of `torch.export` as modules: parameters, weights, symbols, structure, places."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xrelax
+from xrelax import relax
+
+torch = pytest.importorskip("torch")
+frontend = relax.frontend.torch
+Dim = torch.export.Dim
+
+
+class Perceptron(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = torch.nn.Linear(8, 4)
+        self.register_buffer("scale", torch.full((4,), 2.0))
+        self.unused = torch.nn.Linear(3, 3)
+
+    def forward(self, x: Any) -> Any:
+        return torch.relu(self.hidden(x)) * self.scale
+
+
+def exported(model: torch.nn.Module, *args: Any, **options: Any) -> Any:
+    return torch.export.export(model.eval(), args, **options)
+
+
+def dynamic(size: Any = None) -> dict[str, Any]:
+    return {"dynamic_shapes": {"x": {0: size or Dim("batch")}}}
+
+
+def operations(mod: Any, name: str) -> list[Any]:
+    return [op for op in mod.op.walk() if op.name == name]
+
+
+def test_main_has_the_inputs_as_parameters_and_returns_a_tuple():
+    mod = frontend.from_exported_program(exported(Perceptron(), torch.ones(2, 8)))
+    assert mod["main"].op.names == ("x",)
+    x = np.ones((2, 8), np.float32)
+    results = relax.build(mod)["main"](x)
+    assert isinstance(results, tuple) and results[0].shape == (2, 4)
+
+
+def test_module_prints_as_a_script_that_parses_back():
+    mod = frontend.from_exported_program(exported(Perceptron(), torch.ones(2, 8), **dynamic()))
+    again = xrelax.script.from_source(mod.script(show_meta=True))
+    assert again.script() == mod.script()
+
+
+def test_single_output_is_unwrapped_on_demand():
+    program = exported(Perceptron(), torch.ones(2, 8))
+    mod = frontend.from_exported_program(program, unwrap_unit_return_tuple=True)
+    assert not operations(mod, "relax.tuple")
+    assert relax.build(mod)["main"](torch.ones(2, 8)).shape == (2, 4)
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_tuple_is_made_inside_or_outside_the_dataflow_block(outside: bool):
+    program = exported(Perceptron(), torch.ones(2, 8))
+    mod = frontend.from_exported_program(program, no_bind_return_tuple=outside)
+    (made,) = operations(mod, "relax.tuple")
+    assert (made.parent_op().name == "relax.func") is outside
+
+
+def test_weights_are_constants_that_share_the_memory_of_the_model():
+    model = Perceptron()
+    program = exported(model, torch.ones(2, 8))
+    mod = frontend.from_exported_program(program)
+    data = {c.value.data.key: c.value.data for c in operations(mod, "relax.constant")}
+    assert {"hidden.weight", "hidden.bias", "scale"} <= set(data)
+    weight = model.hidden.weight
+    assert data["hidden.weight"].values.ctypes.data == weight.data_ptr()
+    assert not [key for key in data if key.startswith("unused")]
+
+
+def test_weight_that_is_not_contiguous_is_copied():
+    model = Perceptron()
+    model.hidden.weight = torch.nn.Parameter(torch.randn(8, 4).t())
+    x = torch.randn(2, 8)
+    result = xrelax.compile(model, (x,))(x)
+    torch.testing.assert_close(result, model(x).detach())
+
+
+def test_tied_weights_are_one_constant_in_the_executable():
+    class Tied(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = torch.nn.Linear(4, 4, bias=False)
+            self.second = torch.nn.Linear(4, 4, bias=False)
+            self.second.weight = self.first.weight
+
+        def forward(self, x: Any) -> Any:
+            return self.second(self.first(x))
+
+    compiled = xrelax.compile(Tied(), (torch.ones(1, 4),))
+    assert len(compiled.executable.constants) == 1
+
+
+def test_parameters_stay_inputs_on_demand():
+    model = Perceptron()
+    program = exported(model, torch.ones(2, 8))
+    mod = frontend.from_exported_program(program, keep_params_as_input=True)
+    assert mod["main"].op.names[0] == "x"
+    assert mod["main"].attrs["num_input"] == 1
+    mod, params = relax.frontend.detach_params(mod)
+    assert "params" not in (mod["main"].attrs or {})
+    x = torch.randn(2, 8)
+    (result,) = relax.build(mod)["main"](x, *params["main"])
+    np.testing.assert_allclose(result.numpy(), model(x).detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_symbols_have_the_names_and_ranges_of_the_dims():
+    program = exported(Perceptron(), torch.ones(4, 8), **dynamic(Dim("batch", min=2, max=32)))
+    main = frontend.from_exported_program(program)["main"]
+    assert main.op.declared_symbols() == ["batch"]
+    assert main.attrs["tir_var_lower_bound"] == {"batch": 2}
+    assert main.attrs["tir_var_upper_bound"] == {"batch": 32}
+
+
+def test_automatic_dims_are_symbols_too():
+    program = exported(Perceptron(), torch.ones(4, 8), **dynamic(Dim.AUTO))
+    mod = frontend.from_exported_program(program)
+    assert len(mod["main"].op.declared_symbols()) == 1
+    assert relax.build(mod)["main"](torch.ones(7, 8))[0].shape == (7, 4)
+
+
+def test_operations_have_the_places_of_the_model():
+    mod = frontend.from_exported_program(exported(Perceptron(), torch.ones(2, 8)))
+    (multiply,) = operations(mod, "relax.multiply")
+    location = multiply.location
+    lines = Path(__file__).read_text().splitlines()
+    assert location.filename.data == __file__
+    assert "torch.relu(self.hidden(x)) * self.scale" in lines[location.line.data - 1]
+
+
+def test_buffer_that_changes_what_results_read_is_refused():
+    class Counter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x: Any) -> Any:
+            self.calls += 1
+            return x + self.calls
+
+    with pytest.raises(ValueError, match="^expected a program without side effects, got one that "
+                       "changes buffer 'calls': call model.eval"):  # fmt: skip
+        frontend.from_exported_program(exported(Counter(), torch.ones(2)))
+
+
+def test_buffer_that_no_result_reads_may_change():
+    class Counter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x: Any) -> Any:
+            self.calls += 1
+            return x * 2
+
+    mod = frontend.from_exported_program(exported(Counter(), torch.ones(2)))
+    assert relax.build(mod)["main"](torch.ones(2))[0].numpy().tolist() == [2, 2]
+
+
+def test_input_that_changes_is_refused():
+    class Writer(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            x.add_(1)
+            return x * 2
+
+    with pytest.raises(ValueError, match="changes input 'x'"):
+        frontend.from_exported_program(exported(Writer(), torch.ones(2)))
+
+
+def test_converter_of_ones_own():
+    class Sine(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.special.bessel_j0(x)
+
+    def double(context: Any, x: Any) -> Any:
+        return context.op("add", x, x)
+
+    program = exported(Sine(), torch.ones(2))
+    custom = {"aten.special_bessel_j0.default": double}
+    mod = frontend.from_exported_program(program, custom_convert_map=custom)
+    assert relax.build(mod)["main"](torch.ones(2))[0].numpy().tolist() == [2, 2]
+
+
+def test_program_from_a_file(tmp_path: Any):
+    torch.export.save(exported(Perceptron(), torch.ones(4, 8), **dynamic()), tmp_path / "m.pt2")
+    mod = frontend.from_exported_program(torch.export.load(tmp_path / "m.pt2"))
+    assert relax.build(mod)["main"](torch.ones(3, 8))[0].shape == (3, 4)
