@@ -1,5 +1,7 @@
 """Large scratch buffers of kernels become memory of the caller, planned with all the rest.
 
+Each buffer becomes a parameter of its own.
+
 ::
 
     tir.prim_func @f(%X: …, %Y: …) {
@@ -37,6 +39,7 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.types import BufferType
 from ...dialects.tir.verify_block import value_range
 from ..call_signature import Formal, buffer_formals, index_values, unify
+from ..functions import unique_name
 from ..loops.scope import name_of
 from ..loops.stack_buffers import stack_buffers
 from .memory_plan import aligned, at_least_zero
@@ -46,26 +49,21 @@ WORKSPACE = "workspace"
 _EARLIER_CALLS = (relax.CallTIROp, relax.CallDPSPackedOp)
 
 
-def lift_function(func: tir.PrimFuncOp) -> IntExpr | None:
-    """Give the function a workspace parameter for the scratch buffers that do not fit on the stack.
+def lift_function(func: tir.PrimFuncOp) -> list[IntExpr]:
+    """Give the function a workspace parameter for each scratch buffer too large for the stack.
 
-    Returns the workspace's size in bytes over the function's symbols, or `None` if it needs none. A
-    buffer inside parallel loops gets a slot for each of their iterations.
+    Each has its own, so that machine code may rely on their being apart. Returns their sizes in
+    bytes over the function's symbols. A buffer inside parallel loops gets a slot for each of their
+    iterations.
     """
     on_stack = stack_buffers(func)
     lifted = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp) and op not in on_stack]
-    if not lifted:
-        return None
-    views: list[tuple[tir.AllocBufferOp, IntExpr, BufferType]] = []
-    size = ZERO
+    sizes: list[IntExpr] = []
     for op in lifted:
         type_ = _slots_type(op, func)
-        views.append((op, size, type_))
-        size = size + _slots_size(op, type_)
-    workspace = _add_parameter(func, size)
-    for op, offset, type_ in views:
-        _replace(op, workspace, offset, type_)
-    return size
+        sizes.append(_slots_size(op, type_))
+        _replace(op, _add_parameter(func, sizes[-1]), type_)
+    return sizes
 
 
 def _parallel_loops(op: tir.AllocBufferOp) -> list[tir.ForOp]:
@@ -124,21 +122,16 @@ def _slots_size(op: tir.AllocBufferOp, type_: BufferType) -> IntExpr:
 def _add_parameter(func: tir.PrimFuncOp, size: IntExpr) -> BlockArgument:
     block = func.body.block
     workspace = block.insert_arg(BufferType.of([size], i8), len(block.args))
-    name, taken = WORKSPACE, set(func.names)
-    while name in taken:
-        name += "_"
-    workspace.name_hint = name
+    name = workspace.name_hint = unique_name(WORKSPACE, set(func.names))
     func.param_names = ArrayAttr([*func.param_names.data, StringAttr(name)])
     return workspace
 
 
-def _replace(
-    op: tir.AllocBufferOp, workspace: BlockArgument, offset: IntExpr, type_: BufferType
-) -> None:
+def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, type_: BufferType) -> None:
     """Put a view where the allocation was, so that the blocks around need not declare it."""
     block = op.parent
     assert block is not None
-    view = rt.ViewOp(workspace, offset, type_)
+    view = rt.ViewOp(workspace, ZERO, type_)
     view.result.name_hint = op.result.name_hint
     block.insert_op_before(view, op)
     result = view.result
@@ -165,17 +158,17 @@ def _slot_of_iteration(op: tir.AllocBufferOp, slots: SSAValue) -> tir.MatchBuffe
 
 @dataclass(frozen=True)
 class _Lifted:
-    """A function with a workspace: its signature without it, and the size of it."""
+    """A function with workspaces: its signature without them, and their sizes."""
 
     func: tir.PrimFuncOp
     formals: list[Formal]
-    size: IntExpr
+    sizes: list[IntExpr]
 
 
 def _lift(func: tir.PrimFuncOp) -> _Lifted | None:
     formals = buffer_formals(func.names, [p.type for p in func.params])
-    size = lift_function(func)
-    return None if size is None else _Lifted(func, formals, size)
+    sizes = lift_function(func)
+    return _Lifted(func, formals, sizes) if sizes else None
 
 
 def _pass_workspace(call: rt.CallDPSOp, callee: _Lifted) -> None:
@@ -183,12 +176,14 @@ def _pass_workspace(call: rt.CallDPSOp, callee: _Lifted) -> None:
     variables = index_values(callee.func, exprs_of(call.vars))
     symbols = unify(f"call of '{call.callee_name}'", callee.formals, arguments, variables).symbols
     mapping: dict[Atom, IntExpr] = {Sym(name): value for name, value in symbols.items()}
-    memory = rt.AllocOp(BufferType.of([callee.size.substitute(mapping)], i8))
-    memory.result.name_hint = WORKSPACE
     block = call.parent
     assert block is not None
-    block.insert_op_before(memory, call)
-    outputs = [*call.outputs, memory.result]
+    outputs = list(call.outputs)
+    for size in callee.sizes:
+        memory = rt.AllocOp(BufferType.of([size.substitute(mapping)], i8))
+        memory.result.name_hint = WORKSPACE
+        block.insert_op_before(memory, call)
+        outputs.append(memory.result)
     new = rt.CallDPSOp(call.callee_name, call.inputs, outputs, exprs_of(call.vars))
     block.insert_op_before(new, call)
     call.detach()
@@ -197,7 +192,7 @@ def _pass_workspace(call: rt.CallDPSOp, callee: _Lifted) -> None:
 
 @dataclass(frozen=True)
 class LiftWorkspacePass(ModulePass):
-    """Turn scratch buffers that are too large for the stack into a workspace that callers allocate.
+    """Turn scratch buffers that are too large for the stack into workspaces that callers allocate.
 
     Runs on the `rt` stage, before memory is planned.
     """

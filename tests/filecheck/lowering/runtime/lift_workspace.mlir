@@ -1,18 +1,20 @@
 // RUN: xrelax-opt %s -p lift-workspace --split-input-file | filecheck %s
 
-// Scratch of symbolic size becomes a slice of a parameter, whose size the call computes from its shapes. A buffer in a
-// parallel loop has a slot for each iteration, rounded up to whole cache lines. Small buffers stay.
+// Scratch of symbolic size becomes a parameter, whose size the call computes from its shapes. A buffer in a parallel
+// loop has a slot for each iteration, rounded up to whole cache lines. Small buffers stay.
 
 // CHECK-LABEL: rt.func @main
-// CHECK:           %workspace = rt.alloc : !tir.buffer<[((a * 4 + 63) floordiv 64) * 448 + 64], i8>
-// CHECK-NEXT:      rt.call_dps @kernel(%x, %w) outs(%z, %workspace)
+// CHECK:           %workspace = rt.alloc : !tir.buffer<[64], i8>
+// CHECK-NEXT:      %workspace_1 = rt.alloc : !tir.buffer<[((a * 4 + 63) floordiv 64) * 448], i8>
+// CHECK-NEXT:      rt.call_dps @kernel(%x, %w) outs(%z, %workspace, %workspace_1)
 // CHECK-LABEL: tir.prim_func @kernel
-// CHECK-SAME:    %workspace: !tir.buffer<[n * ((m * 4 + 63) floordiv 64) * 64 + ((n * 4 + 63) floordiv 64) * 64], i8>
+// CHECK-SAME:    %workspace: !tir.buffer<[((n * 4 + 63) floordiv 64) * 64], i8>
+// CHECK-SAME:    %workspace_1: !tir.buffer<[n * ((m * 4 + 63) floordiv 64) * 64], i8>
 // CHECK-NEXT:    %T = rt.view %workspace[0]
 // CHECK-SAME:      to !tir.buffer<[1, n], f32>
 // CHECK-NEXT:    %small = tir.alloc_buffer : !tir.buffer<[4], f32>
 // CHECK:           tir.block
-// CHECK-NEXT:        %row = rt.view %workspace[((n * 4 + 63) floordiv 64) * 64]
+// CHECK-NEXT:        %row = rt.view %workspace_1[0]
 // CHECK-SAME:          to !tir.buffer<[n, m], f32, strides = [((m * 4 + 63) floordiv 64) * 16, 1]>
 // CHECK-NEXT:        %row_1 = tir.match_buffer %row[%j, 0]
 // CHECK:             tir.store %x, %row_1[1]
@@ -40,12 +42,13 @@ tir.prim_func @kernel(%X: !tir.buffer<[1, m], f32>, %W: !tir.buffer<[n, m], f32>
 // More than the stack may hold: the first buffers stay, the others are lifted. Index parameters are given by the call.
 
 // CHECK-LABEL: rt.func @main
-// CHECK:           %workspace = rt.alloc : !tir.buffer<[((a * 8 + 63) floordiv 64) * 64 + 64], i8>
-// CHECK-NEXT:    rt.call_dps @kernel() outs(%x, %workspace) vars [a * 2]
+// CHECK:           %workspace = rt.alloc : !tir.buffer<[64], i8>
+// CHECK-NEXT:    %workspace_1 = rt.alloc : !tir.buffer<[((a * 8 + 63) floordiv 64) * 64], i8>
+// CHECK-NEXT:    rt.call_dps @kernel() outs(%x, %workspace, %workspace_1) vars [a * 2]
 // CHECK-LABEL: tir.prim_func @kernel
 // CHECK-NEXT:    %A = tir.alloc_buffer
 // CHECK-NEXT:    %B = rt.view %workspace[0]
-// CHECK-NEXT:    %C = rt.view %workspace[64]
+// CHECK-NEXT:    %C = rt.view %workspace_1[0]
 rt.func @main(%x: !tir.buffer<[a], f32>) written [0] {
   rt.call_dps @kernel() outs(%x) vars [a * 2] : (), (!tir.buffer<[a], f32>)
 }
