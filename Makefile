@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint types filecheck check clean
+.PHONY: help demo test unit lint types filecheck operators check clean
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ types: $(TEST_READY)  ## run pyright in strict mode
 
 filecheck: $(TEST_READY)  ## run the FileCheck suite alone, through lit
 	@$(BIN)/lit -v tests/filecheck
+
+operators: $(TEST_READY)  ## print each operator's largest error beside its tolerance (TEST_ARGS="softmax")
+	@$(BIN)/python tests/operators/table.py $(TEST_ARGS)
 
 check: test demo  ## all of the above: the tests, then the demo
 
