@@ -2,8 +2,8 @@
 
 ``taskset -c 1 python benchmarks/compile_time.py 1 2 4 12`` prints CPU seconds of each pass for
 models of so many layers, microseconds for each operation that the pass leaves, and the time of a
-second build, which the cache serves. It needs the extra `models`. With ``--profile`` it prints where
-the time of the deepest model goes, by function.
+second build, which the cache serves. It needs the extra `models`. With ``--profile`` it prints
+where the time of the deepest model goes, by function.
 """
 
 from __future__ import annotations

@@ -1,11 +1,15 @@
-"""What operator fusion saves on models: kernels, bytes moved, and time where they can run.
+"""What operator fusion saves on models: kernels, and the bytes that they move.
 
-``python benchmarks/fusion.py`` prints a table for the models in `MODELS`; `report` takes others.
+``python benchmarks/fusion.py`` prints a table for the modules in `MODULES`, and with the extra
+`models` for the models of the tests and for BERT-base.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,13 +66,13 @@ def elementwise(length: int = 16) -> str:
     return script(lines, "n", x='("n", 1024)', b="(1024,)")
 
 
-MODELS: dict[str, tuple[str, dict[str, int]]] = {
+MODULES: dict[str, tuple[str, dict[str, int]]] = {
     "MLP, batch 1": (mlp(), {"n": 1}),
     "MLP, batch 64": (mlp(), {"n": 64}),
     "residual tower, batch 64": (residual_tower(), {"n": 64}),
     "16 elementwise operators": (elementwise(), {"n": 1024}),
 }
-"""Texts of models and numbers for their symbols."""
+"""Texts of modules and numbers for their symbols."""
 
 
 def report(models: Mapping[str, tuple[IRModule, Mapping[str, int]]]) -> str:
@@ -77,20 +81,43 @@ def report(models: Mapping[str, tuple[IRModule, Mapping[str, int]]]) -> str:
     Raises ValueError where the numbers do not determine all sizes.
     """
     from xrelax.lowering.graph.fusion_statistics import fusion_statistics, table
+    from xrelax.pipeline import STAGES, load_pass
 
+    names = [name for stage in STAGES for name in stage.passes]
+    legalize = [load_pass(n)() for n in names[: names.index("annotate-tir-op-pattern")]]
     return table(
         {
-            name: fusion_statistics(module.op, "main", symbols)
+            name: fusion_statistics(module.op, "main", symbols, legalize)
             for name, (module, symbols) in models.items()
         }
     )
 
 
+def torch_models() -> dict[str, tuple[IRModule, Mapping[str, int]]]:
+    """The small models of the tests with one input of 16 tokens, and BERT-base with one of 128."""
+    import torch
+    import transformers
+
+    from xrelax.relax.frontend.torch import from_exported_program
+
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "models"))
+    from zoo import ZOO
+
+    programs = {n: e.exported(e.model(), dynamic=False) for n, e in ZOO.items()}
+    bert = transformers.BertModel(transformers.BertConfig()).eval()
+    tokens = torch.zeros(1, 128, dtype=torch.int64)
+    programs["BERT-base"] = torch.export.export(bert, (tokens,))
+    return {name: (from_exported_program(p), {}) for name, p in programs.items()}
+
+
 def main() -> None:
-    """Print the table of `MODELS`."""
+    """Print the table."""
     from xrelax.script import from_source
 
-    print(report({name: (from_source(text), s) for name, (text, s) in MODELS.items()}))
+    models = {name: (from_source(text), s) for name, (text, s) in MODULES.items()}
+    if importlib.util.find_spec("transformers") is not None:
+        models |= torch_models()
+    print(report(models))
 
 
 if __name__ == "__main__":

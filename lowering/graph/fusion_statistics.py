@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 
 from ...dialects import relax
 from ...dialects.dtypes import byte_width
@@ -50,11 +51,17 @@ def statistics_of(
 
 
 def fusion_statistics(
-    module: ModuleOp, function: str = "main", symbols: Mapping[str, int] | None = None
+    module: ModuleOp,
+    function: str = "main",
+    symbols: Mapping[str, int] | None = None,
+    legalize: Sequence[ModulePass] = (NormalizePass(), LegalizeOpsPass()),
 ) -> tuple[FusionStatistics, FusionStatistics]:
-    """The statistics of a module before and after operator fusion; the module stays as it is."""
+    """The statistics of a module before and after operator fusion; the module stays as it is.
+
+    `legalize` are the passes that make calls of kernels from it.
+    """
     copy, context = module.clone(), Context(allow_unregistered=True)
-    for step in (NormalizePass(), LegalizeOpsPass()):
+    for step in legalize:
         step.apply(context, copy)
     before = statistics_of(copy, function, symbols)
     for step in (AnnotateTIROpPatternPass(), FuseOpsPass(), FuseTIRPass()):
