@@ -3,10 +3,14 @@
 ``import xrelax as tvm`` is enough for programs written for TVM Unity; names are imported when used.
 """
 
+import time
 from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
+
+imported_at = time.time()
+"""Source that is newer is not what this process runs, which the cache of compiled code must know."""
 
 
 def __getattr__(name: str) -> Any:

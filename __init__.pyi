@@ -7,18 +7,20 @@ from . import script as script
 from . import te as te
 from .driver import build as build
 from .driver import stages as stages
+from .importers.compile import compile as compile
+from .ir import instrument as instrument
+from .ir import transform as transform
 from .ir.module import IRModule as IRModule
 from .runtime import Device as Device
 from .runtime import cpu as cpu
 from .runtime import device as device
 from .runtime import get_global_func as get_global_func
+from .runtime import load_module as load_module
 from .runtime import register_func as register_func
 from .runtime import register_global_func as register_global_func
 from .te import topi as topi
 
 __version__: str
-
-compile = build
 
 # Namespaces that are no modules.
 
@@ -34,3 +36,5 @@ class target:
 
 class tir:
     from .ir.function import PrimFunc as PrimFunc
+
+    Var = staticmethod(te.var)

@@ -6,7 +6,11 @@ form a namespace: ``nd.array`` is the attribute `array` of ``xrelax.nd``.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -14,11 +18,12 @@ NAMES: dict[str, str] = {
     # today's spellings
     "IRModule": ".ir.module:IRModule",
     "build": ".driver:build",
-    "compile": ".driver:build",
+    "compile": ".importers.compile:compile",
     "cpu": ".runtime:cpu",
     "device": ".runtime:device",
     "Device": ".runtime:Device",
     "get_global_func": ".runtime:get_global_func",
+    "load_module": ".runtime:load_module",
     "register_global_func": ".runtime:register_global_func",
     "stages": ".driver:stages",
     "target.Target": ".backend.target:Target",
@@ -28,18 +33,92 @@ NAMES: dict[str, str] = {
     "script": ".script",
     "te": ".te",
     "topi": ".te.topi",
+    "ir.GlobalVar": ".ir.module:GlobalVar",
+    "ir.IRModule": ".ir.module:IRModule",
+    "ir.Op": ".ir.op:Op",
+    "ir.instrument": ".ir.instrument",
+    "ir.transform": ".ir.transform",
+    "instrument": ".ir.instrument",
+    "relax.BlockBuilder": ".builder.block_builder:BlockBuilder",
+    "relax.Call": ".ir.call_expr:Call",
+    "relax.Constant": ".ir.expr:Constant",
+    "relax.DataflowBlock": ".ir.blocks:DataflowBlock",
+    "relax.DataflowVar": ".ir.expr:DataflowVar",
     "relax.Executable": ".runtime:Executable",
+    "relax.Expr": ".ir.expr:Expr",
+    "relax.ExternFunc": ".ir.call_parts:ExternFunc",
+    "relax.FuncStructInfo": ".ir.struct_info:FuncStructInfo",
     "relax.Function": ".ir.function:Function",
+    "relax.GlobalVar": ".ir.module:GlobalVar",
+    "relax.If": ".ir.region_exprs:If",
+    "relax.BindingBlock": ".ir.blocks:BindingBlock",
+    "relax.MatchCast": ".ir.blocks:MatchCast",
+    "relax.ObjectStructInfo": ".ir.struct_info:ObjectStructInfo",
+    "relax.PyExprMutator": ".builder.expr_functor:PyExprMutator",
+    "relax.PyExprVisitor": ".builder.expr_functor:PyExprVisitor",
+    "relax.PrimStructInfo": ".ir.struct_info:PrimStructInfo",
+    "relax.PrimValue": ".ir.expr:PrimValue",
+    "relax.SeqExpr": ".ir.blocks:SeqExpr",
+    "relax.ShapeExpr": ".ir.expr:ShapeExpr",
+    "relax.ShapeStructInfo": ".ir.struct_info:ShapeStructInfo",
+    "relax.StructInfo": ".ir.struct_info:StructInfo",
+    "relax.TensorStructInfo": ".ir.struct_info:TensorStructInfo",
+    "relax.Tuple": ".ir.expr:Tuple",
+    "relax.TupleGetItem": ".ir.expr:TupleGetItem",
+    "relax.TupleStructInfo": ".ir.struct_info:TupleStructInfo",
+    "relax.Var": ".ir.expr:Var",
+    "relax.VarBinding": ".ir.blocks:VarBinding",
     "relax.VirtualMachine": ".runtime:VirtualMachine",
+    "relax.analysis": ".builder.analysis",
     "relax.build": ".driver:build",
+    "relax.call_dps_packed": ".builder.op:call_dps_packed",
+    "relax.call_tir": ".builder.op:call_tir",
+    "relax.const": ".builder.constants:const",
+    "relax.dpl": ".builder.dpl",
+    "relax.expr_functor": ".builder.expr_functor",
+    "relax.frontend.nn": ".builder.nn",
+    "relax.extern": ".ir.call_parts:ExternFunc",
+    "relax.frontend": ".relax.frontend",
+    "relax.frontend.detach_params": ".importers.torch.parameters:detach_params",
+    "relax.frontend.torch": ".relax.frontend.torch",
+    "relax.frontend.torch.CompiledModel": ".importers.torch.compiled_model:CompiledModel",
+    "relax.frontend.torch.Unsupported": ".importers.torch.registry:Unsupported",
+    "relax.frontend.torch.UnsupportedError": ".importers.torch.registry:UnsupportedError",
+    "relax.frontend.torch.converts": ".importers.torch.registry:converts",
+    "relax.frontend.torch.from_exported_program": (
+        ".importers.torch.exported_program:from_exported_program"
+    ),
+    "relax.frontend.torch.from_fx": ".importers.torch.fx:from_fx",
+    "relax.frontend.torch.register_backend": ".importers.torch.dynamo:register",
+    "relax.op": ".builder.op",
     "relax.transform": ".relax.transform",
+    "transform": ".ir.transform",
     "tir.PrimFunc": ".ir.function:PrimFunc",
+    "tir.Var": ".te:var",
     # spellings of 2022 to 2025
     "nd.NDArray": ".runtime:NDArray",
     "nd.array": ".runtime:array",
     "nd.cpu": ".runtime:cpu",
     "nd.empty": ".runtime:empty",
     "register_func": ".runtime:register_func",
+    "relax.FuncType": ".ir.struct_info:FuncStructInfo",
+    "relax.ObjectType": ".ir.struct_info:ObjectStructInfo",
+    "relax.PrimType": ".ir.struct_info:PrimStructInfo",
+    "relax.ShapeType": ".ir.struct_info:ShapeStructInfo",
+    "relax.TensorType": ".ir.struct_info:TensorStructInfo",
+    "relax.TupleType": ".ir.struct_info:TupleStructInfo",
+    "relax.block_builder.BlockBuilder": ".builder.block_builder:BlockBuilder",
+    "relax.expr.Call": ".ir.call_expr:Call",
+    "relax.expr.Constant": ".ir.expr:Constant",
+    "relax.expr.DataflowBlock": ".ir.blocks:DataflowBlock",
+    "relax.expr.DataflowVar": ".ir.expr:DataflowVar",
+    "relax.expr.Expr": ".ir.expr:Expr",
+    "relax.expr.Function": ".ir.function:Function",
+    "relax.expr.SeqExpr": ".ir.blocks:SeqExpr",
+    "relax.expr.Tuple": ".ir.expr:Tuple",
+    "relax.expr.TupleGetItem": ".ir.expr:TupleGetItem",
+    "relax.expr.Var": ".ir.expr:Var",
+    "relax.expr.VarBinding": ".ir.blocks:VarBinding",
     "relax.vm.VirtualMachine": ".runtime:VirtualMachine",
     "relax.vm.build": ".driver:build",
     "relax.vm_build.Executable": ".runtime:Executable",
@@ -80,3 +159,33 @@ def resolve(prefix: str, name: str) -> Any:
         return Namespace(f"{prefix}{name}.")
     owner = f"{__package__}.{prefix}".rstrip(".")
     raise AttributeError(f"module '{owner}' has no attribute '{name}'")
+
+
+class NameFinder(MetaPathFinder, Loader):
+    """Lets import statements reach the modules and namespaces of the table: ``relax.dpl``."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, name = fullname.partition(".")
+        if package != __package__ or not (f"{name}." in _PREFIXES or _is_module(NAMES.get(name))):
+            return None
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        found: ModuleType = resolve("", spec.name.partition(".")[2])
+        self._own_spec = found.__spec__
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has put the spec of this name on a module that has one of its own.
+        module.__spec__ = self._own_spec
+
+
+def _is_module(entry: str | None) -> bool:
+    return entry is not None and ":" not in entry
+
+
+_PREFIXES = {n[: i + 1] for n in NAMES for i, c in enumerate(n) if c == "."}
+
+sys.meta_path.append(NameFinder())

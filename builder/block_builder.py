@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from ..dialects import relax
 from ..ir.blocks import Binding, DataflowBlock, MatchCast
-from ..ir.calls import with_operands
+from ..ir.call_parts import with_operands
 from ..ir.expr import Var, expression, view
 from ..ir.function import BaseFunc
 from ..ir.module import GlobalVar, IRModule

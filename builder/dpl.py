@@ -28,6 +28,7 @@ from ..ir.function import Function
 from ..ir.op import Op
 from ..ir.operators import to_value
 from ..lowering.graph import dataflow_pattern as core
+from ..lowering.graph.values import visible
 from .analysis import remove_all_unused
 from .mutator import PyExprMutator
 
@@ -241,9 +242,27 @@ class ReplaceMatch(RewritePattern):
         if new == old:
             return
         value = new.ssa
-        for detached in _detached(value.owner):
+        operations = _detached(value.owner)
+        if not all(_bring(o, op, operations) for o in operations):
+            return
+        for detached in operations:
             rewriter.insert(detached)
-        rewriter.replace(op, [], [value])
+        result = value if operations else visible(value, op)
+        if result is not None:
+            rewriter.replace(op, [], [result])
+
+
+def _bring(detached: Operation, op: Operation, made: Sequence[Operation]) -> bool:
+    """Let an operation use values as they are seen at `op`; whether all of them are."""
+    for index, operand in enumerate(detached.operands):
+        if operand.owner in made:
+            continue
+        value = visible(operand, op)
+        if value is None:
+            return False
+        if value is not operand:
+            detached.operands[index] = value
+    return True
 
 
 def _detached(owner: Any) -> list[Operation]:

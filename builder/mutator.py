@@ -13,7 +13,7 @@ from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.type_relations import common_type, says_less
 from ..ir.blocks import Binding, BindingBlock, DataflowBlock, MatchCast, SeqExpr, VarBinding
 from ..ir.call_expr import Arguments, Call
-from ..ir.calls import with_operands
+from ..ir.call_parts import with_operands
 from ..ir.expr import DataflowVar, Expr, Var, expression, view
 from ..ir.function import Function
 from ..ir.module import IRModule
@@ -137,6 +137,7 @@ class PyExprMutator(Functor):
         self.builder_.begin_dataflow_block()
         for binding in block.bindings:
             self.visit_binding(binding)
+        self.builder_.scope.order_outputs(list(block.op.output.values))
         return self.builder_.end_block() or block
 
     def visit_binding(self, binding: Binding) -> Any:

@@ -13,7 +13,8 @@ from typing import Any, cast
 
 from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
 from ..ir.call_expr import Call
-from ..ir.calls import ExternFunc, kernel_call, output_type
+from ..ir.call_parts import ExternFunc
+from ..ir.calls import inplace_call, kernel_call, output_type
 from ..ir.expr import Expr, expression
 from ..ir.op import Op
 from ..ir.operators import apply_operator, to_value
@@ -29,6 +30,16 @@ def call_tir(gvar: Any, args: Any, out_sinfo: Any = None, tir_vars: Any = None, 
     """
     out = output_type(_first(out_sinfo, old), old.pop("dtype", None))
     return expression(kernel_call(gvar, args, out, tir_vars))
+
+
+def call_tir_inplace(
+    gvar: Any, args: Any, inplace_indices: Any, out_sinfo: Any = None, tir_vars: Any = None
+) -> Expr:
+    """The call of a PrimFunc that writes outputs into the arguments at these positions, or -1."""
+    several = isinstance(inplace_indices, list | tuple)
+    positions = cast("Sequence[int]", inplace_indices) if several else [inplace_indices]
+    out = output_type(_first(out_sinfo, {}))
+    return expression(inplace_call(gvar, args, positions, out, tir_vars))
 
 
 def call_dps_packed(func: str | ExternFunc, args: Any, out_sinfo: Any = None, **old: Any) -> Expr:

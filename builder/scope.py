@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ..dialects import relax
 from ..dialects.relax.func import is_pure
-from ..ir.calls import with_operands
+from ..ir.call_parts import with_operands
 from ..ir.detached import FreeVariable, OpenDataflow, attach
 from ..ir.expr import Expr, Var
 from ..ir.value_names import value_name
@@ -42,6 +43,7 @@ class FunctionScope:
         self._held: list[Expr] = []
         self._names = Names([*(p.name_hint for p in self.params or ()), *_hints(source)])
         self._invented: set[SSAValue] = set()
+        self._implicit: set[SSAValue] = set()
         self.variables: dict[SSAValue, None] = {}
 
     @property
@@ -65,8 +67,6 @@ class FunctionScope:
         resolved = self._import(value, name_hint) if known is None else known
         if name_hint and resolved in self._invented:
             self._rename(resolved, name_hint)
-        elif isinstance(resolved.owner, relax.TupleOp) and resolved.name_hint is None:
-            self._name(resolved, name_hint)
         return resolved
 
     def stand_in(self, old: Expr, new: Expr) -> None:
@@ -77,9 +77,9 @@ class FunctionScope:
     def resolve(self, value: SSAValue) -> SSAValue:
         """What stands for a value here; detached operations are emitted, each once."""
         known = self._known(value)
-        return self._import(value, "") if known is None else known
+        return self._import(value, None) if known is None else known
 
-    def _import(self, value: SSAValue, name_hint: str) -> SSAValue:
+    def _import(self, value: SSAValue, name_hint: str | None) -> SSAValue:
         root = canonical(value)
         work = [(root, False)]
         while work:
@@ -89,7 +89,9 @@ class FunctionScope:
             found = canonical(self.remap.get(current, current))
             op = self._importable(found)
             if operands_done:
-                self._append(op, current, name_hint if current is root else "")
+                new = self._append(op, current, name_hint if current is root else "")
+                if current is not root:
+                    self._implicit.add(new)
             else:
                 work.append((current, True))
                 work += [(canonical(o), False) for o in reversed(op.operands)]
@@ -119,6 +121,8 @@ class FunctionScope:
             for inner, outer in zip(dataflow.output.values, dataflow.outputs, strict=True):
                 if inner is value:
                     return outer
+            if value in self._implicit or self.source is not None:
+                return _with_output(dataflow, value)
             raise ValueError(
                 f"expected a variable that its dataflow block outputs, got "
                 f"'{value.name_hint}' in '{self.name}': use emit_output"
@@ -144,7 +148,7 @@ class FunctionScope:
             return False
         return op is self.visited or (not op.regions and is_pure(op))
 
-    def _append(self, op: Operation, value: SSAValue, name_hint: str) -> None:
+    def _append(self, op: Operation, value: SSAValue, name_hint: str | None) -> SSAValue:
         operands = [self.resolve(o) for o in op.operands]
         wanted = name_hint or op.results[0].name_hint or ""
         if op.parent is not None:
@@ -154,12 +158,18 @@ class FunctionScope:
             if op.operands[index] is not operand:
                 op.operands[index] = operand
         attach(op, self.block)
-        if wanted or not isinstance(op, relax.ConstantOp | relax.TupleOp):
-            self._name(op.results[0], wanted)
+        # A tuple that a function or branch ends with is written there, without a name.
+        is_inlined = name_hint is None and isinstance(op, relax.TupleOp)
+        if wanted or not (is_inlined or isinstance(op, relax.ConstantOp)):
+            self._name(op.results[0], name_hint or wanted)
+        return op.results[0]
 
     def _name(self, value: SSAValue, wanted: str) -> None:
+        if isinstance(wanted, OldName):
+            value.name_hint = value_name(wanted) if wanted else None
+            return
         stem = value_name(wanted) if wanted else "lv" if self.in_dataflow else "gv"
-        value.name_hint = stem if isinstance(wanted, OldName) else self._names.fresh(stem)
+        value.name_hint = self._names.fresh(stem)
         if not wanted:
             self._invented.add(value)
 
@@ -189,6 +199,16 @@ class FunctionScope:
         if resolved in self._invented:
             self._rename(resolved, "gv")
         return resolved
+
+    def order_outputs(self, first: Sequence[SSAValue]) -> None:
+        """Let the open dataflow block output these values first, in this order."""
+        block = self.block
+        assert isinstance(block, OpenDataflow)
+        old = {canonical(self.remap.get(canonical(v), v)): None for v in first}
+        block.outputs = [
+            *(v for v in old if v in block.outputs),
+            *(v for v in block.outputs if v not in old),
+        ]
 
     def end_dataflow(self) -> relax.DataflowOp | None:
         """Close the dataflow block; an empty one leaves nothing."""
@@ -233,6 +253,16 @@ def _function_of(owner: Operation | Block) -> relax.FuncOp | None:
     while op is not None and not isinstance(op, relax.FuncOp):
         op = op.parent_op()
     return op
+
+
+def _with_output(op: relax.DataflowOp, value: SSAValue) -> SSAValue:
+    """Let a closed dataflow block output one more value; what it is outside."""
+    values = [*op.output.values, value]
+    Rewriter.replace_op(op.output, relax.OutputOp(values))
+    new = relax.DataflowOp(op.detach_region(op.body), [v.type for v in values])
+    new.outputs[-1].name_hint = value.name_hint
+    Rewriter.replace_op(op, new, new.outputs[:-1])
+    return new.outputs[-1]
 
 
 def _hints(func: relax.FuncOp | None) -> list[str]:

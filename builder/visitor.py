@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.blocks import Binding, BindingBlock, DataflowBlock, MatchCast, SeqExpr, VarBinding
 from ..ir.call_expr import Arguments, Call
-from ..ir.calls import ExternFunc
+from ..ir.call_parts import ExternFunc
 from ..ir.expr import (
     Constant,
     DataflowVar,

@@ -9,7 +9,8 @@ from xdsl.ir import Operation
 
 from ..dialects import relax
 from ..dialects.int_expr import IntExpr
-from . import calls
+from . import call_parts
+from .calls import call_op
 from .dims import shape_of
 from .expr import Expr
 from .op import Op
@@ -29,7 +30,7 @@ class Call(Expr):
         attrs: Mapping[str, Any] | None = None,
         sinfo_args: Any = None,
     ):
-        super().__init__(calls.call_op(op, args, attrs, sinfo_args).results[0])
+        super().__init__(call_op(op, args, attrs, sinfo_args).results[0])
 
     @property
     def operation(self) -> Operation:
@@ -41,12 +42,12 @@ class Call(Expr):
     @property
     def op(self) -> Any:
         """What is called: an `Op`, a `GlobalVar` or an `ExternFunc`."""
-        return calls.called_by(self.operation)
+        return call_parts.called_by(self.operation)
 
     @property
     def args(self) -> list[Any]:
         """The arguments."""
-        return calls.arguments_of(self.operation)
+        return call_parts.arguments_of(self.operation)
 
     @property
     def attrs(self) -> Attrs:
@@ -57,12 +58,14 @@ class Call(Expr):
             known = operation.attribute_values()
         elif isinstance(operation, relax.PrintOp | relax.AssertOp):
             known = {"format": operation.format.data}
+        elif isinstance(operation, relax.CallTIRInplaceOp):
+            known = {"inplace_indices": operation.positions}
         return Attrs({k: _attribute(v) for k, v in known.items()})
 
     @property
     def sinfo_args(self) -> list[AnyStructInfo]:
         """The types that the call states."""
-        return [struct_info(t) for t in calls.type_arguments(self.operation)]
+        return [struct_info(t) for t in call_parts.type_arguments(self.operation)]
 
     ty_args = sinfo_args
 

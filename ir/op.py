@@ -15,6 +15,7 @@ SPECIAL = (
     "relax.alloc_tensor",
     "relax.assert_op",
     "relax.call_pure_packed",
+    "relax.call_tir_inplace",
     "relax.match_cast",
     "relax.print",
     "relax.shape_of",

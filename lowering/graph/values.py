@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ...dialects import relax
 
@@ -12,3 +12,27 @@ def canonical(value: SSAValue) -> SSAValue:
     while isinstance(value, OpResult) and isinstance(owner := value.owner, relax.DataflowOp):
         value = owner.output.values[value.index]
     return value
+
+
+def visible(value: SSAValue, op: Operation) -> SSAValue | None:
+    """What stands for a canonical value where an operation is; `None` where it is not seen."""
+    if isinstance(value, BlockArgument):
+        return value
+    owner = value.owner
+    assert isinstance(owner, Operation)
+    if _encloses(owner.parent, op):
+        return value
+    dataflow = owner.parent_op()
+    if isinstance(dataflow, relax.DataflowOp) and _encloses(dataflow.parent, op):
+        for inner, outer in zip(dataflow.output.values, dataflow.outputs, strict=True):
+            if inner is value:
+                return outer
+    return None
+
+
+def _encloses(block: Block | None, op: Operation) -> bool:
+    around = op.parent
+    while around is not None and around is not block:
+        parent = around.parent_op()
+        around = None if parent is None else parent.parent
+    return around is not None

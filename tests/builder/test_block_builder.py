@@ -152,6 +152,24 @@ def test_only_outputs_are_seen_outside():
             bb.emit(relax.op.add(inner, x))
 
 
+def test_a_nested_expression_that_is_used_later_becomes_an_output():
+    x = var()
+    shared = relax.op.nn.relu(x)
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            out = bb.emit_output(shared * 2.0)
+        bb.emit_func_output(bb.emit(out + shared))
+    assert lines(bb.finalize()) == [
+        "with R.dataflow():",
+        "lv = R.nn.relu(x)",
+        'gv = R.multiply(lv, R.const(2.0, "float32"))',
+        "R.output(gv, lv)",
+        "gv1 = R.add(gv, lv)",
+        "return gv1",
+    ]
+
+
 def test_returning_a_variable_whose_value_is_the_output():
     x = var()
     bb = relax.BlockBuilder()

@@ -44,6 +44,13 @@ def test_every_operator_has_a_function(name):
         ),
         (lambda: relax.op.shape_of(x), "R.shape_of(x)"),
         (lambda: relax.op.call_packed("f", x), 'R.call_packed("f", x)'),
+        (
+            lambda: relax.op.call_tir_inplace(
+                tvm.ir.GlobalVar("f"), [x], 0, R.Tensor((2, 3), "float32")
+            ),
+            "R.call_tir_inplace(f, (x,), inplace_indices=[0], "
+            'out_sinfo=R.Tensor((2, 3), dtype="float32"))',
+        ),
         (lambda: relax.op.print(x, format="{}"), 'R.print(x, format="{}")'),
         (lambda: relax.op.assert_op(c, x, format="no {}"), 'R.assert_op(c, x, format="no {}")'),
         (lambda: relax.op.alloc_tensor((2, 3), "int8"), 'R.alloc_tensor((2, 3), dtype="int8")'),
@@ -98,6 +105,70 @@ def test_errors(call, message):
     with pytest.raises((TypeError, ValueError), match=message) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+def test_every_call_can_be_taken_apart_and_made_again():
+    mod = from_source("""
+@I.ir_module
+class Module:
+    @T.prim_func
+    def grow(X: T.Buffer((2,), "float32")):
+        for j in range(2):
+            with T.block("X"):
+                vj = T.axis.spatial(2, j)
+                X[vj] = X[vj] + T.float32(1)
+
+    @T.prim_func
+    def double(X: T.Buffer((2,), "float32"), Y: T.Buffer((2,), "float32")):
+        for j in range(2):
+            with T.block("Y"):
+                vj = T.axis.spatial(2, j)
+                Y[vj] = X[vj] + X[vj]
+
+    @R.function(private=True)
+    def inner(a: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        return R.nn.relu(a)
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32"), flag: R.Tensor((), "bool")):
+        cls = Module
+        a = R.call_tir(cls.double, (x,), out_sinfo=R.Tensor((2,), dtype="float32"))
+        b = R.call_tir_inplace(cls.grow, (a,), [0], R.Tensor((2,), dtype="float32"))
+        c = cls.inner(b)
+        d = R.call_dps_packed("f", (c,), out_sinfo=R.Tensor((2,), dtype="float32"))
+        e = R.call_packed("g", d)
+        f = R.call_pure_packed("h", d, sinfo_args=(R.Tensor((2,), dtype="float32"),))
+        g = R.print(f, format="{}")
+        h = R.assert_op(flag, f, format="no {}")
+        s = R.shape_of(f)
+        n = R.alloc_tensor((2,), dtype="float32")
+        p = R.permute_dims(n, axes=[0])
+        return p
+""")
+
+    @relax.expr_functor.mutator
+    class Again(relax.PyExprMutator):
+        def visit_call_(self, op):
+            call = self.visit_expr_post_order(op)
+            if call.op.__class__ is relax.ExternFunc:
+                assert call.args[0].name_hint == "d"
+            return relax.Call(call.op, call.args, call.attrs, call.sinfo_args)
+
+    func = mod["main"]
+    assert relax.PyExprMutator().visit_expr(func).script() == func.script()
+    assert Again().visit_expr(func).script() == func.script()
+    seen = []
+
+    @relax.expr_functor.visitor
+    class Names(relax.PyExprVisitor):
+        def visit_global_var_(self, var):
+            seen.append(var.name_hint)
+
+        def visit_extern_func_(self, function):
+            seen.append(function.global_symbol)
+
+    Names().visit_expr(func)
+    assert seen == ["double", "grow", "inner", "f", "g", "h"]
 
 
 def test_what_is_built_is_what_scripts_say():

@@ -176,6 +176,29 @@ def test_a_load_does_not_move_across_a_store():
     )
 
 
+def test_what_a_loop_or_a_branch_holds_counts():
+    head = "tir.prim_func @f(%X: !tir.buffer<[2], f32>, %c: i1) {"
+    first = "%v = tir.load %X[0] : !tir.buffer<[2], f32>"
+    store = " tir.store %v, %X[0] : !tir.buffer<[2], f32>"
+    other = " tir.store %v, %X[1] : !tir.buffer<[2], f32>"
+    loop, choice = "tir.for %i in (0, 2) {", "scf.if %c {"
+    check_different(
+        f"{head} {first} {loop} {store} {other} }} }}",
+        f"{head} {first} {loop} {store} }} {other} }}",
+        "expected 'tir.store' in @f / .*, got 'the end of tir.for'",
+    )
+    check_different(
+        f"{head} {first} {choice} {store} {other} }} }}",
+        f"{head} {first} {choice} {store} }} else {{ {other} }} }}",
+        "expected 'tir.store' in @f / .*, got ",
+    )
+    check_different(
+        f"{head} {first} {loop} {store} }} }}",
+        f"{head} {loop} {first} {store} }} }}",
+        "number of statements",
+    )
+
+
 def test_constants_count_by_content():
     digest = "0f" * 16
     text = (
