@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +31,9 @@ Step: TypeAlias = "Callable[[Frame], None]"
 Number: TypeAlias = "Callable[[Frame], Any]"
 """The value of an integer expression in a frame."""
 
+MAX_STEPS = 1 << 20
+"""How often the bodies of a kernel's loops may run in one call; `STEP_LANES` at once are one."""
+STEP_LANES = 1 << 10
 MAX_LANES = 1 << 18
 """Lanes that run at once; a longer axis runs in pieces, which keeps arrays in the cache."""
 
@@ -41,6 +45,13 @@ class Frame:
     values: dict[SSAValue, Value] = field(default_factory=lambda: {})
     lanes: tuple[int, ...] = ()
     mask: Array | None = None
+    steps: int = 0
+
+    def count_step(self) -> None:
+        """Raise EvaluationError where the call takes more steps than anyone would wait for."""
+        self.steps += 1 + prod(self.lanes) // STEP_LANES
+        if self.steps > MAX_STEPS:
+            raise EvaluationError(f"expected a kernel of at most {MAX_STEPS} steps, got more")
 
     def narrow(self, condition: Value) -> bool:
         """Switch off the lanes where the condition is false; returns whether a lane is still on.
@@ -203,6 +214,7 @@ def _uniform_loop(
     values = frame.values
     if not limit or count <= 1:
         for position in range(count):
+            frame.count_step()
             values[var] = lower + position
             body(frame)
         return
@@ -213,5 +225,6 @@ def _uniform_loop(
         frame.lanes = (size, *outer)
         positions = np.arange(start, start + size).reshape(size, *(1 for _ in outer))
         values[var] = lower + positions
+        frame.count_step()
         body(frame)
     frame.lanes = outer

@@ -1,39 +1,28 @@
-"""Graph functions: operators by their `reference`, calls that allocate what they return."""
+"""Graph functions: the meaning of each operation of `relax` but operators and calls of kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, cast
 
-import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, TupleType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from ..dialects import relax
-from ..dialects.relax.operators.base import evaluated
 from ..dialects.relax.symbols import determined_symbols
-from ..dialects.relax.types import TensorType, tensors_in
-from ..dialects.sym import ExprAttr, exprs_of
 from .expressions import number, shape_of
-from .graph_arguments import GraphValue, Shape, bind_values, flatten
+from .graph_arguments import GraphValue, Shape, bind_values
+from .graph_calls import CALLS
+from .graph_operators import run_operator
+from .graph_state import Graph, arguments, fresh
 from .memory import Buffer
 from .session import Session
 from .values import EvaluationError
 
 
-@dataclass
-class _Graph:
-    session: Session
-    symbols: dict[str, int]
-    values: dict[SSAValue, GraphValue] = field(default_factory=lambda: {})
-
-
 def run_graph(session: Session, func: relax.FuncOp, args: Sequence[GraphValue]) -> GraphValue:
     """The value that a graph function returns."""
     try:
-        graph = _Graph(session, _bind(func, args), dict(zip(func.params, args, strict=True)))
+        graph = Graph(session, _bind(func, args), dict(zip(func.params, args, strict=True)))
         _run_block(graph, func.body.block)
         return graph.values[func.returned]
     except EvaluationError as error:
@@ -48,142 +37,30 @@ def _bind(func: relax.FuncOp, args: Sequence[GraphValue]) -> dict[str, int]:
     return symbols
 
 
-def _run_block(graph: _Graph, block: Block) -> None:
+def _run_block(graph: Graph, block: Block) -> None:
     for op in block.ops:
         if isinstance(op, relax.OperatorOp):
-            _operator(graph, op)
+            run_operator(graph, op)
         elif op.name in _RELAX:
             _RELAX[op.name](graph, op)
         else:
             raise EvaluationError(f"expected an operation of a graph, got '{op.name}'")
 
 
-def _operator(graph: _Graph, op: relax.OperatorOp) -> None:
-    precision = graph.session.precision
-    operands = [cast(Buffer, graph.values[v]) for v in op.operands]
-    arrays = [
-        precision.load(b.dtype, b.array) if b.dtype == "bfloat16" else b.array for b in operands
-    ]
-    attributes = evaluated(op.attribute_values(), partial(number, symbols=graph.symbols))
-    found = op.reference(arrays, attributes)
-    if isinstance(op.result.type, TensorType):
-        result = _operator_result(graph, op, op.result.type, operands, found)
-    else:
-        types = tensors_in(op.result.type)
-        result = tuple(
-            _operator_result(graph, op, t, operands, f) for t, f in zip(types, found, strict=True)
-        )
-    graph.values[op.result] = result
-
-
-def _operator_result(
-    graph: _Graph, op: relax.OperatorOp, type_: TensorType, operands: Sequence[Buffer], found: Any
-) -> Buffer:
-    """The memory of what an operator's reference found, of the dtype and shape that it infers."""
-    precision, found = graph.session.precision, np.asarray(found)
-    dtype = type_.dtype or (operands[0].dtype if operands else str(found.dtype))
-    stored = (
-        precision.store(dtype, precision.narrow(dtype, found)) if dtype == "bfloat16" else found
-    )
-    array = np.array(stored, precision.storage(dtype))
-    if type_.dims is not None:
-        shape = shape_of(type_.dims, graph.symbols)
-        if shape != array.shape:
-            raise EvaluationError(f"expected '{op.name}' to give shape {shape}, got {array.shape}")
-    longest = max(
-        (n for b in operands for n in (*b.array.shape, b.array.size // max(1, array.size))),
-        default=1,
-    )
-    elementwise = all(
-        b.array.size <= array.size and b.array.shape in (array.shape, ()) for b in operands
-    )
-    graph.session.terms = max(graph.session.terms, 1 if elementwise else longest)
-    return Buffer(array, dtype, op.result.name_hint or op.name)
-
-
-def _fresh(graph: _Graph, type_: Attribute, name: str) -> GraphValue:
-    """Undefined memory for a tensor type, or for each tensor of a tuple type."""
-    if isinstance(type_, TupleType):
-        return tuple(_fresh(graph, t, name) for t in cast(Sequence[Attribute], type_.types.data))
-    assert isinstance(type_, TensorType) and type_.dims is not None and type_.dtype is not None
-    shape = shape_of(type_.dims, graph.symbols)
-    return Buffer(graph.session.precision.fresh(type_.dtype, shape), type_.dtype, name)
-
-
-def _numbers(graph: _Graph, exprs: ArrayAttr[ExprAttr] | None) -> list[int]:
-    return [] if exprs is None else [number(e, graph.symbols) for e in exprs_of(exprs)]
-
-
-def _arguments(graph: _Graph, operands: Sequence[SSAValue]) -> list[Buffer]:
-    return [leaf for v in operands for leaf in flatten(graph.values[v])]
-
-
-def _call_tir(graph: _Graph, op: relax.CallTIROp) -> None:
-    kernel = graph.session.kernel_named(op.callee_name)
-    if kernel is None:
-        raise EvaluationError(f"expected a PrimFunc '{op.callee_name}' in the module, got none")
-    result = _fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
-    inputs, outputs = _arguments(graph, op.args), flatten(result)
-    graph.session.run_kernel(kernel, [*inputs, *outputs], _numbers(graph, op.tir_vars))
-    graph.values[op.result] = result
-
-
-def _call_tir_inplace(graph: _Graph, op: relax.CallTIRInplaceOp) -> None:
-    kernel = graph.session.kernel_named(op.callee_name)
-    if kernel is None:
-        raise EvaluationError(f"expected a PrimFunc '{op.callee_name}' in the module, got none")
-    args, fresh = _arguments(graph, op.args), flatten(_fresh(graph, op.result.type, op.callee_name))
-    outputs = list(fresh)
-    for index, position in enumerate(op.positions):
-        if position != -1:
-            source = args[position]
-            args[position] = outputs[index] = replace(source, array=source.array.copy())
-    own = [o for o, position in zip(outputs, op.positions, strict=True) if position == -1]
-    graph.session.run_kernel(kernel, [*args, *own], _numbers(graph, op.tir_vars))
-    is_tuple = isinstance(op.result.type, TupleType)
-    graph.values[op.result] = tuple(outputs) if is_tuple else outputs[0]
-
-
-def _call_dps_packed(graph: _Graph, op: relax.CallDPSPackedOp) -> None:
-    result = _fresh(graph, op.result.type, op.result.name_hint or op.callee_name)
-    buffers, outputs = _arguments(graph, op.args), flatten(result)
-    kernel = graph.session.kernel_named(op.callee_name)
-    if kernel is not None:
-        graph.session.run_kernel(kernel, [*buffers, *outputs], ())
-    else:
-        graph.session.call_registered(op.callee_name, [*buffers, *outputs], outputs)
-    graph.values[op.result] = result
-
-
-def _call_pure_packed(graph: _Graph, op: relax.CallPurePackedOp | relax.CallPackedOp) -> None:
-    result = _fresh(graph, op.result.type, op.result.name_hint or op.callee.data)
-    inputs = _arguments(graph, op.args)
-    graph.session.call_for_result(op.callee.data, inputs, flatten(result))
-    graph.values[op.result] = result
-
-
-def _print(graph: _Graph, op: relax.PrintOp) -> None:
-    graph.session.write(op.format.data, _arguments(graph, op.values))
+def _print(graph: Graph, op: relax.PrintOp) -> None:
+    graph.session.write(op.format.data, arguments(graph, op.values))
     graph.values[op.result] = ()
 
 
-def _assert(graph: _Graph, op: relax.AssertOp) -> None:
+def _assert(graph: Graph, op: relax.AssertOp) -> None:
     condition = graph.values[op.condition]
     if not bool(condition.array if isinstance(condition, Buffer) else condition):
-        text = graph.session.formatted(op.format.data, _arguments(graph, op.values))
+        text = graph.session.formatted(op.format.data, arguments(graph, op.values))
         raise EvaluationError(text or "assertion failed")
     graph.values[op.result] = ()
 
 
-def _call_packed(graph: _Graph, op: relax.CallPackedOp) -> None:
-    if op.result.first_use is not None and tensors_in(op.result.type):
-        _call_pure_packed(graph, op)
-        return
-    buffers = _arguments(graph, op.args)
-    graph.values[op.result] = graph.session.call_registered(op.callee.data, buffers, buffers)
-
-
-def _call(graph: _Graph, op: relax.CallOp) -> None:
+def _call(graph: Graph, op: relax.CallOp) -> None:
     callee = graph.session.function(op.callee_name)
     if not isinstance(callee, relax.FuncOp):
         raise EvaluationError(
@@ -194,7 +71,7 @@ def _call(graph: _Graph, op: relax.CallOp) -> None:
         graph.values[op.result] = run(lambda: run_graph(graph.session, callee, args))
 
 
-def _if(graph: _Graph, op: relax.IfOp) -> None:
+def _if(graph: Graph, op: relax.IfOp) -> None:
     condition = graph.values[op.condition]
     holds = bool(condition.array if isinstance(condition, Buffer) else condition)
     block, value = list(zip(op.branches, op.yielded, strict=True))[0 if holds else 1]
@@ -204,9 +81,9 @@ def _if(graph: _Graph, op: relax.IfOp) -> None:
     graph.values[op.result] = graph.values[value]
 
 
-def _local_func(graph: _Graph, op: relax.LocalFuncOp) -> None:
+def _local_func(graph: Graph, op: relax.LocalFuncOp) -> None:
     def call(args: Sequence[GraphValue]) -> GraphValue:
-        inner = _Graph(graph.session, dict(graph.symbols), dict(graph.values))
+        inner = Graph(graph.session, dict(graph.symbols), dict(graph.values))
         own = set(determined_symbols(p.type for p in op.params))
         symbols = {n: v for n, v in graph.symbols.items() if n in outer or n not in own}
         bind_values(op.names, [p.type for p in op.params], args, symbols)
@@ -219,12 +96,12 @@ def _local_func(graph: _Graph, op: relax.LocalFuncOp) -> None:
     graph.values[op.result] = call
 
 
-def _invoke(graph: _Graph, op: relax.InvokeOp) -> None:
+def _invoke(graph: Graph, op: relax.InvokeOp) -> None:
     call = cast(Callable[..., GraphValue], graph.values[op.callee])
     graph.values[op.result] = call([graph.values[v] for v in op.args])
 
 
-def _match_cast(graph: _Graph, op: relax.MatchCastOp) -> None:
+def _match_cast(graph: Graph, op: relax.MatchCastOp) -> None:
     name, value = op.value.name_hint or "a value", graph.values[op.value]
     try:
         bind_values([name], [op.result.type], [value], graph.symbols)
@@ -233,15 +110,15 @@ def _match_cast(graph: _Graph, op: relax.MatchCastOp) -> None:
     graph.values[op.result] = value
 
 
-def _shape_of(graph: _Graph, op: relax.ShapeOfOp) -> None:
+def _shape_of(graph: Graph, op: relax.ShapeOfOp) -> None:
     graph.values[op.result] = Shape(cast(Buffer, graph.values[op.tensor]).dims)
 
 
-def _shape(graph: _Graph, op: relax.ShapeOp) -> None:
+def _shape(graph: Graph, op: relax.ShapeOp) -> None:
     graph.values[op.result] = Shape(shape_of(op.result.type.dims or (), graph.symbols))
 
 
-def _prim_value(graph: _Graph, op: relax.PrimValueOp) -> None:
+def _prim_value(graph: Graph, op: relax.PrimValueOp) -> None:
     assert op.result.type.expr is not None
     graph.values[op.result] = number(op.result.type.expr, graph.symbols)
 
@@ -256,43 +133,39 @@ def constant_buffer(session: Session, data: relax.TensorData, name: str) -> Buff
     return Buffer(array, data.dtype, name)
 
 
-def _constant(graph: _Graph, op: relax.ConstantOp) -> None:
+def _constant(graph: Graph, op: relax.ConstantOp) -> None:
     data = op.value.data
     graph.values[op.result] = constant_buffer(graph.session, data, op.result.name_hint or data.key)
 
 
-def _dataflow(graph: _Graph, op: relax.DataflowOp) -> None:
+def _dataflow(graph: Graph, op: relax.DataflowOp) -> None:
     _run_block(graph, op.body.block)
     graph.values.update(
         {r: graph.values[v] for r, v in zip(op.outputs, op.output.values, strict=True)}
     )
 
 
-def _alloc_tensor(graph: _Graph, op: relax.AllocTensorOp) -> None:
-    graph.values[op.result] = _fresh(graph, op.result.type, op.result.name_hint or "a tensor")
+def _alloc_tensor(graph: Graph, op: relax.AllocTensorOp) -> None:
+    graph.values[op.result] = fresh(graph, op.result.type, op.result.name_hint or "a tensor")
 
 
-def _tuple(graph: _Graph, op: relax.TupleOp) -> None:
+def _tuple(graph: Graph, op: relax.TupleOp) -> None:
     graph.values[op.result] = tuple(graph.values[v] for v in op.fields)
 
 
-def _tuple_get_item(graph: _Graph, op: relax.TupleGetItemOp) -> None:
+def _tuple_get_item(graph: Graph, op: relax.TupleGetItemOp) -> None:
     graph.values[op.result] = cast(Any, graph.values[op.tuple_value])[op.index.data]
 
 
-def _nothing(graph: _Graph, op: Operation) -> None:
+def _nothing(graph: Graph, op: Operation) -> None:
     return None
 
 
-_RELAX: dict[str, Callable[[_Graph, Any], None]] = {
+_RELAX: dict[str, Callable[[Graph, Any], None]] = {
+    **CALLS,
     "relax.alloc_tensor": _alloc_tensor,
     "relax.assert": _assert,
     "relax.call": _call,
-    "relax.call_dps_packed": _call_dps_packed,
-    "relax.call_packed": _call_packed,
-    "relax.call_pure_packed": _call_pure_packed,
-    "relax.call_tir": _call_tir,
-    "relax.call_tir_inplace": _call_tir_inplace,
     "relax.constant": _constant,
     "relax.dataflow": _dataflow,
     "relax.if": _if,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.parser import Parser
+from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRLexer
 
 from ..dialects.diagnostics import Diagnostic
 
@@ -24,11 +28,23 @@ MALFORMED = (
 """What constructors of operations and attributes raise when the text does not fit them."""
 
 
+class LinearLexer(MLIRLexer):
+    """xDSL's lexer; a quote without its end is found in one go over the line.
+
+    The pattern of xDSL tries every way to divide the rest of the line into runs.
+    """
+
+    _unescaped_characters_regex = re.compile(
+        r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"'
+    )
+
+
 class LocatedParser(Parser):
     """xDSL's parser; operations without a location in the text get their place in it."""
 
     def __init__(self, ctx: Context, content: str, name: str, line_offset: int = 0):
-        super().__init__(ctx, content, name)
+        super().__init__(ctx, "", name)
+        self._resume_from(ParserState(LinearLexer(Input(content, name))))
         self._filename = StringAttr(name)
         self._line_offset = line_offset
         self._line_starts = [0, *(i + 1 for i, c in enumerate(content) if c == "\n")]

@@ -13,10 +13,12 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
+from xdsl.universe import Universe
 from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from ..dialects import EXTENDED
 from ..dialects.diagnostics import verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
@@ -37,6 +39,10 @@ class XRelaxOptMain(xDSLOptMain):
         super().__init__(
             "Parse, verify, transform and print modules of all stages of xrelax.", args
         )
+
+    def register_all_dialects(self) -> None:
+        for name, load in Universe.get_multiverse().all_dialects.items():
+            self.ctx.register_dialect(name, EXTENDED.get(name, load))
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)

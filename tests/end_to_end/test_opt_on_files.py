@@ -100,6 +100,11 @@ def test_a_cut_file(texts, tool):
             assert tool(text[: int(part * len(text))])[0] == 1
 
 
+@pytest.mark.parametrize("text", ['"', 'builtin.module {"', 'rt.assert "'])
+def test_a_quote_without_an_end(tool, text):
+    assert tool(text + "x = y " * 1000)[0] == 1
+
+
 WORDS = re.compile(r"[%@!#]?[\w.]+|\s+|.", re.DOTALL)
 NUMBERS = ("0", "1", "7", "1000000", "99999999999999999999", "-1", "4294967296")
 

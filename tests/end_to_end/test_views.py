@@ -51,6 +51,31 @@ def test_no_reshape_is_left_to_run():
     assert "@reshape" not in text and "@flatten" not in text and "@expand_dims" not in text
 
 
+@pytest.mark.parametrize("results", ["a, b", "b, a", "b, a, c", "c, b, a", "b, b, a"])
+def test_a_tensor_and_its_views_are_returned(results):
+    function = checked(f"""
+@R.function
+def main(x: R.Tensor(("n", 6), "float32"), flag: R.Tensor((), "bool")):
+    n = T.int64()
+    if flag:
+        a = R.add(x, x)
+        b = R.reshape(a, (n, 3, 2))
+        c = R.reshape(b, (6, n))
+        r = ({results})
+    else:
+        a = R.negative(x)
+        b = R.reshape(a, (n, 3, 2))
+        c = R.reshape(a, (6, n))
+        r = ({results})
+    return r
+""")
+    x = random(4, 6)
+    for flag, wanted in ((True, x + x), (False, -x)):
+        shapes = {"a": (4, 6), "b": (4, 3, 2), "c": (6, 4)}
+        for name, found in zip(results.split(", "), function(x, np.array(flag)), strict=True):
+            np.testing.assert_array_equal(found.numpy(), wanted.reshape(shapes[name]))
+
+
 def test_a_returned_view_of_a_parameter_is_a_copy():
     function = checked("""
 @R.function
