@@ -13,15 +13,15 @@ from torch.utils import _pytree as pytree
 from ...dialects.int_expr import IntExpr, Sym
 from ...driver import build
 from ...ir.module import IRModule
-from .exported_program import Program
+from .exported_program import Program, structures
 from .tensors import as_argument, is_torch, to_torch
 
 
 class Leaf(NamedTuple):
-    """One leaf of the flattened arguments: a tensor, or a value that the export has fixed."""
+    """One leaf of the flattened arguments: a parameter, or a value that the export has fixed."""
 
     name: str
-    is_tensor: bool
+    is_parameter: bool
     value: Any = None
 
 
@@ -51,7 +51,7 @@ class CompiledModel:
         self.executable = build(module, **options)
         self._function = self.executable["main"]
         given = program.program
-        self._in_spec, self._out_spec = given.call_spec.in_spec, given.call_spec.out_spec
+        self._in_spec, self._out_spec = structures(given)
         self._names = _argument_names(given)
         self._leaves = _leaves(program)
         self._ranges = list(_ranges(program))
@@ -62,7 +62,7 @@ class CompiledModel:
         leaves = self._flattened(args, kwargs)
         tensors: list[Any] = []
         for leaf, value in zip(self._leaves, leaves, strict=True):
-            if leaf.is_tensor:
+            if leaf.is_parameter:
                 tensors.append(as_argument(leaf.name, value))
             elif value is not leaf.value and value != leaf.value:
                 raise ValueError(
@@ -130,7 +130,7 @@ class CompiledModel:
 
     def _size(self, symbol: Any, tensors: Sequence[Any]) -> int:
         index, axis = self._sizes[symbol.name]
-        return int(tensors[index].shape[axis])
+        return int(tensors[index] if axis is None else tensors[index].shape[axis])
 
 
 def compile_model(
@@ -180,35 +180,39 @@ def _argument_names(program: ExportedProgram) -> list[str] | None:
     """The names of the model's arguments, `None` where the export has not kept one for each."""
     signature = program.module_call_graph[0].signature
     names = getattr(signature, "forward_arg_names", None)
-    positional, named = program.call_spec.in_spec.children()
+    positional, named = structures(program)[0].children()
     if names is None or len(names) != positional.num_children + named.num_children:
         return None
     return [*names[: positional.num_children], *named.context]
 
 
 def _leaves(program: Program) -> list[Leaf]:
-    values = [(n, n.meta.get("val")) for n in program.inputs]
+    parameters = {given.node for given in program.parameters()}
     return [
-        Leaf(n.name, isinstance(v, torch.Tensor), None if isinstance(v, torch.Tensor) else v)
-        for n, v in values
+        Leaf(n.name, n in parameters, None if n in parameters else n.meta.get("val"))
+        for n in program.inputs
     ]
 
 
 def _ranges(program: Program) -> list[Range]:
     found: list[Range] = []
     for index, given in enumerate(program.parameters()):
-        for axis, dim in enumerate(program.symbols.dims(given.node.meta["val"])):
+        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
             if isinstance(atom := dim.as_atom, Sym) and atom.name in program.ranges:
                 least, most = program.ranges[atom.name]
                 found.append(Range(index, axis, given.name, atom.name, least, most))
     return found
 
 
-def _size_sources(program: Program) -> dict[str, tuple[int, int]]:
-    """Which dim of which tensor has the value of a symbol."""
-    found: dict[str, tuple[int, int]] = {}
+def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
+    """Which dim of which argument has the value of a symbol; no dim where it is the value."""
+    found: dict[str, tuple[int, int | None]] = {}
     for index, given in enumerate(program.parameters()):
-        for axis, dim in enumerate(program.symbols.dims(given.node.meta["val"])):
+        value = given.node.meta["val"]
+        if isinstance(value, torch.SymInt):
+            if isinstance(atom := program.symbols.expr(value).as_atom, Sym):
+                found.setdefault(atom.name, (index, None))
+        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
             if isinstance(atom := dim.as_atom, Sym):
                 found.setdefault(atom.name, (index, axis))
     return found

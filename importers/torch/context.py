@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import relax
 from ...dialects.dtypes import FLOATS, element_type
-from ...dialects.int_expr import IntExpr
+from ...dialects.int_expr import ONE, IntExpr
 from ...runtime.dtype import float32_to_bfloat16
 from .dtypes import Operand, dtype_name, number_dtype, promote
 from .registry import Unsupported
@@ -36,6 +36,8 @@ class Context:
         self.symbols = symbols
         self.result: Any = None
         self.location: LocationAttr | None = None
+        self.reals: set[Value] = set()
+        """Tensors that stand for numbers."""
         self._numbers: dict[tuple[str, str], Value] = {}
 
     def insert(self, op: Operation) -> None:
@@ -94,7 +96,10 @@ class Context:
 
     def common_dtype(self, *operands: Any) -> str:
         """The dtype in which PyTorch computes with tensors and numbers."""
-        return promote([_operand(o) for o in operands])
+        return promote([_operand(0.0 if self._is_real(o) else o) for o in operands])
+
+    def _is_real(self, value: Any) -> bool:
+        return is_tensor(value) and value in self.reals
 
     def as_tensor(self, value: Any, dtype: str) -> Value:
         """A tensor or a number in a dtype."""
@@ -132,6 +137,18 @@ class Context:
         if list(type_of(value).dims or ()) == list(dims):
             return value
         return self.op("broadcast_to", value, shape=list(dims))
+
+    def fitted(self, value: Value, dims: Sequence[IntExpr]) -> Value:
+        """The tensor for a broadcast to a shape: last dims other than 1 are those of the shape.
+
+        What is not known to hold, PyTorch left unsaid, and is checked at run time.
+        """
+        own = dims_of(value)
+        shared = len(dims) - len(own)
+        if shared < 0:
+            return value
+        wanted = [a if a == ONE else b for a, b in zip(own, dims[shared:], strict=True)]
+        return self.match(value, relax.TensorType.of(wanted, element_type(dtype_of(value))))
 
     def match(self, value: Value, type_: relax.TensorType) -> Value:
         """The value under PyTorch's type of it; what is not known to hold is checked at run time.

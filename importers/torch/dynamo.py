@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch import fx
-from torch._dynamo import list_backends, register_backend
+from torch import _dynamo, fx
 from torch._dynamo.backends.common import aot_autograd
-from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch._aot_autograd.utils import make_boxed_func
 
-from ...dialects.int_expr import IntExpr, Sym
+from ...dialects.int_expr import Arg, IntExpr, Sym
 from ...driver import build
+from .decompositions import decompositions
 from .graph import GraphImport, Input
-from .registry import load_converters, overload_name
+from .registry import load_converters
 from .shapes import Symbols
 from .tensors import plain, to_torch
 
@@ -33,7 +33,7 @@ def backend(
     def compiler(graph: fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
         return make_boxed_func(compile_graph(graph, **options))
 
-    compiled = aot_autograd(fw_compiler=compiler, decompositions=_decompositions())
+    compiled = aot_autograd(fw_compiler=compiler, decompositions=decompositions(load_converters()))
     return compiled(graph, example_inputs)
 
 
@@ -41,22 +41,27 @@ def compile_graph(graph: fx.GraphModule, **options: Any) -> Callable[..., Any]:
     """A graph of ATen operators as a function of its flat inputs that gives its flat outputs."""
     placeholders = [n for n in graph.graph.nodes if n.op == "placeholder"]
     (outputs,) = (n.args[0] for n in graph.graph.nodes if n.op == "output")
-    tensors = {i: n for i, n in enumerate(placeholders) if _is_tensor(n)}
-    results = [n for n in outputs if _is_tensor(n)]
+    inputs = {i: n for i, n in enumerate(placeholders) if _is_tensor(n) or _is_symbolic(n)}
+    leaves: list[Any] = list(outputs)
+    results = [n for n in leaves if _is_tensor(n)]
     symbols = Symbols()
     given = GraphImport(
-        graph.graph, [Input(n, n.name) for n in tensors.values()], {}, results, symbols
+        graph.graph, [Input(n, n.name) for n in inputs.values()], {}, results, symbols
     )
     function = build(given.module(), **options)["main"] if results else None
-    sizes = {n: symbols.expr(n.meta["val"]) for n in outputs if _is_symbolic(n)}
+    sizes = {n: symbols.expr(n.meta["val"]) for n in leaves if _is_symbolic(n)}
     sources = _sizes_of(placeholders, symbols)
 
     def run(*args: Any) -> list[Any]:
-        given_tensors = [plain(args[i]) for i in tensors]
-        made = iter(() if function is None else function(*given_tensors))
-        return [_output(n, made, sizes, sources, args) for n in outputs]
+        values = [plain(args[i]) if _is_tensor(n) else int(args[i]) for i, n in inputs.items()]
+        made = iter(() if function is None else _all(function(*values)))
+        return [_output(n, made, sizes, sources, args) for n in leaves]
 
     return run
+
+
+def _all(results: Any) -> tuple[Any, ...]:
+    return cast("tuple[Any, ...]", results if isinstance(results, tuple) else (results,))
 
 
 def _output(
@@ -65,8 +70,13 @@ def _output(
     if _is_tensor(node):
         return to_torch(next(made))
     if node in sizes:
-        return sizes[node].evaluate(lambda symbol: sources[symbol.name](args))
+        return sizes[node].evaluate(lambda symbol: _value(symbol, sources, args))
     return node
+
+
+def _value(symbol: Sym | Arg, sources: dict[str, Any], args: Sequence[Any]) -> int:
+    assert isinstance(symbol, Sym)
+    return sources[symbol.name](args)
 
 
 def _is_tensor(node: Any) -> bool:
@@ -94,16 +104,8 @@ def _sizes_of(
     return found
 
 
-def _decompositions() -> dict[Any, Callable[..., Any]]:
-    """PyTorch's decompositions of the operators that have no converter."""
-    from torch._decomp import core_aten_decompositions
-
-    known = load_converters()
-    table: dict[Any, Callable[..., Any]] = dict(core_aten_decompositions())
-    return {op: f for op, f in table.items() if overload_name(op) not in known}
-
-
 def register() -> None:
     """Make the backend known under the name "xrelax", also where the package is not installed."""
-    if "xrelax" not in list_backends(exclude_tags=()):
-        register_backend(compiler_fn=backend, name="xrelax")
+    dynamo: Any = _dynamo  # whose types are partly unknown
+    if "xrelax" not in dynamo.list_backends(exclude_tags=()):
+        dynamo.register_backend(compiler_fn=backend, name="xrelax")

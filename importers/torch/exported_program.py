@@ -11,11 +11,14 @@ import torch
 from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils._pytree import TreeSpec
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i64
 from xdsl.ir import Attribute
 
 from ...dialects import relax
 from ...ir.module import IRModule
+from .decompositions import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
 from .parameters import parameter_data
 from .registry import Converter, load_converters, overload_name
@@ -79,13 +82,14 @@ class Program:
         self.program = given if known else self._decomposed(given)
 
     def _decomposed(self, given: ExportedProgram) -> ExportedProgram:
-        table = torch.export.default_decompositions()
-        for operator in list(table):
-            if overload_name(operator) in self.converters:
-                table.pop(operator)
+        table = decompositions(self.converters)
         with warnings.catch_warnings():  # of what PyTorch calls inside
             warnings.simplefilter("ignore", FutureWarning)
-            return given.run_decompositions(table)
+            anything: Any = given  # whose types are partly unknown
+            try:
+                return anything.run_decompositions(table)
+            except GuardOnDataDependentSymNode:
+                return given  # the import names what has no conversion
 
     @property
     def graph(self) -> fx.Graph:
@@ -102,7 +106,8 @@ class Program:
     def ranges(self) -> dict[str, tuple[int, int | None]]:
         """The least and the greatest value of each symbol, `None` where it has no bound."""
         found: dict[str, tuple[int, int | None]] = {}
-        for symbol, bounds in self.program.range_constraints.items():
+        constraints: dict[Any, Any] = getattr(self.program, "range_constraints")
+        for symbol, bounds in constraints.items():
             lower, upper = (int(b) if b.is_Integer else None for b in (bounds.lower, bounds.upper))
             found[self.symbols.names.get(str(symbol), str(symbol))] = (lower or 0, upper)
         return found
@@ -115,9 +120,9 @@ class Program:
         return [n for n, s in zip(nodes, specs, strict=True) if s.kind is InputKind.USER_INPUT]
 
     def parameters(self) -> list[Input]:
-        """The inputs that are tensors, or sizes that no tensor's shape determines."""
-        tensors = [n for n in self.inputs if isinstance(n.meta.get("val"), torch.Tensor)]
-        return [Input(n, n.name) for n in tensors]
+        """The inputs that are tensors, or integers that the export has not fixed."""
+        kinds = torch.Tensor | torch.SymInt
+        return [Input(n, n.name) for n in self.inputs if isinstance(n.meta.get("val"), kinds)]
 
     @cached_property
     def outputs(self) -> list[Output]:
@@ -183,9 +188,8 @@ class Program:
 
     def _bounds(self, inputs: set[fx.Node]) -> dict[str, Attribute]:
         """The ranges of the symbols of the inputs' shapes, as TVM's attributes."""
-        used = {
-            s for n in inputs for d in self.symbols.dims(n.meta["val"]) for s in d.symbols()
-        }  # fmt: skip
+        dims = [d for n in inputs for d in self.symbols.dims_of_input(n.meta["val"])]
+        used = {s for dim in dims for s in dim.symbols()}
         ranges = {name: bounds for name, bounds in self.ranges.items() if name in used}
         lower = {name: IntegerAttr(low, i64) for name, (low, _) in ranges.items() if low > 0}
         upper = {name: IntegerAttr(h, i64) for name, (_, h) in ranges.items() if h is not None}
@@ -195,9 +199,17 @@ class Program:
     def _placeholders(self) -> list[fx.Node]:
         return [n for n in self.graph.nodes if n.op == "placeholder"]
 
-    def _tensor(self, name: str) -> torch.Tensor:
+    def _tensor(self, name: str) -> Any:
         state: Mapping[str, Any] = self.program.state_dict
-        return state[name] if name in state else self.program.constants[name]
+        constants: Mapping[str, Any] = self.program.constants
+        return state[name] if name in state else constants[name]
+
+
+def structures(program: ExportedProgram) -> tuple[TreeSpec, TreeSpec]:
+    """The structure of a program's arguments, ``(args, kwargs)``, and of its result."""
+    given, result = program.call_spec.in_spec, program.call_spec.out_spec
+    assert given is not None and result is not None
+    return given, result
 
 
 def _operators(graph: fx.Graph) -> Iterator[fx.Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 
 from ...ir.module import IRModule
 from .dtypes import torch_dtype
-from .exported_program import Program
+from .exported_program import Program, structures
 from .graph import Input
 from .registry import Converter, load_converters
 
@@ -47,13 +47,13 @@ def from_fx(
     count = len(program.parameters())
     renamed = [Input(n.node, f"inp_{i}") for i, n in enumerate(given.inputs[:count])]
     given.inputs = [*renamed, *given.inputs[count:]]
-    given.unwrap = unwrap_unit_return_tuple or exported.call_spec.out_spec.is_leaf()
+    given.unwrap = unwrap_unit_return_tuple or structures(exported)[1].is_leaf()
     given.tuple_outside = no_bind_return_tuple
     return IRModule(given.module())
 
 
 @contextmanager
-def _inference(model: torch.nn.Module) -> Iterator[None]:
+def _inference(model: torch.nn.Module) -> Generator[None]:
     """The model in evaluation mode; afterwards every part is as it was."""
     modes: dict[Any, bool] = {part: part.training for part in model.modules()}
     model.eval()

@@ -1,27 +1,27 @@
-"""From a graph of ATen operators to a graph function: one loop over the nodes, all errors at once."""
+"""From a graph of ATen operators to a graph function: one loop over nodes, all errors at once."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import fx
 from xdsl.dialects.builtin import (
     DictionaryAttr,
-    FileLineColLoc,
-    IntAttr,
     ModuleOp,
-    StringAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Region
 
 from ...dialects import relax
 from ...dialects.diagnostics import verify
+from ...dialects.relax.symbols import determined_symbols
+from ...dialects.relax.types import type_symbols
 from .context import Context, Value
+from .parameters import evaluated
+from .reals import real
 from .registry import (
     IGNORED_KEYWORDS,
     Converter,
@@ -33,11 +33,7 @@ from .registry import (
     overload_name,
 )
 from .shapes import Symbols
-
-_FRAME = re.compile(
-    r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n +(?P<code>[^\n]*))?'
-)
-_TORCH = str(Path(torch.__file__).parent)
+from .source_lines import location, place
 
 GETITEM = "_operator.getitem"
 """One of several results."""
@@ -56,7 +52,7 @@ DROPPED = frozenset(
 
 @dataclass
 class Input:
-    """A placeholder that becomes a parameter: its node, and the name of the parameter."""
+    """A placeholder that becomes a parameter, a tensor or an integer, and the parameter's name."""
 
     node: fx.Node
     name: str
@@ -111,9 +107,25 @@ class _Importer:
 
     def add_params(self) -> None:
         for index, given in enumerate(self.given.inputs):
-            type_ = self.context.type_like(given.node.meta["val"])
-            self.values[given.node] = arg = self.entry.insert_arg(type_, index)
+            value = given.node.meta["val"]
+            if isinstance(value, torch.SymInt):
+                self.values[given.node] = size = self.given.symbols.expr(value)
+                arg = self.entry.insert_arg(relax.PrimType.of(i64, size), index)
+            else:
+                arg = self.entry.insert_arg(self.context.type_like(value), index)
+                self.values[given.node] = arg
             arg.name_hint = hint(given.name)
+        self.verify_symbols()
+
+    def verify_symbols(self) -> None:
+        """Raise ValueError for a symbol whose value no parameter gives."""
+        types = [arg.type for arg in self.entry.args]
+        known = determined_symbols(types)
+        for name in sorted({s for t in types for s in type_symbols(t)} - set(known)):
+            raise ValueError(
+                f"expected a dim of an input that is '{name}' itself, got only expressions of it: "
+                "make it an input, or export the model with another Dim"
+            )
 
     def convert(self, node: fx.Node) -> None:
         """Give a node its value; a problem is kept, and a stand-in takes the value's place."""
@@ -121,8 +133,9 @@ class _Importer:
             return
         self.context.result = node.meta.get("val")
         self.context.location = location(node)
-        if self.opaque.intersection(node.all_input_nodes) and self.is_known(node):
-            self.stand_in_for(node)  # what is wrong was said of the node that it reads
+        of_no_value = self.opaque.intersection(node.all_input_nodes) and self.is_known(node)
+        if of_no_value or (node.op == "get_attr" and node not in self.given.constants):
+            self.stand_in_for(node)  # what is wrong is said of another node
             return
         try:
             self.values[node] = self.value_of(node)
@@ -171,9 +184,13 @@ class _Importer:
             raise Unsupported(f"expected a call of a function, got {node.op}")
         if isinstance(node.meta.get("val"), torch.SymInt):
             return self.given.symbols.expr(node.meta["val"])
+        if isinstance(node.meta.get("val"), torch.SymFloat):
+            return real(self.context, node.meta["val"])
         return self.call(node)
 
     def size_or_constant(self, value: Any) -> Any:
+        if isinstance(value, torch.SymFloat | torch.SymBool):
+            raise Unsupported("a number that changes must be an integer", "pass it as a tensor")
         return self.given.symbols.expr(value) if isinstance(value, torch.SymInt) else value
 
     def call(self, node: fx.Node) -> Any:
@@ -183,7 +200,7 @@ class _Importer:
             return self.item(node, *args)
         converter = self.given.converters.get(name)
         if converter is None:
-            raise Unsupported("")
+            return self.context.constant(evaluated(node))
         given = {k: v for k, v in kwargs.items() if k not in IGNORED_KEYWORDS}
         return self.settled(node, converter(self.context, *args, **given))
 
@@ -213,12 +230,10 @@ class _Importer:
     def settled(self, node: fx.Node, value: Any) -> Any:
         """The value under the types of PyTorch's own result, named as the node."""
         result = node.meta.get("val")
-        if isinstance(result, list | tuple):
-            pairs = zip(value, result, strict=True)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-            return tuple(
-                self.settled_one(v, r, f"{node.name}_{i}") for i, (v, r) in enumerate(pairs)
-            )
-        return self.settled_one(value, result, node.name)
+        if not isinstance(result, list | tuple):
+            return self.settled_one(value, result, node.name)
+        pairs = zip(value, cast("Sequence[Any]", result), strict=True)
+        return tuple(self.settled_one(v, r, f"{node.name}_{i}") for i, (v, r) in enumerate(pairs))
 
     def settled_one(self, value: Any, result: Any, name: str) -> Any:
         if value is None or not isinstance(result, torch.Tensor):
@@ -239,11 +254,12 @@ class _Importer:
         self.body.add_op(relax.OutputOp(values))
         dataflow = relax.DataflowOp(Region(self.body), [v.type for v in values])
         self.entry.add_op(dataflow)
-        returned: Value | None = dataflow.outputs[0] if dataflow.outputs else None
         if self.given.tuple_outside and not single:
             outside = relax.TupleOp(dataflow.outputs)
             self.entry.add_op(outside)
-            returned = outside.result
+            returned: Value = outside.result
+        else:
+            returned = dataflow.outputs[0]
         self.entry.add_op(relax.ReturnOp(returned))
         names = [i.name for i in self.given.inputs]
         attrs = DictionaryAttr(self.given.attrs) if self.given.attrs else None
@@ -265,30 +281,6 @@ def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
 def hint(name: str) -> str | None:
     """A name for a value of the IR, where it can be one."""
     return name if name.isidentifier() else None
-
-
-def _frame(node: fx.Node) -> re.Match[str] | None:
-    """The innermost line of the model itself, else of PyTorch, that made a node."""
-    frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
-    own = [f for f in frames if not f["file"].startswith(_TORCH)]
-    return (own or frames or [None])[-1]
-
-
-def place(node: fx.Node) -> str:
-    """The model's source line of a node, for messages."""
-    frame = _frame(node)
-    if frame is None:
-        return "an unknown line"
-    code = f" `{frame['code'].strip()}`" if frame["code"] else ""
-    return f"{frame['file']}:{frame['line']}{code}"
-
-
-def location(node: fx.Node) -> FileLineColLoc | None:
-    """The model's source line of a node, as the location of operations."""
-    frame = _frame(node)
-    if frame is None:
-        return None
-    return FileLineColLoc(StringAttr(frame["file"]), IntAttr(int(frame["line"])), IntAttr(1))
 
 
 def _one_line(error: Exception) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
+from torch import fx
 
 from ...dialects.relax import DataAttr, TensorData
 from ...relax.transform import tensor_data
+from .dtypes import dtype_name
+from .registry import Unsupported
 
 if TYPE_CHECKING:
     from ...ir.module import IRModule
@@ -27,6 +30,22 @@ def parameter_data(tensor: torch.Tensor, name: str) -> TensorData:
     return tensor_data(plain.resolve_neg().contiguous(), name)
 
 
+def evaluated(node: fx.Node) -> TensorData:
+    """The data of a node that reads no other, such as ``torch.tril_indices(3, 3)``.
+
+    Raises Unsupported for nodes that read others, or are random.
+    """
+    target: Any = node.target
+    tags = getattr(target, "tags", [torch.Tag.nondeterministic_seeded])
+    result = node.meta.get("val")
+    if node.all_input_nodes or torch.Tag.nondeterministic_seeded in tags or result is None:
+        raise Unsupported("")
+    if not isinstance(result, torch.Tensor) or result.device.type != "cpu":
+        raise Unsupported("")
+    dtype_name(result.dtype)
+    return parameter_data(target(*node.args, **node.kwargs), "")
+
+
 def detach_params(mod: IRModule) -> tuple[IRModule, dict[str, list[Tensor]]]:
     """A module without the attribute "params" of its functions, and the values by function.
 
@@ -36,7 +55,8 @@ def detach_params(mod: IRModule) -> tuple[IRModule, dict[str, list[Tensor]]]:
     for variable, function in mod.items():
         stored: Any = (function.attrs or {}).get("params")
         if isinstance(stored, list):
-            found[variable.name_hint] = [_tensor(data) for data in stored]  # pyright: ignore[reportUnknownVariableType]
+            values = cast("list[DataAttr]", stored)
+            found[variable.name_hint] = [_tensor(data) for data in values]
             result[variable] = function.without_attr("params")
     return result, found
 

@@ -30,6 +30,7 @@ _THEMES = (
     "pooling",
     "reduction",
     "slicing",
+    "sorting",
 )
 
 IGNORED_KEYWORDS = frozenset(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add, mul
-from typing import Any
+from typing import Any, cast
 
-import sympy
+import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 
 from ...dialects.int_expr import IntExpr, floordiv, floormod, maximum, minimum, sym
@@ -35,11 +35,11 @@ class Symbols:
         self.names = dict(names or {})
 
     def expr(self, size: Any) -> IntExpr:
-        """A size, or a sympy expression, over the symbols; raises Unsupported where there is none."""
+        """A size, or a sympy expression, over the symbols; Unsupported where it has none."""
         if isinstance(size, int):
             return IntExpr.of(size)
         if isinstance(size, torch.SymInt):
-            return self.expr(size.node.expr)
+            return self.expr(_node(size).expr)
         match size:
             case sympy.Integer():
                 return IntExpr.of(int(size))
@@ -66,6 +66,10 @@ class Symbols:
         """The dims of a tensor of the graph."""
         return [self.expr(size) for size in tensor.shape]
 
+    def dims_of_input(self, value: Any) -> list[IntExpr]:
+        """The dims of an input; none of a number."""
+        return self.dims(value) if isinstance(value, torch.Tensor) else []
+
 
 def dim_names(shape_env: Any) -> dict[str, str]:
     """The names that `torch.export.Dim` gave, by the names of PyTorch's own symbols."""
@@ -82,8 +86,12 @@ def dim_names(shape_env: Any) -> dict[str, str]:
 
 
 def _source_name(source: Any) -> str:
-    name = source.name
-    return name() if callable(name) else name
+    return str(source.name() if callable(source.name) else source.name)
+
+
+def _node(size: torch.SymInt) -> Any:
+    """What PyTorch knows of a symbolic size."""
+    return cast(Any, size).node
 
 
 def shape_env_of(graph: torch.fx.Graph) -> Any:
@@ -93,5 +101,5 @@ def shape_env_of(graph: torch.fx.Graph) -> Any:
         sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
         for size in sizes:
             if isinstance(size, torch.SymInt):
-                return size.node.shape_env
+                return _node(size).shape_env
     return None

@@ -126,3 +126,13 @@ def test_the_entry_point_names_the_backend():
     settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     entries = settings["project"]["entry-points"]["torch_dynamo_backends"]
     assert entries == {"xrelax": f"{dynamo.__name__}:{dynamo.backend.__name__}"}
+
+
+def test_integers_among_the_inputs():
+    def function(x: Any, n: int) -> Any:
+        return x * n + n
+
+    compiled = torch.compile(function, backend="xrelax", dynamic=True)
+    x = torch.randn(3)
+    for n in (4, 5, 7):
+        torch.testing.assert_close(compiled(x, n), function(x, n))

@@ -147,8 +147,9 @@ def test_buffer_that_changes_what_results_read_is_refused():
             self.calls += 1
             return x + self.calls
 
-    with pytest.raises(ValueError, match="^expected a program without side effects, got one that "
-                       "changes buffer 'calls': call model.eval"):  # fmt: skip
+    with pytest.raises(
+        ValueError, match=r"^expected a program without side effects, got one that ch"
+    ):
         frontend.from_exported_program(exported(Counter(), torch.ones(2)))
 
 

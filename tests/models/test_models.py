@@ -17,16 +17,17 @@ def transformers() -> None:
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", ["bert", "gpt2", "vit", "resnet", "llama", "t5-encoder"])
 def test_model(name: str, dynamic: bool):
-    from zoo import TOLERANCE, ZOO, error
+    from zoo import ZOO, error
 
-    assert error(ZOO[name], dynamic=dynamic) <= TOLERANCE[torch.float32]
+    assert error(ZOO[name], dynamic=dynamic) <= ZOO[name].tolerance(torch.float32)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
 def test_dtypes(dtype: str):
-    from zoo import TOLERANCE, ZOO, error
+    from zoo import ZOO, error
 
-    assert error(ZOO["bert"], getattr(torch, dtype)) <= TOLERANCE[getattr(torch, dtype)]
+    entry, given = ZOO["bert"], getattr(torch, dtype)
+    assert error(entry, given) <= entry.tolerance(given)
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def backend() -> Iterator[str]:
 
 
 def test_torch_compile(backend: str):
-    from zoo import TOLERANCE, ZOO, difference
+    from zoo import ZOO, difference
 
     entry = ZOO["bert"]
     model = entry.model()
@@ -48,4 +49,4 @@ def test_torch_compile(backend: str):
     with torch.no_grad():
         for batch, length in ((2, 16), (3, 9)):
             given = entry.example(batch, length)
-            assert difference(compiled(given), model(given)) <= TOLERANCE[torch.float32]
+            assert difference(compiled(given), model(given)) <= entry.tolerance(torch.float32)

@@ -75,16 +75,33 @@ def prelu(ctx: Context, x: Value, weight: Value) -> Value:
     return ctx.op("where", positive, x, ctx.op("multiply", x, weight))
 
 
-@converts("aten.softmax.int", "aten._softmax.default", "aten._safe_softmax.default")
+@converts("aten.softmax.int", "aten._softmax.default")
 def softmax(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
     """``exp(x) / sum(exp(x))`` along a dim."""
-    return ctx.op("nn.softmax", _input(ctx, x, dtype), axis=dim)
+    return _along(ctx, "nn.softmax", _input(ctx, x, dtype), dim)
+
+
+@converts("aten._safe_softmax.default")
+def safe_softmax(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
+    """A softmax that is 0 where nothing is larger than minus infinity, as in masked attention."""
+    x = _input(ctx, x, dtype)
+    never = ctx.op("equal", x, ctx.number(float("-inf"), dtype_of(x)))
+    if dims_of(x):
+        never = ctx.op("all", never, axis=[dim], keepdims=True)
+    return ctx.op("where", never, ctx.number(0, dtype_of(x)), softmax(ctx, x, dim))
 
 
 @converts("aten.log_softmax.int", "aten._log_softmax.default")
 def log_softmax(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
     """The logarithm of softmax along a dim."""
-    return ctx.op("nn.log_softmax", _input(ctx, x, dtype), axis=dim)
+    return _along(ctx, "nn.log_softmax", _input(ctx, x, dtype), dim)
+
+
+def _along(ctx: Context, operator: str, x: Value, dim: int) -> Value:
+    """An operator along a dim, of which PyTorch sees one in a tensor of rank 0."""
+    if dims_of(x):
+        return ctx.op(operator, x, axis=dim)
+    return ctx.reshape(ctx.op(operator, ctx.reshape(x, [ONE]), axis=0), [])
 
 
 def _input(ctx: Context, x: Value, dtype: Any) -> Value:

@@ -125,11 +125,38 @@ def minimum(ctx: Context, x: Value, other: Value) -> Value:
     return binary(ctx, "minimum", x, other)
 
 
+@converts("aten.atan2.default")
+def atan2(ctx: Context, x: Value, other: Value) -> Value:
+    """The angle of the point ``(other, x)``."""
+    return binary(ctx, "atan2", x, other, float_of(ctx.common_dtype(x, other)))
+
+
+@converts("aten.fmax.default")
+def fmax(ctx: Context, x: Value, other: Value) -> Value:
+    """The larger of two, the other where one is NaN."""
+    return _unless_nan(ctx, "maximum", x, other)
+
+
+@converts("aten.fmin.default")
+def fmin(ctx: Context, x: Value, other: Value) -> Value:
+    """The smaller of two, the other where one is NaN."""
+    return _unless_nan(ctx, "minimum", x, other)
+
+
+def _unless_nan(ctx: Context, operator: str, x: Value, other: Value) -> Value:
+    dtype = ctx.dtype
+    x, other = ctx.astype(x, dtype), ctx.astype(other, dtype)
+    if dtype not in FLOATS:
+        return binary(ctx, operator, x, other, dtype)
+    chosen = ctx.op("where", ctx.op("isnan", other), x, ctx.op(operator, x, other))
+    return ctx.op("where", ctx.op("isnan", x), other, chosen)
+
+
 @converts("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")
 def power(ctx: Context, x: Any, exponent: Any) -> Value:
     """``x ** exponent``; small whole exponents are products, as in PyTorch."""
     dtype = ctx.common_dtype(x, exponent)
-    if is_tensor(exponent) or dtype not in FLOATS and exponent not in (2, 3):
+    if is_tensor(exponent) or (dtype not in FLOATS and exponent not in (2, 3)):
         return binary(ctx, "power", x, exponent, dtype)
     x = ctx.astype(x, dtype)
     match exponent:

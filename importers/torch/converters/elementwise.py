@@ -73,6 +73,14 @@ for _name, _otherwise in _TESTS.items():
     converts(f"aten.{_name}.default")(_test(_name, _otherwise))
 
 
+@converts("aten.round.decimals")
+def round_decimals(ctx: Context, x: Value, decimals: int) -> Value:
+    """The nearest number of so many decimals."""
+    power = ctx.number(10.0 ** abs(decimals), dtype_of(x))
+    there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return ctx.op(back, ctx.op("round", ctx.op(there, x, power)), power)
+
+
 @converts("aten.neg.default")
 def negative(ctx: Context, x: Value) -> Value:
     """``-x``."""

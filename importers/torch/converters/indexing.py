@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import mul
 from typing import Any
 
 from ....dialects.int_expr import ONE
-from ..context import Context, Value, axis_of, dims_of, dtype_of
+from ..context import Context, Value, axis_of, dims_of, dtype_of, is_tensor
 from ..registry import Unsupported, converts
 
 
@@ -19,14 +21,24 @@ def embedding(ctx: Context, weight: Value, indices: Value, *_: Any, **__: Any) -
 @converts("aten.index_select.default")
 def index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
     """The parts at these places of a dim."""
+    if not dims_of(x):
+        return x
     axis = axis_of(dim, len(dims_of(x)))
     index = index if dims_of(index) else ctx.op("expand_dims", index, axis=[0])
     return ctx.op("take", x, index, axis=axis)
 
 
+@converts("aten.take.default")
+def take(ctx: Context, x: Value, index: Value) -> Value:
+    """The elements at these places of the flattened tensor."""
+    return ctx.op("take", _flat(ctx, x), index, axis=0)
+
+
 @converts("aten.gather.default")
 def gather(ctx: Context, x: Value, dim: int, index: Value, *_: Any, **__: Any) -> Value:
     """``x[index[i, j], j]`` for dim 0."""
+    if not dims_of(x):
+        return ctx.broadcast(ctx.reshape(x, [ONE]), ctx.dims) if ctx.dims else x
     return ctx.op("gather_elements", x, index, axis=axis_of(dim, len(dims_of(x))))
 
 
@@ -41,17 +53,19 @@ def index(ctx: Context, x: Value, indices: Sequence[Value | None]) -> Value:
     rank = len(dims_of(x))
     others = [a for a in range(rank) if a not in given]
     found = ctx.op("index_tensor", ctx.permute(x, [*axes, *others]), *given.values())
-    if axes == list(range(axes[0], axes[-1] + 1)):
-        # Indices of neighbouring dims leave their result in place, others put it in front.
-        width = len(dims_of(found)) - len(others)
-        before = axes[0]
-        order = [
-            *range(width, width + before),
-            *range(width),
-            *range(width + before, width + len(others)),
-        ]
-        return ctx.permute(found, order)
-    return found
+    return ctx.permute(found, _in_place(axes, rank, len(dims_of(found))))
+
+
+def _in_place(axes: list[int], rank: int, found: int) -> list[int]:
+    """The order of dims in which PyTorch gives what was found with the indices' dims in front.
+
+    Indices of neighbouring dims leave their result in place, others put it in front.
+    """
+    if axes != list(range(axes[0], axes[-1] + 1)):
+        return list(range(found))
+    width = found - (rank - len(axes))
+    after = width + axes[0]
+    return [*range(width, after), *range(width), *range(after, found)]
 
 
 def _refuse_masks(tensors: Any) -> None:
@@ -69,13 +83,19 @@ def index_put(
 ) -> Value:  # fmt: skip
     """`x` with `values` at the places of an index."""
     given = [t for t in indices if t is not None]
-    if len(given) == 1 and dtype_of(given[0]) == "bool" and not dims_of(values) and not accumulate:
+    if len(given) == 1 and dtype_of(given[0]) == "bool" and not accumulate:
         return _masked_put(ctx, x, list(indices), values)
     _refuse_masks(given)
-    if len(given) != len(indices):
-        raise Unsupported("expected indices of the leading dims, got a slice among them")
-    shape = dims_of(ctx.op("index_tensor", x, *given))
-    return ctx.op("index_put", x, *given, ctx.broadcast(values, shape), accumulate=accumulate)
+    axes, rank = [a for a, t in enumerate(indices) if t is not None], len(dims_of(x))
+    order = [*axes, *(a for a in range(rank) if a not in axes)]
+    front = ctx.permute(x, order)
+    shape = dims_of(ctx.op("index_tensor", front, *given))
+    placed = _in_place(axes, rank, len(shape))
+    whole = [shape[a] for a in placed]
+    values = ctx.broadcast(ctx.fitted(values, whole), whole)
+    values = ctx.permute(values, [placed.index(a) for a in range(len(shape))])
+    result = ctx.op("index_put", front, *given, values, accumulate=accumulate)
+    return ctx.permute(result, [order.index(a) for a in range(rank)])
 
 
 def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Value) -> Value:
@@ -83,8 +103,61 @@ def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Val
     mask = indices[axis]
     assert mask is not None
     rank, own = len(dims_of(x)), len(dims_of(mask))
+    if len(dims_of(values)) > rank - axis - own:
+        raise Unsupported("expected values for the dims after the mask", "use torch.where(mask, a, b)")
+    mask = ctx.fitted(mask, dims_of(x)[axis : axis + own])
     mask = ctx.reshape(mask, [*[ONE] * axis, *dims_of(mask), *[ONE] * (rank - axis - own)])
-    return ctx.op("where", mask, ctx.astype(values, dtype_of(x)), x)
+    values = ctx.fitted(ctx.astype(values, dtype_of(x)), dims_of(x))
+    return ctx.op("where", mask, values, x)
+
+
+@converts("aten.masked_scatter.default")
+def masked_scatter(ctx: Context, x: Value, mask: Value, source: Value) -> Value:
+    """`x` with the elements of `source`, in their order, where the mask holds."""
+    dims = ctx.dims
+    chosen = _flat(ctx, ctx.broadcast(mask, dims))
+    before = ctx.op("cumsum", ctx.astype(chosen, "int64"), axis=0)
+    places = ctx.op("subtract", before, ctx.number(1, "int64"))
+    found = ctx.reshape(ctx.op("take", _flat(ctx, source), places, axis=0), dims)
+    return ctx.op("where", ctx.reshape(chosen, dims), found, ctx.broadcast(x, dims))
+
+
+def _flat(ctx: Context, x: Value) -> Value:
+    return ctx.reshape(x, [reduce(mul, dims_of(x), ONE)])
+
+
+@converts("aten.bucketize.Tensor")
+def bucketize(
+    ctx: Context, x: Value, boundaries: Value, out_int32: bool = False, right: bool = False
+) -> Value:
+    """The number of boundaries below each element, or with `right` not above it."""
+    dtype = ctx.common_dtype(x, boundaries)
+    x, boundaries = ctx.astype(x, dtype), ctx.astype(boundaries, dtype)
+    element = ctx.op("expand_dims", x, axis=[-1])
+    passed = ctx.op("less_equal" if right else "less", boundaries, element)
+    return ctx.op("sum", ctx.astype(passed, ctx.dtype), axis=[-1])
+
+
+_REDUCTIONS = {
+    "add": "add",
+    "amax": "max",
+    "amin": "min",
+    "multiply": "mul",
+    "prod": "mul",
+    "sum": "add",
+}
+
+
+@converts("aten.scatter.reduce", "aten.scatter.value_reduce", "aten.scatter_reduce.two")
+def scatter_reduce(
+    ctx: Context, x: Value, dim: int, index: Value, src: Any, reduce: str,
+    *, include_self: bool = True,
+) -> Value:  # fmt: skip
+    """`x` with elements of `src` added, multiplied, … at the places of `index`."""
+    if reduce not in _REDUCTIONS or not include_self:
+        what = f"'{reduce}'" + ("" if include_self else " without the elements that are there")
+        raise Unsupported(f"expected one of {', '.join(_REDUCTIONS)}, got {what}")
+    return _scattered(ctx, x, dim, index, src, _REDUCTIONS[reduce])
 
 
 @converts("aten.scatter.src", "aten.scatter.value")
@@ -100,6 +173,10 @@ def scatter_add(ctx: Context, x: Value, dim: int, index: Value, src: Value) -> V
 
 
 def _scattered(ctx: Context, x: Value, dim: int, index: Value, src: Any, reduction: str) -> Value:
+    if not dims_of(x):
+        x, index = ctx.reshape(x, [ONE]), ctx.reshape(index, [ONE])
+        src = ctx.reshape(src, [ONE]) if is_tensor(src) else src
+        return ctx.reshape(_scattered(ctx, x, 0, index, src, reduction), [])
     source = ctx.as_tensor(src, dtype_of(x))
     dims = dims_of(index)
     if not dims_of(source):

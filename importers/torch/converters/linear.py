@@ -51,6 +51,15 @@ def baddbmm(
     return _sum(ctx, x, ctx.op("matmul", batch1, batch2), beta, alpha)
 
 
+@converts("aten.addbmm.default")
+def addbmm(
+    ctx: Context, x: Value, batch1: Value, batch2: Value, beta: Any = 1, alpha: Any = 1
+) -> Value:
+    """``beta * x + alpha * sum(batch1 @ batch2)`` over the batch."""
+    product = ctx.op("matmul", batch1, batch2)
+    return _sum(ctx, x, ctx.op("sum", product, axis=[0]), beta, alpha)
+
+
 def _sum(ctx: Context, x: Value, product: Value, beta: Any, alpha: Any) -> Value:
     dtype = dtype_of(product)
     if alpha != 1:

@@ -58,8 +58,9 @@ def _avg_pool(spatial: int) -> Callable[..., Value]:
 
 def _adaptive_pool(kind: str, spatial: int) -> Callable[..., Value]:
     def convert(ctx: Context, x: Value, output_size: Any) -> Value:
-        size = [d if s is None else s
-                for s, d in zip(each(output_size, spatial), dims_of(x)[-spatial:], strict=True)]  # fmt: skip
+        sizes: list[Any] = each(output_size, spatial)
+        own = dims_of(x)[-spatial:]
+        size = [d if s is None else s for s, d in zip(sizes, own, strict=True)]
         return pool(ctx, f"nn.adaptive_{kind}_pool{spatial}d", x, spatial, output_size=size)
 
     return convert
@@ -71,6 +72,12 @@ for _spatial in (1, 2):
     converts(
         f"aten.adaptive_avg_pool{_spatial}d.default", f"aten._adaptive_avg_pool{_spatial}d.default"
     )(_adaptive_pool("avg", _spatial))
+
+
+@converts("aten.adaptive_max_pool2d.default")
+def adaptive_max_pool2d(ctx: Context, x: Value, output_size: Any) -> tuple[Any, None]:
+    """A pool whose indices nothing may read."""
+    return _adaptive_pool("max", 2)(ctx, x, output_size), None
 
 
 @converts("aten.max_pool2d_with_indices.default")

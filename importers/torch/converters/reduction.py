@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from ....dialects.int_expr import IntExpr
 from ..context import Context, Value, axis_of, dims_of, dtype_of
 from ..dtypes import float_of
 from ..registry import Unsupported, converts
@@ -225,36 +224,3 @@ def logsumexp(ctx: Context, x: Value, dim: Dims, keepdim: bool = False) -> Value
     total = _reduced(ctx, "sum", ctx.op("exp", ctx.op("subtract", x, finite)), dim, keepdim)
     kept = ctx.reshape(finite, dims_of(total))
     return ctx.op("add", ctx.op("log", total), kept)
-
-
-@converts("aten.topk.default")
-def topk(
-    ctx: Context, x: Value, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True
-) -> tuple[Value, ...]:
-    """The largest or smallest elements along a dim, and where they are."""
-    if isinstance(k, IntExpr):
-        raise Unsupported("expected a number of elements that is known, got a symbol")
-    values, indices = ctx.fields(
-        ctx.op("topk", x, k=k, axis=dim, ret_type="both", largest=largest, dtype="int64")
-    )
-    return values, indices
-
-
-@converts("aten.sort.default", "aten.sort.stable")
-def sort(
-    ctx: Context, x: Value, *args: Any, dim: int = -1, descending: bool = False,
-    stable: bool | None = None,
-) -> tuple[Value, Value]:  # fmt: skip
-    """The elements along a dim in order, and where they come from."""
-    given = [a for a in args if a is not None]
-    if given and isinstance(given[0], bool):  # `stable`, which the order here always is
-        given = given[1:]
-    dim, descending = (*given, *(dim, descending)[len(given) :])
-    order = ctx.op("argsort", x, axis=dim, descending=descending, dtype="int64")
-    return ctx.op("gather_elements", x, order, axis=axis_of(dim, len(dims_of(x)))), order
-
-
-@converts("aten.argsort.default", "aten.argsort.stable")
-def argsort(ctx: Context, x: Value, *args: Any, **kwargs: Any) -> Value:
-    """Where the elements along a dim come from when they are in order."""
-    return sort(ctx, x, *args, **kwargs)[1]

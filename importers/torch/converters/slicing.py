@@ -64,6 +64,68 @@ def _selected(ctx: Context, x: Value, axis: int, index: IntExpr) -> Value:
     return ctx.op("squeeze", chosen, axis=[axis])
 
 
+@converts("aten.unfold.default", "aten.unfold_copy.default")
+def unfold(ctx: Context, x: Value, dimension: int, size: int, step: int) -> Value:
+    """Windows of `size` elements along a dim, each `step` after the one before, as a last dim."""
+    if not dims_of(x):
+        return ctx.reshape(x, ctx.dims)
+    rank = len(dims_of(x))
+    axis = axis_of(dimension, rank)
+    first = _range(ctx, ZERO, ctx.dims[axis] * step, step)
+    places = ctx.op("add", ctx.op("expand_dims", first, axis=[1]), _range(ctx, ZERO, size))
+    windows = ctx.op("take", x, places, axis=axis)
+    order = [*range(axis + 1), *range(axis + 2, rank + 1), axis + 1]
+    return ctx.permute(windows, order)
+
+
+def _range(ctx: Context, start: Any, end: Any, step: Any = 1) -> Value:
+    return ctx.op("arange", start=start, end=end, step=step, dtype="int64")
+
+
+@converts("aten.diagonal.default", "aten.diagonal_copy.default")
+def diagonal(ctx: Context, x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    """The elements of two dims whose places differ by `offset`, as a last dim."""
+    flat = _matrices(ctx, x, dim1, dim2)
+    return ctx.op("take", flat, _diagonal_places(ctx, x, offset, dim1, dim2), axis=-1)
+
+
+@converts("aten.diagonal_scatter.default")
+def diagonal_scatter(
+    ctx: Context, x: Value, src: Value, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Value:
+    """`x` with `src` on a diagonal of two dims."""
+    flat, rank = _matrices(ctx, x, dim1, dim2), len(dims_of(x))
+    places = _diagonal_places(ctx, x, offset, dim1, dim2, dims_of(src)[-1])
+    places = ctx.broadcast(places, dims_of(src))
+    flat = ctx.op("scatter_elements", flat, places, src, axis=-1)
+    order = _with_last(rank, dim1, dim2)
+    whole = ctx.reshape(flat, [dims_of(x)[a] for a in order])
+    return ctx.permute(whole, [order.index(a) for a in range(rank)])
+
+
+def _with_last(rank: int, dim1: int, dim2: int) -> list[int]:
+    last = [axis_of(d, rank) for d in (dim1, dim2)]
+    return [*(a for a in range(rank) if a not in last), *last]
+
+
+def _matrices(ctx: Context, x: Value, dim1: int, dim2: int) -> Value:
+    """The tensor with two dims as its last one."""
+    turned = ctx.permute(x, _with_last(len(dims_of(x)), dim1, dim2))
+    *batch, rows, columns = dims_of(turned)
+    return ctx.reshape(turned, [*batch, rows * columns])
+
+
+def _diagonal_places(
+    ctx: Context, x: Value, offset: int, dim1: int, dim2: int, length: IntExpr | None = None
+) -> Value:
+    columns = dims_of(x)[dim2]
+    first = IntExpr.of(offset) if offset >= 0 else columns * -offset
+    step = columns + 1
+    count = ctx.dims[-1] if length is None else length
+    steps = ctx.op("multiply", _range(ctx, ZERO, count), ctx.number(step, "int64"))
+    return ctx.op("add", steps, ctx.number(first, "int64"))
+
+
 @converts("aten.unbind.int")
 def unbind(ctx: Context, x: Value, dim: int = 0) -> tuple[Value, ...]:
     """The parts at all places of a dim."""

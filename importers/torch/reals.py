@@ -1,0 +1,56 @@
+"""Floats that PyTorch computes from sizes, such as ``1 / x.shape[0]``, as tensors of rank 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, cast
+
+import sympy  # pyright: ignore[reportMissingTypeStubs]
+import torch
+
+from .context import Context, Value
+from .registry import Unsupported
+
+_BINARY = {
+    "Add": "add",
+    "FloatPow": "power",
+    "FloatTrueDiv": "divide",
+    "IntTrueDiv": "divide",
+    "Max": "maximum",
+    "Min": "minimum",
+    "Mul": "multiply",
+    "Pow": "power",
+    "PowByNatural": "power",
+}
+_UNARY = {f"OpaqueUnaryFn_{n}": n for n in ("cos", "exp", "log", "log2", "sin", "sqrt", "tanh")}
+_CONVERSIONS = ("Identity", "ToFloat")
+
+
+def real(context: Context, value: torch.SymFloat) -> Value:
+    """The number as a float64 tensor of rank 0; raises Unsupported for what has no operator.
+
+    It takes part in promotion as Python's floats do.
+    """
+    found = _real(context, cast(Any, value).node.expr)
+    context.reals.add(found)
+    return found
+
+
+def _real(context: Context, expr: Any) -> Value:
+    name = type(expr).__name__
+    if not expr.free_symbols:
+        return context.number(float(expr), "float64")
+    if name in _CONVERSIONS:
+        return _real(context, expr.args[0])
+    if name in _UNARY:
+        return context.op(_UNARY[name], _real(context, expr.args[0]))
+    if isinstance(expr, sympy.Symbol) or (expr.is_integer and name not in _BINARY):
+        return context.number(context.symbols.expr(expr), "float64")
+    if name not in _BINARY:
+        raise Unsupported(f"expected a number of sizes by arithmetic, got {expr}")
+    return _folded(context, _BINARY[name], [_real(context, a) for a in expr.args])
+
+
+def _folded(context: Context, operator: str, terms: Sequence[Value]) -> Value:
+    return reduce(lambda x, y: context.op(operator, x, y), terms)
