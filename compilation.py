@@ -18,7 +18,6 @@ from .dialects import get_context, tir
 from .dialects.canonical_form import CanonicalForm
 from .dialects.diagnostics import verify
 from .dialects.relax.constant import TensorData
-from .driver import STAGE_NAMES, run_stage
 from .lowering.llvm.interface import module_interface
 from .lowering.llvm.separate import (
     declare_kernel,
@@ -27,7 +26,7 @@ from .lowering.llvm.separate import (
     separable_kernels,
 )
 from .lowering.verify_names import verify_packed_names
-from .pipeline import PASSES, STAGES
+from .pipeline import PASSES, STAGE_NAMES, STAGES, run_stage
 from .runtime.executable import Executable
 
 _PLANNED = STAGE_NAMES.index("rt") + 1

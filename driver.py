@@ -7,13 +7,12 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from .dialects import get_context
 from .dialects.diagnostics import verify
 from .dialects.nesting import SAFE_DEPTH, depth_of, on_deep_stack
-from .pipeline import STAGES, Stage, load_pass
+from .pipeline import STAGE_NAMES, STAGES, Observer, load_pass, run_stage
 
 if TYPE_CHECKING:
     from .backend.target import Target
@@ -21,12 +20,7 @@ if TYPE_CHECKING:
     from .ir.module import IRModule
     from .runtime.executable import Executable
 
-STAGE_NAMES = tuple(stage.name for stage in STAGES)
-
 Result = TypeVar("Result")
-
-Observer = Callable[[str, ModuleOp], None]
-"""Called with the name of each pass that has run and the module after it."""
 
 
 @contextmanager
@@ -39,20 +33,6 @@ def _without_collector() -> Generator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def run_stage(
-    module: ModuleOp, stage: Stage, context: Context, observe: Observer | None = None
-) -> None:
-    """Bring a module, in place, from the stage before to `stage`; it verifies afterwards.
-
-    Raises PassFailedException or Diagnostic with one line where a pass cannot go on.
-    """
-    for name in stage.passes:
-        load_pass(name)().apply(context, module)
-        if observe is not None:
-            observe(name, module)
-    verify(module)
 
 
 def _with_room(module: ModuleOp, work: Callable[[], Result]) -> Result:
@@ -151,6 +131,7 @@ def check_module(module: ModuleOp, executable: Executable | None = None) -> None
 
 def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:
     """Functions of an executable on NumPy arrays, in which bfloat16 is held as its 16 bits."""
+    from .runtime.packed_calls import without_prints
     from .runtime.structure import result_arrays
     from .runtime.tensor import Tensor, from_numpy
 
@@ -167,7 +148,8 @@ def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any
                 return tuple(value(a) for a in cast("tuple[Any, ...]", arg))
             return tensor(arg, next(dtypes)) if hasattr(arg, "shape") else arg
 
-        return result_arrays(callee.spec, callee(*map(value, args)))
+        with without_prints():
+            return result_arrays(callee.spec, callee(*map(value, args)))
 
     return run
 

@@ -5,22 +5,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from .dialects.diagnostics import verify
+
 PASSES: dict[str, str] = {
+    "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
     "convert-to-llvm": ".lowering.llvm.convert:ConvertToLLVMPass",
+    "dead-code-elimination": ".lowering.graph.dead_code:DeadCodeEliminationPass",
+    "decompose-ops-for-inference": (
+        ".lowering.graph.decompose_ops_for_inference:DecomposeOpsForInferencePass"
+    ),
+    "deduplicate-prim-funcs": ".lowering.graph.deduplicate_prim_funcs:DeduplicatePrimFuncsPass",
+    "eliminate-common-subexpr": (
+        ".lowering.graph.eliminate_common_subexpr:EliminateCommonSubexprPass"
+    ),
+    "fold-constant": ".lowering.graph.fold_constant:FoldConstantPass",
+    "fuse-ops": ".lowering.graph.fuse_ops:FuseOpsPass",
+    "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
+    "fuse-tir": ".lowering.graph.fuse_tir:FuseTIRPass",
+    "fuse-transpose-matmul": ".lowering.graph.fuse_transpose_matmul:FuseTransposeMatmulPass",
+    "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "normalize": ".lowering.graph.normalize:NormalizePass",
+    "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
     "promote-buffers": ".lowering.loops.promote_buffers:PromoteBuffersPass",
+    "resolve-shapes": ".lowering.graph.resolve_shapes:ResolveShapesPass",
+    "rewrite-dataflow-reshape": (
+        ".lowering.graph.rewrite_dataflow_reshape:RewriteDataflowReshapePass"
+    ),
     "schedule-default": ".lowering.schedule.default:ScheduleDefaultPass",
     "specialize-prim-funcs": ".lowering.graph.specialize_prim_funcs:SpecializePrimFuncsPass",
+    "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "vectorize-loops": ".lowering.loops.vectorize_loops:VectorizeLoopsPass",
 }
@@ -39,13 +65,39 @@ class Stage:
 
 
 STAGES: tuple[Stage, ...] = (
-    Stage("relax", ("normalize", "cse", "dce")),
-    Stage("tir", ("legalize-ops", "specialize-prim-funcs", "schedule-default")),
+    Stage(
+        "relax",
+        (
+            "lambda-lift",
+            "normalize",
+            "resolve-shapes",
+            "decompose-ops-for-inference",
+            "fuse-transpose-matmul",
+            "pack-weights",
+            "fold-constant",
+            "eliminate-common-subexpr",
+            "dead-code-elimination",
+        ),
+    ),
+    Stage(
+        "tir",
+        (
+            "rewrite-dataflow-reshape",
+            "legalize-ops",
+            "annotate-tir-op-pattern",
+            "fuse-ops",
+            "fuse-tir",
+            "specialize-prim-funcs",
+            "deduplicate-prim-funcs",
+            "schedule-default",
+        ),
+    ),
     Stage("rt", ("convert-relax-to-rt", "lift-workspace", "plan-memory")),
     Stage(
         "loops",
         (
             "convert-tir-to-loops",
+            "split-loops",
             "unroll-loops",
             "vectorize-loops",
             "promote-buffers",
@@ -55,6 +107,10 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage("llvm", ("convert-to-llvm",)),
 )
+STAGE_NAMES = tuple(stage.name for stage in STAGES)
+
+Observer = Callable[[str, ModuleOp], None]
+"""Called with the name of each pass that has run and the module after it."""
 
 
 def load_pass(name: str) -> type[ModulePass]:
@@ -67,3 +123,17 @@ def load_pass(name: str) -> type[ModulePass]:
         raise ValueError(f"expected a pass ({', '.join(sorted(PASSES))}), got '{name}'")
     module, attribute = PASSES[name].split(":")
     return getattr(import_module(module, __package__), attribute)
+
+
+def run_stage(
+    module: ModuleOp, stage: Stage, context: Context, observe: Observer | None = None
+) -> None:
+    """Bring a module, in place, from the stage before to `stage`; it verifies afterwards.
+
+    Raises PassFailedException or Diagnostic with one line where a pass cannot go on.
+    """
+    for name in stage.passes:
+        load_pass(name)().apply(context, module)
+        if observe is not None:
+            observe(name, module)
+    verify(module)

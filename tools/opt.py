@@ -22,10 +22,8 @@ from ..dialects import EXTENDED
 from ..dialects.diagnostics import verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
-from ..pipeline import STAGES
+from ..pipeline import STAGE_NAMES, STAGES
 from .located_parser import parse_ir
-
-STAGE_NAMES = [stage.name for stage in STAGES]
 
 
 class UsageError(Exception):
