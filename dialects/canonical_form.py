@@ -103,7 +103,8 @@ class CanonicalForm:
                 self._clock += 1
 
     def _is_expression(self, op: Operation) -> bool:
-        return isinstance(op, ConstantOp) or (self._in_prim_func and is_expression(op))
+        is_scalar = self._in_prim_func and is_expression(op)
+        return op in self._inside and (is_scalar or isinstance(op, ConstantOp))
 
     def _statement(self, op: Operation) -> None:
         if isinstance(op, ModuleOp):
@@ -151,8 +152,10 @@ class CanonicalForm:
             ),
         )
         for region in op.regions:
+            self._clock += 1  # a load in a loop is another one than that in front of it
             for block in region.blocks:
                 self._block(block)
+            self.tokens.append(Token(self._path, f"the end of {op.name}", ()))
         for result in op.results:
             self._define(result)
 
@@ -179,9 +182,7 @@ class CanonicalForm:
         if value in self._numbers:
             return IntExpr.of(Arg(self._numbers[value]))
         owner = value.owner
-        if not (isinstance(owner, Operation) and owner in self._inside):
-            return IntExpr.of(Arg(self._free(value)))
-        if not self._is_expression(owner):
+        if not isinstance(owner, Operation) or not self._is_expression(owner):
             return IntExpr.of(Arg(self._free(value)))
         if isinstance(owner, ApplyOp):
             return self._expr(owner.expr.data, owner.operands)
@@ -209,9 +210,8 @@ class CanonicalForm:
         return self._interned[key]
 
     def _free(self, value: SSAValue) -> int:
-        identity = 0 if self._map_free_vars else id(value)
         facts: tuple[tuple[str, Fact], ...] = (
-            ("identity", identity),
+            ("identity", 0 if self._map_free_vars else id(value)),
             ("type", self._attribute(value.type, ())),
         )
         self.tokens.append(Token(self._path, "a value from outside", facts))

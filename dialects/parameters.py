@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import BlockArgument
+from xdsl.irdl import IRDLOperation, prop_def, region_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+
+
+class FunctionOp(IRDLOperation, ABC):
+    """A function with a name for each parameter."""
+
+    param_names = prop_def(ArrayAttr[StringAttr])
+    body = region_def("single_block")
+
+    @property
+    def params(self) -> tuple[BlockArgument, ...]:
+        """The parameters."""
+        return tuple(self.body.block.args)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters' names."""
+        return tuple(n.data for n in self.param_names.data)
+
+    def verify_parameters(self) -> None:
+        """There must be one name for each parameter, and no name twice."""
+        names, params = self.names, self.params
+        if len(names) != len(params):
+            raise VerifyException(f"expected {len(params)} parameter names, got {len(names)}")
+        if len(set(names)) != len(names):
+            raise VerifyException(f"expected distinct parameter names, got {', '.join(names)}")
 
 
 def parse_parameters(parser: Parser) -> tuple[list[Parser.Argument], list[str]]:
@@ -43,11 +71,3 @@ def print_text(printer: Printer, text: str) -> None:
 def value_hint(name: str) -> str | None:
     """The SSA name of a value that users call `name`; none where the IR's text cannot have it."""
     return name if name.isascii() else None
-
-
-def verify_parameter_names(names: Sequence[str], params: Sequence[BlockArgument]) -> None:
-    """There must be one name for each parameter, and no name twice."""
-    if len(names) != len(params):
-        raise VerifyException(f"expected {len(params)} parameter names, got {len(names)}")
-    if len(set(names)) != len(names):
-        raise VerifyException(f"expected distinct parameter names, got {', '.join(names)}")

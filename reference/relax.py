@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.ir import Block, Operation
@@ -68,7 +69,8 @@ def _call(graph: Graph, op: relax.CallOp) -> None:
         )
     args = [graph.values[v] for v in op.args]
     with graph.session.nested_call(op.callee_name) as run:
-        graph.values[op.result] = run(lambda: run_graph(graph.session, callee, args))
+        found = run(lambda: run_graph(graph.session, callee, args))
+    graph.values[op.result] = _in_own_memory(found)
 
 
 def _if(graph: Graph, op: relax.IfOp) -> None:
@@ -78,7 +80,14 @@ def _if(graph: Graph, op: relax.IfOp) -> None:
     symbols, graph.symbols = graph.symbols, dict(graph.symbols)
     _run_block(graph, block)
     graph.symbols = symbols
-    graph.values[op.result] = graph.values[value]
+    graph.values[op.result] = _in_own_memory(graph.values[value])
+
+
+def _in_own_memory(value: GraphValue) -> GraphValue:
+    """The value of a branch or a call: what writes it writes nothing that was there before."""
+    if isinstance(value, tuple):
+        return tuple(_in_own_memory(v) for v in cast("tuple[GraphValue, ...]", value))
+    return replace(value, array=value.array.copy()) if isinstance(value, Buffer) else value
 
 
 def _local_func(graph: Graph, op: relax.LocalFuncOp) -> None:
@@ -98,7 +107,7 @@ def _local_func(graph: Graph, op: relax.LocalFuncOp) -> None:
 
 def _invoke(graph: Graph, op: relax.InvokeOp) -> None:
     call = cast(Callable[..., GraphValue], graph.values[op.callee])
-    graph.values[op.result] = call([graph.values[v] for v in op.args])
+    graph.values[op.result] = _in_own_memory(call([graph.values[v] for v in op.args]))
 
 
 def _match_cast(graph: Graph, op: relax.MatchCastOp) -> None:

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from .dtype import dtype_info
+from .layout import Layout
 from .signature import Dim, FunctionSpec, ParamSpec, dim_text, evaluate_dim, shape_text
 from .structure import Size
-from .tensor import Layout, Tensor, as_tensor
+from .tensor import Tensor, as_tensor
 
 
 class Plan(NamedTuple):

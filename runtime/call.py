@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .arguments import Plan, bind_arguments, make_plan, overlapping, stage, to_tensor
-from .callback import CALLBACK_ADDRESS, CallState, Lease
+from .callback import CALLBACK_ADDRESS, CallState, Lease, ReadOnlyMemory
 from .memory import ArenaPool, Storage
 from .signature import FunctionSpec, Signature
 from .structure import Size, put_together, take_apart
@@ -35,7 +35,7 @@ class CompiledFunction:
     the program has tuples, shapes or integers as parameters or results, they are Python's.
     Strided arguments are copied in, and back if written. Raises TypeError or ValueError naming the
     argument, whatever a callback raised, ValueError for a failed run-time check, and MemoryError.
-    `owners` are kept alive with it: the native code and its constants.
+    `owners` are kept alive with it: the native code and its constants, which callbacks only read.
     """
 
     def __init__(
@@ -45,11 +45,13 @@ class CompiledFunction:
         constants_table: int,
         arenas: ArenaPool,
         owners: object,
+        constants: ReadOnlyMemory,
     ) -> None:
         self.spec = spec
         self._owners = owners
         self._entry = _Entry(address)
         self._constants_table = constants_table
+        self._constants = constants
         self._arenas = arenas
         self._arity = len(spec.params)
         self._signature = spec.signature
@@ -146,7 +148,7 @@ class CompiledFunction:
         arena: Storage | None,
         symbols: Sequence[int],
     ) -> None:
-        lease = Lease(arena, self._arenas, args, results)
+        lease = Lease(arena, self._arenas, args, results, self._constants)
         with CallState(self.spec.packed_sites, lease) as state:
             words = self._fill_words(state.token, arena, args, results, symbols)
             ctx = ctypes.addressof(words)

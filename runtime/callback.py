@@ -10,12 +10,14 @@ import ctypes
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 
+from .layout import Layout
 from .memory import ArenaPool, Storage
 from .packed_calls import run_site
 from .signature import PackedSite
-from .tensor import Layout, Tensor
+from .tensor import Tensor
 
 TAKE_SITE, GIVE_SITE = -1, -2
 """Sites at which native code takes memory for a nested call, and gives it back.
@@ -41,6 +43,21 @@ class NestedMemory:
         self._pool.give(self.storage)
 
 
+class ReadOnlyMemory:
+    """The memory of tensors that callbacks may read only, such as the constants of a module."""
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self, tensors: Iterable[Tensor]) -> None:
+        ranges = sorted((t.address, t.address + t.layout.nbytes) for t in tensors)
+        self._starts = [start for start, _ in ranges]
+        self._ends = list(itertools.accumulate((end for _, end in ranges), max))
+
+    def __contains__(self, address: int) -> bool:
+        position = bisect_right(self._starts, address)
+        return position > 0 and address < self._ends[position - 1]
+
+
 class Lease:
     """The memory that one call lends to callbacks: arguments, results and the arena.
 
@@ -48,7 +65,7 @@ class Lease:
     has ended *and* no such tensor is left, so one that a callback keeps stays valid.
     """
 
-    __slots__ = ("_arena", "_kept", "_nested", "_pool", "_read_only")
+    __slots__ = ("_arena", "_constants", "_kept", "_nested", "_pool", "_read_only")
 
     def __init__(
         self,
@@ -56,18 +73,18 @@ class Lease:
         pool: ArenaPool,
         args: Sequence[Tensor],
         results: Sequence[Tensor],
+        constants: ReadOnlyMemory,
     ) -> None:
         self._arena = arena
+        self._constants = constants
         self._pool = pool
         self._kept = (args, results)
         self._nested: dict[int, NestedMemory] = {}
-        self._read_only = [
-            (a.address, a.address + a.layout.nbytes) for a in args if not a.layout.writable
-        ]
+        self._read_only = ReadOnlyMemory(a for a in args if not a.layout.writable)
 
     def tensor(self, address: int, dtype: str, shape: tuple[int, ...]) -> Tensor:
-        """A view of lent memory, read-only where it is the user's read-only argument."""
-        writable = not any(low <= address < high for low, high in self._read_only)
+        """A view of lent memory, read-only where it is a constant or a read-only argument."""
+        writable = address not in self._read_only and address not in self._constants
         owner = next((m for m in reversed(self._nested.values()) if address in m), self)
         return Tensor(address, Layout(shape, dtype, None, writable), owner)
 

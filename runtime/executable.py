@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from .call import CompiledFunction
+from .callback import ReadOnlyMemory
 from .device import Device
 from .memory import ArenaPool
 from .native import NativeCode
@@ -50,6 +51,7 @@ class Executable:
         self._table = ctypes.addressof(table)
         self._owners = (library, self.constants, table)
         self._arenas = ArenaPool()
+        self._read_only = ReadOnlyMemory(self.constants)
         self._specs = {spec.name: spec for spec in functions}
         self._functions: dict[str, CompiledFunction] = {}
         self.entry_name = "main" if "main" in self._specs else next(iter(self._specs), "")
@@ -64,7 +66,9 @@ class Executable:
         if found is None:
             spec = self._specs[name]
             address = self.library.address(spec.entry)
-            made = CompiledFunction(spec, address, self._table, self._arenas, self._owners)
+            made = CompiledFunction(
+                spec, address, self._table, self._arenas, self._owners, self._read_only
+            )
             found = self._functions.setdefault(name, made)
         return found
 

@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .dtype import dtype_info
+from .layout import Layout
 from .native import Machine, NativeCode
 from .package import Package, PackageError, Part, write_package
 from .signature import FunctionSpec
-from .tensor import Layout, Tensor, from_numpy
+from .tensor import Tensor, from_numpy
 
 if TYPE_CHECKING:
     from .executable import Executable

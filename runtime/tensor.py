@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -16,33 +16,11 @@ from .dtype import (
     dtype_of_numpy,
     float32_to_bfloat16,
 )
+from .layout import ArrayInterface, Layout
 from .memory import Storage, buffer_address
 from .torch_view import torch_memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-
-
-class Layout(NamedTuple):
-    """All of a tensor but its memory; equal layouts are interchangeable in a call.
-
-    `strides` are in bytes, None where C-contiguous. `aligned` memory suits the element type.
-    """
-
-    shape: tuple[int, ...]
-    dtype: str
-    strides: tuple[int, ...] | None = None
-    writable: bool = True
-    aligned: bool = True
-
-    @property
-    def packed(self) -> bool:
-        """Whether native code can use the memory as it is."""
-        return self.strides is None and self.aligned
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return prod(self.shape) * dtype_info(self.dtype).itemsize
 
 
 class Tensor:
@@ -91,7 +69,7 @@ class Tensor:
 
     def view(self) -> AnyArray:
         """The memory as a NumPy array, without a copy; bfloat16 appears as its uint16 bits."""
-        return np.asarray(_ArrayInterface(self))
+        return np.asarray(ArrayInterface(self.address, self.layout, self.owner))
 
     def numpy(self) -> AnyArray:
         """The values as a new NumPy array; bfloat16 becomes float32, which holds it exactly."""
@@ -184,23 +162,6 @@ class Tensor:
 
 
 NDArray = Tensor
-
-
-class _ArrayInterface:
-    """Lets NumPy make an array over a tensor's memory that keeps the memory's owner alive."""
-
-    __slots__ = ("__array_interface__", "_owner")
-
-    def __init__(self, tensor: Tensor) -> None:
-        shape, dtype, strides, writable, _ = tensor.layout
-        self._owner = tensor.owner
-        self.__array_interface__ = {
-            "version": 3,
-            "data": (tensor.address, not writable),
-            "shape": shape,
-            "strides": strides,
-            "typestr": dtype_info(dtype).storage.str,
-        }
 
 
 def empty(

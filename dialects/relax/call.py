@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -43,8 +44,42 @@ def verify_outputs(type_: Attribute, op_name: str) -> None:
             )
 
 
+class SymbolCallOp(IRDLOperation, ABC):
+    """A call of a function of the module."""
+
+    callee = prop_def(FlatSymbolRefAttr)
+    args = var_operand_def()
+    result = result_def()
+
+    @property
+    def callee_name(self) -> str:
+        """Name of the function."""
+        return self.callee.root_reference.data
+
+
+class NamedCallOp(IRDLOperation, ABC):
+    """A call of a function by a name that need not be in the module."""
+
+    callee = prop_def(StringAttr)
+    args = var_operand_def()
+    result = result_def()
+    assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, $result)"
+
+    def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute):
+        super().__init__(
+            operands=[list(args)],
+            properties={"callee": StringAttr(callee)},
+            result_types=[result_type],
+        )
+
+    @property
+    def callee_name(self) -> str:
+        """Name of the function."""
+        return self.callee.data
+
+
 @irdl_op_definition
-class CallTIROp(IRDLOperation):
+class CallTIROp(SymbolCallOp):
     """Call a PrimFunc of the module, which writes tensors that this op allocates.
 
     ``%y = relax.call_tir @relu0(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>``;
@@ -53,10 +88,7 @@ class CallTIROp(IRDLOperation):
     """
 
     name = "relax.call_tir"
-    callee = prop_def(FlatSymbolRefAttr)
-    args = var_operand_def()
     tir_vars = opt_prop_def(ArrayAttr[ExprAttr])
-    result = result_def()
     traits = traits_def(Pure())
     assembly_format = (
         "$callee `(` $args `)` (`vars` $tir_vars^)? attr-dict `:` functional-type($args, $result)"
@@ -75,40 +107,19 @@ class CallTIROp(IRDLOperation):
             result_types=[result_type],
         )
 
-    @property
-    def callee_name(self) -> str:
-        """Name of the PrimFunc."""
-        return self.callee.root_reference.data
-
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)
 
 
 @irdl_op_definition
-class CallDPSPackedOp(IRDLOperation):
+class CallDPSPackedOp(NamedCallOp):
     """Call by name in destination-passing style: a PrimFunc of the module, else from the registry.
 
     ``%y = relax.call_dps_packed "env.relu"(%x) : (…) -> …``; TVM's ``R.call_dps_packed``.
     """
 
     name = "relax.call_dps_packed"
-    callee = prop_def(StringAttr)
-    args = var_operand_def()
-    result = result_def()
     traits = traits_def(Pure())
-    assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, $result)"
-
-    def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute):
-        super().__init__(
-            operands=[list(args)],
-            properties={"callee": StringAttr(callee)},
-            result_types=[result_type],
-        )
-
-    @property
-    def callee_name(self) -> str:
-        """Name of the PrimFunc or of the registered function."""
-        return self.callee.data
 
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)
@@ -136,16 +147,13 @@ def _callee_of(call: Operation) -> Operation | None:
 
 
 @irdl_op_definition
-class CallOp(IRDLOperation):
+class CallOp(SymbolCallOp):
     """Call a graph function of the module: ``%y = relax.call @fused(%x) : (…) -> …``.
 
     It has the effects of the function.
     """
 
     name = "relax.call"
-    callee = prop_def(FlatSymbolRefAttr)
-    args = var_operand_def()
-    result = result_def()
     traits = traits_def(CalleeEffect())
     assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, $result)"
 
@@ -156,14 +164,9 @@ class CallOp(IRDLOperation):
             result_types=[result_type],
         )
 
-    @property
-    def callee_name(self) -> str:
-        """Name of the function."""
-        return self.callee.root_reference.data
-
 
 @irdl_op_definition
-class CallPackedOp(IRDLOperation):
+class CallPackedOp(NamedCallOp):
     """Call a registered function for its effects, in program order.
 
     ``relax.call_packed "log"(%x) : (…) -> …``. TVM's ``R.call_packed``; the function may read and
@@ -171,17 +174,6 @@ class CallPackedOp(IRDLOperation):
     """
 
     name = "relax.call_packed"
-    callee = prop_def(StringAttr)
-    args = var_operand_def()
-    result = result_def()
-    assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, $result)"
-
-    def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute):
-        super().__init__(
-            operands=[list(args)],
-            properties={"callee": StringAttr(callee)},
-            result_types=[result_type],
-        )
 
 
 @irdl_op_definition

@@ -7,20 +7,16 @@ from collections.abc import Set as AbstractSet
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    FlatSymbolRefAttr,
     FunctionType,
     IntAttr,
     SymbolRefAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     opt_prop_def,
     prop_def,
-    result_def,
     traits_def,
-    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -29,12 +25,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..nesting import operations_in
 from ..sym import ExprAttr, expr_array, exprs_of, parse_expr
-from .call import verify_outputs
+from .call import SymbolCallOp, verify_outputs
 from .types import TensorType, tensors_in
 
 
 @irdl_op_definition
-class CallTIRInplaceOp(IRDLOperation):
+class CallTIRInplaceOp(SymbolCallOp):
     """Call a PrimFunc that changes some of its arguments, which hold outputs afterwards.
 
     ``%y = relax.call_tir_inplace @relu_(%x) inplace [0] : (…) -> …``; TVM's
@@ -43,11 +39,8 @@ class CallTIRInplaceOp(IRDLOperation):
     """
 
     name = "relax.call_tir_inplace"
-    callee = prop_def(FlatSymbolRefAttr)
-    args = var_operand_def()
     inplace_indices = prop_def(ArrayAttr[IntAttr])
     tir_vars = opt_prop_def(ArrayAttr[ExprAttr])
-    result = result_def()
     traits = traits_def(Pure())
 
     def __init__(
@@ -67,11 +60,6 @@ class CallTIRInplaceOp(IRDLOperation):
             },
             result_types=[result_type],
         )
-
-    @property
-    def callee_name(self) -> str:
-        """Name of the PrimFunc."""
-        return self.callee.root_reference.data
 
     @property
     def positions(self) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import cast
@@ -9,7 +10,6 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr
 from xdsl.ir import (
     Attribute,
-    BlockArgument,
     Operation,
     ParametrizedAttribute,
     Region,
@@ -23,7 +23,6 @@ from xdsl.irdl import (
     operand_def,
     param_def,
     prop_def,
-    region_def,
     result_def,
     traits_def,
     var_operand_def,
@@ -33,7 +32,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..parameters import parse_parameters, print_parameters, verify_parameter_names
+from ..parameters import FunctionOp, parse_parameters, print_parameters
 from .type_relations import says_less
 
 
@@ -77,8 +76,19 @@ class FuncType(ParametrizedAttribute, TypeAttribute):
             printer.print_attribute(self.result)
 
 
+class GraphFunctionOp(FunctionOp, ABC):
+    """A function that returns a value of the graph."""
+
+    @property
+    def returned(self) -> SSAValue:
+        """The value the function returns."""
+        last = self.body.block.last_op
+        assert last is not None
+        return last.operands[0]
+
+
 @irdl_op_definition
-class LocalFuncOp(IRDLOperation):
+class LocalFuncOp(GraphFunctionOp):
     """A function inside of another one, whose values it may use.
 
     ``%f = relax.local_func @inner(%a: T) -> T { … relax.return … }``; it has the effects of its
@@ -87,9 +97,7 @@ class LocalFuncOp(IRDLOperation):
 
     name = "relax.local_func"
     func_name = prop_def(StringAttr)
-    param_names = prop_def(ArrayAttr[StringAttr])
     result = result_def(FuncType)
-    body = region_def("single_block")
     traits = traits_def(Pure())
 
     def __init__(
@@ -110,25 +118,8 @@ class LocalFuncOp(IRDLOperation):
             regions=[body],
         )
 
-    @property
-    def params(self) -> tuple[BlockArgument, ...]:
-        """The parameters."""
-        return tuple(self.body.block.args)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The parameters' names."""
-        return tuple(n.data for n in self.param_names.data)
-
-    @property
-    def returned(self) -> SSAValue:
-        """The value the function returns."""
-        last = self.body.block.last_op
-        assert last is not None
-        return last.operands[0]
-
     def verify_(self) -> None:
-        verify_parameter_names(self.names, self.params)
+        self.verify_parameters()
         last = self.body.block.last_op
         if last is None or last.name != "relax.return":
             raise VerifyException("expected a local function to end with 'relax.return'")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -30,9 +30,9 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ..parameters import parse_parameters, print_parameters, verify_parameter_names
+from ..parameters import parse_parameters, print_parameters
 from .call import AllocTensorOp
-from .closure import LocalFuncOp
+from .closure import GraphFunctionOp, LocalFuncOp
 from .control import IfOp
 from .symbols import determined_symbols, undeclared_symbol
 from .type_relations import says_less
@@ -41,7 +41,7 @@ from .values import MatchCastOp
 
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(GraphFunctionOp):
     """A graph function.
 
     ``relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> { … }``. TVM's
@@ -52,12 +52,10 @@ class FuncOp(IRDLOperation):
 
     name = "relax.func"
     sym_name = prop_def(StringAttr)
-    param_names = prop_def(ArrayAttr[StringAttr])
     result_type = prop_def(Attribute)
     impure = opt_prop_def(UnitAttr)
     private = opt_prop_def(UnitAttr)
     attrs = opt_prop_def(DictionaryAttr)
-    body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
 
     def __init__(
@@ -82,29 +80,12 @@ class FuncOp(IRDLOperation):
             regions=[body],
         )
 
-    @property
-    def params(self) -> tuple[BlockArgument, ...]:
-        """The parameters."""
-        return tuple(self.body.block.args)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The parameters' names."""
-        return tuple(n.data for n in self.param_names.data)
-
-    @property
-    def returned(self) -> SSAValue:
-        """The value the function returns."""
-        last = self.body.block.last_op
-        assert isinstance(last, ReturnOp)
-        return last.value
-
     def declared_symbols(self) -> list[str]:
         """Symbols that a parameter determines, in order of first appearance."""
         return determined_symbols(p.type for p in self.params)
 
     def verify_(self) -> None:
-        verify_parameter_names(self.names, self.params)
+        self.verify_parameters()
         last = self.body.block.last_op
         if not isinstance(last, ReturnOp):
             raise VerifyException("expected a function to end with 'relax.return'")

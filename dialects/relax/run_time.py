@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from string import Formatter
 
 from xdsl.dialects.builtin import StringAttr, TupleType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -19,7 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from .call import verify_outputs
+from .call import NamedCallOp, verify_outputs
 from .control import is_condition
 from .types import TensorType
 
@@ -95,25 +95,14 @@ class AssertOp(IRDLOperation):
 
 
 @irdl_op_definition
-class CallPurePackedOp(IRDLOperation):
+class CallPurePackedOp(NamedCallOp):
     """Call a registered function for its result, a tensor or a tuple of tensors.
 
     ``%y = relax.call_pure_packed "env.relu"(%x) : (…) -> …``; TVM's ``R.call_pure_packed``.
     """
 
     name = "relax.call_pure_packed"
-    callee = prop_def(StringAttr)
-    args = var_operand_def()
-    result = result_def()
     traits = traits_def(Pure())
-    assembly_format = "$callee `(` $args `)` attr-dict `:` functional-type($args, $result)"
-
-    def __init__(self, callee: str, args: Sequence[SSAValue], result_type: Attribute):
-        super().__init__(
-            operands=[list(args)],
-            properties={"callee": StringAttr(callee)},
-            result_types=[result_type],
-        )
 
     def verify_(self) -> None:
         verify_outputs(self.result.type, self.name)

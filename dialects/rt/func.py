@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -19,7 +19,6 @@ from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
-    region_def,
     traits_def,
 )
 from xdsl.parser import Parser
@@ -36,10 +35,10 @@ from xdsl.utils.exceptions import VerifyException
 from ..int_expr import Sym, symbol_text
 from ..nesting import operations_in
 from ..parameters import (
+    FunctionOp,
     parse_parameters,
     print_parameters,
     print_text,
-    verify_parameter_names,
 )
 from ..relax.symbols import determined_symbols
 from ..relax.types import tensors_in
@@ -47,9 +46,31 @@ from ..sym import parse_symbol
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
 
+_T = TypeVar("_T")
+
+
+def _parse_listed(parser: Parser, keyword: str, parse_item: Callable[[], _T]) -> list[_T]:
+    """Parse ``keyword [item, …]`` if it is there."""
+    if not parser.parse_optional_keyword(keyword):
+        return []
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_item)
+
+
+def _parse_signature(parser: Parser) -> tuple[Sequence[str], FunctionType] | None:
+    """Parse ``signature ("name", …) : (…) -> (…)`` if it is there."""
+    if not parser.parse_optional_keyword("signature"):
+        return None
+    names = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_str_literal)
+    parser.parse_punctuation(":")
+    position = parser.pos
+    type_ = parser.parse_type()
+    if not isinstance(type_, FunctionType):
+        parser.raise_error(f"expected a function type, got {type_}", position)
+    return names, type_
+
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(FunctionOp):
     """A function of the executable: parameters first, then the memory of `num_results` results.
 
     ``rt.func @main(%x: !tir.buffer<[1, n], f32>, %y: !tir.buffer<[1, n], f32>) results 1 { … }``.
@@ -63,7 +84,6 @@ class FuncOp(IRDLOperation):
 
     name = "rt.func"
     sym_name = prop_def(StringAttr)
-    param_names = prop_def(ArrayAttr[StringAttr])
     num_results = prop_def(IntAttr)
     returns_tuple = opt_prop_def(UnitAttr)
     private = opt_prop_def(UnitAttr)
@@ -72,7 +92,6 @@ class FuncOp(IRDLOperation):
     symbols = opt_prop_def(ArrayAttr[StringAttr])
     signature = opt_prop_def(FunctionType)
     signature_names = opt_prop_def(ArrayAttr[StringAttr])
-    body = region_def("single_block")
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
 
     def __init__(
@@ -120,11 +139,6 @@ class FuncOp(IRDLOperation):
         return self.args[len(self.args) - self.num_results.data :]
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The parameters' names."""
-        return tuple(n.data for n in self.param_names.data)
-
-    @property
     def symbol_names(self) -> tuple[str, ...]:
         """The symbols that no parameter in memory determines."""
         return () if self.symbols is None else tuple(s.data for s in self.symbols.data)
@@ -151,7 +165,7 @@ class FuncOp(IRDLOperation):
             raise VerifyException(
                 f"expected at most {len(self.args)} results, got {self.num_results.data}"
             )
-        verify_parameter_names(self.names, self.params)
+        self.verify_parameters()
         for index in self.written.data:
             if not 0 <= index.data < len(self.params):
                 raise VerifyException(
@@ -200,27 +214,9 @@ class FuncOp(IRDLOperation):
         if parser.parse_optional_keyword("results"):
             is_tuple = parser.parse_optional_keyword("tuple") is not None
             results = parser.parse_integer()
-        written: Sequence[int] = ()
-        if parser.parse_optional_keyword("written"):
-            written = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, parser.parse_integer
-            )
-        symbols: Sequence[str] = ()
-        if parser.parse_optional_keyword("symbols"):
-            symbols = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: parse_symbol(parser)
-            )
-        signature = None
-        if parser.parse_optional_keyword("signature"):
-            own = parser.parse_comma_separated_list(
-                parser.Delimiter.PAREN, parser.parse_str_literal
-            )
-            parser.parse_punctuation(":")
-            position = parser.pos
-            type_ = parser.parse_type()
-            if not isinstance(type_, FunctionType):
-                parser.raise_error(f"expected a function type, got {type_}", position)
-            signature = (own, type_)
+        written = _parse_listed(parser, "written", parser.parse_integer)
+        symbols = _parse_listed(parser, "symbols", lambda: parse_symbol(parser))
+        signature = _parse_signature(parser)
         return FuncOp(
             name,
             names[: len(args) - results],

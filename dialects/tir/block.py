@@ -28,6 +28,17 @@ from .block_attributes import Axis, AxisAttr, BoundAttr, BufferRegion, RegionAtt
 from .types import BufferType
 
 
+def _expressions(
+    axes: Sequence[Axis],
+    predicates: Sequence[tuple[IntExpr, IntExpr]],
+    regions: Sequence[BufferRegion],
+) -> list[IntExpr]:
+    """Every expression of a block, in the order in which its properties have them."""
+    found = [e for axis in axes for e in (axis.min, axis.extent, axis.binding)]
+    found += [e for bound in predicates for e in bound]
+    return found + [e for r in regions for e in (*r.mins, *r.extents)]
+
+
 @irdl_op_definition
 class BlockOp(IRDLOperation):
     """A unit of computation with axes bound to loop variables; TVM's ``SBlock`` with its realize.
@@ -64,41 +75,29 @@ class BlockOp(IRDLOperation):
         annotations: DictionaryAttr | None = None,
     ) -> BlockOp:
         """Build a block; expressions number operands as positions in `values`, axes included."""
-        flat: list[IntExpr] = []
-        for axis in axes:
-            flat += [axis.min, axis.extent, axis.binding]
-        for lhs, rhs in predicates:
-            flat += [lhs, rhs]
-        for region in (*reads, *writes):
-            flat += [*region.mins, *region.extents]
-        args = body.block.args
-        operands, packed = pack_after(args, flat, values)
+        flat = _expressions(axes, predicates, [*reads, *writes])
+        operands, packed = pack_after(body.block.args, flat, values)
         take = iter(packed).__next__
         triples = [(take(), take(), take()) for _ in axes]
         bounds = [BoundAttr(ExprAttr(take()), ExprAttr(take())) for _ in predicates]
 
-        def regions(group: Sequence[BufferRegion]) -> ArrayAttr[RegionAttr]:
-            return ArrayAttr(
-                [
-                    RegionAttr.of([take() for _ in r.mins], [take() for _ in r.extents])
-                    for r in group
-                ]
-            )
+        def region(r: BufferRegion) -> RegionAttr:
+            return RegionAttr.of([take() for _ in r.mins], [take() for _ in r.extents])
+
+        kept = [
+            AxisAttr(StringAttr(a.kind), ExprAttr(lower), ExprAttr(extent))
+            for a, (lower, extent, _) in zip(axes, triples, strict=True)
+        ]
 
         return BlockOp(
             operands=[operands, [r.buffer for r in reads], [r.buffer for r in writes]],
             properties={
                 "block_name": StringAttr(name),
-                "axes": ArrayAttr(
-                    [
-                        AxisAttr(StringAttr(a.kind), ExprAttr(lower), ExprAttr(extent))
-                        for a, (lower, extent, _) in zip(axes, triples, strict=True)
-                    ]
-                ),
+                "axes": ArrayAttr(kept),
                 "bindings": expr_array([binding for _, _, binding in triples]),
                 "predicates": ArrayAttr(bounds),
-                "reads": regions(reads),
-                "writes": regions(writes),
+                "reads": ArrayAttr([region(r) for r in reads]),
+                "writes": ArrayAttr([region(r) for r in writes]),
                 "annotations": annotations,
             },
             regions=[body],

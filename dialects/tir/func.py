@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerType, StringAttr
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -14,7 +14,6 @@ from xdsl.irdl import (
     opt_prop_def,
     opt_result_def,
     prop_def,
-    region_def,
     traits_def,
     var_operand_def,
 )
@@ -26,13 +25,13 @@ from xdsl.utils.exceptions import VerifyException
 from ..dtypes import is_element_type, value_type
 from ..int_expr import IntExpr, Sym
 from ..nesting import operations_in
-from ..parameters import parse_parameters, print_parameters, verify_parameter_names
+from ..parameters import FunctionOp, parse_parameters, print_parameters
 from ..sym import ExprAttr
 from .types import BufferType
 
 
 @irdl_op_definition
-class PrimFuncOp(IRDLOperation):
+class PrimFuncOp(FunctionOp):
     """A function on buffers in destination-passing style; TVM's ``tir.PrimFunc``.
 
     ``tir.prim_func @relu(%X: !tir.buffer<[1, n], f32>, %Y: !tir.buffer<[1, n], f32>) { … }``.
@@ -44,9 +43,7 @@ class PrimFuncOp(IRDLOperation):
 
     name = "tir.prim_func"
     sym_name = prop_def(StringAttr)
-    param_names = prop_def(ArrayAttr[StringAttr])
     attrs = opt_prop_def(DictionaryAttr)
-    body = region_def("single_block")
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
 
     def __init__(
@@ -65,16 +62,6 @@ class PrimFuncOp(IRDLOperation):
             regions=[body],
         )
 
-    @property
-    def params(self) -> tuple[BlockArgument, ...]:
-        """The parameters: buffers and scalars."""
-        return tuple(self.body.block.args)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The parameters' names."""
-        return tuple(n.data for n in self.param_names.data)
-
     def declared_symbols(self) -> list[str]:
         """Symbols that a parameter determines, in order of first appearance."""
         found: dict[str, None] = {}
@@ -92,7 +79,7 @@ class PrimFuncOp(IRDLOperation):
         return None if self.attrs is None else self.attrs.data.get(key)
 
     def verify_(self) -> None:
-        verify_parameter_names(self.names, self.params)
+        self.verify_parameters()
         for name, param in zip(self.names, self.params, strict=True):
             if not (
                 isinstance(param.type, BufferType | IndexType)

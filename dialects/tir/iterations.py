@@ -73,7 +73,7 @@ class _Block(NamedTuple):
     """A block: its predicates, and what its axes are bound to."""
 
     bounds: list[tuple[IntExpr, IntExpr]]
-    bindings: list[tuple[SSAValue, IntExpr]]
+    bindings: Sequence[tuple[SSAValue, IntExpr]]
     operands: Sequence[SSAValue]
 
     def runs(self, iteration: Iteration) -> bool:
@@ -89,7 +89,7 @@ class _Block(NamedTuple):
 class _Init(NamedTuple):
     """A `tir.init`: the reduction axes of its block, and their first values."""
 
-    firsts: list[tuple[SSAValue, IntExpr]]
+    firsts: Sequence[tuple[SSAValue, IntExpr]]
     operands: Sequence[SSAValue]
 
     def runs(self, iteration: Iteration) -> bool:

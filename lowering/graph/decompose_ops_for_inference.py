@@ -41,6 +41,7 @@ from ...dialects.relax.operators.batch_norm import BatchNormOp
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.elementwise import AddOp
 from .fold_constant import is_computed_from_constants
+from .written import Written, touches, written_values
 
 WIDE = ("float32", "float64")
 
@@ -97,25 +98,44 @@ class DropStatistics(RewritePattern):
             rewriter.replace(op, [], [(norm.moving_mean, norm.moving_var)[op.index.data - 1]])
 
 
+@dataclass
 class DecomposeBatchNorm(RewritePattern):
-    """The result of a batch normalisation as a product and a sum, or a scaled convolution."""
+    """The result of a batch normalisation as a product and a sum, or a scaled convolution.
+
+    It is computed where the result is taken: after calls that may write what it is computed of.
+    """
+
+    written: Written
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: relax.TupleGetItemOp, rewriter: PatternRewriter) -> None:
         norm = op.tuple_value.owner
         if not isinstance(norm, BatchNormOp) or op.index.data or not _is_constant(norm):
             return
+        if touches(norm, self.written):
+            return
         data, rank = norm.data, _type(norm.data).rank
         assert rank is not None
         axis = norm.attribute_values()["axis"] % rank
         build = _Builder(rewriter, op)
         scale, shift = _scale_and_shift(norm, build)
-        result = _scaled_convolution(data, axis, scale, shift, build)
+        result = None
+        is_only_use = norm.result.has_one_use()  # else what computes its data would be there twice
+        if is_only_use and not any(touches(op, self.written) for op in _before(norm)):
+            result = _scaled_convolution(data, axis, scale, shift, build)
         if result is None:
             trailing = rank - 1 - axis
             product = build.emit("multiply", data, build.trailing(scale, trailing))
             result = build.emit("add", product, build.trailing(shift, trailing))
         rewriter.replace(op, [], [result])
+
+
+def _before(norm: BatchNormOp) -> list[Operation]:
+    """The operations that compute the data, up to a convolution and its bias."""
+    owner = norm.data.owner
+    if not isinstance(owner, Operation):
+        return []
+    return [owner, *(o.owner for o in owner.operands if isinstance(o.owner, Operation))]
 
 
 def _is_constant(norm: BatchNormOp) -> bool:
@@ -141,7 +161,7 @@ def _scaled_convolution(
     trailing = len(out_layout) - 1 - axis
     if out_layout[axis] != "C" or not is_computed_from_constants(conv.weight):
         return None
-    if _type(conv.weight).dtype != _type(found).dtype:
+    if _type(conv.weight).dtype != _type(found).dtype or data.type != found.type:
         return None
     if bias is not None and not _is_for_channels(bias, trailing):
         return None
@@ -183,5 +203,5 @@ class DecomposeOpsForInferencePass(ModulePass):
     name = "decompose-ops-for-inference"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pattern in (DropStatistics(), DecomposeBatchNorm()):
+        for pattern in (DropStatistics(), DecomposeBatchNorm(written_values(op))):
             PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -10,7 +10,8 @@
     %1 = relax.constant <float32, [2], [2.0, 4.0]>
 
 Results that are much larger than what they are computed from, such as a filled tensor, stay: they
-would cost memory and time to load. So does what has symbols in its shape. TVM's ``FoldConstant``.
+would cost memory and time to load. So does what has symbols in its shape, and what calls may write.
+TVM's ``FoldConstant``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
 from ...runtime.dtype import bfloat16_to_float32, float32_to_bfloat16
+from .written import Written, touches, written_values
 
 LARGEST = 64 << 20
 """Bytes of a result that is still folded."""
@@ -72,11 +74,16 @@ class FoldTupleField(RewritePattern):
             rewriter.replace(op, [], [made.fields[op.index.data]])
 
 
+@dataclass
 class FoldOperator(RewritePattern):
-    """An operator whose operands are constants becomes its result."""
+    """An operator whose operands are constants becomes its result, unless calls may write it."""
+
+    written: Written
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not isinstance(op, relax.OperatorOp) or not _is_worth_it(op):
+            return
+        if touches(op, self.written):
             return
         operands = [o.owner for o in op.operands]
         data = [o.value.data for o in operands if isinstance(o, relax.ConstantOp)]
@@ -158,5 +165,5 @@ class FoldConstantPass(ModulePass):
     name = "fold-constant"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pattern in (FoldTupleField(), FoldOperator(), FoldTupleField()):
+        for pattern in (FoldTupleField(), FoldOperator(written_values(op)), FoldTupleField()):
             PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -27,19 +27,20 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
-from ...dialects.int_expr import Atom, IntExpr, IntLike, Sym, sym
+from ...dialects.int_expr import Atom, IntExpr, IntLike, Sym
 from ...dialects.sym import exprs_of
 from ..functions import functions_by_name, graph_functions, unique_name
 from ..verify_calls import unify_call
 from .annotate_tir_op_pattern import OP_PATTERN
 from .fusion_groups import fusion_groups, is_kernel_call
 from .fusion_patterns import OPAQUE, KernelSummary, OpPattern, summarize
+from .outlined import outlined_call, outlined_function
 
 PRIMITIVE = "Primitive"
 """The attribute of a graph function whose calls are to become one kernel."""
@@ -118,16 +119,9 @@ class _Fuser:
             self.functions[name] = func
             self.module.body.block.insert_op_before(func, user)
         last = contents.calls[-1]
-        given = list(contents.inputs)
-        new: list[Operation] = []
-        if contents.undetermined:
-            shape = relax.ShapeOp([sym(s) for s in contents.undetermined])
-            given.append(shape.result)
-            new.append(shape)
-        call = relax.CallOp(self.made[key].sym_name.data, given, last.result.type)
-        call.location = last.location
-        call.result.name_hint = last.result.name_hint
-        Rewriter.replace_op(last, [*new, call], [call.result])
+        name = self.made[key].sym_name.data
+        new = outlined_call(name, contents.inputs, contents.undetermined, last)
+        Rewriter.replace_op(last, new)
         for op in reversed(contents.calls[:-1]):
             op.detach()
             op.erase()
@@ -176,41 +170,23 @@ class _Contents:
 
     def function(self, name: str) -> relax.FuncOp:
         """A function that makes the calls."""
-        types: list[Attribute] = [v.type for v in self.inputs]
-        names = _param_names(self.inputs)
-        if self.undetermined:
-            types.append(relax.ShapeType.of([sym(s) for s in self.undetermined]))
-            names.append(unique_name("shape", names))
-        body, inner = Block(arg_types=types), Block()
-        for arg, hint in zip(body.args, names, strict=True):
-            arg.name_hint = hint
-        values: dict[SSAValue, SSAValue] = dict(zip(self.inputs, body.args, strict=False))
+        attrs = {PRIMITIVE: IntegerAttr(1, i64)}
+        return outlined_function(name, self.inputs, self.undetermined, self._copy, attrs)
+
+    def _copy(self, block: Block, values: dict[SSAValue, SSAValue]) -> SSAValue:
         for call in self.calls:
             args = [values[a] for a in call.args]
             new = relax.CallTIROp(call.callee_name, args, call.result.type, call.tir_vars)
             new.location = call.location
             new.result.name_hint = call.result.name_hint
             values[call.result] = new.result
-            inner.add_op(new)
-        result = values[self.calls[-1].result]
-        inner.add_op(relax.OutputOp([result]))
-        dataflow = relax.DataflowOp(Region(inner), [result.type])
-        dataflow.outputs[0].name_hint = "gv"
-        body.add_ops([dataflow, relax.ReturnOp(dataflow.outputs[0])])
-        attrs = DictionaryAttr({PRIMITIVE: IntegerAttr(1, i64)})
-        return relax.FuncOp(name, names, result.type, Region(body), private=True, attrs=attrs)
+            block.add_op(new)
+        return values[self.calls[-1].result]
 
 
 def _element_type(value: SSAValue) -> Attribute:
     assert isinstance(value.type, relax.TensorType)
     return value.type.element_type
-
-
-def _param_names(values: Sequence[SSAValue]) -> list[str]:
-    names: list[str] = []
-    for position, value in enumerate(values):
-        names.append(unique_name(value.name_hint or f"x{position}", names))
-    return names
 
 
 def _name(callees: Sequence[str], taken: dict[str, Operation]) -> str:

@@ -27,21 +27,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax
 from ...dialects.canonical_form import CanonicalForm
-from ...dialects.int_expr import sym
 from ...dialects.relax.func import is_pure
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, unique_name
 from .dataflow_pattern import Matches, Pattern
 from .fuse_ops import PRIMITIVE, is_primitive
+from .outlined import outlined_call, outlined_function
 from .pattern_text import parse_pattern
 
 COMPOSITE = "Composite"
@@ -97,15 +97,8 @@ class _Fuser:
             self.made[key] = unique
             self.module.body.block.insert_op_before(func, user)
         last = group[-1]
-        given = list(contents.inputs)
-        if contents.undetermined:
-            shape = relax.ShapeOp([sym(s) for s in contents.undetermined])
-            Rewriter.insert_op(shape, InsertPoint.before(last))
-            given.append(shape.result)
-        call = relax.CallOp(self.made[key], given, last.results[0].type)
-        call.location = last.location
-        call.result.name_hint = last.results[0].name_hint
-        Rewriter.replace_op(last, call)
+        new = outlined_call(self.made[key], contents.inputs, contents.undetermined, last)
+        Rewriter.replace_op(last, new)
         for op in reversed(group[:-1]):
             Rewriter.erase_op(op)
         for constant in contents.constants:
@@ -168,29 +161,16 @@ class _Contents:
 
     def function(self, composite: str) -> relax.FuncOp:
         """A function of the operations, not yet named."""
-        types: list[Attribute] = [v.type for v in self.inputs]
-        names: list[str] = []
-        for position, value in enumerate(self.inputs):
-            names.append(unique_name(value.name_hint or f"x{position}", names))
-        if self.undetermined:
-            types.append(relax.ShapeType.of([sym(s) for s in self.undetermined]))
-            names.append(unique_name("shape", names))
-        body, inner = Block(arg_types=types), Block()
-        for arg, name in zip(body.args, names, strict=True):
-            arg.name_hint = name
-        values: dict[SSAValue, SSAValue] = dict(zip(self.inputs, body.args, strict=False))
-        inner.add_ops([op.clone(values) for op in (*self.constants, *self.group)])
-        last = inner.last_op
-        assert last is not None
-        (result,) = last.results
-        inner.add_op(relax.OutputOp([result]))
-        dataflow = relax.DataflowOp(Region(inner), [result.type])
-        dataflow.outputs[0].name_hint = result.name_hint
-        body.add_ops([dataflow, relax.ReturnOp(dataflow.outputs[0])])
         attrs = {COMPOSITE: StringAttr(composite), PRIMITIVE: IntegerAttr(1, i64)}
-        return relax.FuncOp(
-            "fused", names, result.type, Region(body), private=True, attrs=DictionaryAttr(attrs)
+        return outlined_function(
+            "fused", self.inputs, self.undetermined, self._copy, attrs, output_name=None
         )
+
+    def _copy(self, block: Block, values: dict[SSAValue, SSAValue]) -> SSAValue:
+        block.add_ops([op.clone(values) for op in (*self.constants, *self.group)])
+        last = block.last_op
+        assert last is not None
+        return last.results[0]
 
 
 def _name(group: Sequence[Operation]) -> str:

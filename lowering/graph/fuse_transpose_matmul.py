@@ -31,6 +31,7 @@ from xdsl.pattern_rewriter import (
 from ...dialects import relax
 from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
+from .written import Written, written_values
 
 
 def transposed(value: SSAValue) -> SSAValue | None:
@@ -45,13 +46,16 @@ def transposed(value: SSAValue) -> SSAValue | None:
     return op.data if order == [*range(rank - 2), rank - 1, rank - 2] else None
 
 
+@dataclass
 class FuseTranspose(RewritePattern):
-    """Multiply by what the second operand is a transpose of."""
+    """Multiply by what the second operand is a transpose of, unless calls may write either."""
+
+    written: Written
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MatmulOp, rewriter: PatternRewriter) -> None:
         source = transposed(op.rhs)
-        if source is None:
+        if source is None or source in self.written or op.rhs in self.written:
             return
         attributes = op.attribute_values()
         attributes["transpose_rhs"] = not attributes["transpose_rhs"]
@@ -68,4 +72,4 @@ class FuseTransposeMatmulPass(ModulePass):
     name = "fuse-transpose-matmul"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        PatternRewriteWalker(FuseTranspose()).rewrite_module(op)
+        PatternRewriteWalker(FuseTranspose(written_values(op))).rewrite_module(op)

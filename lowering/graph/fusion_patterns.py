@@ -17,7 +17,7 @@ from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import exprs_of
 from ..schedule.blocks import block_around, blocks_in, may_overlap, uses_of
-from ..schedule.inline import inline_blocks, is_expression, stored_axes
+from ..schedule.inline import accessed_axes, inline_blocks, is_expression
 from ..schedule.merge import has_reuse
 from ..schedule.register_tile import IS_SCHEDULED
 
@@ -114,7 +114,7 @@ def _summarize_blocks(func: tir.PrimFuncOp) -> KernelSummary:
     if len(final) != 1 or blocks[-1] not in final:
         return OPAQUE
     last = blocks[-1]
-    if any(stored_axes(last, s) is None for s in stores) or (last.init is None) == (
+    if any(accessed_axes(last, s) is None for s in stores) or (last.init is None) == (
         "reduce" in last.axis_kinds
     ):
         return OPAQUE

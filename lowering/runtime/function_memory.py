@@ -55,9 +55,9 @@ class FunctionMemory:
     ) -> dict[Leaf, SSAValue]:
         """Memory for what the block's value is made in, under its own dims where it is a view."""
         found = destinations(block, value, places)
-        direct = set(leaves(value))
+        direct = set(zip(leaves(value), places, strict=True))
         for leaf, place in found.items():
-            if leaf not in direct:
+            if (leaf, place) not in direct:
                 own = buffer_type(tensor_type(leaf), f"a tensor of {self.label}")
                 found[leaf] = self.reinterpret(place, own, self.current)
         return found

@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import interval_of, is_non_negative
-from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.bounds import Interval, interval_of, is_non_negative
+from ...dialects.int_expr import ONE, ZERO, Atom, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
@@ -219,18 +219,27 @@ def _apply(
             binding = binding + values.expr(body.args[0])
         bindings[position] = binding
         if position in parts:
-            end = axis.min + axis.extent
-            low = interval_of(part.min - axis.min, ranges)
-            high = interval_of(end - part.min - part.extent, ranges)
-            if low is None or not is_non_negative(low.lower):
-                bounds.append((axis.min - 1, binding))
-            if high is None or not is_non_negative(high.lower):
-                bounds.append((binding, end))
+            bounds += _bounds_of(axis, part, binding, ranges)
     _insert(block, current, before if current is place else None)
     reads, writes = infer_regions(block.body.block, values)
     moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
     replace_header(block, moved, values, reads, writes, bounds)
     return loops
+
+
+def _bounds_of(
+    axis: tir.Axis, part: Part, binding: IntExpr, ranges: Mapping[Atom, Interval]
+) -> list[Bound]:
+    """Predicates that keep a part of an axis inside of it, where that is not certain."""
+    bounds: list[Bound] = []
+    end = axis.min + axis.extent
+    low = interval_of(part.min - axis.min, ranges)
+    high = interval_of(end - part.min - part.extent, ranges)
+    if low is None or not is_non_negative(low.lower):
+        bounds.append((axis.min - 1, binding))
+    if high is None or not is_non_negative(high.lower):
+        bounds.append((binding, end))
+    return bounds
 
 
 def _loop_order(block: tir.BlockOp) -> list[int]:

@@ -60,14 +60,20 @@ class Definition:
 
     def meaning(self, indices: Sequence[IntExpr]) -> dict[SSAValue, IntExpr]:
         """What the axes are for an element."""
-        found: dict[SSAValue, IntExpr] = {
-            var: axis.min.data
-            for var, axis in zip(self.block.axis_vars, self.block.axes.data, strict=True)
-        }
-        for axis, index in zip(self.axis_of, indices, strict=True):
-            if axis is not None:
-                found[self.block.axis_vars[axis]] = index
-        return found
+        return axis_values(self.block, self.axis_of, indices)
+
+
+def axis_values(
+    block: tir.BlockOp, axis_of: Sequence[int | None], indices: Sequence[IntExpr]
+) -> dict[SSAValue, IntExpr]:
+    """What the axes of a block are where its element is the one at `indices`."""
+    found: dict[SSAValue, IntExpr] = {
+        var: axis.min.data for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
+    }
+    for axis, index in zip(axis_of, indices, strict=True):
+        if axis is not None:
+            found[block.axis_vars[axis]] = index
+    return found
 
 
 def compute_inline(block: tir.BlockOp) -> None:
@@ -126,7 +132,7 @@ def defines(block: tir.BlockOp) -> Definition:
     others = [o for o in operations_in(block) if o is not block and not is_expression(o)]
     if len(stores) != 1 or others != stores or stores[0].parent is not block.body.block:
         raise ScheduleError(f"expected {where} to compute one value and store it", block)
-    axes = stored_axes(block, stores[0])
+    axes = accessed_axes(block, stores[0])
     if axes is None:
         raise ScheduleError(
             f"expected {where} to store each element of {buffer_text(stores[0].buffer)} "
@@ -141,18 +147,20 @@ def is_expression(op: Operation) -> bool:
     return op.name.startswith(EXPRESSIONS)
 
 
-def stored_axes(block: tir.BlockOp, store: tir.StoreOp) -> tuple[int | None, ...] | None:
-    """For each dim the axis that indexes it and runs over all of it; `None` for other stores.
+def accessed_axes(
+    block: tir.BlockOp, access: tir.LoadOp | tir.StoreOp
+) -> tuple[int | None, ...] | None:
+    """For each dim the axis that indexes it and runs over all of it; `None` for other accesses.
 
     Every axis of more than one value must be there, and none twice.
     """
-    type_ = store.buffer.type
+    type_ = access.buffer.type
     assert isinstance(type_, tir.BufferType)
     found: list[int | None] = []
-    for index, dim in zip(exprs_of(store.indices), type_.dims, strict=True):
+    for index, dim in zip(exprs_of(access.indices), type_.dims, strict=True):
         atom = index.as_atom
-        if isinstance(atom, Arg) and store.operands_[atom.index] in block.axis_vars:
-            axis = block.axis_vars.index(store.operands_[atom.index])
+        if isinstance(atom, Arg) and access.operands_[atom.index] in block.axis_vars:
+            axis = block.axis_vars.index(access.operands_[atom.index])
             bounds = block.axes.data[axis]
             if axis in found or bounds.min.data != ZERO or bounds.extent.data != dim:
                 return None

@@ -17,7 +17,7 @@ from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, block_around, loaded_buffers, stored_buffers, uses_of
 from .dense import covers_densely, used_in
-from .inline import stored_axes
+from .inline import accessed_axes
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def produced_parts(
 
 def stored_axes_of(store: tir.StoreOp, block: tir.BlockOp) -> tuple[int | None, ...]:
     """For each dim the axis of the block that indexes the store; else ScheduleError."""
-    axes = stored_axes(block, store)
+    axes = accessed_axes(block, store)
     if axes is None:
         raise ScheduleError(
             f"expected block '{block.block_name.data}' to store each element of "
@@ -132,7 +132,7 @@ def _defect(
     digits = _Digits.of(writer, loop, statement)
     if any(op.extent.data.args() or op.min.data.args() for op in digits.loops):
         return f"expected loops around {_name(writer)} to have bounds over symbols"
-    if stored_axes(writer, store) is None:
+    if accessed_axes(writer, store) is None:
         return (
             f"expected {_name(writer)} to store each element of {buffer_text(store.buffer)} "
             "at its axes"

@@ -8,10 +8,9 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from ...dialects import tir
-from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import (
@@ -26,7 +25,7 @@ from .blocks import (
     uses_of,
 )
 from .copy_scalars import ScalarCopier
-from .inline import Definition, defines, drop_unused_buffer
+from .inline import Definition, accessed_axes, axis_values, defines, drop_unused_buffer
 from .regions import refresh_around
 
 
@@ -41,14 +40,7 @@ def reverse_compute_inline(block: tir.BlockOp) -> None:
     producer, load = _sole_producer(consumer)
     values = Values()
     stored = [values.rebase(e, producer.store.operands_) for e in exprs_of(producer.store.indices)]
-    axes = _axes_of_indices(load, block)
-    meaning: dict[SSAValue, IntExpr] = {
-        v: a.min.data for v, a in zip(block.axis_vars, block.axes.data, strict=True)
-    }
-    for axis, index in zip(axes, stored, strict=True):
-        if axis is not None:
-            meaning[block.axis_vars[axis]] = index
-    copier = ScalarCopier(values, meaning)
+    copier = ScalarCopier(values, axis_values(block, _axes_of_indices(load, block), stored))
     copier.scope.data[load.result] = producer.store.value
     loads = [op for op in consumer.ops if _is_same_load(op, load)]
     for op in loads:
@@ -120,26 +112,11 @@ def _is_same_load(op: Operation, load: tir.LoadOp) -> bool:
 
 def _axes_of_indices(load: tir.LoadOp, block: tir.BlockOp) -> tuple[int | None, ...]:
     """For each dim of a load the axis that is its index, each axis once; else ScheduleError."""
-    type_ = load.buffer.type
-    assert isinstance(type_, tir.BufferType)
-    found: list[int | None] = []
-    for index, dim in zip(exprs_of(load.indices), type_.dims, strict=True):
-        atom = index.as_atom
-        if isinstance(atom, Arg) and load.operands_[atom.index] in block.axis_vars:
-            axis = block.axis_vars.index(load.operands_[atom.index])
-            bounds = block.axes.data[axis]
-            whole = bounds.min.data == ZERO and bounds.extent.data == dim
-            found.append(axis if whole else -1)
-        elif index == ZERO and dim.constant == 1:
-            found.append(None)
-        else:
-            found.append(-1)
-    used = [a for a in found if a is not None]
-    wide = {i for i, a in enumerate(block.axes.data) if a.extent.data.constant != 1}
-    if -1 in used or len(set(used)) != len(used) or not wide <= set(used):
+    axes = accessed_axes(block, load)
+    if axes is None:
         raise ScheduleError(
             f"expected block '{block.block_name.data}' to load {buffer_text(load.buffer)} "
             "at its axes, each once",
             block,
         )
-    return tuple(found)
+    return axes

@@ -1,5 +1,6 @@
 """Operators that move, choose and order elements, among others: each pass keeps the results."""
 
+import numpy as np
 import pytest
 
 from xrelax import relax
@@ -63,3 +64,30 @@ def main({params}):
 """),
         check=True,
     )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_short_floats_next_to_a_margin(dtype):
+    relax.build(
+        from_source(f"""
+@R.function
+def main(x: R.Tensor(("m", 4, "n", 1), "{dtype}")):
+    return R.nn.pad(x, pad_width=[0, 0, 0, 0, 0, 0, 1, 2])
+"""),
+        check=True,
+    )
+
+
+@pytest.mark.parametrize("operator", ["concat", "stack"])
+def test_many_tensors_together(operator):
+    names = ", ".join(["x", "y"] * 150)
+    function = relax.build(
+        from_source(f"""
+@R.function
+def main(x: R.Tensor((2, 3), "float32"), y: R.Tensor((2, 3), "float32")):
+    return R.{operator}([{names}], axis=1)
+""")
+    )
+    x, y = np.arange(12, dtype="float32").reshape(2, 2, 3)
+    expected = {"concat": np.concatenate, "stack": np.stack}[operator]([x, y] * 150, axis=1)
+    np.testing.assert_array_equal(function(x, y).numpy(), expected)

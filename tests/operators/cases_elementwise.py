@@ -51,6 +51,7 @@ CASES = (
     Case("relax.divide", pair, lambda x, y: x / y, FLOATS),
     Case("relax.floor_divide", dividend, lambda x, y: torch.floor_divide(x, y), NUMBERS),
     Case("relax.mod", dividend, lambda x, y: torch.remainder(x, y), NUMBERS),
+    Case("relax.atan2", pair, lambda x, y: torch.atan2(x, y), FLOATS),
     Case("relax.power", base_and_exponent, lambda x, y: torch.pow(x, y), NUMBERS),
     Case("relax.ewise_fma", triple, fused, NUMBERS),
     Case("relax.maximum", pair, lambda x, y: torch.maximum(x, y), ALL),

@@ -219,6 +219,7 @@ CASES = (
         symbolic=lambda s, a: None,
     ),
     Case("relax.reshape", reshape_free, lambda x, shape: x.reshape(shape), ALL),
+    Case("relax.memory.view", reshape_free, lambda x, shape: x.reshape(shape), ALL),
     Case("relax.flatten", any_tensor, lambda x: x.reshape(-1), ALL),
     Case("relax.expand_dims", expand_dims, torch_expand_dims, ALL),
     Case(

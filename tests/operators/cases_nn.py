@@ -91,7 +91,7 @@ def convolution(rank: int):
         groups, own, each = d.pick((1, 1, 2, 3)), d.integer(1, 3), d.integer(1, 3)
         if d.chance(25):
             groups, own, each = d.integer(2, 5), 1, 1
-        x = d.array((d.size(1), groups * own, *data))
+        x = d.array((d.size(), groups * own, *data))
         kernel = d.pick(KERNEL_LETTERS[rank])
         dims = dict(zip(KERNEL_LETTERS[rank][0], (groups * each, own, *sizes), strict=True))
         last = d.chance(30)
@@ -137,7 +137,7 @@ def transposed(rank: int):
         ]  # fmt: skip
         if min(size) < 1:
             attributes["padding"] = [0] * rank
-        x = d.array((d.size(1), groups * own, *data))
+        x = d.array((d.size(), groups * own, *data))
         w = d.array((groups * own, each, *sizes))
         layouts = {"kernel_layout": ("IOW", "IOHW")[rank - 1]}
         layouts["data_layout"] = ("NCW", "NCHW")[rank - 1]

@@ -82,14 +82,14 @@ MODULES = [
     ),
     (
         "R.matmul(lv, w)",
-        "R.matmul(lv, w, w)",
-        "expected at most 2 arguments of 'relax.matmul', got 3",
+        "R.matmul(lv, w, 'float32', False, w)",
+        "expected at most 4 arguments of 'relax.matmul', got 5",
         "R.matmul",
     ),
     (
         "R.matmul(lv, w)",
         "R.matmul(lv, rsh=w)",
-        "expected arguments lhs, rhs of 'relax.matmul', got 'rsh'",
+        "expected arguments lhs, rhs, out_dtype, transpose_rhs of 'relax.matmul', got 'rsh'",
         "w)",
     ),
     (

@@ -30,6 +30,7 @@ from .windows import (
     expressions,
     in_order,
     padded,
+    spatial_letters,
     window_slices,
     windows_of,
 )
@@ -92,18 +93,67 @@ class ConvolutionOp(OperatorOp, ABC):
         )
 
     @classmethod
-    def finish(
-        cls, te: TensorLanguage, product: Any, tensors: Sequence[Any], attributes: dict[str, Any]
-    ) -> Any:
-        """A channels-last product in the layout and dtype of the result."""
-        dtype = attributes["out_dtype"] or tensors[0].dtype
-        last, layout = f"N{cls.SPATIAL}C", cls.layouts(attributes)[2]
-        if layout == last:
-            return rounded(te, product, dtype)
-        shape = in_order(product.shape, last, layout)
-        return te.compute(
-            shape, lambda *i: product(*in_order(i, layout, last)).astype(dtype), name="conv"
-        )
+    @abstractmethod
+    def channels_last(
+        cls,
+        te: TensorLanguage,
+        tensors: Sequence[Any],
+        attributes: dict[str, Any],
+        windows: Sequence[Window],
+        counts: Sequence[IntExpr],
+    ) -> tuple[Any, Any, Sequence[Window]]:
+        """Padded ``N…C`` data, ``…IO`` weight, and windows that lie in the former."""
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, weight = tensors
+        layout, kernel, out = cls.layouts(attributes)
+        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
+        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
+        counts, _ = cls.geometry(dims, sizes, attributes)
+        windows = windows_of(cls.name, sizes[2:], attributes)
+        operands = cls.channels_last(te, tensors, attributes, windows, counts)
+        dtype, groups = accumulator(data.dtype, attributes["out_dtype"]), attributes["groups"]
+        product = convolve(te, *operands, counts, groups, dtype)
+        return _in_layout(te, product, out, attributes["out_dtype"] or data.dtype)
+
+    @classmethod
+    @abstractmethod
+    def numpy_groups(
+        cls,
+        data: NDArray[Any],
+        weight: NDArray[Any],
+        windows: Sequence[Window],
+        counts: Sequence[int],
+        groups: int,
+    ) -> NDArray[Any]:
+        """The result of ``NC…`` data and ``OI…`` weight, as ``(N, groups, O / groups, …)``."""
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        layout, kernel, out = cls.layouts(attributes)
+        data, weight = (wide(a, attributes["out_dtype"]) for a in arrays)
+        data = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
+        weight = weight.transpose(in_order(range(data.ndim), kernel, f"OI{cls.SPATIAL}"))
+        shape, sizes = ([IntExpr.of(d) for d in a.shape] for a in (data, weight))
+        found, _ = cls.geometry(shape, sizes, attributes)
+        counts = [c.constant or 0 for c in found]
+        windows = windows_of(cls.name, sizes[2:], attributes)
+        result = cls.numpy_groups(data, weight, windows, counts, attributes["groups"])
+        batch, _, each, *_ = result.shape
+        result = result.reshape(batch, attributes["groups"] * each, *counts)
+        return result.transpose(in_order(range(data.ndim), f"NC{cls.SPATIAL}", out))
+
+
+def _in_layout(te: TensorLanguage, product: Any, layout: str, dtype: str) -> Any:
+    """A channels-last product in the layout and dtype of the result."""
+    last = f"N{spatial_letters(layout)}C"
+    if layout == last:
+        return rounded(te, product, dtype)
+    shape = in_order(product.shape, last, layout)
+    return te.compute(
+        shape, lambda *i: product(*in_order(i, layout, last)).astype(dtype), name="conv"
+    )
 
 
 class ChannelError(ValueError):
@@ -155,43 +205,38 @@ class ForwardConvolutionOp(ConvolutionOp, ABC):
         return counts, weight[0]
 
     @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        data, weight = tensors
-        layout, kernel, _ = cls.layouts(attributes)
-        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
-        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
-        counts, _ = cls.geometry(dims, sizes, attributes)
-        windows = windows_of(cls.name, sizes[2:], attributes)
+    def channels_last(
+        cls,
+        te: TensorLanguage,
+        tensors: Sequence[Any],
+        attributes: dict[str, Any],
+        windows: Sequence[Window],
+        counts: Sequence[IntExpr],
+    ) -> tuple[Any, Any, Sequence[Window]]:
+        (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
         dtype = accumulator(data.dtype, attributes["out_dtype"])
-        product = convolve(
-            te,
+        return (
             padded(te, data, layout, f"N{cls.SPATIAL}C", windows, counts, dtype),
             arranged(te, weight, kernel, f"{cls.SPATIAL}IO", dtype, "T_pack"),
             windows,
-            counts,
-            attributes["groups"],
-            dtype,
         )
-        return cls.finish(te, product, tensors, attributes)
 
     @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        layout, kernel, out = cls.layouts(attributes)
-        data, weight = (wide(a, attributes["out_dtype"]) for a in arrays)
-        data = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
-        weight = weight.transpose(in_order(range(data.ndim), kernel, f"OI{cls.SPATIAL}"))
-        shape, sizes = ([IntExpr.of(d) for d in a.shape] for a in (data, weight))
-        found, _ = cls.geometry(shape, sizes, attributes)
-        counts = [c.constant or 0 for c in found]
-        windows = windows_of(cls.name, sizes[2:], attributes)
-        groups = attributes["groups"]
-        parts = weight.reshape(groups, -1, *weight.shape[1:])
+    def numpy_groups(
+        cls,
+        data: NDArray[Any],
+        weight: NDArray[Any],
+        windows: Sequence[Window],
+        counts: Sequence[int],
+        groups: int,
+    ) -> NDArray[Any]:
+        outputs, own, *sizes = weight.shape
+        parts = weight.reshape(groups, outputs // groups, own, *sizes)
         result = np.zeros((data.shape[0], groups, parts.shape[1], *counts), data.dtype)
         for offset, seen in window_slices(data, windows, counts, 0):
-            split = seen.reshape(data.shape[0], groups, -1, *counts)
+            split = seen.reshape(data.shape[0], groups, own, *counts)
             result += np.einsum("ngi...,goi->ngo...", split, parts[(..., *offset)])
-        result = result.reshape(data.shape[0], -1, *counts)
-        return result.transpose(in_order(range(data.ndim), f"NC{cls.SPATIAL}", out))
+        return result
 
 
 @irdl_op_definition

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Sequence
 from operator import mod
 from typing import Any, ClassVar, NamedTuple
@@ -62,11 +62,13 @@ class BinaryElementwiseOp(BinaryOp, ABC):
     DTYPES: ClassVar[Dtypes] = ANY
     RESULT: ClassVar[str | None] = None
     """The dtype of results, `None` for that of the operands."""
+    FUNCTION: ClassVar[str] = ""
+    """The scalar function, where it has another name than the operator."""
 
     @classmethod
-    @abstractmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        """The result element from the operands' elements."""
+        """The result element from the operands' elements; by default a scalar function."""
+        return getattr(te, cls.FUNCTION or short_name(cls.name))(lhs, rhs)
 
     @classmethod
     def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
@@ -207,9 +209,21 @@ class PowerOp(ArithmeticOp):
         reciprocal = np.where(np.abs(lhs) == 1, np.where(rhs % 2 == 0, lhs * lhs, lhs), 0)
         return np.where(rhs < 0, reciprocal, np.power(lhs, np.maximum(rhs, 0)))
 
+
+@irdl_op_definition
+class Atan2Op(BinaryElementwiseOp):
+    """The angle of the point ``(rhs, lhs)`` in -π to π; `numpy.arctan2`, `torch.atan2`."""
+
+    name = "relax.atan2"
+    DTYPES: ClassVar[Dtypes] = FLOATS
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        return np.arctan2(lhs, rhs)
+
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.power(lhs, rhs)
+        return in_working_dtype(te.atan2, lhs, rhs)
 
 
 @irdl_op_definition
@@ -217,10 +231,7 @@ class MaximumOp(BinaryElementwiseOp):
     """The larger of two, NaN where either is NaN; `numpy.maximum`, `torch.maximum`."""
 
     name = "relax.maximum"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.max(lhs, rhs)
+    FUNCTION: ClassVar[str] = "max"
 
 
 @irdl_op_definition
@@ -228,10 +239,7 @@ class MinimumOp(BinaryElementwiseOp):
     """The smaller of two, NaN where either is NaN; `numpy.minimum`, `torch.minimum`."""
 
     name = "relax.minimum"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.min(lhs, rhs)
+    FUNCTION: ClassVar[str] = "min"
 
 
 @irdl_op_definition

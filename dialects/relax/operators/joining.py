@@ -60,6 +60,17 @@ def _rank(operands: Sequence[TensorType]) -> int | None:
     return next((o.rank for o in operands if o.rank is not None), None)
 
 
+def _piece(te: TensorLanguage, index: Any, ends: Sequence[Any], values: Sequence[Any]) -> Any:
+    """The first value whose end is above the index, by halves: of many it takes few questions."""
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    below = _piece(te, index, ends[:half], values[:half])
+    return te.if_then_else(
+        index < ends[half - 1], below, _piece(te, index, ends[half:], values[half:])
+    )
+
+
 @irdl_op_definition
 class ConcatOp(JoiningOp):
     """Tensors one after the other along an axis; `numpy.concatenate`, `torch.cat`."""
@@ -90,12 +101,8 @@ class ConcatOp(JoiningOp):
         ] or [(tensors[0], 0)]
 
         def element(*i: Any) -> Any:
-            value: Any = None
-            for tensor, start in reversed(filled):
-                own = tensor(*i[:axis], i[axis] - start, *i[axis + 1 :])
-                end = start + tensor.shape[axis]
-                value = own if value is None else te.if_then_else(i[axis] < end, own, value)
-            return value
+            own = [t(*i[:axis], i[axis] - s, *i[axis + 1 :]) for t, s in filled]
+            return _piece(te, i[axis], [s + t.shape[axis] for t, s in filled], own)
 
         shape = (*tensors[0].shape[:axis], total, *tensors[0].shape[axis + 1 :])
         return te.compute(shape, element, name="T_concat")
@@ -130,11 +137,8 @@ class StackOp(JoiningOp):
         axis = normalize_axis(cls.name, attributes["axis"], len(dims) + 1)
 
         def element(*i: Any) -> Any:
-            own = (*i[:axis], *i[axis + 1 :])
-            value: Any = tensors[-1](*own)
-            for position in reversed(range(len(tensors) - 1)):
-                value = te.if_then_else(i[axis] == position, tensors[position](*own), value)
-            return value
+            own = [t(*i[:axis], *i[axis + 1 :]) for t in tensors]
+            return _piece(te, i[axis], range(1, len(tensors) + 1), own)
 
         return te.compute((*dims[:axis], len(tensors), *dims[axis:]), element, name="T_stack")
 

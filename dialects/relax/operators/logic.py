@@ -30,10 +30,7 @@ class EqualOp(ComparisonOp):
     """``lhs == rhs``; `numpy.equal`, `torch.eq`."""
 
     name = "relax.equal"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.EQ(lhs, rhs)
+    FUNCTION: ClassVar[str] = "EQ"
 
 
 @irdl_op_definition
@@ -41,10 +38,7 @@ class NotEqualOp(ComparisonOp):
     """``lhs != rhs``; `numpy.not_equal`, `torch.ne`."""
 
     name = "relax.not_equal"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.NE(lhs, rhs)
+    FUNCTION: ClassVar[str] = "NE"
 
 
 @irdl_op_definition
@@ -52,10 +46,7 @@ class LessOp(ComparisonOp):
     """``lhs < rhs``; `numpy.less`, `torch.lt`."""
 
     name = "relax.less"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.LT(lhs, rhs)
+    FUNCTION: ClassVar[str] = "LT"
 
 
 @irdl_op_definition
@@ -63,10 +54,7 @@ class LessEqualOp(ComparisonOp):
     """``lhs <= rhs``; `numpy.less_equal`, `torch.le`."""
 
     name = "relax.less_equal"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.LE(lhs, rhs)
+    FUNCTION: ClassVar[str] = "LE"
 
 
 @irdl_op_definition
@@ -74,10 +62,7 @@ class GreaterOp(ComparisonOp):
     """``lhs > rhs``; `numpy.greater`, `torch.gt`."""
 
     name = "relax.greater"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.GT(lhs, rhs)
+    FUNCTION: ClassVar[str] = "GT"
 
 
 @irdl_op_definition
@@ -85,10 +70,7 @@ class GreaterEqualOp(ComparisonOp):
     """``lhs >= rhs``; `numpy.greater_equal`, `torch.ge`."""
 
     name = "relax.greater_equal"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.GE(lhs, rhs)
+    FUNCTION: ClassVar[str] = "GE"
 
 
 class LogicalOp(BinaryElementwiseOp, ABC):
@@ -102,10 +84,7 @@ class LogicalAndOp(LogicalOp):
     """True where both are; `numpy.logical_and`, `torch.logical_and`."""
 
     name = "relax.logical_and"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.all(lhs, rhs)
+    FUNCTION: ClassVar[str] = "all"
 
 
 @irdl_op_definition
@@ -113,10 +92,7 @@ class LogicalOrOp(LogicalOp):
     """True where at least one is; `numpy.logical_or`, `torch.logical_or`."""
 
     name = "relax.logical_or"
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return te.any(lhs, rhs)
+    FUNCTION: ClassVar[str] = "any"
 
 
 @irdl_op_definition
@@ -134,10 +110,6 @@ class BitwiseOp(BinaryElementwiseOp, ABC):
     """An operation on the bits of integers, or on bools."""
 
     DTYPES: ClassVar[Dtypes] = INTEGERS_AND_BOOLS
-
-    @classmethod
-    def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
-        return getattr(te, short_name(cls.name))(lhs, rhs)
 
 
 @irdl_op_definition

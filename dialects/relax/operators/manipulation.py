@@ -21,12 +21,17 @@ class MovingOp(UnaryOp, ABC):
     """An operator each of whose elements is one of the operand's, at an index that is computed."""
 
     @classmethod
-    @abstractmethod
-    def moved_dims(cls, dims: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
-        """The dims of the result; raises ValueError where the operand does not fit.
+    def check(cls, rank: int, attributes: dict[str, Any]) -> None:
+        """Raise ValueError for attributes that do not fit an operand of this rank."""
 
-        Dims are integer expressions, or those of tensor expressions.
+    @classmethod
+    def moved_dims(cls, dims: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
+        """The dims of the result, by default those of the operand.
+
+        Dims are integer expressions, or those of tensor expressions. Raises ValueError where the
+        operand does not fit.
         """
+        return list(dims)
 
     @classmethod
     @abstractmethod
@@ -41,6 +46,8 @@ class MovingOp(UnaryOp, ABC):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         (x,) = operands
+        if x.rank is not None:
+            cls.check(x.rank, attributes)
         if x.dims is None:
             return TensorType.of(None, x.known_element, cls.rank_of(x.rank, attributes))
         return TensorType.of(cls.moved_dims(x.dims, attributes), x.known_element)
@@ -117,15 +124,8 @@ class FlipOp(MovingOp):
     axis = opt_prop_def(Ints())
 
     @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        (data,) = operands
-        if data.rank is not None:
-            normalize_axes(cls.name, attributes["axis"], data.rank)
-        return data
-
-    @classmethod
-    def moved_dims(cls, dims: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
-        return list(dims)
+    def check(cls, rank: int, attributes: dict[str, Any]) -> None:
+        normalize_axes(cls.name, attributes["axis"], rank)
 
     @classmethod
     def source_index(cls, dims: Sequence[Any], i: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -146,15 +146,8 @@ class RollOp(MovingOp):
     axis = opt_prop_def(Int())
 
     @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        (data,) = operands
-        if data.rank is not None:
-            normalize_axis(cls.name, attributes["axis"], data.rank)
-        return data
-
-    @classmethod
-    def moved_dims(cls, dims: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
-        return list(dims)
+    def check(cls, rank: int, attributes: dict[str, Any]) -> None:
+        normalize_axis(cls.name, attributes["axis"], rank)
 
     @classmethod
     def source_index(cls, dims: Sequence[Any], i: Sequence[Any], attributes: dict[str, Any]) -> Any:

@@ -53,6 +53,10 @@ class AffineNormOp(OperatorOp, ABC):
     data = operand_def(TensorType)
     gamma = operand_def(TensorType)
     beta = operand_def(TensorType)
+    axes = opt_prop_def(Ints())
+    epsilon = opt_prop_def(Number(default=1e-5))
+    center = opt_prop_def(Bool(default=True))
+    scale = opt_prop_def(Bool(default=True))
     assembly_format = (
         "$data `,` $gamma `,` $beta attr-dict "
         "`:` type($data) `,` type($gamma) `,` type($beta) `->` type($result)"
@@ -81,9 +85,14 @@ class AffineNormOp(OperatorOp, ABC):
         return data
 
     @classmethod
-    @abstractmethod
+    def axes_of(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
+        """The axes that are normalised; raises ValueError for wrong ones."""
+        return normalize_axes(cls.name, attributes["axes"], rank, "axes")
+
+    @classmethod
     def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
-        """Means and variances of the data."""
+        """Means and variances of the data, by default over the axes."""
+        return statistics(te, data, cls.axes_of(data.ndim, attributes))
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -103,14 +112,18 @@ class AffineNormOp(OperatorOp, ABC):
         return te.compute(data.shape, element, name=f"T_{cls.name.rpartition('.')[2]}")
 
     @classmethod
-    def affine(
-        cls, normalized: NDArray[Any], arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]
-    ) -> NDArray[Any]:
-        """What the reference makes of normalised data."""
-        axes = cls.affine_axes(normalized.ndim, attributes)
-        gamma, beta = (along(wide(a), axes, normalized.ndim) for a in arrays[1:])
-        scaled = normalized * gamma if attributes["scale"] else normalized
-        return scaled + beta if attributes["center"] else scaled
+    def normalized(cls, data: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        """`statistics_of` in NumPy: the data with mean 0 and variance 1."""
+        return normalized(data, cls.axes_of(data.ndim, attributes), attributes["epsilon"])
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        data, *affine = (wide(a) for a in arrays)
+        axes = cls.affine_axes(data.ndim, attributes)
+        gamma, beta = (along(a, axes, data.ndim) for a in affine)
+        result = cls.normalized(data, attributes)
+        result = result * gamma if attributes["scale"] else result
+        return result + beta if attributes["center"] else result
 
 
 def normalized(data: NDArray[Any], axes: tuple[int, ...], epsilon: float) -> NDArray[Any]:
@@ -126,24 +139,10 @@ class LayerNormOp(AffineNormOp):
     """Normalisation over `axes`, which gamma and beta have; `torch.nn.functional.layer_norm`."""
 
     name = "relax.nn.layer_norm"
-    axes = opt_prop_def(Ints())
-    epsilon = opt_prop_def(Number(default=1e-5))
-    center = opt_prop_def(Bool(default=True))
-    scale = opt_prop_def(Bool(default=True))
 
     @classmethod
     def affine_axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
-        return normalize_axes(cls.name, attributes["axes"], rank, "axes")
-
-    @classmethod
-    def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
-        return statistics(te, data, cls.affine_axes(data.ndim, attributes))
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        axes = cls.affine_axes(arrays[0].ndim, attributes)
-        found = normalized(wide(arrays[0]), axes, attributes["epsilon"])
-        return cls.affine(found, arrays, attributes)
+        return cls.axes_of(rank, attributes)
 
 
 @irdl_op_definition
@@ -153,15 +152,11 @@ class GroupNormOp(AffineNormOp):
     name = "relax.nn.group_norm"
     num_groups = opt_prop_def(Int())
     channel_axis = opt_prop_def(Int())
-    axes = opt_prop_def(Ints())
-    epsilon = opt_prop_def(Number(default=1e-5))
-    center = opt_prop_def(Bool(default=True))
-    scale = opt_prop_def(Bool(default=True))
 
     @classmethod
     def affine_axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
         channel = normalize_axis(cls.name, attributes["channel_axis"], rank, "channel_axis")
-        axes = normalize_axes(cls.name, attributes["axes"], rank, "axes")
+        axes = cls.axes_of(rank, attributes)
         if channel in axes:
             raise ValueError(
                 f"expected axes of '{cls.name}' without channel_axis {channel}, "
@@ -183,19 +178,18 @@ class GroupNormOp(AffineNormOp):
     @classmethod
     def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
         (channel,) = cls.affine_axes(data.ndim, attributes)
-        axes = normalize_axes(cls.name, attributes["axes"], data.ndim, "axes")
+        axes = cls.axes_of(data.ndim, attributes)
         return statistics(te, data, axes, (channel, attributes["num_groups"]))
 
     @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        data, groups = wide(arrays[0]), attributes["num_groups"]
+    def normalized(cls, data: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
         (channel,) = cls.affine_axes(data.ndim, attributes)
-        axes = normalize_axes(cls.name, attributes["axes"], data.ndim, "axes")
-        shape = list(data.shape)
+        groups, shape = attributes["num_groups"], list(data.shape)
         shape[channel : channel + 1] = [groups, shape[channel] // groups]
+        axes = cls.axes_of(data.ndim, attributes)
         split = (channel + 1, *(a + 1 if a > channel else a for a in axes))
         found = normalized(data.reshape(shape), split, attributes["epsilon"])
-        return cls.affine(found.reshape(data.shape), arrays, attributes)
+        return found.reshape(data.shape)
 
 
 @irdl_op_definition
@@ -204,25 +198,11 @@ class InstanceNormOp(AffineNormOp):
 
     name = "relax.nn.instance_norm"
     channel_axis = opt_prop_def(Int())
-    axes = opt_prop_def(Ints())
-    epsilon = opt_prop_def(Number(default=1e-5))
-    center = opt_prop_def(Bool(default=True))
-    scale = opt_prop_def(Bool(default=True))
 
     @classmethod
     def affine_axes(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
-        normalize_axes(cls.name, attributes["axes"], rank, "axes")
+        cls.axes_of(rank, attributes)
         return (normalize_axis(cls.name, attributes["channel_axis"], rank, "channel_axis"),)
-
-    @classmethod
-    def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
-        return statistics(te, data, normalize_axes(cls.name, attributes["axes"], data.ndim, "axes"))
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        axes = normalize_axes(cls.name, attributes["axes"], arrays[0].ndim, "axes")
-        found = normalized(wide(arrays[0]), axes, attributes["epsilon"])
-        return cls.affine(found, arrays, attributes)
 
 
 @irdl_op_definition

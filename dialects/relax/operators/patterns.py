@@ -17,7 +17,7 @@ from ..types import TensorType, shape_text
 from .attributes import DType, Int, Number, Scalar
 from .base import OperatorOp
 from .creation import require_sizes
-from .elementwise import INTEGERS
+from .elementwise import INTEGERS, short_name
 from .inference import normalize_axis, require_dtype
 from .language import TensorLanguage
 
@@ -93,6 +93,7 @@ class TriangleOp(OperatorOp, ABC):
     """The part of matrices on one side of the `k`-th diagonal, 0 on the other side."""
 
     x = operand_def(TensorType)
+    k = opt_prop_def(Scalar(default=0))
     assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
 
     @staticmethod
@@ -119,7 +120,11 @@ class TriangleOp(OperatorOp, ABC):
             kept = cls.keeps(te, i[-2], i[-1], attributes["k"])
             return te.Select(kept, x(*i), te.const(0, x.dtype))
 
-        return te.compute(x.shape, element, name=f"T_{cls.name.removeprefix('relax.')}")
+        return te.compute(x.shape, element, name=f"T_{short_name(cls.name)}")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        return getattr(np, short_name(cls.name))(arrays[0], attributes["k"])
 
 
 @irdl_op_definition
@@ -127,15 +132,10 @@ class TrilOp(TriangleOp):
     """The lower triangle; `numpy.tril`, `torch.tril`."""
 
     name = "relax.tril"
-    k = opt_prop_def(Scalar(default=0))
 
     @staticmethod
     def keeps(te: TensorLanguage, row: Any, column: Any, k: Any) -> Any:
         return te.LE(column, row + k)
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        return np.tril(arrays[0], attributes["k"])
 
 
 @irdl_op_definition
@@ -143,15 +143,10 @@ class TriuOp(TriangleOp):
     """The upper triangle; `numpy.triu`, `torch.triu`."""
 
     name = "relax.triu"
-    k = opt_prop_def(Scalar(default=0))
 
     @staticmethod
     def keeps(te: TensorLanguage, row: Any, column: Any, k: Any) -> Any:
         return te.GE(column, row + k)
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        return np.triu(arrays[0], attributes["k"])
 
 
 @irdl_op_definition

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,46 +16,17 @@ from ..types import TensorType
 from .accumulation import accumulator, rounded, wide
 from .attributes import Bool, Ints, Text
 from .base import UnaryOp
-from .inference import require_dtype, require_floats, require_rank
+from .elementwise import FLOATS, NUMBERS, Dtypes
+from .inference import require_dtype, require_rank
 from .language import TensorLanguage
-from .windows import Window, all_of, expressions, in_order, spatial_ints, window_slices, windows_of
+from .pool_windows import MovingWindows, PoolWindows
+from .windows import all_of, expressions, in_order, spatial_ints, window_slices, windows_of
 
 
-def largest(te: TensorLanguage, element: Any, axes: Sequence[Any], is_inside: Sequence[Any]) -> Any:
-    """The largest element, over reduction axes, of those that are inside of the data."""
-    dtype = accumulator(element.dtype)
-    lowest = float("-inf") if is_float(dtype) else int(np.iinfo(dtype).min)
-    return te.max(_guarded(te, element.astype(dtype), is_inside, lowest), axis=list(axes))
+class PoolOp(UnaryOp, ABC):
+    """An operator that reduces each window of the spatial dims to one element."""
 
-
-def total(te: TensorLanguage, element: Any, axes: Sequence[Any], is_inside: Sequence[Any]) -> Any:
-    """The sum, over reduction axes, of the elements that are inside of the data."""
-    value = element.astype(accumulator(element.dtype))
-    return te.sum(_guarded(te, value, is_inside, 0), axis=list(axes))
-
-
-def _guarded(te: TensorLanguage, value: Any, is_inside: Sequence[Any], outside: Any) -> Any:
-    if not is_inside:
-        return value
-    return te.if_then_else(all_of(is_inside), value, te.const(outside, value.dtype))
-
-
-def mean_of(te: TensorLanguage, sums: Any, count: Any, dtype: str) -> Any:
-    """Sums divided by ``count(*indices)``, in `dtype`."""
-    return te.compute(
-        sums.shape,
-        lambda *i: (sums(*i) / _number(te, count(*i), sums.dtype)).astype(dtype),
-        name="avg_pool",
-    )
-
-
-def _number(te: TensorLanguage, value: Any, dtype: str) -> Any:
-    return te.const(value, dtype) if isinstance(value, int) else value.astype(dtype)
-
-
-class WindowPoolOp(UnaryOp, ABC):
-    """A pool whose windows all have one size."""
-
+    DTYPES: ClassVar[Dtypes] = FLOATS
     SPATIAL: ClassVar[str]
     """The letters of the spatial dims."""
 
@@ -65,30 +36,19 @@ class WindowPoolOp(UnaryOp, ABC):
         return attributes["layout"], attributes["out_layout"] or attributes["layout"]
 
     @classmethod
-    def windows(cls, attributes: dict[str, Any]) -> tuple[Window, ...]:
-        """The windows; raises ValueError for wrong attributes."""
-        rank = len(cls.SPATIAL)
-        sizes = spatial_ints(cls.name, "pool_size", attributes["pool_size"], rank, 1)
-        windows = windows_of(cls.name, [IntExpr.of(s) for s in sizes], attributes)
-        for window in windows:
-            reach = window.reach.constant or 1
-            if max(window.before, window.after) >= reach:
-                raise ValueError(
-                    f"expected padding of '{cls.name}' to be less than a window of {reach}, "
-                    f"got {attributes['padding']}"
-                )
-        return windows
+    @abstractmethod
+    def windows(cls, attributes: dict[str, Any]) -> Sequence[PoolWindows]:
+        """The windows over each spatial dim; raises ValueError for wrong attributes."""
 
     @classmethod
     def counts(cls, spatial: Sequence[IntExpr], attributes: dict[str, Any]) -> list[IntExpr]:
-        """How many windows each spatial dim has."""
-        ceil_mode = attributes["ceil_mode"]
-        pairs = zip(cls.windows(attributes), spatial, strict=True)
-        return [w.count(cls.name, d, ceil_mode) for w, d in pairs]
+        """How many windows each spatial dim has; raises ValueError where none fits."""
+        return [w.count(d) for w, d in zip(cls.windows(attributes), spatial, strict=True)]
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         (data,) = operands
+        require_dtype(cls.name, operands, *cls.DTYPES)
         require_rank(cls.name, "data", data, 2 + len(cls.SPATIAL))
         cls.windows(attributes)
         layout, out_layout = cls.layouts(attributes)
@@ -107,46 +67,116 @@ class WindowPoolOp(UnaryOp, ABC):
         layout, out_layout = cls.layouts(attributes)
         dims = dict(zip(layout, expressions(te, data, layout, layout), strict=True))
         windows = dict(zip(cls.SPATIAL, cls.windows(attributes), strict=True))
-        counts = cls.counts([dims[s] for s in cls.SPATIAL], attributes)
-        shape = dims | dict(zip(cls.SPATIAL, counts, strict=True))
-        axes = {s: te.reduce_axis((0, w.size.constant), f"r{s}") for s, w in windows.items()}
+        shape = dims | {s: w.count(dims[s]) for s, w in windows.items()}
+        extents = te.tensor.shape_of([w.extent(dims[s]) for s, w in windows.items()])
+        axes = [te.reduce_axis((0, e), f"r{s}") for s, e in zip(cls.SPATIAL, extents, strict=True)]
 
         def element(*i: Any) -> Any:
             at, inside = dict(zip(out_layout, i, strict=True)), list[Any]()
-            for letter, w in windows.items():
-                at[letter] = at[letter] * w.stride + axes[letter] * w.dilation - w.before
-                inside += [at[letter] >= 0] if w.before else []
-                hangs_over = w.hangs_over(shape[letter], dims[letter])
-                (length,) = te.tensor.shape_of([dims[letter]])
-                inside += [at[letter] < length] if hangs_over else []
-            return reduce(te, data(*(at[c] for c in layout)), list(axes.values()), inside)
+            for (letter, w), axis in zip(windows.items(), axes, strict=True):
+                at[letter], conditions = w.read(te, at[letter], axis, dims[letter])
+                inside += conditions
+            return reduce(te, data(*(at[c] for c in layout)), axes, inside)
 
         return te.compute(te.tensor.shape_of([shape[c] for c in out_layout]), element, name=name)
 
     @classmethod
-    def seen(cls, data: NDArray[Any], attributes: dict[str, Any], value: Any) -> Any:
-        """The elements of each offset of the windows, as arrays of the result's layout."""
-        layout, out_layout = cls.layouts(attributes)
-        first = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
-        found = cls.counts([IntExpr.of(d) for d in first.shape[2:]], attributes)
-        windows, counts = cls.windows(attributes), [c.constant or 0 for c in found]
-        back = in_order(range(data.ndim), f"NC{cls.SPATIAL}", out_layout)
-        for _, elements in window_slices(first, windows, counts, value):
-            yield elements.transpose(back)
-
-
-class MaxPoolOp(WindowPoolOp, ABC):
-    """The largest element of each window; padding is never the largest."""
+    def numpy_windows(
+        cls, array: NDArray[Any], attributes: dict[str, Any]
+    ) -> tuple[NDArray[Any], list[int]]:
+        """The array with its dims as ``(N, C, spatial…)``, and how many windows there are."""
+        layout, _ = cls.layouts(attributes)
+        first = array.transpose(in_order(range(array.ndim), layout, f"NC{cls.SPATIAL}"))
+        counts = cls.counts([IntExpr.of(d) for d in first.shape[2:]], attributes)
+        return first, [c.constant or 0 for c in counts]
 
     @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        require_dtype(cls.name, operands, lambda dtype: dtype != "bool", "numbers")
-        return super().infer(operands, attributes)
+    def in_out_layout(cls, array: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
+        """An array of dims ``(N, C, spatial…)`` in the layout of the result."""
+        _, out_layout = cls.layouts(attributes)
+        return array.transpose(in_order(range(array.ndim), f"NC{cls.SPATIAL}", out_layout))
+
+
+class LargestOfWindows(PoolOp, ABC):
+    """A pool of the largest elements; what is outside of the data is never the largest."""
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
-        return rounded(te, cls.pool(te, data, attributes, largest, "max_pool"), data.dtype)
+        return rounded(te, cls.pool(te, data, attributes, _largest, "max_pool"), data.dtype)
+
+
+class MeanOfWindows(PoolOp, ABC):
+    """A pool of means."""
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (data,) = tensors
+        layout, out_layout = cls.layouts(attributes)
+        spatial = expressions(te, data, layout, cls.SPATIAL)
+        sums = cls.pool(te, data, attributes, _total, "pool_sum")
+
+        def mean(*i: Any) -> Any:
+            taps: Any = 1
+            at = in_order(i, out_layout, cls.SPATIAL)
+            for w, o, d in zip(cls.windows(attributes), at, spatial, strict=True):
+                taps = taps * w.taps(te, o, d)
+            count = te.const(taps, sums.dtype) if isinstance(taps, int) else taps.astype(sums.dtype)
+            return (sums(*i) / count).astype(data.dtype)
+
+        return te.compute(sums.shape, mean, name="avg_pool")
+
+
+def _largest(te: TensorLanguage, element: Any, axes: Sequence[Any], inside: Sequence[Any]) -> Any:
+    dtype = accumulator(element.dtype)
+    lowest = float("-inf") if is_float(dtype) else int(np.iinfo(dtype).min)
+    return te.max(_guarded(te, element.astype(dtype), inside, lowest), axis=list(axes))
+
+
+def _total(te: TensorLanguage, element: Any, axes: Sequence[Any], inside: Sequence[Any]) -> Any:
+    value = element.astype(accumulator(element.dtype))
+    return te.sum(_guarded(te, value, inside, 0), axis=list(axes))
+
+
+def _guarded(te: TensorLanguage, value: Any, inside: Sequence[Any], outside: Any) -> Any:
+    if not inside:
+        return value
+    return te.if_then_else(all_of(inside), value, te.const(outside, value.dtype))
+
+
+class WindowPoolOp(PoolOp, ABC):
+    """A pool whose windows all have one size."""
+
+    @classmethod
+    def windows(cls, attributes: dict[str, Any]) -> tuple[MovingWindows, ...]:
+        rank = len(cls.SPATIAL)
+        sizes = spatial_ints(cls.name, "pool_size", attributes["pool_size"], rank, 1)
+        windows = windows_of(cls.name, [IntExpr.of(s) for s in sizes], attributes)
+        for window in windows:
+            reach = window.reach.constant or 1
+            if max(window.before, window.after) >= reach:
+                raise ValueError(
+                    f"expected padding of '{cls.name}' to be less than a window of {reach}, "
+                    f"got {attributes['padding']}"
+                )
+        options = attributes["ceil_mode"], attributes["count_include_pad"]
+        return tuple(MovingWindows(cls.name, w, *options) for w in windows)
+
+    @classmethod
+    def seen(
+        cls, data: NDArray[Any], attributes: dict[str, Any], value: Any
+    ) -> Iterator[NDArray[Any]]:
+        """The elements of each offset of the windows, as arrays of the result's layout."""
+        first, counts = cls.numpy_windows(data, attributes)
+        windows = [w.window for w in cls.windows(attributes)]
+        for _, elements in window_slices(first, windows, counts, value):
+            yield cls.in_out_layout(elements, attributes)
+
+
+class MaxPoolOp(LargestOfWindows, WindowPoolOp, ABC):
+    """The largest element of each window; padding is never the largest."""
+
+    DTYPES: ClassVar[Dtypes] = NUMBERS
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -155,131 +185,76 @@ class MaxPoolOp(WindowPoolOp, ABC):
         return np.maximum.reduce(list(cls.seen(arrays[0], attributes, lowest)))
 
 
-class AvgPoolOp(WindowPoolOp, ABC):
+class AvgPoolOp(MeanOfWindows, WindowPoolOp, ABC):
     """The mean of each window, with or without the padding that it covers."""
-
-    @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        require_floats(cls.name, operands)
-        return super().infer(operands, attributes)
-
-    @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (data,) = tensors
-        layout, out_layout = cls.layouts(attributes)
-        spatial = expressions(te, data, layout, cls.SPATIAL)
-        counts = cls.counts(spatial, attributes)
-        padded = attributes["count_include_pad"]
-
-        def count(*i: Any) -> Any:
-            taps: Any = 1
-            at = in_order(i, out_layout, cls.SPATIAL)
-            for o, w, c, d in zip(at, cls.windows(attributes), counts, spatial, strict=True):
-                taps = taps * _taps(te, o, w, c, d, padded)
-            return taps
-
-        sums = cls.pool(te, data, attributes, total, "pool_sum")
-        return mean_of(te, sums, count, data.dtype)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         data = wide(arrays[0])
-        layout, out_layout = cls.layouts(attributes)
-        lengths = in_order(data.shape, layout, cls.SPATIAL)
-        counts = cls.counts([IntExpr.of(d) for d in lengths], attributes)
-        taps = np.ones([1] * data.ndim, data.dtype)
-        for letter, w, c, d in zip(
-            cls.SPATIAL, cls.windows(attributes), counts, lengths, strict=True
-        ):
-            own = _counted(w, c.constant or 0, d, attributes["count_include_pad"])
-            taps = taps * own.reshape([-1 if x == letter else 1 for x in out_layout])
-        return (sum(cls.seen(data, attributes, 0)) / taps).astype(data.dtype)
+        first, counts = cls.numpy_windows(data, attributes)
+        own = map(MovingWindows.numpy_taps, cls.windows(attributes), counts, first.shape[2:])
+        taps = np.prod(np.meshgrid(*own, indexing="ij"), axis=0)
+        total = sum(cls.seen(data, attributes, 0))
+        return (total / cls.in_out_layout(taps[None, None], attributes)).astype(data.dtype)
 
 
-def _counted(window: Window, count: int, length: int, padded: bool) -> NDArray[Any]:
-    """How many elements of each window lie in the data, or in the data and padding."""
-    size = window.size.constant or 1
-    first = np.arange(count)[:, None] * window.stride - window.before
-    at = first + np.arange(size) * window.dilation
-    inside = at < length + window.after if padded else (at >= 0) & (at < length)
-    return inside.sum(axis=1)
+class OneDim:
+    """The attributes of pools over one dim."""
+
+    SPATIAL: ClassVar[str] = "W"
+    layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
 
 
-def _taps(
-    te: TensorLanguage, at: Any, window: Window, count: IntExpr, length: IntExpr, padded: bool
-) -> Any:
-    """`_counted` of window number `at` as an expression."""
-    size, step = window.size.constant or 1, window.dilation
-    start = at * window.stride - window.before
-    reached = length + window.after if padded else length
-    (end,) = te.tensor.shape_of([reached + (step - 1)])
-    taps: Any = size
-    if window.hangs_over(count, reached):
-        taps = te.min((end - start) // step, taps)
-    if window.before and not padded:
-        taps = taps - te.max((step - 1 - start) // step, 0)
-    return taps
+class TwoDims:
+    """The attributes of pools over two dims."""
+
+    SPATIAL: ClassVar[str] = "HW"
+    layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+
+
+class _OneDimWindows(OneDim):
+    pool_size = opt_prop_def(Ints(default=(1,)))
+    strides = opt_prop_def(Ints(default=(1,)))
+    padding = opt_prop_def(Ints(default=(0, 0)))
+    dilation = opt_prop_def(Ints(default=(1,)))
+    ceil_mode = opt_prop_def(Bool(default=False))
+    count_include_pad = opt_prop_def(Bool(default=False))
+
+
+class _TwoDimWindows(TwoDims):
+    pool_size = opt_prop_def(Ints(default=(1, 1)))
+    strides = opt_prop_def(Ints(default=(1, 1)))
+    padding = opt_prop_def(Ints(default=(0, 0)))
+    dilation = opt_prop_def(Ints(default=(1, 1)))
+    ceil_mode = opt_prop_def(Bool(default=False))
+    count_include_pad = opt_prop_def(Bool(default=False))
 
 
 @irdl_op_definition
-class MaxPool1dOp(MaxPoolOp):
+class MaxPool1dOp(_OneDimWindows, MaxPoolOp):
     """The largest element of windows over one dim; `torch.nn.functional.max_pool1d`."""
 
     name = "relax.nn.max_pool1d"
-    SPATIAL: ClassVar[str] = "W"
-    pool_size = opt_prop_def(Ints(default=(1,)))
-    strides = opt_prop_def(Ints(default=(1,)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1,)))
-    ceil_mode = opt_prop_def(Bool(default=False))
-    count_include_pad = opt_prop_def(Bool(default=False))
-    layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
 
 
 @irdl_op_definition
-class MaxPool2dOp(MaxPoolOp):
+class MaxPool2dOp(_TwoDimWindows, MaxPoolOp):
     """The largest element of windows over two dims; `torch.nn.functional.max_pool2d`."""
 
     name = "relax.nn.max_pool2d"
-    SPATIAL: ClassVar[str] = "HW"
-    pool_size = opt_prop_def(Ints(default=(1, 1)))
-    strides = opt_prop_def(Ints(default=(1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1)))
-    ceil_mode = opt_prop_def(Bool(default=False))
-    count_include_pad = opt_prop_def(Bool(default=False))
-    layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
 
 
 @irdl_op_definition
-class AvgPool1dOp(AvgPoolOp):
+class AvgPool1dOp(_OneDimWindows, AvgPoolOp):
     """The mean of windows over one dim; `torch.nn.functional.avg_pool1d`."""
 
     name = "relax.nn.avg_pool1d"
-    SPATIAL: ClassVar[str] = "W"
-    pool_size = opt_prop_def(Ints(default=(1,)))
-    strides = opt_prop_def(Ints(default=(1,)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1,)))
-    ceil_mode = opt_prop_def(Bool(default=False))
-    count_include_pad = opt_prop_def(Bool(default=False))
-    layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
 
 
 @irdl_op_definition
-class AvgPool2dOp(AvgPoolOp):
+class AvgPool2dOp(_TwoDimWindows, AvgPoolOp):
     """The mean of windows over two dims; `torch.nn.functional.avg_pool2d`."""
 
     name = "relax.nn.avg_pool2d"
-    SPATIAL: ClassVar[str] = "HW"
-    pool_size = opt_prop_def(Ints(default=(1, 1)))
-    strides = opt_prop_def(Ints(default=(1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1)))
-    ceil_mode = opt_prop_def(Bool(default=False))
-    count_include_pad = opt_prop_def(Bool(default=False))
-    layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))

@@ -6,6 +6,7 @@ last. An index below 0 counts from the end; what is outside even so is not updat
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -80,18 +81,12 @@ def _require_numbers(op_name: str, reduction: str, data: TensorType) -> None:
         require_dtype(op_name, [data], lambda d: d != "bool", "numbers")
 
 
-@irdl_op_definition
-class ScatterElementsOp(OperatorOp):
-    """``data[indices[i, j], j] = updates[i, j]`` for axis 0; `torch.scatter`, ONNX.
+class ScatterOp(OperatorOp, ABC):
+    """`data` with the elements at `indices` combined with `updates`."""
 
-    With a reduction it is ``data[…] + updates[…]`` and so on.
-    """
-
-    name = "relax.scatter_elements"
     data = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)
-    axis = opt_prop_def(Int(default=0))
     reduction = opt_prop_def(Text(default="update", choices=REDUCTIONS))
     assembly_format = (
         "$data `,` $indices `,` $updates attr-dict `:` type($data) `,` type($indices) `,` "
@@ -99,11 +94,44 @@ class ScatterElementsOp(OperatorOp):
     )
 
     @classmethod
+    @abstractmethod
+    def check(
+        cls,
+        data: TensorType,
+        indices: TensorType,
+        updates: TensorType,
+        attributes: dict[str, Any],
+    ) -> None:
+        """Raise ValueError where the shapes do not fit."""
+
+    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         data, indices, updates = operands
         require_indices(cls.name, [indices])
         common_element_type(cls.name, (data, updates))
         _require_numbers(cls.name, attributes["reduction"], data)
+        cls.check(data, indices, updates, attributes)
+        return data
+
+
+@irdl_op_definition
+class ScatterElementsOp(ScatterOp):
+    """``data[indices[i, j], j] = updates[i, j]`` for axis 0; `torch.scatter`, ONNX.
+
+    With a reduction it is ``data[…] + updates[…]`` and so on.
+    """
+
+    name = "relax.scatter_elements"
+    axis = opt_prop_def(Int(default=0))
+
+    @classmethod
+    def check(
+        cls,
+        data: TensorType,
+        indices: TensorType,
+        updates: TensorType,
+        attributes: dict[str, Any],
+    ) -> None:
         require_elements_of(cls.name, data, indices, attributes["axis"])
         own, new = indices.dims, updates.dims
         if own is not None and new is not None:
@@ -112,7 +140,6 @@ class ScatterElementsOp(OperatorOp):
                     f"expected an update of '{cls.name}' for each index, "
                     f"got {shape_text(indices)} and {shape_text(updates)}"
                 )
-        return data
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -140,30 +167,24 @@ class ScatterElementsOp(OperatorOp):
 
 
 @irdl_op_definition
-class ScatterNDOp(OperatorOp):
+class ScatterNDOp(ScatterOp):
     """``data[indices[i…, 0], indices[i…, 1], …] = updates[i…]``; ONNX ``ScatterND``.
 
     The last dim of indices says how many dims of data they choose from; an update has the others.
     """
 
     name = "relax.scatter_nd"
-    data = operand_def(TensorType)
-    indices = operand_def(TensorType)
-    updates = operand_def(TensorType)
-    reduction = opt_prop_def(Text(default="update", choices=REDUCTIONS))
-    assembly_format = (
-        "$data `,` $indices `,` $updates attr-dict `:` type($data) `,` type($indices) `,` "
-        "type($updates) `->` type($result)"
-    )
 
     @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
-        data, indices, updates = operands
-        require_indices(cls.name, [indices])
-        common_element_type(cls.name, (data, updates))
-        _require_numbers(cls.name, attributes["reduction"], data)
+    def check(
+        cls,
+        data: TensorType,
+        indices: TensorType,
+        updates: TensorType,
+        attributes: dict[str, Any],
+    ) -> None:
         if data.dims is None or indices.dims is None:
-            return data
+            return
         depth = indices.dims[-1].constant if indices.dims else None
         fits = depth is not None and depth <= len(data.dims)
         if not fits or updates.dims not in (None, (*indices.dims[:-1], *data.dims[depth:])):
@@ -171,7 +192,6 @@ class ScatterNDOp(OperatorOp):
                 f"expected indices and updates of '{cls.name}' that fit {shape_text(data)}, "
                 f"got {shape_text(indices)} and {shape_text(updates)}"
             )
-        return data
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:

@@ -13,9 +13,9 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from ...bounds import is_less
 from ...int_expr import ONE, IntExpr
-from .accumulation import accumulator, wide
+from .accumulation import accumulator
 from .attributes import DType, Int, Ints, Text
-from .convolution import ChannelError, ConvolutionOp, convolve
+from .convolution import ChannelError, ConvolutionOp
 from .inference import divides
 from .language import TensorLanguage
 from .windows import Window, all_of, expressions, in_order, spatial_ints, windows_of
@@ -51,24 +51,21 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         return sizes, weight[0] * groups
 
     @classmethod
-    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        data, weight = tensors
-        layout, kernel, _ = cls.layouts(attributes)
-        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
-        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
-        counts, _ = cls.geometry(dims, sizes, attributes)
-        windows = windows_of(cls.name, sizes[2:], attributes)
+    def channels_last(
+        cls,
+        te: TensorLanguage,
+        tensors: Sequence[Any],
+        attributes: dict[str, Any],
+        windows: Sequence[Window],
+        counts: Sequence[IntExpr],
+    ) -> tuple[Any, Any, Sequence[Window]]:
+        (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
         dtype = accumulator(data.dtype, attributes["out_dtype"])
-        product = convolve(
-            te,
+        return (
             cls._spread(te, data, layout, windows, counts, dtype),
             cls._turned(te, weight, kernel, attributes["groups"], dtype),
             [replace(w, stride=1) for w in windows],
-            counts,
-            attributes["groups"],
-            dtype,
         )
-        return cls.finish(te, product, tensors, attributes)
 
     @classmethod
     def _spread(
@@ -122,20 +119,19 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         return te.compute(shape, element, name="T_pack")
 
     @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        layout, kernel, out = cls.layouts(attributes)
-        data, weight = (wide(a, attributes["out_dtype"]) for a in arrays)
-        data = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
-        weight = weight.transpose(in_order(range(data.ndim), kernel, f"OI{cls.SPATIAL}"))
-        shape, sizes = ([IntExpr.of(d) for d in a.shape] for a in (data, weight))
-        counts, _ = cls.geometry(shape, sizes, attributes)
-        windows = windows_of(cls.name, sizes[2:], attributes)
-        groups = attributes["groups"]
-        split = data.reshape(data.shape[0], groups, -1, *data.shape[2:])
-        parts = weight.reshape(weight.shape[0], groups, -1, *weight.shape[2:])
-        result = _scatter(split, parts, windows, [c.constant or 0 for c in counts])
-        result = result.reshape(data.shape[0], -1, *result.shape[3:])
-        return result.transpose(in_order(range(data.ndim), f"NC{cls.SPATIAL}", out))
+    def numpy_groups(
+        cls,
+        data: NDArray[Any],
+        weight: NDArray[Any],
+        windows: Sequence[Window],
+        counts: Sequence[int],
+        groups: int,
+    ) -> NDArray[Any]:
+        batch, channels, *spatial = data.shape
+        each, own, *sizes = weight.shape
+        split = data.reshape(batch, groups, channels // groups, *spatial)
+        parts = weight.reshape(each, groups, own // groups, *sizes)
+        return _scatter(split, parts, windows, counts)
 
 
 def _scatter(

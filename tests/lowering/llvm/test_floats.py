@@ -7,7 +7,8 @@ import pytest
 
 from xrelax.runtime import from_numpy
 from xrelax.runtime.dtype import bfloat16_to_float32, float32_to_bfloat16
-from xrelax.runtime.tensor import Layout, Tensor
+from xrelax.runtime.layout import Layout
+from xrelax.runtime.tensor import Tensor
 
 DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 AWKWARD = np.array(

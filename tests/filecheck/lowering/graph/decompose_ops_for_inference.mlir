@@ -88,6 +88,43 @@ relax.func @used_twice(%x: !relax.tensor<[n, 1, 4], f32>) -> !relax.tensor<[n, 1
 
 // -----
 
+// So does one whose normalisation is used as a whole, too.
+
+// CHECK-LABEL: @used_as_a_whole
+// CHECK:         [[RESULT:%.+]] = relax.nn.conv1d %x, %w :
+// CHECK-NEXT:    relax.nn.batch_norm [[RESULT]],
+// CHECK-NOT:     relax.nn.conv1d
+relax.func @used_as_a_whole(%x: !relax.tensor<[n, 1, 4], f32>) -> tuple<tuple<!relax.tensor<[n, 1, 2], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>, !relax.tensor<[n, 1, 2], f32>> {
+  %w = relax.constant <float32, [1, 1, 3], [1.0, 2.0, 3.0]> : !relax.tensor<[1, 1, 3], f32>
+  %v = relax.constant <float32, [1], [1.0]> : !relax.tensor<[1], f32>
+  %c = relax.nn.conv1d %x, %w : !relax.tensor<[n, 1, 4], f32>, !relax.tensor<[1, 1, 3], f32> -> !relax.tensor<[n, 1, 2], f32>
+  %0 = relax.nn.batch_norm %c, %v, %v, %v, %v : !relax.tensor<[n, 1, 2], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32> -> tuple<!relax.tensor<[n, 1, 2], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>
+  %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[n, 1, 2], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>> -> !relax.tensor<[n, 1, 2], f32>
+  %2 = relax.tuple(%0, %1) : (tuple<!relax.tensor<[n, 1, 2], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>, !relax.tensor<[n, 1, 2], f32>) -> tuple<tuple<!relax.tensor<[n, 1, 2], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>, !relax.tensor<[n, 1, 2], f32>>
+  relax.return %2 : tuple<tuple<!relax.tensor<[n, 1, 2], f32>, !relax.tensor<[1], f32>, !relax.tensor<[1], f32>>, !relax.tensor<[n, 1, 2], f32>>
+}
+
+// -----
+
+// A bias with dims in front gives the result other axes than the convolution has.
+
+// CHECK-LABEL: @bias_with_more_dims
+// CHECK:         [[RESULT:%.+]] = relax.nn.conv1d %x, %w :
+// CHECK-NEXT:    [[SUM:%.+]] = relax.add [[RESULT]], %b
+// CHECK:         relax.multiply [[SUM]],
+relax.func @bias_with_more_dims(%x: !relax.tensor<[2, 2, 4], f32>) -> !relax.tensor<[1, 2, 2, 4], f32> {
+  %w = relax.constant <float32, [2, 2, 1], [1.0, 2.0, 3.0, 4.0]> : !relax.tensor<[2, 2, 1], f32>
+  %b = relax.constant <float32, [1, 1, 2, 1], [1.0, 2.0]> : !relax.tensor<[1, 1, 2, 1], f32>
+  %v = relax.constant <float32, [2], [1.0, 2.0]> : !relax.tensor<[2], f32>
+  %c = relax.nn.conv1d %x, %w : !relax.tensor<[2, 2, 4], f32>, !relax.tensor<[2, 2, 1], f32> -> !relax.tensor<[2, 2, 4], f32>
+  %s = relax.add %c, %b : !relax.tensor<[2, 2, 4], f32>, !relax.tensor<[1, 1, 2, 1], f32> -> !relax.tensor<[1, 2, 2, 4], f32>
+  %0 = relax.nn.batch_norm %s, %v, %v, %v, %v : !relax.tensor<[1, 2, 2, 4], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32> -> tuple<!relax.tensor<[1, 2, 2, 4], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>>
+  %1 = relax.tuple_get_item %0[0] : tuple<!relax.tensor<[1, 2, 2, 4], f32>, !relax.tensor<[2], f32>, !relax.tensor<[2], f32>> -> !relax.tensor<[1, 2, 2, 4], f32>
+  relax.return %1 : !relax.tensor<[1, 2, 2, 4], f32>
+}
+
+// -----
+
 // Statistics that are handed out are those that were given. By parameters the rest stays, and so
 // does a normalisation of short floats.
 

@@ -79,3 +79,25 @@ tir.prim_func @swapped(%X: !tir.buffer<[], f32>, %Y: !tir.buffer<[], f32>) attri
   %0 = arith.constant 1.0 : f32
   tir.store %0, %X[] : !tir.buffer<[], f32>
 }
+
+// -----
+
+// So does what a loop holds, and what comes after it.
+
+// CHECK-LABEL: builtin.module {
+// CHECK:         tir.prim_func @in_loop
+// CHECK:         tir.prim_func @after_loop
+tir.prim_func @in_loop(%X: !tir.buffer<[2], f32>) attributes {"private"} {
+  %0 = arith.constant 1.0 : f32
+  tir.for %i in (0, 0) {
+    tir.store %0, %X[0] : !tir.buffer<[2], f32>
+    tir.store %0, %X[1] : !tir.buffer<[2], f32>
+  }
+}
+tir.prim_func @after_loop(%X: !tir.buffer<[2], f32>) attributes {"private"} {
+  %0 = arith.constant 1.0 : f32
+  tir.for %i in (0, 0) {
+    tir.store %0, %X[0] : !tir.buffer<[2], f32>
+  }
+  tir.store %0, %X[1] : !tir.buffer<[2], f32>
+}

@@ -61,3 +61,16 @@ relax.func @stays(%s: !relax.shape<[n]>) -> tuple<!relax.tensor<[n], f32>, !rela
   %3 = relax.tuple(%0, %1, %2) : (!relax.tensor<[n], f32>, !relax.tensor<[1000000], f32>, !relax.tensor<[4, 8], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[1000000], f32>, !relax.tensor<[4, 8], f32>>
   relax.return %3 : tuple<!relax.tensor<[n], f32>, !relax.tensor<[1000000], f32>, !relax.tensor<[4, 8], f32>>
 }
+
+// -----
+
+// Neither is a tensor that a call may write.
+
+// CHECK-LABEL: @written
+// CHECK:         %0 = relax.zeros
+// CHECK-NEXT:    relax.call_packed "f"(%0)
+relax.func impure @written() -> !relax.tensor<[2], f32> {
+  %0 = relax.zeros {shape = [#sym.expr<2>]} : !relax.tensor<[2], f32>
+  %1 = relax.call_packed "f"(%0) : (!relax.tensor<[2], f32>) -> tuple<>
+  relax.return %0 : !relax.tensor<[2], f32>
+}

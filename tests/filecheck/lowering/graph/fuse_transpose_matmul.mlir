@@ -53,3 +53,18 @@ relax.func @others(%q: !relax.tensor<[4, 4, 4], f32>, %k: !relax.tensor<[4, 4, 4
   %3 = relax.matmul %2, %1 : !relax.tensor<[4, 4, 4], f32>, !relax.tensor<[4, 4, 4], f32> -> !relax.tensor<[4, 4, 4], f32>
   relax.return %3 : !relax.tensor<[4, 4, 4], f32>
 }
+
+// -----
+
+// A copy of what a call may write afterwards stays a copy.
+
+// CHECK-LABEL: @written
+// CHECK-NEXT:    %0 = relax.permute_dims %w
+// CHECK-NEXT:    relax.call_packed "f"(%w)
+// CHECK-NEXT:    relax.matmul %x, %0 :
+relax.func impure @written(%x: !relax.tensor<[2, 4], f32>, %w: !relax.tensor<[4, 4], f32>) -> !relax.tensor<[2, 4], f32> {
+  %0 = relax.permute_dims %w : !relax.tensor<[4, 4], f32> -> !relax.tensor<[4, 4], f32>
+  %1 = relax.call_packed "f"(%w) : (!relax.tensor<[4, 4], f32>) -> tuple<>
+  %2 = relax.matmul %x, %0 : !relax.tensor<[2, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[2, 4], f32>
+  relax.return %2 : !relax.tensor<[2, 4], f32>
+}

@@ -1,0 +1,44 @@
+"""`eliminate-common-subexpr`: equal operations are carried out once.
+
+::
+
+    %0 = relax.nn.relu %x : …
+    %1 = relax.nn.relu %x : …
+    %2 = relax.add %0, %1 : …          ⇒       %2 = relax.add %0, %0 : …
+
+xDSL's ``cse``, but for tensors that calls may write: such a call needs a copy of its own, and what
+is read before it is not what is read after it. TVM's ``EliminateCommonSubexpr``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.transforms.common_subexpression_elimination import CSEDriver
+
+from .written import Written, touches, written_values
+
+
+@dataclass
+class _Driver(CSEDriver):
+    """xDSL's driver, which leaves operations on written values alone."""
+
+    written: Written = frozenset()
+
+    def _simplify_operation(self, op: Operation) -> None:
+        if not touches(op, self.written):
+            super()._simplify_operation(op)
+
+
+@dataclass(frozen=True)
+class EliminateCommonSubexprPass(ModulePass):
+    """Merge equal operations on values that no call may write."""
+
+    name = "eliminate-common-subexpr"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _Driver(written=written_values(op)).simplify(op)

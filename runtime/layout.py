@@ -1,0 +1,48 @@
+"""How the memory of a tensor is to be read: shape, element type, strides."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+from .dtype import dtype_info
+
+
+class Layout(NamedTuple):
+    """All of a tensor but its memory; equal layouts are interchangeable in a call.
+
+    `strides` are in bytes, None where C-contiguous. `aligned` memory suits the element type.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...] | None = None
+    writable: bool = True
+    aligned: bool = True
+
+    @property
+    def packed(self) -> bool:
+        """Whether native code can use the memory as it is."""
+        return self.strides is None and self.aligned
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return prod(self.shape) * dtype_info(self.dtype).itemsize
+
+
+class ArrayInterface:
+    """Lets NumPy make an array over memory that keeps the owner of it alive."""
+
+    __slots__ = ("__array_interface__", "_owner")
+
+    def __init__(self, address: int, layout: Layout, owner: object) -> None:
+        shape, dtype, strides, writable, _ = layout
+        self._owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, not writable),
+            "shape": shape,
+            "strides": strides,
+            "typestr": dtype_info(dtype).storage.str,
+        }
