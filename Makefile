@@ -24,10 +24,10 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 	@mkdir -p build
 	@$(BIN)/python examples/fashion_mnist.py --output build/fashion_mnist.png $(DEMO_ARGS)
 
-test: lint types unit  ## lint, check types, run every test (EXTRAS=dev,demo,torch adds PyTorch)
+test: lint types unit  ## lint, check types, run every test (EXTRAS=dev,demo,models adds PyTorch)
 
 unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu")
-	@$(BIN)/python -m pytest $(TEST_ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(TEST_ARGS)
 
 lint: $(TEST_READY)  ## run ruff
 	@$(BIN)/ruff check .

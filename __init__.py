@@ -10,7 +10,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 imported_at = time.time()
-"""Source that is newer is not what this process runs, which the cache of compiled code must know."""
+"""Source that is newer is not what this process runs: the cache of compiled code must know it."""
 
 
 def __getattr__(name: str) -> Any:

@@ -91,7 +91,9 @@ def _machine(target: Target, opt_level: int) -> Any:
 def _optimize(module: Any, machine: Any, opt_level: int) -> None:
     llvm = binding()
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
-    options.loop_vectorization = options.slp_vectorization = opt_level >= 2
+    options.loop_vectorization = opt_level >= 2
+    # Vectors of short floats that are put together from scalars abort LLVM's selection.
+    options.slp_vectorization = opt_level >= 2 and not _SHORT_FLOATS.search(str(module))
     options.loop_interleaving = options.loop_unrolling = opt_level >= 2
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
@@ -111,6 +113,7 @@ def _verify(module: Any) -> None:
         raise BackendError(_verify_message(str(error), str(module))) from None
 
 
+_SHORT_FLOATS = re.compile(r"\b(bfloat|half)\b")
 _POSITION = re.compile(r":(\d+):\d+: error: (.*)")
 _DEFINITION = re.compile(r'^(?:define|declare)\b.*?@("[^"]*"|[-\w.$]+)', re.MULTILINE)
 

@@ -30,6 +30,9 @@ from .llvm_types import type_text
 
 
 def _emit_cast(w: FunctionWriter, opcode: str, flags: str, value: SSAValue, result: SSAValue):
+    if opcode == "fpext" and isinstance(element_type(value.type), BFloat16Type):
+        _extend_bf16(w, value, result)
+        return
     expansion = _EXPANSIONS.get((opcode, type(element_type(result.type))))
     if opcode in ("fptosi", "fptoui") and isinstance(
         element_type(value.type), BFloat16Type | Float16Type
@@ -62,9 +65,12 @@ def _int_to_small_float(w: FunctionWriter, opcode: str, value: SSAValue, result:
 
 
 def _small_float_to_int(w: FunctionWriter, opcode: str, value: SSAValue, result: SSAValue) -> None:
-    name = w.fresh()
     floats = type_text(like(value.type, f32))
-    w.append(f"{name} = fpext {w.typed(value)} to {floats}")
+    if isinstance(element_type(value.type), BFloat16Type):
+        name = _bf16_as_f32(w, value)
+    else:
+        name = w.fresh()
+        w.append(f"{name} = fpext {w.typed(value)} to {floats}")
     w.append(f"{w.define(result)} = {opcode} {floats} {name} to {w.type(result)}")
 
 
@@ -97,9 +103,23 @@ class _Lanes:
         return name
 
 
+def _bf16_as_f32(w: FunctionWriter, value: SSAValue) -> str:
+    """The f32 of which a bf16, which is held as its bits, is the upper half."""
+    v = _Lanes(w, value.type)
+    wide = v.add(f"zext {w.typed(value)} to {v.type('i32')}")
+    bits = v.add(f"shl {v.type('i32')} {wide}, {v.literal('i32', 16)}")
+    return v.add(f"bitcast {v.type('i32')} {bits} to {v.type('float')}")
+
+
+def _extend_bf16(w: FunctionWriter, value: SSAValue, result: SSAValue) -> None:
+    name, floats = _bf16_as_f32(w, value), type_text(like(value.type, f32))
+    opcode = "fpext" if isinstance(element_type(result.type), Float64Type) else "bitcast"
+    w.append(f"{w.define(result)} = {opcode} {floats} {name} to {w.type(result)}")
+
+
 def _f32_to_bf16(w: FunctionWriter, name: str, result: SSAValue) -> None:
     v = _Lanes(w, result.type)
-    f32s, i32s, i16s = v.type("float"), v.type("i32"), v.type("i16")
+    f32s, i32s = v.type("float"), v.type("i32")
     bits = v.add(f"bitcast {f32s} {name} to {i32s}")
     high = v.add(f"lshr {i32s} {bits}, {v.literal('i32', 16)}")
     odd = v.add(f"and {i32s} {high}, {v.literal('i32', 1)}")
@@ -109,8 +129,7 @@ def _f32_to_bf16(w: FunctionWriter, name: str, result: SSAValue) -> None:
     quiet = v.add(f"or {i32s} {high}, {v.literal('i32', 0x40)}")
     is_nan = v.add(f"fcmp uno {f32s} {name}, {name}")
     word = v.add(f"select {v.type('i1')} {is_nan}, {i32s} {quiet}, {i32s} {rounded}")
-    short = v.add(f"trunc {i32s} {word} to {i16s}")
-    w.append(f"{w.define(result)} = bitcast {i16s} {short} to {w.type(result)}")
+    w.append(f"{w.define(result)} = trunc {i32s} {word} to {w.type(result)}")
 
 
 def _round_to_odd(w: FunctionWriter, name: str, shape: Attribute) -> str:

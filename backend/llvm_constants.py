@@ -51,7 +51,7 @@ def float_text(data: bytes, type: Attribute) -> str:
     """A float from its little-endian bytes: short decimals as such, all others in hexadecimal."""
     match type:
         case BFloat16Type():
-            return f"0xR{int.from_bytes(data, 'little'):04X}"
+            return str(int.from_bytes(data, "little", signed=True))
         case Float16Type():
             return f"0xH{int.from_bytes(data, 'little'):04X}"
         case Float32Type():

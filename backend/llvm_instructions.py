@@ -2,6 +2,7 @@
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
@@ -9,6 +10,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from ..dialects import llvm_ext
+from ..dialects.llvm_ext.types import element_type
 from .errors import BackendError
 from .llvm_calls import CALL_EMITTERS
 from .llvm_casts import CAST_EMITTERS
@@ -44,7 +46,7 @@ def _float_binary(opcode: str) -> Emitter:
     def emit(w: FunctionWriter, op: Operation) -> None:
         lhs, rhs = op.operands
         type = w.type(lhs)
-        if type.endswith(("bfloat", "bfloat>")):
+        if isinstance(element_type(lhs.type), BFloat16Type):
             raise BackendError(f"expected arithmetic on f16, f32 or f64, got {lhs.type}")
         flags = fastmath_text(op.properties.get("fastmathFlags"))
         text = f"{opcode} {flags}{type} {w.names[lhs]}, {w.names[rhs]}"

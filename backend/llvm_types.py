@@ -25,7 +25,7 @@ from xdsl.ir import Attribute
 from .errors import BackendError
 
 _FLOATS: dict[type[Attribute], tuple[str, str]] = {
-    BFloat16Type: ("bfloat", "bf16"),
+    BFloat16Type: ("i16", "bf16"),  # its bits: vectors of `bfloat` abort LLVM's selection
     Float16Type: ("half", "f16"),
     Float32Type: ("float", "f32"),
     Float64Type: ("double", "f64"),

@@ -37,9 +37,6 @@ OWN = (
 )
 """What is no pass of the pipeline."""
 
-RENAMED = {"EliminateCommonSubexpr": "cse"}
-"""TVM's names of passes that are called otherwise here."""
-
 
 class BindParams(Pass):
     """Parameters of a function become constants, by name; symbols they determine become numbers.
@@ -112,8 +109,6 @@ def _fusion_pattern(
 
 def pass_name(name: str) -> str:
     """The pipeline's name of a pass: `fuse-tir` for ``FuseTIR``."""
-    if name in RENAMED:
-        return RENAMED[name]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
 
 
@@ -149,4 +144,4 @@ def _camel(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*OWN, *RENAMED, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})
+    return sorted({*OWN, *map(_camel, (*PASSES, *UPSTREAM_PASSES))})

@@ -101,8 +101,10 @@ def _common(exprs: list[PrimExpr]) -> list[PrimExpr]:
 
 
 def absolute(value: ExprLike) -> PrimExpr:
-    """``|value|``; `math.absf` or `math.absi`."""
+    """``|value|``; `math.absf` or `math.absi`, and nothing for an unsigned integer."""
     expr = convert(value)
+    if is_unsigned(expr.dtype):
+        return expr
     return (
         call_intrinsic("fabs", expr) if is_float(expr.dtype) else Call("abs", (expr,), expr.dtype)
     )

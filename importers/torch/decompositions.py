@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
+from torch import _decomp
 
 from .registry import overload_name
 
@@ -20,10 +21,9 @@ Those that it has elsewhere end in operators of its own compiler, `prims`.
 
 def decompositions(known: Collection[str]) -> Table:
     """What the export decomposes, and what else can be, without the overloads that are known."""
-    from torch._decomp import decomposition_table
-
-    given: Any = decomposition_table  # whose types are partly unknown
-    further: Table = {op: f for op, f in given.items() if f.__module__ == _FURTHER}
+    given: Any = _decomp  # whose types are partly unknown
+    known_to_pytorch: Table = given.decomposition_table
+    further = {op: f for op, f in known_to_pytorch.items() if f.__module__ == _FURTHER}
     table: Any = torch.export.default_decompositions()
     for op, function in further.items():
         if op not in table and overload_name(op).startswith("aten."):

@@ -9,11 +9,14 @@ import torch
 from torch import _dynamo, fx
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.utils import make_boxed_func
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from ...dialects.int_expr import Arg, IntExpr, Sym
+from ...dialects.relax import TensorData
 from ...driver import build
 from .decompositions import decompositions
 from .graph import GraphImport, Input
+from .parameters import parameter_data
 from .registry import load_converters
 from .shapes import Symbols
 from .tensors import plain, to_torch
@@ -31,7 +34,8 @@ def backend(
     """
 
     def compiler(graph: fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
-        return make_boxed_func(compile_graph(graph, **options))
+        with unset_fake_temporarily():  # PyTorch compiles among tensors without data
+            return make_boxed_func(compile_graph(graph, **options))
 
     compiled = aot_autograd(fw_compiler=compiler, decompositions=decompositions(load_converters()))
     return compiled(graph, example_inputs)
@@ -46,7 +50,11 @@ def compile_graph(graph: fx.GraphModule, **options: Any) -> Callable[..., Any]:
     results = [n for n in leaves if _is_tensor(n)]
     symbols = Symbols()
     given = GraphImport(
-        graph.graph, [Input(n, n.name) for n in inputs.values()], {}, results, symbols
+        graph.graph,
+        [Input(n, n.name) for n in inputs.values()],
+        _constants(graph),
+        results,
+        symbols,
     )
     function = build(given.module(), **options)["main"] if results else None
     sizes = {n: symbols.expr(n.meta["val"]) for n in leaves if _is_symbolic(n)}
@@ -58,6 +66,13 @@ def compile_graph(graph: fx.GraphModule, **options: Any) -> Callable[..., Any]:
         return [_output(n, made, sizes, sources, args) for n in leaves]
 
     return run
+
+
+def _constants(graph: fx.GraphModule) -> dict[fx.Node, TensorData]:
+    """The tensors that the graph itself holds, such as numbers that a model assigns."""
+    nodes = [n for n in graph.graph.nodes if n.op == "get_attr"]
+    held = {n: getattr(graph, n.target, None) for n in nodes}
+    return {n: parameter_data(t, n.target) for n, t in held.items() if isinstance(t, torch.Tensor)}
 
 
 def _all(results: Any) -> tuple[Any, ...]:

@@ -11,7 +11,6 @@ import torch
 from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._pytree import TreeSpec
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, i64
 from xdsl.ir import Attribute
@@ -88,7 +87,7 @@ class Program:
             anything: Any = given  # whose types are partly unknown
             try:
                 return anything.run_decompositions(table)
-            except GuardOnDataDependentSymNode:
+            except RuntimeError:  # a decomposition that PyTorch cannot trace
                 return given  # the import names what has no conversion
 
     @property

@@ -136,3 +136,14 @@ def test_integers_among_the_inputs():
     x = torch.randn(3)
     for n in (4, 5, 7):
         torch.testing.assert_close(compiled(x, n), function(x, n))
+
+
+def test_numbers_and_tables_that_the_graph_holds():
+    def function(x: Any) -> Any:
+        x[:, 0] = 5
+        return x[:, *torch.tril_indices(3, 3)], x.sum(), x.diagonal() * 0.1
+
+    compiled = torch.compile(function, backend="xrelax")
+    x, y = torch.ones(3, 3, 3), torch.ones(3, 3, 3)
+    torch.testing.assert_close(compiled(x), function(y))
+    torch.testing.assert_close(x, y)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
 

@@ -268,6 +268,7 @@ SHAPES = each(
     crop=lambda x: F.pad(x, (-1, 1)),
     reflect=lambda x: F.pad(x, (2, 1), mode="reflect"),
     replicate=lambda x: F.pad(x, (2, 1), mode="replicate"),
+    mirrored=lambda x: F.pad(x, (-2, 3), mode="reflect"),
     diff=lambda x: x.diff(dim=1),
     unflatten=lambda x: x.unflatten(2, (2, 2)),
 )

@@ -144,8 +144,8 @@ class TopKOp(UnaryOp):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
-        (data,), k, axis = arrays, attributes["k"], attributes["axis"]
-        order = numpy_order(data, axis, attributes["largest"])
+        (data,), k, axis = arrays, int(attributes["k"]), int(attributes["axis"])
+        order: NDArray[Any] = numpy_order(data, axis, attributes["largest"])
         chosen = np.take(order, np.arange(min(k, data.shape[axis])), axis)
         missing = [(0, 0)] * data.ndim
         missing[axis] = (0, max(0, k - data.shape[axis]))

@@ -104,7 +104,9 @@ def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Val
     assert mask is not None
     rank, own = len(dims_of(x)), len(dims_of(mask))
     if len(dims_of(values)) > rank - axis - own:
-        raise Unsupported("expected values for the dims after the mask", "use torch.where(mask, a, b)")
+        raise Unsupported(
+            "expected values for the dims after the mask", "use torch.where(mask, a, b)"
+        )
     mask = ctx.fitted(mask, dims_of(x)[axis : axis + own])
     mask = ctx.reshape(mask, [*[ONE] * axis, *dims_of(mask), *[ONE] * (rank - axis - own)])
     values = ctx.fitted(ctx.astype(values, dtype_of(x)), dims_of(x))

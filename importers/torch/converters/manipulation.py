@@ -163,16 +163,17 @@ def _padded(ctx: Context, x: Value, pad: Sequence[Any], mode: str, value: Any = 
     dims = dims_of(x)
     pairs = [(0, 0)] * (len(dims) - len(known) // 2)
     pairs += list(zip(known[::2], known[1::2], strict=True))[::-1]
-    cut = [(max(-low, 0), max(-high, 0)) for low, high in pairs]
-    if any(low or high for low, high in cut):
-        axes = list(range(len(dims)))
-        ends = [d - high for d, (_, high) in zip(dims, cut, strict=True)]
-        begins = [low for low, _ in cut]
-        x = ctx.op("strided_slice", x, axes=axes, begin=begins, end=ends, assume_inbound=True)
     margins = [max(w, 0) for pair in pairs for w in pair]
-    if not any(margins):
+    if any(margins):
+        x = ctx.op("nn.pad", x, pad_width=margins, pad_mode=mode, pad_value=_number(value))
+    cut = [(max(-low, 0), max(-high, 0)) for low, high in pairs]
+    if not any(low or high for low, high in cut):
         return x
-    return ctx.op("nn.pad", x, pad_width=margins, pad_mode=mode, pad_value=_number(value))
+    # What is cut off counts in the margin of the other side, so it goes last.
+    begins = [low for low, _ in cut]
+    ends = [d - high for d, (_, high) in zip(dims_of(x), cut, strict=True)]
+    axes = list(range(len(dims)))
+    return ctx.op("strided_slice", x, axes=axes, begin=begins, end=ends, assume_inbound=True)
 
 
 def _number(value: Any) -> float:
