@@ -68,8 +68,12 @@ class Page:
 
 
 def updated(text: str) -> str:
-    """The text of a page with its generated parts as they should be."""
-    return _TOKEN.sub(Page().token, text)
+    """The text of a page with its generated parts as they should be.
+
+    Its programs run for that; those of a page without such parts do not.
+    """
+    generated = any(match["kind"] is not None for match in _TOKEN.finditer(text))
+    return _TOKEN.sub(Page().token, text) if generated else text
 
 
 def listing(page: Page, module: str, stage: str, function: str) -> str:

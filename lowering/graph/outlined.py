@@ -51,6 +51,7 @@ def outlined_call(
     given, new = list(inputs), list[Operation]()
     if symbols:
         shape = relax.ShapeOp([sym(s) for s in symbols])
+        shape.result.name_hint = "shape"
         given.append(shape.result)
         new.append(shape)
     call = relax.CallOp(callee, given, last.results[0].type)
