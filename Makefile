@@ -11,6 +11,15 @@ ready = $(VENV)/ready-$(subst $(COMMA),-,$(1))
 TEST_READY := $(call ready,$(EXTRAS))
 DEMO_READY := $(call ready,demo)
 
+# The paths for pyright to check: those of pyproject.toml, unless torch is missing.
+define TYPED
+from importlib.util import find_spec
+from tomllib import load
+
+paths = load(open("pyproject.toml", "rb"))["tool"]["pyright"]["include"]
+print(*(p for p in paths if p != "importers" and find_spec("torch") is None))
+endef
+export TYPED
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
@@ -32,8 +41,8 @@ unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu
 lint: $(TEST_READY)  ## run ruff
 	@$(BIN)/ruff check .
 
-types: $(TEST_READY)  ## run pyright in strict mode
-	@$(BIN)/pyright --pythonpath $(BIN)/python
+types: $(TEST_READY)  ## run pyright in strict mode, on importers/ where torch is installed
+	@$(BIN)/pyright --pythonpath $(BIN)/python $$($(BIN)/python -c "$$TYPED")
 
 filecheck: $(TEST_READY)  ## run the FileCheck suite alone, through lit
 	@$(BIN)/lit -v tests/filecheck
