@@ -20,7 +20,13 @@ def load_update():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page_is_up_to_date(page: Path):
     text = page.read_text()
-    assert text == load_update().updated(text), "run `python docs/update.py`"
+    try:
+        expected = load_update().updated(text)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        pytest.skip("the page describes names that need torch")
+    assert text == expected, "run `python docs/update.py`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
