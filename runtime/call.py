@@ -80,10 +80,7 @@ class CompiledFunction:
             plan = self._plans[tuple(map(_layout_of, args))]
         except (AttributeError, KeyError, TypeError):
             args, plan = self._resolve(args)
-        if plan.staged or (self._written and overlapping(self._written, args, plan.extents)):
-            results = self._call_staged(args, plan)
-        else:
-            results = self._call_native(args, plan)
+        results = self._run(args, plan)
         if self.spec.returns_tuple:
             return tuple(results)
         return results[0] if results else None
@@ -98,9 +95,8 @@ class CompiledFunction:
         for node, name, value in zip(signature.arguments, signature.names, values, strict=True):
             take_apart(node, name, value, tensors, sizes)
         found, plan = self._resolve(tensors, sizes)
-        call = self._call_staged if plan.staged else self._call_native
         symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
-        return put_together(signature.result, iter(call(found, plan)), symbols)
+        return put_together(signature.result, iter(self._run(found, plan)), symbols)
 
     def _resolve(
         self, args: Sequence[object], sizes: Sequence[Size] = ()
@@ -115,6 +111,12 @@ class CompiledFunction:
                 self._plans.clear()
             self._plans[key] = plan
         return tensors, plan
+
+    def _run(self, args: Sequence[Tensor], plan: Plan) -> list[Tensor]:
+        """The results, on copies where arguments are strided or written ones share memory."""
+        if plan.staged or (self._written and overlapping(self._written, args, plan.extents)):
+            return self._call_staged(args, plan)
+        return self._call_native(args, plan)
 
     def _call_staged(self, args: Sequence[Tensor], plan: Plan) -> list[Tensor]:
         staged, back = stage(self.spec, args)

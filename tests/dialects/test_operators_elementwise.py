@@ -3,13 +3,9 @@
 from typing import Any
 
 import pytest
-from xdsl.dialects import test
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import VerifyException
+from inferred import error_of, infer
 
-from xrelax.dialects import get_context
 from xrelax.dialects.int_expr import sym
-from xrelax.dialects.relax import OPERATORS, TensorType
 
 n, m = sym("n"), sym("m")
 
@@ -21,35 +17,6 @@ COMPARISONS = "equal not_equal less less_equal greater greater_equal".split()
 LOGICAL = ["logical_and", "logical_or", "logical_xor"]
 ARITHMETIC = ["floor_divide", "mod", "power"]
 BITS = ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"]
-
-
-def tensor(text: str) -> TensorType:
-    type_ = Parser(get_context(), f"!relax.tensor<{text}>").parse_type()
-    assert isinstance(type_, TensorType)
-    return type_
-
-
-def infer(name: str, *operands: str, **attributes: Any) -> str:
-    """The text of the type that `of` infers, with which the verifier must agree."""
-    inputs = test.TestOp(result_types=[tensor(o) for o in operands]).results
-    op = OPERATORS[f"relax.{name}"].of(inputs, attributes)
-    op.verify()
-    return str(op.result.type).removeprefix("!relax.tensor<").removesuffix(">")
-
-
-def error_of(name: str, *operands: str, **attributes: Any) -> str:
-    """The message of `of`, which the verifier must give too."""
-    cls = OPERATORS[f"relax.{name}"]
-    inputs = test.TestOp(result_types=[tensor(o) for o in operands]).results
-    with pytest.raises(ValueError) as caught:
-        cls.of(inputs, attributes)
-    properties = cls.encode(attributes)
-    op = cls.create(operands=inputs, properties=properties, result_types=[tensor("*, ?")])
-    with pytest.raises(VerifyException) as verified:
-        op.verify_()
-    assert str(verified.value) == str(caught.value)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *NUMBERS])

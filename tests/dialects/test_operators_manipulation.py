@@ -3,57 +3,13 @@
 from typing import Any
 
 import pytest
-from xdsl.dialects import test
-from xdsl.dialects.builtin import TupleType
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import VerifyException
+from inferred import error_of, infer, operator, tensor
 
 from xrelax import te
-from xrelax.dialects import get_context
 from xrelax.dialects.int_expr import IntExpr, sym
-from xrelax.dialects.relax import OPERATORS, OperatorOp, TensorType
 from xrelax.te import topi
 
 n, m, k = sym("n"), sym("m"), sym("k")
-
-
-def tensor(text: str) -> TensorType:
-    """``"[n, 4], f32"`` as a type."""
-    type_ = Parser(get_context(), f"!relax.tensor<{text}>").parse_type()
-    assert isinstance(type_, TensorType)
-    return type_
-
-
-def operator(name: str, *operands: str, **attributes: Any) -> OperatorOp:
-    inputs = test.TestOp(result_types=[tensor(o) for o in operands]).results
-    return OPERATORS[f"relax.{name}"].of(inputs, attributes)
-
-
-def infer(name: str, *operands: str, **attributes: Any) -> str:
-    """The text of the type that `of` infers, with which the verifier must agree."""
-    op = operator(name, *operands, **attributes)
-    op.verify()
-    type_ = op.result.type
-    fields = type_.types.data if isinstance(type_, TupleType) else [type_]
-    return "; ".join(str(f).removeprefix("!relax.tensor<").removesuffix(">") for f in fields)
-
-
-def error_of(name: str, *operands: str, **attributes: Any) -> str:
-    """The message of `of`, which the verifier must give too."""
-    cls, inputs = (
-        OPERATORS[f"relax.{name}"],
-        test.TestOp(result_types=[tensor(o) for o in operands]),
-    )
-    with pytest.raises(ValueError) as caught:
-        cls.of(inputs.results, attributes)
-    op = cls.create(
-        operands=inputs.results, properties=cls.encode(attributes), result_types=[tensor("*, ?")]
-    )
-    with pytest.raises(VerifyException) as verified:
-        op.verify_()
-    assert str(verified.value) == str(caught.value)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(
