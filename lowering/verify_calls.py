@@ -14,6 +14,7 @@ from ..dialects.int_expr import IntExpr
 from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..dialects.relax.types import tensors_in
 from ..dialects.sym import exprs_of
+from ..dialects.tir.regions import root_buffer
 from .blame import blame
 from .call_signature import Formal, TensorLike, Unification, buffer_formals, index_values, unify
 from .functions import count_text, functions_by_name, graph_functions, names_text
@@ -137,9 +138,7 @@ def written_params(func: tir.PrimFuncOp) -> list[int]:
     found: set[int] = set()
     for op in func.walk():
         if isinstance(op, tir.StoreOp):
-            buffer = op.buffer
-            while isinstance(buffer.owner, tir.MatchBufferOp):
-                buffer = buffer.owner.source
+            buffer = root_buffer(op.buffer)
             if isinstance(buffer, BlockArgument) and buffer.owner is func.body.block:
                 found.add(buffer.index)
     return sorted(found)

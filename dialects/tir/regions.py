@@ -36,6 +36,13 @@ def infer_regions(body: Block, values: Values) -> tuple[list[BufferRegion], list
     return reads, writes
 
 
+def root_buffer(buffer: SSAValue) -> SSAValue:
+    """The buffer that a view, or a view of a view, shows."""
+    while isinstance(buffer.owner, MatchBufferOp):
+        buffer = buffer.owner.source
+    return buffer
+
+
 @dataclass
 class _Detector:
     body: Block

@@ -34,6 +34,7 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
 from ...dialects.int_expr import Atom, IntExpr, IntLike, Sym
+from ...dialects.relax.symbols import determined_symbols
 from ...dialects.sym import exprs_of
 from ..functions import functions_by_name, graph_functions, unique_name
 from ..verify_calls import unify_call
@@ -134,13 +135,7 @@ class _Contents:
         self.calls = calls
         made: set[SSAValue] = {c.result for c in calls}
         self.inputs = list(dict.fromkeys(a for c in calls for a in c.args if a not in made))
-        determined = {
-            dim.as_atom.name
-            for v in self.inputs
-            if isinstance(v.type, relax.TensorType)
-            for dim in v.type.dims or ()
-            if isinstance(dim.as_atom, Sym)
-        }
+        determined = set(determined_symbols(v.type for v in self.inputs))
         used = [s for e in self._exprs() for s in sorted(e.symbols())]
         self.undetermined = [s for s in dict.fromkeys(used) if s not in determined]
 

@@ -149,7 +149,8 @@ class _Contents:
         self.constants = [
             o.owner for o in used if bind_constants and isinstance(o.owner, relax.ConstantOp)
         ]
-        self.inputs = [o for o in used if o.owner not in self.constants]
+        inside: set[object] = set(self.constants)
+        self.inputs = [o for o in used if o.owner not in inside]
         determined = set(determined_symbols(v.type for v in self.inputs))
         needed = {s for a in self._attributes() for s in type_symbols(a)}
         self.undetermined = sorted(needed - determined)

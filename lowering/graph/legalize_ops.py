@@ -134,7 +134,7 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     labels = type(op).operand_labels(len(op.operands))
     inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
     opaque, names = _opaque_dims(inputs)
-    if _gives_the_same(op, opaque, names):
+    if names and _gives_the_same(op, opaque, names):
         inputs = opaque
     else:
         names = {}

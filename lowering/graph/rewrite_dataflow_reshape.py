@@ -39,6 +39,7 @@ class ViewReshape(RewritePattern):
         known = source.dims is not None and source.dtype is not None and result.dims is not None
         if known and not isinstance(op, MemoryViewOp):
             view = MemoryViewOp.of([op.x], {"shape": result.dims})
+            view.location = op.location
             view.result.name_hint = op.result.name_hint
             rewriter.replace(op, view)
 

@@ -19,6 +19,7 @@ from ...dialects import loops, tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.sym import Values
+from ...dialects.tir.regions import root_buffer
 from ...dialects.tir.types import BufferType
 from .scope import Bound, Scope, is_inside
 
@@ -74,13 +75,6 @@ class Accesses:
                 for inner in block.ops:
                     found.update(self.of(inner))
         return found
-
-
-def root_buffer(buffer: SSAValue) -> SSAValue:
-    """The buffer that a view, or a view of a view, shows."""
-    while isinstance(buffer.owner, tir.MatchBufferOp):
-        buffer = buffer.owner.source
-    return buffer
 
 
 def plan_init(

@@ -11,6 +11,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ...dialects import tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.nesting import operations_in
+from ...dialects.tir.regions import root_buffer
 
 
 class ScheduleError(Diagnostic):
@@ -124,9 +125,9 @@ def stored_buffers(op: Operation) -> set[SSAValue]:
     found: set[SSAValue] = set()
     for inner in operations_in(op):
         if isinstance(inner, tir.StoreOp):
-            found.add(viewed(inner.buffer))
+            found.add(root_buffer(inner.buffer))
         elif isinstance(inner, tir.CallExternOp):
-            found |= {viewed(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
+            found |= {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
     return found
 
 
@@ -135,17 +136,10 @@ def loaded_buffers(op: Operation) -> set[SSAValue]:
     found: set[SSAValue] = set()
     for inner in operations_in(op):
         if isinstance(inner, tir.LoadOp):
-            found.add(viewed(inner.buffer))
+            found.add(root_buffer(inner.buffer))
         elif isinstance(inner, tir.CallExternOp):
-            found |= {viewed(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
+            found |= {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
     return found
-
-
-def viewed(buffer: SSAValue) -> SSAValue:
-    """The buffer that a view, or a view of a view, shows."""
-    while isinstance(buffer.owner, tir.MatchBufferOp):
-        buffer = buffer.owner.source
-    return buffer
 
 
 def may_overlap(func: tir.PrimFuncOp, a: SSAValue, b: SSAValue) -> bool:

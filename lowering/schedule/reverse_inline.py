@@ -37,11 +37,10 @@ def reverse_compute_inline(block: tir.BlockOp) -> None:
     ScheduleError with one line otherwise.
     """
     consumer = defines(block)
-    producer, load = _sole_producer(consumer)
+    producer, load, axes = _sole_producer(consumer)
     values = Values()
     stored = [values.rebase(e, producer.store.operands_) for e in exprs_of(producer.store.indices)]
-    copier = ScalarCopier(values, axis_values(block, _axes_of_indices(load, block), stored))
-    copier.scope.data[load.result] = producer.store.value
+    copier = ScalarCopier(values, axis_values(block, axes, stored))
     loads = [op for op in consumer.ops if _is_same_load(op, load)]
     for op in loads:
         copier.scope.data[op.results[0]] = producer.store.value
@@ -61,8 +60,10 @@ def reverse_compute_inline(block: tir.BlockOp) -> None:
     drop_unused_buffer(scratch)
 
 
-def _sole_producer(consumer: Definition) -> tuple[Definition, tir.LoadOp]:
-    """The block that defines the scratch buffer that the consumer transforms, and its load."""
+def _sole_producer(
+    consumer: Definition,
+) -> tuple[Definition, tir.LoadOp, tuple[int | None, ...]]:
+    """The block that defines the scratch buffer that the consumer transforms, its load and axes."""
     block = consumer.block
     where = f"block '{block.block_name.data}'"
     for load in [op for op in consumer.ops if isinstance(op, tir.LoadOp)]:
@@ -71,10 +72,10 @@ def _sole_producer(consumer: Definition) -> tuple[Definition, tir.LoadOp]:
         if owned and len(uses.stores) == 1 and all(_is_same_load(u, load) for u in uses.loads):
             around = uses.stores[0].parent_op()
             if isinstance(around, tir.BlockOp) and all(u.parent is load.parent for u in uses.loads):
-                _axes_of_indices(load, block)
+                axes = _axes_of_indices(load, block)
                 producer = defines(around)
                 _verify_movable(consumer, producer)
-                return producer, load
+                return producer, load, axes
     raise ScheduleError(
         f"expected {where} to load a scratch buffer that one block stores to and no other loads",
         block,
