@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation
 
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
-from ..dialects.relax.func import is_pure
+from ..dialects.relax.closure import is_pure
 from ..ir.blocks import Binding, DataflowBlock, binding, is_binding
 from ..ir.expr import Expr, Var, view
 from ..ir.function import BaseFunc, Function

@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..dialects import relax
-from ..dialects.relax.func import is_pure
+from ..dialects.relax.closure import is_pure
 from ..ir.call_parts import with_operands
 from ..ir.detached import FreeVariable, OpenDataflow, attach
 from ..ir.expr import Expr, Var

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..dialects.dtypes import element_type, is_float
 from ..dialects.relax import TensorData, TensorType
-from ..dialects.relax.constant import storage_dtype
 from ..dialects.relax.types import shape_text
+from ..runtime.dtype import float32_to_bfloat16
 from ..runtime.tensor import as_tensor
 from .struct_info import to_type
 
@@ -21,10 +21,7 @@ def constant_data(value: Any, dtype: str) -> TensorData:
     """
     element_type(dtype)
     if dtype == "bfloat16":
-        bits = np.asarray(value, np.float32).reshape(-1).view(np.uint32)
-        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-        array = rounded.astype(storage_dtype(dtype)).reshape(np.shape(value))
-        return TensorData.of(array, dtype)
+        return TensorData.of(float32_to_bfloat16(np.asarray(value, np.float32)), dtype)
     given = np.asarray(value)
     if given.dtype.kind not in "biuf":
         raise ValueError(f"expected numbers for a constant, got {given.dtype}")

@@ -10,6 +10,7 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, StringAttr
 from xdsl.ir import (
     Attribute,
+    Block,
     Operation,
     ParametrizedAttribute,
     Region,
@@ -29,11 +30,13 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
-from xdsl.traits import EffectInstance, MemoryEffect, Pure
+from xdsl.traits import EffectInstance, MemoryEffect, Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
 from ..parameters import FunctionOp, parse_parameters, print_parameters
+from .call import AllocTensorOp
 from .type_relations import says_less
+from .values import MatchCastOp
 
 
 @irdl_attr_definition
@@ -87,6 +90,25 @@ class GraphFunctionOp(FunctionOp, ABC):
         return last.operands[0]
 
 
+def is_pure(op: Operation) -> bool:
+    """Whether an operation has no effect that users see but a failure and its result."""
+    return isinstance(op, AllocTensorOp | MatchCastOp) or is_side_effect_free(op)
+
+
+def verify_pure(name: str, block: Block) -> None:
+    """Raise VerifyException where a block of the function has an effect.
+
+    Local functions have theirs when they are called, and dataflow blocks verify their own bodies.
+    """
+    for op in block.ops:
+        if isinstance(op, LocalFuncOp) or op.name == "relax.dataflow":
+            continue
+        for region in op.regions:
+            verify_pure(name, region.block)
+        if not op.regions and not is_pure(op):
+            raise VerifyException(f"expected '{name}' to be declared impure, as it has '{op.name}'")
+
+
 @irdl_op_definition
 class LocalFuncOp(GraphFunctionOp):
     """A function inside of another one, whose values it may use.
@@ -130,6 +152,8 @@ class LocalFuncOp(GraphFunctionOp):
             )
         if self.result.type.params.data != tuple(p.type for p in self.params):
             raise VerifyException(f"expected a function of its parameters, got {self.result.type}")
+        if not self.result.type.impure:
+            verify_pure(self.func_name.data, self.body.block)
 
     @classmethod
     def parse(cls, parser: Parser) -> LocalFuncOp:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -26,18 +26,16 @@ from xdsl.traits import (
     Pure,
     RecursiveMemoryEffect,
     SymbolOpInterface,
-    is_side_effect_free,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from ..parameters import parse_parameters, print_parameters
 from .call import AllocTensorOp
-from .closure import GraphFunctionOp, LocalFuncOp
+from .closure import GraphFunctionOp, LocalFuncOp, is_pure, verify_pure
 from .control import IfOp
 from .symbols import determined_symbols, undeclared_symbol
 from .type_relations import says_less
 from .types import type_symbols
-from .values import MatchCastOp
 
 
 @irdl_op_definition
@@ -102,18 +100,7 @@ class FuncOp(GraphFunctionOp):
         if found is not None:
             raise self._undetermined(found[0])
         if self.impure is None:
-            self._verify_pure(self.body.block)
-
-    def _verify_pure(self, block: Block) -> None:
-        for op in block.ops:
-            if isinstance(op, DataflowOp | LocalFuncOp):
-                continue
-            for region in op.regions:
-                self._verify_pure(region.block)
-            if not op.regions and not is_pure(op):
-                raise VerifyException(
-                    f"expected '{self.sym_name.data}' to be declared impure, as it has '{op.name}'"
-                )
+            verify_pure(self.sym_name.data, self.body.block)
 
     def _undetermined(self, symbol: str) -> VerifyException:
         return VerifyException(
@@ -205,11 +192,6 @@ class DataflowOp(IRDLOperation):
             printer.print_list([r.type for r in self.outputs], printer.print_attribute)
         printer.print_string(" ")
         printer.print_region(self.body, print_empty_block=False)
-
-
-def is_pure(op: Operation) -> bool:
-    """Whether an operation has no effect that users see but a failure and its result."""
-    return isinstance(op, AllocTensorOp | MatchCastOp) or is_side_effect_free(op)
 
 
 def _verify_pure(op: Operation) -> None:

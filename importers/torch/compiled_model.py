@@ -64,7 +64,7 @@ class CompiledModel:
         for leaf, value in zip(self._leaves, leaves, strict=True):
             if leaf.is_parameter:
                 tensors.append(as_argument(leaf.name, value))
-            elif value is not leaf.value and value != leaf.value:
+            elif type(value) is not type(leaf.value) or value != leaf.value:
                 raise ValueError(
                     f"expected argument '{leaf.name}' to be {leaf.value!r}, its value in the "
                     f"export, got {value!r}"

@@ -39,7 +39,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from ...dialects import relax, rt, tir
-from ...dialects.relax.func import is_pure
+from ...dialects.relax.closure import is_pure
 from ..functions import functions_by_name, graph_functions, is_private, reached_from
 
 

@@ -35,7 +35,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax
 from ...dialects.canonical_form import CanonicalForm
-from ...dialects.relax.func import is_pure
+from ...dialects.relax.closure import is_pure
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..functions import functions_by_name, graph_functions, unique_name

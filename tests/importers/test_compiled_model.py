@@ -205,3 +205,5 @@ def test_numbers_that_change_but_are_no_integers():
     torch.testing.assert_close(model(X, 0.5), X * 0.5)
     with pytest.raises(ValueError, match=r"argument 'factor' to be 0\.5, its value in the"):
         model(X, 0.25)
+    with pytest.raises(ValueError, match=r"argument 'factor' to be 0\.5, its value in the"):
+        model(X, np.array([0.5, 0.5]))

@@ -166,3 +166,8 @@ def test_constants_of_torch():
 def test_wrong_constants(make, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make()
+
+
+def test_nan_of_any_bits_stays_nan_in_bfloat16():
+    value = np.array([0x7FFFFFFF, 0x7F800001], np.uint32).view(np.float32)
+    assert np.isnan(relax.const(value, "bfloat16").data.numpy()).all()

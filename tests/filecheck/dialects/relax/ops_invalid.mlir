@@ -486,6 +486,18 @@ relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>) -> !rel
 
 // -----
 
+// CHECK: 'relax.local_func': expected 'log' to be declared impure, as it has 'relax.call_packed'
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @log(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+    %0 = relax.call_packed "log"(%a) : (!relax.tensor<[n], f32>) -> !relax.object
+    relax.return %a : !relax.tensor<[n], f32>
+  }
+  %y = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
 // CHECK: expected 'main' to be declared impure, as it has 'relax.invoke'
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %f = relax.local_func impure @log(%a: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
