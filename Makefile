@@ -36,7 +36,7 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 test: lint types unit  ## lint, check types, run every test (EXTRAS=dev,demo,models adds PyTorch)
 
 unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu")
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(TEST_ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
 
 lint: $(TEST_READY)  ## run ruff
 	@$(BIN)/ruff check .

@@ -117,4 +117,6 @@ def _engine() -> Any:
     llvm = binding()
     host = llvm.Target.from_triple(llvm.get_process_triple())
     machine = host.create_target_machine(reloc="pic", codemodel="small")
-    return llvm.create_lljit_compiler(machine, suppress_errors=True)
+    # JITLink keeps the sections of one object together. LLVM's older linker may place them 2 GB
+    # apart in a process with many mappings, and then aborts on their relative addresses.
+    return llvm.create_lljit_compiler(machine, use_jit_link=True, suppress_errors=True)
