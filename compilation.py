@@ -67,12 +67,12 @@ class Compilation:
         lowered = module.clone()
         verify(lowered)
         for stage in STAGES[:_PLANNED]:
-            run_stage(lowered, stage, self.context)
+            run_stage(lowered, stage, self.context, str(self.target))
         parts = self._take_kernels(lowered)
         for stage in STAGES[_PLANNED:-1]:
-            run_stage(lowered, stage, self.context)
+            run_stage(lowered, stage, self.context, str(self.target))
         interface = module_interface(lowered)
-        run_stage(lowered, STAGES[-1], self.context)
+        run_stage(lowered, STAGES[-1], self.context, str(self.target))
         parts.append(compile_llvm(lowered, self.target))
         executable = link_executable(
             interface.functions, interface.constants, parts, interface.kernels
@@ -103,6 +103,6 @@ class Compilation:
     def _compile_kernel(self, func: tir.PrimFuncOp, symbol: str) -> MachineCode:
         module = ModuleOp([func.clone()])
         for stage in STAGES[_PLANNED:]:
-            run_stage(module, stage, self.context)
+            run_stage(module, stage, self.context, str(self.target))
         export_kernel(module, func.sym_name.data, symbol)
         return compile_llvm(module, self.target)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from .dialects import get_context
 from .dialects.diagnostics import verify
 from .dialects.nesting import SAFE_DEPTH, depth_of, on_deep_stack
-from .pipeline import STAGE_NAMES, STAGES, Observer, load_pass, run_stage
+from .pipeline import HOST, STAGE_NAMES, STAGES, Observer, make_pass, run_stage
 
 if TYPE_CHECKING:
     from .backend.target import Target
@@ -40,8 +40,10 @@ def _with_room(module: ModuleOp, work: Callable[[], Result]) -> Result:
     return on_deep_stack(work) if depth_of(module) > SAFE_DEPTH else work()
 
 
-def lower_to(module: ModuleOp, stage: str, observe: Observer | None = None) -> ModuleOp:
-    """A copy of the module at a stage; raises ValueError for an unknown stage."""
+def lower_to(
+    module: ModuleOp, stage: str, observe: Observer | None = None, target: str = HOST
+) -> ModuleOp:
+    """A copy of the module at a stage, for a target; raises ValueError for an unknown stage."""
     if stage not in STAGE_NAMES:
         raise ValueError(f"expected a stage ({', '.join(STAGE_NAMES)}), got '{stage}'")
 
@@ -51,7 +53,7 @@ def lower_to(module: ModuleOp, stage: str, observe: Observer | None = None) -> M
         verify(copy)
         with _without_collector():
             for step in STAGES[: STAGE_NAMES.index(stage) + 1]:
-                run_stage(copy, step, context, observe)
+                run_stage(copy, step, context, target, observe)
         return copy
 
     return _with_room(module, lower)
@@ -95,28 +97,30 @@ def build(
     """
     if exec_mode not in ("compiled", "bytecode"):
         raise ValueError(f"expected exec_mode 'compiled' or 'bytecode', got '{exec_mode}'")
-    module = module_of(mod)
+    from .backend.target import Target
+
+    module, resolved = module_of(mod), Target(target)
     if params:
         from .ir.module import IRModule
         from .relax.transform import BindParams
 
         module = BindParams("main", params)(IRModule(module)).op
-    executable = _with_room(module, lambda: _compile(module, target))
+    executable = _with_room(module, lambda: _compile(module, resolved))
     if check:
-        check_module(module, executable)
+        check_module(module, executable, str(resolved))
     return executable
 
 
-def _compile(module: ModuleOp, target: str | Mapping[str, Any] | Target) -> Executable:
-    from .backend.target import Target
+def _compile(module: ModuleOp, target: Target) -> Executable:
     from .compilation import compile_module
 
-    resolved = Target(target)
     with _without_collector():
-        return compile_module(module, resolved)
+        return compile_module(module, target)
 
 
-def check_module(module: ModuleOp, executable: Executable | None = None) -> None:
+def check_module(
+    module: ModuleOp, executable: Executable | None = None, target: str = HOST
+) -> None:
     """Compare each function's results before and after every pass, then those of the machine code.
 
     Raises CheckError with the name of the first pass that changes a result.
@@ -124,7 +128,7 @@ def check_module(module: ModuleOp, executable: Executable | None = None) -> None
     from .reference.check import check_pipeline
 
     last = len(STAGES) if executable is not None else -1
-    passes = [(name, load_pass(name)()) for stage in STAGES[:last] for name in stage.passes]
+    passes = [(n, make_pass(n, target)) for stage in STAGES[:last] for n in stage.passes]
     run = None if executable is None else _machine_code(executable)
     check_pipeline(module, passes, registry=_array_functions(), machine_code=run)
 

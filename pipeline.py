@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 
 from xdsl.context import Context
@@ -109,6 +109,9 @@ STAGES: tuple[Stage, ...] = (
 )
 STAGE_NAMES = tuple(stage.name for stage in STAGES)
 
+HOST = "llvm"
+"""The target of the CPU that the process runs on."""
+
 Observer = Callable[[str, ModuleOp], None]
 """Called with the name of each pass that has run and the module after it."""
 
@@ -125,15 +128,27 @@ def load_pass(name: str) -> type[ModulePass]:
     return getattr(import_module(module, __package__), attribute)
 
 
+def make_pass(name: str, target: str) -> ModulePass:
+    """A pass with its default options, for a target by its text if it has the option `target`."""
+    found = load_pass(name)
+    takes_target = any(field.name == "target" for field in fields(found))
+    options = {"target": target} if takes_target else {}
+    return found(**options)
+
+
 def run_stage(
-    module: ModuleOp, stage: Stage, context: Context, observe: Observer | None = None
+    module: ModuleOp,
+    stage: Stage,
+    context: Context,
+    target: str = HOST,
+    observe: Observer | None = None,
 ) -> None:
     """Bring a module, in place, from the stage before to `stage`; it verifies afterwards.
 
     Raises PassFailedException or Diagnostic with one line where a pass cannot go on.
     """
     for name in stage.passes:
-        load_pass(name)().apply(context, module)
+        make_pass(name, target).apply(context, module)
         if observe is not None:
             observe(name, module)
     verify(module)

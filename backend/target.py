@@ -123,11 +123,11 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         triple = options.get("mtriple", own_triple)
         cpu = options.get("mcpu", "native" if triple == own_triple else "generic")
         features = options.get("mattr", "")
-        is_native = cpu in ("native", "host")
-        if is_native:
+        if cpu in ("native", "host"):
             cpu = llvm.get_host_cpu_name()
             own = llvm.get_host_cpu_features().flatten()
             features = ",".join(filter(None, (own, features)))
+        is_own_cpu = triple == own_triple and cpu == llvm.get_host_cpu_name()
         layout, bits, registers = _probe(triple, cpu, features)
     cores = options.get("num-cores")
     if cores is not None and not (cores.isdecimal() and int(cores)):
@@ -140,7 +140,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "data_layout": layout,
         "vector_bits": bits,
         "vector_registers": registers,
-        "caches": host_caches() if is_native else CacheSizes(),
+        "caches": host_caches() if is_own_cpu else CacheSizes(),
         "num_cores": None if cores is None else int(cores),
         "host": None,
     }

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation
 
+from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import IntExpr
@@ -25,7 +26,7 @@ from .produced import is_complete_in
 from .regions import refresh_around
 
 
-def compact_buffers(func: tir.PrimFuncOp) -> None:
+def compact_buffers(func: tir.PrimFuncOp, target: Target) -> None:
     """Shrink every scratch buffer of the function that can be."""
     for op in list(func.walk()):
         if isinstance(op, tir.AllocBufferOp):

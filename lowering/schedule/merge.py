@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.int_expr import ONE
 from ...dialects.nesting import operations_in
@@ -42,7 +43,7 @@ LONG = 16
 """Elements of a row from which on vectors are worth it."""
 
 
-def merge_rows(func: tir.PrimFuncOp) -> None:
+def merge_rows(func: tir.PrimFuncOp, target: Target) -> None:
     """Merge the nests of several reductions, as of a softmax, over the loops that they share.
 
     Only after reductions that use each element once: others are tiled first.
@@ -91,7 +92,7 @@ def _starts_with_rows(block: tir.BlockOp, row: int) -> bool:
     return loops == nest.loops and list(block.axis_kinds) == kinds
 
 
-def merge_consumers(func: tir.PrimFuncOp) -> None:
+def merge_consumers(func: tir.PrimFuncOp, target: Target) -> None:
     """Move every block into the innermost possible loop of the nest whose results it uses."""
     _merge(func, only_rows=False)
 

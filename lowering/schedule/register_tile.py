@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.sym import exprs_of
@@ -37,7 +38,7 @@ REDUCTION_BLOCK = 256
 """Rows of the second operand that stay in the cache while all rows of the result are updated."""
 
 
-def tile_reductions(function: tir.PrimFuncOp) -> None:
+def tile_reductions(function: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every plain reduction of a function."""
     if function.attr(IS_SCHEDULED) is not None:
         return

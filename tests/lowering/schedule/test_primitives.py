@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelax.backend.target import Target
 from xrelax.dialects import tir
 from xrelax.dialects.diagnostics import verify
 from xrelax.lowering.schedule.blocks import ScheduleError, blocks_in
@@ -131,7 +132,7 @@ def test_reverse_compute_at_and_compact():
         outer = loops_of(func)[0]
         made = reverse_compute_at(named(func, "Y"), outer)
         assert len(made) == 1 and made[0].parent_op() is outer
-        compact_buffers(func)
+        compact_buffers(func, Target())
 
     same_after(func, change)
     (alloc,) = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp)]
@@ -149,7 +150,7 @@ def test_reverse_compute_at_a_tile(factor):
         nest.reorder([outer, nest.loops[2], inner])
         nest.replace()
         reverse_compute_at(named(func, "Y"), loops_of(func)[0])
-        compact_buffers(func)
+        compact_buffers(func, Target())
 
     same_after(func, change)
     (alloc,) = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp)]
@@ -164,7 +165,7 @@ def test_compute_at_makes_what_an_iteration_needs():
         target = loops_of(func)[2]
         made = compute_at(named(func, "S"), target)
         assert [loop.extent.data.constant for loop in made] == [2, 8]
-        compact_buffers(func)
+        compact_buffers(func, Target())
 
     same_after(func, change, y_shape=(5, 8))
     (alloc,) = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp)]
