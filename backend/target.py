@@ -10,7 +10,8 @@ from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, l
 from .errors import BackendError
 from .host import CacheSizes, host_caches
 
-_OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "keys")
+_OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "keys", "math")
+_MATH = ("fast", "accurate")
 
 
 @dataclass(frozen=True, init=False, slots=True)
@@ -19,7 +20,9 @@ class Target:
 
     `Target("llvm")` is the CPU that the process runs on. Options as in TVM: `-mcpu=NAME`,
     `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
-    Raises `BackendError` for a kind other than `llvm` and for an unknown option or triple.
+    `-math=accurate` has functions of floats within an ulp, which `docs/math.md` compares with
+    `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
+    triple or value.
     """
 
     kind: str
@@ -33,6 +36,8 @@ class Target:
     caches: CacheSizes
     num_cores: int | None
     """As given; `None` leaves it to the thread pool."""
+    math: str
+    """"fast" or "accurate"."""
     host: "Target | None"
 
     def __init__(self, spec: "str | Mapping[str, Any] | Target" = "llvm", host: Any = None):
@@ -54,6 +59,8 @@ class Target:
             parts.append(f"-mattr={self.features}")
         if self.num_cores is not None:
             parts.append(f"-num-cores={self.num_cores}")
+        if self.math != _MATH[0]:
+            parts.append(f"-math={self.math}")
         return " ".join(parts)
 
     @property
@@ -132,6 +139,11 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
     cores = options.get("num-cores")
     if cores is not None and not (cores.isdecimal() and int(cores)):
         raise BackendError(f"expected target option '-num-cores' to be positive, got '{cores}'")
+    math = options.get("math", _MATH[0])
+    if math not in _MATH:
+        raise BackendError(
+            f"expected target option '-math' to be {' or '.join(_MATH)}, got '{math}'"
+        )
     return {
         "kind": kind,
         "triple": triple,
@@ -142,6 +154,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "vector_registers": registers,
         "caches": host_caches() if is_own_cpu else CacheSizes(),
         "num_cores": None if cores is None else int(cores),
+        "math": math,
         "host": None,
     }
 

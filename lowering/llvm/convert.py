@@ -32,6 +32,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ...backend.target import Target
 from ...dialects import loops, rt
 from ...dialects.diagnostics import Diagnostic
 from ..functions import callees_first, functions_by_name, verify_recursive
@@ -42,7 +43,7 @@ from .module_state import ModuleState
 from .operations import LOWERINGS
 
 
-def convert_to_llvm(module: ModuleOp) -> None:
+def convert_to_llvm(module: ModuleOp, accurate_math: bool = False) -> None:
     """Replace the kernels and graph functions of the module by LLVM functions."""
     functions = functions_by_name(module)
     for op in module.body.block.ops:
@@ -53,7 +54,7 @@ def convert_to_llvm(module: ModuleOp) -> None:
     }
     verify_recursive(functions, calls)
     order = callees_first(calls)
-    state = ModuleState(LOWERINGS, collect_tables(module))
+    state = ModuleState(LOWERINGS, collect_tables(module), accurate_math)
     _lower_all(state, functions, order)
     block = module.body.block
     for op in list(block.ops):
@@ -77,9 +78,13 @@ def _lower_all(state: ModuleState, functions: Mapping[str, Operation], order: li
 
 @dataclass(frozen=True)
 class ConvertToLLVMPass(ModulePass):
-    """Lower kernels and graph functions to the `llvm` and `llvm_ext` dialects."""
+    """Lower kernels and graph functions to the `llvm` and `llvm_ext` dialects.
+
+    `target` is the text of a `Target`, which says how accurate functions of floats are.
+    """
 
     name = "convert-to-llvm"
+    target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        convert_to_llvm(op)
+        convert_to_llvm(op, Target(self.target).math == "accurate")

@@ -1,6 +1,6 @@
-"""The `math` dialect: LLVM intrinsics where there is one, the C library's functions otherwise.
+"""The `math` dialect: our own formulas, and LLVM's intrinsics for what a few instructions do.
 
-f16 and bf16 are computed in f32. A function of the C library on a vector is called for each lane.
+f16 and bf16 are computed in f32.
 """
 
 from __future__ import annotations
@@ -17,61 +17,21 @@ from ...dialects.llvm_ext.types import element_type, like
 from .builder import FunctionBuilder
 from .casts import is_double
 from .control import carried_loop
-from .floats import Function, intrinsic, lower_function, narrow, widen
+from .floats import intrinsic, lower_function, narrow, widen
 from .integers import combine, compare, select
+from .math.library import per_lane
+from .math.table import MATH_FUNCTIONS, POWER, as_function
 from .module_state import Lowering
 from .native_calls import call_symbol
 from .types import (
     EQ,
     PLAIN,
     SLT,
-    Properties,
     cast_kind,
     fastmath,
-    float_attr,
     integer_width,
     is_small_float,
-    lane_count,
 )
-
-
-def per_lane(f: FunctionBuilder, args: Sequence[SSAValue], function: Function) -> SSAValue:
-    """A function of scalars on each lane of vectors; on scalars, the function itself."""
-    type_ = args[0].type
-    count = lane_count(type_)
-    if not count:
-        return function(f, args, PLAIN)
-    result = f.emit(llvm_ext.PoisonOp, (), type_)
-    for lane in range(count):
-        position = f.integer(lane)
-        scalars = [
-            f.emit(llvm_ext.ExtractElementOp, (a, position), element_type(a.type)) for a in args
-        ]
-        result = f.emit(
-            llvm.InsertElementOp, (result, function(f, scalars, PLAIN), position), type_
-        )
-    return result
-
-
-def _library(name: str) -> Function:
-    """A function of the C library: `tanhf` on f32, `tanh` on f64."""
-
-    def scalar(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> SSAValue:
-        type_ = args[0].type
-        symbol = name if is_double(type_) else f"{name}f"
-        f.module.external(symbol, [type_] * len(args), type_, pure=True)
-        return call_symbol(f, symbol, args, type_)
-
-    return lambda f, args, flags: per_lane(f, args, scalar)
-
-
-def _reciprocal_root(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> SSAValue:
-    type_ = args[0].type
-    root = f.intrinsic("llvm.sqrt", args, type_, flags)
-    one = f.constant(float_attr(1.0, element_type(type_)), element_type(type_))
-    if lane_count(type_):
-        one = f.emit(llvm_ext.SplatOp, (one,), type_)
-    return f.emit(llvm.FDivOp, (one, root), type_, flags)
 
 
 def _fma(f: FunctionBuilder, op: Operation) -> None:
@@ -93,7 +53,7 @@ def _float_power(f: FunctionBuilder, op: math.FPowIOp) -> None:
     working = base.type if is_double(base.type) else like(base.type, f64)
     wide = base if is_double(base.type) else widen(f, base, working)
     power = f.emit(llvm_ext.CastOp, (exponent,), working, cast_kind(CastKind.SITOFP))
-    result = f.intrinsic("llvm.pow", (wide, power), working)
+    result = as_function(POWER)(f, (wide, power), PLAIN)
     f.define(op.results[0], result if is_double(base.type) else narrow(f, result, base.type))
 
 
@@ -101,7 +61,7 @@ def _integer_power(f: FunctionBuilder, op: math.IPowIOp) -> None:
     args = f.values(op.operands)
     symbol = _power_helper(f, element_type(args[0].type))
 
-    def scalar(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> SSAValue:
+    def scalar(f: FunctionBuilder, args: Sequence[SSAValue]) -> SSAValue:
         return call_symbol(f, symbol, args, args[0].type)
 
     f.define(op.results[0], per_lane(f, args, scalar))
@@ -158,44 +118,18 @@ def _counter(name: str, *, has_flag: bool) -> Lowering:
 
 _INTRINSICS: dict[type[Operation], str] = {
     math.AbsFOp: "fabs",
-    math.AcosOp: "acos",
-    math.AsinOp: "asin",
-    math.Atan2Op: "atan2",
-    math.AtanOp: "atan",
     math.CeilOp: "ceil",
     math.CopySignOp: "copysign",
-    math.CosOp: "cos",
-    math.CoshOp: "cosh",
-    math.Exp2Op: "exp2",
-    math.ExpOp: "exp",
     math.FloorOp: "floor",
-    math.Log10Op: "log10",
-    math.Log2Op: "log2",
-    math.LogOp: "log",
-    math.PowFOp: "pow",
     math.RoundEvenOp: "roundeven",
     math.RoundOp: "round",
-    math.SinOp: "sin",
-    math.SinhOp: "sinh",
     math.SqrtOp: "sqrt",
-    math.TanOp: "tan",
-    math.TanhOp: "tanh",
     math.TruncOp: "trunc",
-}
-
-_LIBRARY: dict[type[Operation], str] = {
-    math.AcoshOp: "acosh",
-    math.AsinhOp: "asinh",
-    math.AtanhOp: "atanh",
-    math.CbrtOp: "cbrt",
-    math.ErfOp: "erf",
-    math.ExpM1Op: "expm1",
-    math.Log1pOp: "log1p",
 }
 
 MATH: dict[type[Operation], Lowering] = {
     **{op: lower_function(intrinsic(f"llvm.{name}")) for op, name in _INTRINSICS.items()},
-    **{op: lower_function(_library(name)) for op, name in _LIBRARY.items()},
+    **{op: lower_function(as_function(function)) for op, function in MATH_FUNCTIONS.items()},
     math.AbsIOp: _counter("llvm.abs", has_flag=True),
     math.CountLeadingZerosOp: _counter("llvm.ctlz", has_flag=True),
     math.CountTrailingZerosOp: _counter("llvm.cttz", has_flag=True),
@@ -203,7 +137,6 @@ MATH: dict[type[Operation], Lowering] = {
     math.FPowIOp: _float_power,
     math.FmaOp: _fma,
     math.IPowIOp: _integer_power,
-    math.RsqrtOp: lower_function(_reciprocal_root),
     vector.FMAOp: _fma,
 }
 """How the functions of `math` are lowered."""

@@ -47,6 +47,8 @@ class ModuleState:
 
     lowerings: Mapping[type[Operation], Lowering]
     tables: Tables
+    accurate_math: bool = False
+    """Whether functions of floats are within an ulp, rather than fast."""
     functions: list[Operation] = field(default_factory=lambda: [])
     callees: dict[str, Callee] = field(default_factory=lambda: {})
     helpers: set[str] = field(default_factory=lambda: set())

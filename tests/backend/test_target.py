@@ -62,9 +62,13 @@ def test_targets_are_hashable_frozen_and_pickled():
         ("cuda", "expected a target of kind 'llvm', got 'cuda'"),
         ("", "expected a target of kind 'llvm', got ''"),
         ({"mcpu": "haswell"}, "expected a target of kind 'llvm', got ''"),
-        ("llvm -foo=1", "expected target option mcpu, mattr, mtriple, num-cores, keys, got 'foo'"),
+        (
+            "llvm -foo=1",
+            "expected target option mcpu, mattr, mtriple, num-cores, keys, math, got 'foo'",
+        ),
         ("llvm haswell", "expected a target option '-name=value', got 'haswell'"),
         ("llvm -mcpu", "expected target option '-mcpu' to have a value"),
+        ("llvm -math=slow", "expected target option '-math' to be fast or accurate, got 'slow'"),
         ("llvm -num-cores=two", "expected target option '-num-cores' to be positive, got 'two'"),
         (
             "llvm -mtriple=nowhere",
@@ -77,6 +81,13 @@ def test_error(spec: str, message: str):
     with pytest.raises(BackendError) as error:
         Target(spec)
     assert str(error.value) == message
+
+
+def test_accuracy_of_functions_is_part_of_the_target():
+    assert Target("llvm").math == "fast"
+    accurate = Target("llvm -math=accurate")
+    assert (accurate.math, Target(str(accurate))) == ("accurate", accurate)
+    assert accurate != Target("llvm")
 
 
 def test_llvmlite_is_imported_by_the_first_target_alone():

@@ -44,13 +44,13 @@ def convert(parse) -> Callable[[str], ModuleOp]:
 def build(parse) -> Callable[..., Executable]:
     """The executable of a module's text, every stage verified."""
 
-    def build(text: str, opt_level: int = 3) -> Executable:
+    def build(text: str, opt_level: int = 3, target: str = "llvm") -> Executable:
         module = parse(text)
         interface = module_interface(module)
-        ConvertToLLVMPass().apply(get_context(), module)
+        ConvertToLLVMPass(target=target).apply(get_context(), module)
         module.verify()
         return compile_executable(
-            interface.functions, interface.constants, module, Target("llvm"), opt_level
+            interface.functions, interface.constants, module, Target(target), opt_level
         )
 
     return build
@@ -65,7 +65,14 @@ def elementwise(build) -> Callable[..., np.ndarray]:
     of the first value, `{M}` for that of a comparison, `{R}` for that of the result.
     """
 
-    def run(body: str, types: str | list[str], result: str, *arrays: np.ndarray, lanes: int = 0):
+    def run(
+        body: str,
+        types: str | list[str],
+        result: str,
+        *arrays: np.ndarray,
+        lanes: int = 0,
+        target: str = "llvm",
+    ):
         kinds = [types] * len(arrays) if isinstance(types, str) else types
         values = [value_type(k, lanes) for k in (*kinds, result)]
         text = MODULE.format(
@@ -84,7 +91,7 @@ def elementwise(build) -> Callable[..., np.ndarray]:
             masked="mask %m" if lanes else "",
             value=values[-1],
         )
-        return build(text)["main"](*arrays)
+        return build(text, target=target)["main"](*arrays)
 
     return run
 

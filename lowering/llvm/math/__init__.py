@@ -1,0 +1,1 @@
+"""Functions of floats as branch-free code for scalars and vectors: what `docs/math.md` lists."""
