@@ -9,6 +9,7 @@ from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.llvm_ext.vectors import ExtractElementOp, PoisonOp
+from ..dialects.loops import LanewiseOp
 from .scalars import SCALARS
 from .values import EvaluationError, Maker, Precision, ScalarFunction, Value, lanes_of, value_dtype
 
@@ -129,6 +130,13 @@ def _poison(op: Operation, precision: Precision) -> ScalarFunction:
     return lambda: value
 
 
+def _lanewise(op: LanewiseOp, precision: Precision) -> ScalarFunction:
+    applied = op.applied(op.inputs, op.result.type)
+    function = SCALARS[applied.name](applied, precision)
+    applied.drop_all_references()
+    return function
+
+
 VECTORS: dict[str, Maker] = {
     "vector.create_mask": _create_mask,
     "vector.extract": _extract,
@@ -136,6 +144,7 @@ VECTORS: dict[str, Maker] = {
     "vector.reduction": _reduction,
     "vector.shuffle": _shuffle,
     ExtractElementOp.name: _extract_element,
+    LanewiseOp.name: _lanewise,
     PoisonOp.name: _poison,
 }
 """How each operation across lanes is computed."""

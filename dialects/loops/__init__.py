@@ -16,9 +16,11 @@ from .control import ForOp as ForOp
 from .control import IfOp as IfOp
 from .control import YieldOp as YieldOp
 from .func import FuncOp as FuncOp
+from .lanewise import LANEWISE as LANEWISE
+from .lanewise import LanewiseOp as LanewiseOp
 
 LoopsDialect = Dialect(
     "loops",
-    [AllocaOp, ForOp, FuncOp, IfOp, LoadOp, MaskOp, StoreOp, YieldOp],
+    [AllocaOp, ForOp, FuncOp, IfOp, LanewiseOp, LoadOp, MaskOp, StoreOp, YieldOp],
     [],
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import loops, tir
@@ -47,6 +49,8 @@ class Copier:
                 self.scope.define(op.result, mask.result)
             case tir.ApplyOp():
                 self.scope.meaning[op.result] = self.scope.expr(op.expr.data, op.operands)
+            case ConstantOp() if (number := index_constant(op)) is not None:
+                self.scope.meaning[op.result] = IntExpr.of(number)
             case _:
                 self._copy_other(op)
 
@@ -120,6 +124,14 @@ class Copier:
     def _copy_region(self, block: Block) -> None:
         for op in block.ops:
             self.copy(op)
+
+
+def index_constant(op: ConstantOp) -> int | None:
+    """The number that a constant index is; `None` for data."""
+    value = op.value
+    if isinstance(op.result.type, IndexType) and isinstance(value, IntegerAttr):
+        return cast("IntegerAttr[IndexType]", value).value.data
+    return None
 
 
 def rebuild(op: Operation, scope: Scope, convert_block: Callable[[Block], None]) -> None:

@@ -6,24 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IndexType, VectorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects import arith, math, scf
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from ...dialects import loops, tir
+from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
-from .copy_ops import bounds_of
+from .copy_ops import bounds_of, index_constant
+from .reduction_flags import Accumulation, accumulations, is_reordered
 from .scope import Scope, is_inside
+from .vector_unit import VectorUnit
 
 ELEMENTWISE = (
     arith.AddfOp,
     arith.AddiOp,
     arith.AndIOp,
+    arith.BitcastOp,
+    arith.CeilDivSIOp,
+    arith.CeilDivUIOp,
+    arith.DivSIOp,
+    arith.DivUIOp,
     arith.DivfOp,
     arith.ExtFOp,
+    arith.FloorDivSIOp,
     arith.MaxSIOp,
     arith.MaxUIOp,
     arith.MaximumfOp,
@@ -36,6 +45,8 @@ ELEMENTWISE = (
     arith.MuliOp,
     arith.NegfOp,
     arith.OrIOp,
+    arith.RemSIOp,
+    arith.RemUIOp,
     arith.ShLIOp,
     arith.ShRSIOp,
     arith.ShRUIOp,
@@ -46,11 +57,10 @@ ELEMENTWISE = (
     math.FmaOp,
     math.FloatingPointLikeBinaryMathOperation,
     math.FloatingPointLikeUnaryMathOperation,
+    math.SignlessIntegerLikeUnaryMathOperation,
 )
-"""Operations that xDSL lets work on vectors and that cannot trap in a lane that is off.
-
-Comparisons, selections and conversions between integers and floats are scalar in xDSL's `arith`.
-"""
+"""Operations that xDSL lets work on vectors; none can trap in a lane that is off, as divisions by 0
+give 0. Others that are pure have a vector form as `loops.lanewise`."""
 
 
 def is_contiguous(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> bool:
@@ -66,15 +76,21 @@ class LaneAnalysis:
     """What running the iterations of a loop together means.
 
     `lane` is the loop variable in expressions, `varying` holds the values that differ between
-    lanes, and `gathers` says whether a load jumps from lane to lane, which costs one scalar load
-    each.
+    lanes, and `jumps` says whether lanes of an access are not neighbours, which may cost one
+    scalar access each. `bits` is the width of the widest element in memory that differs between
+    lanes, `is_masked_in_memory` whether the target can leave out lanes of all of them.
     """
 
     loop: loops.ForOp
+    unit: VectorUnit
     scope: Scope = field(init=False)
     lane: Atom = field(init=False)
     varying: set[SSAValue] = field(default_factory=lambda: set())
-    gathers: bool = False
+    jumps: bool = False
+    bits: int = 8
+    is_masked_in_memory: bool = True
+    accumulated: list[Accumulation] = field(default_factory=lambda: [])
+    """For each value that the loop carries, an operation that accumulates it over the lanes."""
     places: dict[SSAValue, list[list[IntExpr]]] = field(default_factory=lambda: {})
     stored: set[SSAValue] = field(default_factory=lambda: set())
 
@@ -85,12 +101,28 @@ class LaneAnalysis:
         lane = self.scope.values.expr(self.loop.loop_var).as_atom
         assert lane is not None
         self.lane = lane
-        if self.loop.inits or not self._allows_all(self.loop.body.block, False):
+        if not (self._allows_carried() and self._allows_all(self.loop.body.block, False)):
             return False
         return all(self._is_apart(self.places[buffer]) for buffer in self.stored)
 
-    def _varies(self, expr: IntExpr) -> bool:
+    def varies(self, value: SSAValue) -> bool:
+        """Whether a value of the body differs between lanes."""
+        if isinstance(value.type, IndexType):
+            return self._differs(self.scope.index(value))
+        return value in self.varying
+
+    def _differs(self, expr: IntExpr) -> bool:
         return self.lane in expr.atoms()
+
+    def _allows_carried(self) -> bool:
+        """Whether all that the loop carries is accumulated, in any order."""
+        for start, end in zip(self.loop.carry_vars, self.loop.yielded, strict=True):
+            chain = accumulations(start, end)
+            if not chain or not all(is_reordered(op) for op in chain):
+                return False
+            self.accumulated.append(chain[0])
+        self.varying.update(self.loop.carry_vars)
+        return True
 
     def _allows_all(self, block: Block, masked: bool) -> bool:
         return all(self._allows(op, masked) for op in block.ops)
@@ -100,15 +132,20 @@ class LaneAnalysis:
             case loops.LoadOp():
                 return self._allows_load(op, masked)
             case loops.StoreOp():
-                return self._allows_store(op)
+                return self._allows_store(op, masked)
             case loops.ForOp():
                 return self._allows_for(op, masked)
             case loops.IfOp():
                 return self._allows_if(op, masked)
-            case loops.YieldOp():
+            case scf.IfOp():
+                return self._allows_choice(op, masked)
+            case loops.YieldOp() | scf.YieldOp():
                 return True
             case tir.ApplyOp():
                 self.scope.meaning[op.result] = self.scope.expr(op.expr.data, op.operands)
+                return True
+            case arith.ConstantOp() if (number := index_constant(op)) is not None:
+                self.scope.meaning[op.result] = IntExpr.of(number)
                 return True
             case _:
                 return self._allows_scalar(op)
@@ -119,57 +156,81 @@ class LaneAnalysis:
         self.places.setdefault(op.buffer, []).append(indices)
         return indices, is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane)
 
+    def _note_element(self, op: loops.LoadOp | loops.StoreOp, element: Attribute) -> None:
+        bits = 8 * byte_width(element)
+        # Short floats are computed with in f32.
+        self.bits = max(self.bits, bits if isinstance(element, IntegerType) else max(bits, 32))
+        self.is_masked_in_memory = self.is_masked_in_memory and self.unit.masks(bits)
+
     def _allows_load(self, op: loops.LoadOp, masked: bool) -> bool:
         indices, contiguous = self._place(op)
         if isinstance(op.result.type, VectorType):
             return False
-        if any(self._varies(i) for i in indices):
+        if any(self._differs(i) for i in indices):
             self.varying.add(op.result)
-            self.gathers = self.gathers or not contiguous
+            self.jumps = self.jumps or not contiguous
+            self._note_element(op, op.result.type)
             return contiguous or not masked
         return True
 
-    def _allows_store(self, op: loops.StoreOp) -> bool:
+    def _allows_store(self, op: loops.StoreOp, masked: bool) -> bool:
         self.stored.add(op.buffer)
-        return self._place(op)[1] and not isinstance(op.value.type, VectorType)
+        _, contiguous = self._place(op)
+        if isinstance(op.value.type, VectorType):
+            return False
+        self._note_element(op, op.value.type)
+        self.jumps = self.jumps or not contiguous
+        return contiguous or not masked
 
     def _allows_for(self, op: loops.ForOp, masked: bool) -> bool:
         bounds = self.scope.exprs([op.lower.data, op.extent.data], op.operands_)
-        if op.kind.data not in ("serial", "unrolled") or any(self._varies(b) for b in bounds):
+        if op.kind.data not in ("serial", "unrolled") or any(self._differs(b) for b in bounds):
             return False
         starts = zip(op.carry_vars, op.inits, strict=True)
-        vectors = {var for var, init in starts if init in self.varying}
+        vectors = {var for var, init in starts if self.varies(init)}
         while True:
             self.varying |= vectors
             if not self._allows_all(op.body.block, masked):
                 return False
             pairs = zip(op.carry_vars, op.yielded, strict=True)
-            found = {var for var, value in pairs if value in self.varying} - self.varying
+            found = {var for var, value in pairs if self.varies(value)} - self.varying
             if not found:
                 break
             vectors = found
         results = zip(op.carried, op.carry_vars, strict=True)
         self.varying |= {result for result, var in results if var in self.varying}
-        return True
+        return all(not isinstance(v.type, IndexType) for v in self.varying)
 
     def _allows_if(self, op: loops.IfOp, masked: bool) -> bool:
         for lhs, rhs in bounds_of(op, self.scope):
-            split = (lhs - rhs).split_on(self.lane)
-            if split is None or (split[0].terms and split[0] != ONE):
-                return False
-            masked = masked or bool(split[0].terms)
+            masked = masked or self._differs(lhs - rhs)
         return self._allows_all(op.body.block, masked)
 
-    def _allows_scalar(self, op: Operation) -> bool:
-        if op.regions or not is_side_effect_free(op):
+    def _allows_choice(self, op: scf.IfOp, masked: bool) -> bool:
+        """A choice by what differs between lanes runs both sides, under masks."""
+        varies = self.varies(op.cond)
+        blocks = [region.block for region in op.regions if region.blocks]
+        if not all(self._allows_all(block, masked or varies) for block in blocks):
             return False
-        for operand in op.operands:
-            if isinstance(operand.type, IndexType) and self._varies(self.scope.index(operand)):
-                return False
-        if not any(operand in self.varying for operand in op.operands):
+        for block in blocks:
+            last = block.last_op
+            values = last.operands if isinstance(last, scf.YieldOp) else ()
+            pairs = zip(op.results, values, strict=True)
+            self.varying |= {result for result, v in pairs if varies or self.varies(v)}
+        touches = any(isinstance(o, loops.LoadOp | loops.StoreOp) for o in op.walk())
+        if varies and touches and not self.is_masked_in_memory:
+            return False
+        return all(not isinstance(r.type, IndexType) or r not in self.varying for r in op.results)
+
+    def _allows_scalar(self, op: Operation) -> bool:
+        if op.regions or not (is_side_effect_free(op) or op.name in loops.LANEWISE):
+            return False
+        if not any(self.varies(operand) for operand in op.operands):
             return True
+        if any(isinstance(result.type, IndexType | VectorType) for result in op.results):
+            return False
         self.varying.update(op.results)
-        return isinstance(op, ELEMENTWISE)
+        return isinstance(op, ELEMENTWISE) or op.name in loops.LANEWISE
 
     def _is_apart(self, places: Sequence[Sequence[IntExpr]]) -> bool:
         """Whether the accesses of different lanes to a buffer never meet."""

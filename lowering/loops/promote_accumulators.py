@@ -36,6 +36,11 @@ def promote_accumulators(func: loops.FuncOp) -> None:
     _Promoter(func.noalias is None).visit(func.body.block)
 
 
+def promote_in_vectorized(func: loops.FuncOp) -> None:
+    """The same in vectorized loops alone: what these and the loops in them accumulate."""
+    _Promoter(func.noalias is None, ()).visit(func.body.block)
+
+
 @dataclass
 class _Known:
     """What a block has done so far: which places are valid, and what is in some of them."""
@@ -56,8 +61,10 @@ class _Known:
 
 
 class _Promoter:
-    def __init__(self, may_overlap: bool):
+    def __init__(self, may_overlap: bool, kinds: Sequence[str] = ("serial", "unrolled")):
         self.may_overlap = may_overlap
+        self.kinds = kinds
+        """The kinds of loops that are to carry values."""
         self.scope = Scope(Block(), in_place=True)
 
     def visit(self, block: Block) -> set[SSAValue]:
@@ -72,11 +79,15 @@ class _Promoter:
             inner = {v for v in op.operands if isinstance(v.type, BufferType)}
             if isinstance(op, loops.ForOp):
                 self._note_range(op)
+            outer = self.kinds
+            if isinstance(op, loops.ForOp) and op.kind.data == "vectorized":
+                self.kinds = ("serial", "unrolled", "vectorized")
             for region in op.regions:
                 for child in region.blocks:
                     inner |= self.visit(child)
             if isinstance(op, loops.ForOp):
                 self._promote(op, known)
+            self.kinds = outer
             known.forget(inner)
             used |= inner
         return used
@@ -86,7 +97,7 @@ class _Promoter:
         self.scope.define_loop(op.loop_var, op.loop_var, lower, extent)
 
     def _promote(self, op: loops.ForOp, known: _Known) -> None:
-        if op.kind.data not in ("serial", "unrolled"):
+        if op.kind.data not in self.kinds:
             return
         candidates = self._candidates(op)
         runs = is_less(0, self.scope.expr(op.extent.data, op.operands_))

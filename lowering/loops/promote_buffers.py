@@ -5,7 +5,8 @@
     %b = loops.load %t[0]
     arith.addf %b, %b
 
-See `promote_scratch` for scratch buffers and `promote_accumulators` for loops.
+See `promote_scratch` for scratch buffers, `promote_accumulators` for loops, and `hoist_totals` for
+accumulations in the lanes of vectors.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...dialects import loops
+from .hoist_totals import hoist_totals
 from .promote_accumulators import promote_accumulators
 from .promote_scratch import promote_scratch
 
@@ -32,3 +34,4 @@ class PromoteBuffersPass(ModulePass):
             if isinstance(func, loops.FuncOp):
                 promote_scratch(func)
                 promote_accumulators(func)
+                hoist_totals(func.body.block)

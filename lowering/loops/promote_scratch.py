@@ -191,14 +191,14 @@ class _Promotion:
             return known
         ops = self.unwritten.get(place.type)
         if ops is None:
-            ops = self.unwritten[place.type] = _zero(place.type)
+            ops = self.unwritten[place.type] = zero(place.type)
         return ops[-1].results[0]
 
 
-def _zero(type_: Attribute) -> list[Operation]:
-    """Operations for a value of memory that nobody wrote: any would do."""
+def zero(type_: Attribute) -> list[Operation]:
+    """Operations for a value of a type that is 0, the last of them its own."""
     if isa(type_, VectorType):
-        ops = _zero(type_.element_type)
+        ops = zero(type_.element_type)
         return [*ops, BroadcastOp(ops[0].results[0], type_)]
     if isa(type_, IntegerType):
         return [ConstantOp(IntegerAttr(0, type_))]

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects import loops
 
-Accumulation: TypeAlias = (
+FloatAccumulation: TypeAlias = (
     arith.AddfOp
     | arith.MaximumfOp
     | arith.MaxnumfOp
@@ -19,6 +19,20 @@ Accumulation: TypeAlias = (
     | arith.MulfOp
 )
 """Operations that may be applied to the terms of a reduction in any order."""
+
+Accumulation: TypeAlias = (
+    FloatAccumulation
+    | arith.AddiOp
+    | arith.AndIOp
+    | arith.MaxSIOp
+    | arith.MaxUIOp
+    | arith.MinSIOp
+    | arith.MinUIOp
+    | arith.MuliOp
+    | arith.OrIOp
+    | arith.XOrIOp
+)
+"""All of these, with those on integers, which give the same in any order."""
 
 _REDUCTION = arith.FastMathFlagsAttr(
     [FastMathFlag.REASSOC, FastMathFlag.NO_SIGNED_ZEROS, FastMathFlag.ALLOW_CONTRACT]
@@ -34,11 +48,18 @@ def allow_reassociation(loop: loops.ForOp) -> None:
     multiply-adds.
     """
     for start, end in zip(loop.carry_vars, loop.yielded, strict=True):
-        for op in _chain(start, end):
+        for op in accumulations(start, end):
+            if not isinstance(op, FloatAccumulation):
+                continue
             op.fastmath = _REDUCTION
             for operand in op.operands:
                 if (factor := _factor(operand)) is not None:
                     factor.fastmath = _FACTOR
+
+
+def is_reordered(op: Accumulation) -> bool:
+    """Whether the terms that an operation accumulates may be taken in another order."""
+    return not isinstance(op, FloatAccumulation) or FastMathFlag.REASSOC in op.fastmath.data
 
 
 def _factor(value: SSAValue) -> arith.MulfOp | None:
@@ -49,14 +70,26 @@ def _factor(value: SSAValue) -> arith.MulfOp | None:
     return None
 
 
-def _chain(start: SSAValue, end: SSAValue) -> list[Accumulation]:
-    """The accumulations of one kind from `start` to `end`; none if anything else is on the way."""
+def accumulations(start: SSAValue, end: SSAValue) -> list[Accumulation]:
+    """The accumulations of one kind from `start` to `end`; none if anything else is on the way.
+
+    Loops on the way that carry the value count with what they do to it.
+    """
     chain: list[Accumulation] = []
     value = start
     while value is not end:
         use = value.get_user_of_unique_use()
-        if not isinstance(use, Accumulation) or (chain and type(use) is not type(chain[0])):
+        if isinstance(use, loops.ForOp) and value in use.inits:
+            position = list(use.inits).index(value)
+            inner = accumulations(use.carry_vars[position], use.yielded[position])
+            if not inner:
+                return []
+            chain += inner
+            value = use.carried[position]
+        elif isinstance(use, Accumulation):
+            chain.append(use)
+            value = use.result
+        else:
             return []
-        chain.append(use)
-        value = use.result
-    return chain if chain and end.has_one_use() else []
+    same_kind = len({type(op) for op in chain}) == 1
+    return chain if same_kind and end.has_one_use() else []

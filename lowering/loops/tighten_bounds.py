@@ -21,9 +21,10 @@ from .scope import Bound, is_inside
 def tighten_bounds(block: Block) -> None:
     """Remove conditions from the loops in a block, inner ones first.
 
-    Only a condition that is all a loop's body does can go. Serial loops run fewer iterations then;
-    the others keep their extent, which says how they are distributed, and lose only conditions that
-    do not change from one iteration to the next. An extent below 0 means no iteration.
+    Only a condition that is all a loop's body does can go. Serial loops run fewer iterations then,
+    and so do vectorized ones that only accumulate; the others keep their extent, which says how
+    they are distributed, and lose only conditions that do not change from one iteration to the
+    next. An extent below 0 means no iteration.
     """
     for op in list(block.ops):
         for region in op.regions:
@@ -90,9 +91,19 @@ def _limit(
         return None
     if not split[0].terms:
         return bound
-    if split[0] == ONE and loop.kind.data == "serial":
+    if split[0] == ONE and (loop.kind.data == "serial" or _accumulates(loop)):
         return -split[1]
     return None
+
+
+def _accumulates(loop: loops.ForOp) -> bool:
+    """Whether a vectorized loop stores to the same places in all iterations."""
+    if loop.kind.data != "vectorized":
+        return False
+    stores = [op for op in loop.walk() if isinstance(op, loops.StoreOp)]
+    return not any(
+        is_inside(index, loop) for store in stores for index in (store.buffer, *store.operands_)
+    )
 
 
 def is_known_before(expr: IntExpr, loop: loops.ForOp, values: list[SSAValue]) -> bool:

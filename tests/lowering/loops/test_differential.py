@@ -87,7 +87,7 @@ def header(name: str, bound: list[tuple[str, str, Axis]]) -> str:
 
 
 SPATIAL = ("serial", "serial", "parallel", "vectorized", "unrolled")
-REDUCE = ("serial", "serial", "unrolled")
+REDUCE = ("serial", "serial", "vectorized", "unrolled")
 
 
 @st.composite

@@ -404,3 +404,23 @@ tir.prim_func @scaled(%Y: !tir.buffer<[n], f32>, %s: f32, %step: index, %X: !tir
     tir.store %y, %Y[%i] : !tir.buffer<[n], f32>
   }
 }
+
+// -----
+
+// Lanes that only accumulate may be fewer at the end, like the iterations of a serial loop.
+
+// CHECK-LABEL: loops.func @accumulating_lanes(
+// CHECK:           loops.for %k1 in (0, min(-%k0 * 16 + 100, 16)) vectorized {
+// CHECK-NEXT:        %y = loops.load %Y[0]
+tir.prim_func @accumulating_lanes(%X: !tir.buffer<[100], f32>, %Y: !tir.buffer<[1], f32>) {
+  tir.for %k0 in (0, 7) {
+    tir.for %k1 in (0, 16) vectorized {
+      tir.block "Y" (%vk: reduce (0, 100) = %k0 * 16 + %k1) where (%k0 * 16 + %k1 < 100) reads (%X[%vk]) writes (%Y[0]) {
+        %y = tir.load %Y[0] : !tir.buffer<[1], f32>
+        %x = tir.load %X[%vk] : !tir.buffer<[100], f32>
+        %z = arith.addf %y, %x : f32
+        tir.store %z, %Y[0] : !tir.buffer<[1], f32>
+      }
+    }
+  }
+}

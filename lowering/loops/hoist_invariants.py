@@ -1,0 +1,61 @@
+"""What is the same in every iteration of a loop is computed once, before it.
+
+::
+
+    loops.for %j in (0, n) {                       %m = arith.divf %s, %count : f32
+      %m = arith.divf %s, %count : f32             %v = vector.broadcast %m : …
+      %v = vector.broadcast %m : …           ⇒     loops.for %j in (0, n) {
+      %x = loops.load %X[%j * 16] : …                %x = loops.load %X[%j * 16] : …
+      %d = arith.subf %x, %v : …                     %d = arith.subf %x, %v : …
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.traits import is_side_effect_free
+
+from ...dialects import loops
+from .scope import is_inside
+
+
+def hoist_invariants(block: Block) -> None:
+    """Move operations out of the loops in a block, inner loops first.
+
+    The body of a parallel loop, which becomes a function, keeps its own.
+    """
+    for op in list(block.ops):
+        for region in op.regions:
+            for inner in region.blocks:
+                hoist_invariants(inner)
+        if isinstance(op, loops.ForOp) and op.kind.data != "parallel":
+            for candidate in list(op.body.block.ops):
+                if _can_move(candidate) and not any(is_inside(v, op) for v in candidate.operands):
+                    candidate.detach()
+                    block.insert_op_before(candidate, op)
+
+
+def _can_move(op: Operation) -> bool:
+    """Whether an operation may run where the loop does not; none traps that has no effects.
+
+    Indices stay, which become parts of addresses.
+    """
+    if not op.results or op.regions or not (is_side_effect_free(op) or op.name in loops.LANEWISE):
+        return False
+    return not any(isinstance(r.type, IndexType) for r in op.results)
+
+
+@dataclass(frozen=True)
+class HoistInvariantsPass(ModulePass):
+    """Move pure operations on data out of the loops in which they are invariant."""
+
+    name = "hoist-invariants"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.body.block.ops:
+            if isinstance(func, loops.FuncOp):
+                hoist_invariants(func.body.block)

@@ -1,0 +1,100 @@
+"""Accumulations over the lanes of vectors: where they start, and how the lanes become one value."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.dialects.vector import BroadcastOp, CombiningKindAttr, CombiningKindFlag, ReductionOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from .reduction_flags import Accumulation, FloatAccumulation
+from .scope import Scope
+
+_KINDS: dict[type[Accumulation], str] = {
+    arith.AddfOp: "add",
+    arith.AddiOp: "add",
+    arith.AndIOp: "and",
+    arith.MaxSIOp: "maxsi",
+    arith.MaxUIOp: "maxui",
+    arith.MaximumfOp: "maximumf",
+    arith.MaxnumfOp: "maxnumf",
+    arith.MinSIOp: "minsi",
+    arith.MinUIOp: "minui",
+    arith.MinimumfOp: "minimumf",
+    arith.MinnumfOp: "minnumf",
+    arith.MulfOp: "mul",
+    arith.MuliOp: "mul",
+    arith.OrIOp: "or",
+    arith.XOrIOp: "xor",
+}
+"""What `vector.reduction` calls each accumulation."""
+
+
+def identity(op: Accumulation, type_: Attribute) -> Attribute:
+    """The number that an accumulation leaves other numbers as they are with."""
+    if isa(type_, IntegerType):
+        return IntegerAttr(_integer_identity(op, type_.width.data), type_, truncate_bits=True)
+    return FloatAttr(_float_identity(op), cast(AnyFloat, type_))
+
+
+def _integer_identity(op: Accumulation, width: int) -> int:
+    match op:
+        case arith.MuliOp():
+            return 1
+        case arith.AndIOp() | arith.MinUIOp():
+            return -1
+        case arith.MaxSIOp():
+            return -(1 << (width - 1))
+        case arith.MinSIOp():
+            return (1 << (width - 1)) - 1
+        case _:
+            return 0
+
+
+def _float_identity(op: Accumulation) -> float:
+    assert isinstance(op, FloatAccumulation)
+    no_nans = FastMathFlag.NO_NANS in op.fastmath.data
+    match op:
+        case arith.AddfOp():
+            return -0.0
+        case arith.MulfOp():
+            return 1.0
+        case arith.MaximumfOp():
+            return -inf
+        case arith.MinimumfOp():
+            return inf
+        case arith.MaxnumfOp():
+            return -inf if no_nans else nan
+        case _:
+            return inf if no_nans else nan
+
+
+def start(op: Accumulation, width: int, scope: Scope) -> SSAValue:
+    """Emit the vector with which an accumulation of `width` lanes starts."""
+    element = op.result.type
+    number = arith.ConstantOp(identity(op, element))  # pyright: ignore[reportArgumentType]
+    spread = BroadcastOp(number.result, VectorType(element, [width]))
+    scope.emit(number)
+    scope.emit(spread)
+    return spread.vector
+
+
+def add_lanes(op: Accumulation, total: SSAValue, lanes: SSAValue, scope: Scope) -> SSAValue:
+    """Emit what an accumulation makes of a total and the lanes of a vector."""
+    kind = CombiningKindAttr(CombiningKindFlag(_KINDS[type(op)]))
+    properties = dict(op.properties)
+    flags = {k: v for k, v in properties.items() if k == "fastmath"}
+    reduced = ReductionOp.create(
+        operands=[lanes], result_types=[op.result.type], properties={"kind": kind, **flags}
+    )
+    combined = type(op).create(
+        operands=[total, reduced.dest], result_types=[op.result.type], properties=properties
+    )
+    scope.emit(reduced)
+    scope.emit(combined)
+    return combined.result

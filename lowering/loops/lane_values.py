@@ -1,0 +1,163 @@
+"""Values of a loop's body in lanes: vectors of data and of indices, and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    VectorType,
+    i1,
+)
+from xdsl.dialects.vector import BroadcastOp, CombiningKindAttr, CombiningKindFlag, InsertOp
+from xdsl.dialects.vector import ReductionOp as VectorReductionOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects import loops, tir
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from .copy_ops import Copier
+from .lane_analysis import LaneAnalysis
+from .scope import Scope
+
+_LESS = {
+    arith.CMPI_COMPARISON_OPERATIONS.index(name): (shift, holds_below)
+    for name, shift, holds_below in (
+        ("slt", 0, True),
+        ("sle", -1, True),
+        ("sge", 0, False),
+        ("sgt", -1, False),
+    )
+}
+"""For each comparison what to add to ``lhs - rhs``, and whether it holds where that is below 0."""
+
+
+class LaneValues(Copier):
+    """Values of a loop's body in `width` iterations from `base` on, of which `active` run.
+
+    `mask` has the lanes that are on, `None` stands for all; `guarded` says that at least one is.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        lanes: LaneAnalysis,
+        width: int,
+        base: IntExpr,
+        active: IntExpr | None = None,
+        guarded: bool = True,
+    ):
+        super().__init__(scope)
+        self.analysis = lanes
+        self.width = width
+        self.base = base
+        self.active: IntExpr | None = active
+        self.mask: SSAValue | None = None
+        self.guarded = guarded
+        lane = scope.values.expr(lanes.loop.loop_var).as_atom
+        assert lane is not None
+        self.lane = lane
+
+    def vector(self, old: SSAValue) -> SSAValue:
+        """The value of an old one in each lane."""
+        if isinstance(old.type, IndexType):
+            return self.index_vector(self.scope.index(old))
+        value = self.scope.value(old)
+        return value if isinstance(value.type, VectorType) else self.splat(value)
+
+    def vector_type(self, element: Attribute) -> VectorType:
+        return VectorType(element, [self.width])
+
+    def emit(self, op: Operation) -> SSAValue:
+        self.scope.emit(op)
+        return op.results[0]
+
+    def splat(self, value: SSAValue) -> SSAValue:
+        return self.emit(BroadcastOp(value, self.vector_type(value.type)))
+
+    def lanewise(self, name: str, inputs: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+        return self.emit(loops.LanewiseOp(name, inputs, type_))
+
+    def number(self, expr: IntExpr) -> SSAValue:
+        """An expression as a value."""
+        if (number := expr.constant) is not None:
+            return self.emit(ConstantOp(IntegerAttr(number, IndexType())))
+        return self.emit(tir.ApplyOp(expr, self.scope.values.list))
+
+    def index_vector(self, expr: IntExpr) -> SSAValue:
+        """An index expression in each lane."""
+        type_ = self.vector_type(IndexType())
+        split = expr.split_on(self.lane)
+        factor = None if split is None else split[0].constant
+        if factor is None:
+            return self.put_together([self.number(e) for e in self.in_lanes(expr)], type_)
+        first = self.splat(self.number(self.at([expr])[0]))
+        if not factor:
+            return first
+        steps = [lane * factor for lane in range(self.width)]
+        dense = DenseIntOrFPElementsAttr.from_list(VectorType(IndexType(), [self.width]), steps)
+        numbers = self.emit(ConstantOp(dense))
+        return self.emit(arith.AddiOp(first, numbers))
+
+    def in_lanes(self, expr: IntExpr) -> list[IntExpr]:
+        return [self.at([expr], lane)[0] for lane in range(self.width)]
+
+    def put_together(self, parts: Sequence[SSAValue], type_: VectorType) -> SSAValue:
+        """A vector of values; lanes after the last one hold what the first one does."""
+        result = self.emit(BroadcastOp(parts[0], type_))
+        for lane, part in enumerate(parts[1:], 1):
+            result = self.emit(InsertOp(part, result, [lane]))
+        return result
+
+    def at(self, exprs: list[IntExpr], lane: int = 0) -> list[IntExpr]:
+        """Expressions in one of the lanes."""
+        return [self.scope.simplify(e.substitute({self.lane: self.base + lane})) for e in exprs]
+
+    def mask_of(self, active: IntExpr) -> SSAValue:
+        return self.emit(loops.MaskOp(active, self.scope.values.list, self.width))
+
+    def inverted(self, mask: SSAValue) -> SSAValue:
+        on = self.emit(ConstantOp(IntegerAttr(1, i1)))
+        return self.emit(arith.XOrIOp(mask, self.splat(on)))
+
+    def both(self, lhs: SSAValue | None, rhs: SSAValue) -> SSAValue:
+        return rhs if lhs is None else self.emit(arith.AndIOp(lhs, rhs))
+
+    def first_lanes(self, expr: IntExpr) -> IntExpr | None:
+        """How many first lanes have an expression below 0, if it grows by 1 from lane to lane."""
+        split = expr.split_on(self.lane)
+        if split is None or split[0] != ONE:
+            return None
+        return self.scope.simplify(-split[1] - self.base)
+
+    def negative_lanes(self, expr: IntExpr) -> SSAValue:
+        """The lanes in which an expression is below 0."""
+        if (first := self.first_lanes(expr)) is not None:
+            return self.mask_of(first)
+        if (others := self.first_lanes(-expr - 1)) is not None:
+            return self.inverted(self.mask_of(others))
+        values = self.index_vector(expr), self.index_vector(ZERO)
+        predicate = IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index("slt"), 64)
+        type_ = self.vector_type(i1)
+        return self.emit(loops.LanewiseOp("arith.cmpi", values, type_, {"predicate": predicate}))
+
+    def any_lane(self) -> SSAValue:
+        assert self.mask is not None
+        kind = CombiningKindAttr(CombiningKindFlag.OR)
+        return self.emit(
+            VectorReductionOp.create(
+                operands=[self.mask], result_types=[i1], properties={"kind": kind}
+            )
+        )
+
+    def compare_indices(self, op: arith.CmpiOp) -> SSAValue | None:
+        """The lanes in which one index is smaller than another."""
+        found = _LESS.get(op.predicate.value.data)
+        if found is None or not isinstance(op.lhs.type, IndexType):
+            return None
+        difference = self.scope.index(op.lhs) - self.scope.index(op.rhs) + found[0]
+        mask = self.negative_lanes(difference)
+        return mask if found[1] else self.inverted(mask)

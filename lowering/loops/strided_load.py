@@ -1,0 +1,70 @@
+"""Lanes that are a few elements apart: whole vectors are loaded, and shuffled together.
+
+::
+
+    %x = loops.load %X[%j * 2]       ⇒     %a = loops.load %X[0] : … -> vector<4xf32>
+    (four lanes)                           %b = loops.load %X[3] : … -> vector<4xf32>
+                                           %x = vector.shuffle %a, %b [0, 2, 5, 7]
+
+The last of the vectors ends with the last element that a lane asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
+from xdsl.dialects.vector import ShuffleOp
+from xdsl.ir import SSAValue
+
+from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.tir.types import BufferType
+from .scope import Scope
+
+MOST_APART = 4
+"""Lanes farther apart are loaded one by one: most of what vectors load would not be used."""
+
+
+def stride_of(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> int | None:
+    """How many elements of the last dim lie from lane to lane, if that is a small constant."""
+    if not indices or any(lane in e.atoms() for e in indices[:-1]):
+        return None
+    split = indices[-1].split_on(lane)
+    stride = None if split is None else split[0].constant
+    if not stride or abs(stride) > MOST_APART or buffer.element_strides()[-1] != ONE:
+        return None
+    return stride
+
+
+def strided_load(
+    load: Callable[[int], SSAValue], stride: int, type_: VectorType, scope: Scope
+) -> SSAValue:
+    """Emit the lanes of a vector; `load` emits the vector that starts so far from the first one."""
+    width = type_.get_shape()[0]
+    lowest = min(0, stride * (width - 1))
+    offsets = [stride * lane - lowest for lane in range(width)]
+    last = max(offsets) + 1 - width
+    starts = sorted({min(piece * width, last) for piece in range(abs(stride))})
+    pieces = [load(lowest + first) for first in starts]
+    sources = [next(p for p, first in enumerate(starts) if o < first + width) for o in offsets]
+    # Lanes of the first vector are not in place until the first shuffle.
+    result, places = pieces[0], offsets
+    for number, piece in enumerate(pieces[1:] or pieces, start=int(len(pieces) > 1)):
+        order = [
+            width + offset - starts[number] if source == number else min(place, width - 1)
+            for source, offset, place in zip(sources, offsets, places, strict=True)
+        ]
+        result, places = _shuffle(result, piece, order, type_, scope), range(width)
+    return result
+
+
+def _shuffle(
+    lhs: SSAValue, rhs: SSAValue, order: Sequence[int], type_: VectorType, scope: Scope
+) -> SSAValue:
+    op = ShuffleOp.create(
+        operands=[lhs, rhs],
+        result_types=[type_],
+        properties={"mask": DenseArrayBase.from_list(i64, order)},
+    )
+    scope.emit(op)
+    return op.results[0]

@@ -1,0 +1,38 @@
+// RUN: xrelax-opt %s -p hoist-invariants | filecheck %s
+
+// What does not depend on a loop is computed before it, and before the loops around it too.
+// CHECK-LABEL: loops.func @mean
+// CHECK-NEXT:    %c = arith.constant
+// CHECK-NEXT:    loops.for %i in (0, n) {
+// CHECK-NEXT:      %s = loops.load %S[%i]
+// CHECK-NEXT:      %m = arith.divf %s, %c
+// CHECK-NEXT:      %v = vector.broadcast %m
+// CHECK-NEXT:      loops.for %j in (0, 4) {
+// CHECK-NEXT:        %x = loops.load %X[%i, %j * 16]
+// CHECK-NEXT:        %d = arith.subf %x, %v
+// CHECK-NEXT:        loops.store
+loops.func @mean(%S: !tir.buffer<[n], f32>, %X: !tir.buffer<[n, 64], f32>) symbols [n] noalias {
+  loops.for %i in (0, n) {
+    %s = loops.load %S[%i] : !tir.buffer<[n], f32> -> f32
+    loops.for %j in (0, 4) {
+      %c = arith.constant 64.0 : f32
+      %m = arith.divf %s, %c : f32
+      %v = vector.broadcast %m : f32 to vector<16xf32>
+      %x = loops.load %X[%i, %j * 16] : !tir.buffer<[n, 64], f32> -> vector<16xf32>
+      %d = arith.subf %x, %v : vector<16xf32>
+      loops.store %d, %X[%i, %j * 16] : !tir.buffer<[n, 64], f32>, vector<16xf32>
+    }
+  }
+}
+
+// Loads stay: the loop may store what they load, or may not run.
+// CHECK-LABEL: loops.func @loads
+// CHECK-NEXT:    loops.for %i in (0, n) {
+// CHECK-NEXT:      %s = loops.load %S[0]
+loops.func @loads(%S: !tir.buffer<[1], f32>, %X: !tir.buffer<[n], f32>) symbols [n] noalias {
+  loops.for %i in (0, n) {
+    %s = loops.load %S[0] : !tir.buffer<[1], f32> -> f32
+    %t = arith.addf %s, %s : f32
+    loops.store %t, %X[%i] : !tir.buffer<[n], f32>, f32
+  }
+}
