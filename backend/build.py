@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.llvm import FuncOp
 
+from ..dialects.llvm_ext import EXPLICIT_VECTORS
 from ..dialects.relax.constant import TensorData
 from ..runtime.executable import Executable
 from ..runtime.saving import stored_tensor
@@ -29,7 +31,18 @@ def compile_llvm(module: ModuleOp, target: Target, opt_level: int = 3) -> Machin
     Raises BackendError for what LLVM does not accept.
     """
     text = emit_module(module, target)
-    return MachineCode(text, compile_module(text, target, opt_level))
+    return MachineCode(text, compile_module(text, target, opt_level, is_explicit(module)))
+
+
+def is_explicit(module: ModuleOp) -> bool:
+    """Whether all kernels of a module in the `llvm` dialect are marked as vector code."""
+    kernels = [
+        op
+        for op in module.body.block.ops
+        if isinstance(op, FuncOp) and op.body.blocks and op.no_inline is not None
+    ]
+    marks = [op.passthrough.data if op.passthrough is not None else () for op in kernels]
+    return bool(kernels) and all(EXPLICIT_VECTORS in mark for mark in marks)
 
 
 def compile_executable(

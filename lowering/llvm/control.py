@@ -9,10 +9,12 @@ from xdsl.dialects.builtin import DictionaryAttr, i1, i8, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, loops, rt, tir
+from ...dialects.bounds import is_less
 from .builder import FunctionBuilder
 from .index import compute, index_value, place_sum
+from .loop_cost import iteration_cost
 from .module_state import Lowering
-from .parallel import call_parallel, outline
+from .parallel import call_parallel, outline, slots_in
 from .types import EQ, NE, NSW, SGE, SLT, integer_attr, lowered
 from .words import fail_check
 
@@ -37,8 +39,17 @@ def lower_for(f: FunctionBuilder, op: loops.ForOp) -> None:
         return f.values(op.yielded)
 
     hints = _HINTS.get(kind, {})
+    runs = is_less(0, op.extent.data)
     found = carried_loop(
-        f, op.loop_var, op.carry_vars, lower, upper, f.values(op.inits), lower_body, hints
+        f,
+        op.loop_var,
+        op.carry_vars,
+        lower,
+        upper,
+        f.values(op.inits),
+        lower_body,
+        hints,
+        certain=op if runs else None,
     )
     for result, value in zip(op.carried, found, strict=True):
         f.define(result, value)
@@ -48,7 +59,8 @@ def _lower_parallel(f: FunctionBuilder, op: loops.ForOp, lower: SSAValue, upper:
     def fill(body: FunctionBuilder, begin: SSAValue, end: SSAValue) -> None:
         counted_loop(body, op.loop_var, begin, end, lambda: body.lower_block(op.body.block))
 
-    call_parallel(f, outline(f, fill), lower, upper)
+    cost, values = iteration_cost(op)
+    call_parallel(f, outline(f, fill), lower, upper, index_value(f, cost, values), slots_in(op))
 
 
 def counted_loop(
@@ -73,12 +85,17 @@ def carried_loop(
     lower_body: Callable[[], Sequence[SSAValue]],
     hints: Mapping[str, Attribute] = {},
     step: SSAValue | None = None,
+    certain: Operation | None = None,
 ) -> Sequence[SSAValue]:
-    """A loop over ``[lower, upper)`` with carried values; returns them after it."""
+    """A loop over ``[lower, upper)`` with carried values; returns them after it.
+
+    `certain` is the loop of the source if it is known to run at least once.
+    """
     header = f.add_block([i64, *(v.type for v in inits)])
     body, following = Block(), Block()
     position, *carried = header.args
     level = f.push(body)
+    level.loop = certain
     level.values[var] = position
     level.values.update(zip(carry_vars, carried, strict=True))
     yielded = lower_body()
@@ -93,6 +110,11 @@ def carried_loop(
     f.branch_if(goes_on, body, following)
     f.continue_in(following)
     return carried
+
+
+def lower_slot(f: FunctionBuilder, op: rt.SlotOp) -> None:
+    """The number of the thread that runs the iteration; a serial loop has one."""
+    f.define(op.result, f.integer(0) if f.slot is None else f.slot)
 
 
 def lower_yield(f: FunctionBuilder, op: Operation) -> None:
@@ -223,6 +245,7 @@ CONTROL: dict[type[Operation], Lowering] = {
     scf.WhileOp: lower_while,
     rt.AssertOp: lower_size_assert,
     rt.IfOp: lower_branches,
+    rt.SlotOp: lower_slot,
     scf.YieldOp: lower_yield,
     tir.AssertOp: lower_assert,
 }

@@ -39,17 +39,37 @@ def lower_load(f: FunctionBuilder, op: loops.LoadOp) -> None:
     (buffer, *operands), mask = _split_mask(op.operands)
     (result,) = op.results
     layout = f.module.layout(cast(BufferType, buffer.type))
-    pointer = element_address(f, layout, buffer, op.indices, operands, mask is None)
+    pointer, level = element_address(f, layout, buffer, op.indices, operands, mask is None)
     count = lane_count(result.type)
     stored = vector_of(layout.memory, count) if count else layout.memory
     if mask is None:
-        loaded = f.emit(llvm.LoadOp, (pointer,), stored, layout.alignment)
+        here = len(f.levels) - 1 if count else _earliest(f, root_of(buffer), level)
+        load = llvm.LoadOp.create(
+            operands=(pointer,), result_types=(stored,), properties=layout.alignment
+        )
+        f.levels[here].block.add_op(load)
+        loaded = load.results[0]
     else:
         args = (pointer, f.value(mask), zero(f, stored))
         loaded = f.intrinsic("llvm.masked.load", args, stored, layout.alignment)
     if layout.is_bool:
         loaded = f.emit(llvm.ICmpOp, (loaded, zero(f, stored)), result.type, NE)
     f.define(result, loaded)
+
+
+def _earliest(f: FunctionBuilder, root: SSAValue, level: int) -> int:
+    """Before how many loops, which are known to run, an element is the same, from `level` on."""
+    here = len(f.levels) - 1
+    if _is_alone(f, root):
+        while here > level and f.levels[here].leaves(root):
+            here -= 1
+    return here
+
+
+def _is_alone(f: FunctionBuilder, root: SSAValue) -> bool:
+    """Whether a buffer of the source overlaps no other one."""
+    owner = f if f.parent is None else f.parent
+    return root in owner.noalias or isinstance(root.owner, loops.AllocaOp)
 
 
 def _split_mask(operands: Sequence[SSAValue]) -> tuple[Sequence[SSAValue], SSAValue | None]:
@@ -75,7 +95,7 @@ def lower_store(f: FunctionBuilder, op: loops.StoreOp) -> None:
     """Write an element, or a vector where its mask is on."""
     (source, buffer, *operands), mask = _split_mask(op.operands)
     layout = f.module.layout(cast(BufferType, buffer.type))
-    pointer = element_address(f, layout, buffer, op.indices, operands, mask is None)
+    pointer, _ = element_address(f, layout, buffer, op.indices, operands, mask is None)
     f.written.add(root_of(buffer))
     value = f.value(source)
     if layout.is_bool:
@@ -95,12 +115,13 @@ def element_address(
     indices: ExprArray,
     operands: Sequence[SSAValue],
     is_whole: bool,
-) -> SSAValue:
-    """The address of an element; `is_whole` says that the access has no mask."""
+) -> tuple[SSAValue, int]:
+    """The address of an element, and the level that knows it; `is_whole` says it has no mask."""
     base, level = f.find(buffer)
     index, inner = place_sum(f, layout.linear_terms(exprs_of(indices)), operands)
     address = layout.address if is_whole else layout.masked_address
-    return offset_address(f, base, index, max(level, inner), address)
+    level = max(level, inner)
+    return offset_address(f, base, index, level, address), level
 
 
 def offset_address(
@@ -168,8 +189,8 @@ def _copy_dims(f: FunctionBuilder, op: rt.CopyOp, position: list[SSAValue]) -> N
         counted_loop(f, var, f.integer(0), upper, lambda: _copy_dims(f, op, [*position, var]))
         return
     indices = expr_array(Arg(i) for i in range(depth))
-    read = element_address(f, source, op.source, indices, position, True)
-    write = element_address(f, target, op.target, indices, position, True)
+    read, _ = element_address(f, source, op.source, indices, position, True)
+    write, _ = element_address(f, target, op.target, indices, position, True)
     value = f.emit(llvm.LoadOp, (read,), source.memory, source.alignment)
     f.run(llvm.StoreOp, (value, write), source.alignment)
 

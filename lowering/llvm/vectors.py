@@ -96,6 +96,14 @@ def _create_mask(f: FunctionBuilder, op: vector.CreateMaskOp) -> None:
     f.define(op.mask_vector, first_lanes(f, active, lane_count(op.mask_vector.type)))
 
 
+def _lanewise(f: FunctionBuilder, op: loops.LanewiseOp) -> None:
+    """As the scalar operation is lowered, whose lowering takes vectors."""
+    applied = op.applied(op.inputs, op.result.type)
+    f.module.lowerings[type(applied)](f, applied)
+    f.define(op.result, f.value(applied.results[0]))
+    applied.drop_all_references()
+
+
 _REDUCTIONS: dict[str, tuple[str, str]] = {
     "add": ("arith.addi", "arith.addf"),
     "mul": ("arith.muli", "arith.mulf"),
@@ -186,6 +194,7 @@ VECTORS: dict[type[Operation], Lowering] = {
     llvm_ext.ExtractElementOp: _extract_element,
     llvm_ext.PoisonOp: _poison,
     llvm_ext.SplatOp: _splat,
+    loops.LanewiseOp: _lanewise,
     loops.MaskOp: _mask,
     vector.BroadcastOp: _splat,
     vector.CreateMaskOp: _create_mask,
