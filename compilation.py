@@ -6,27 +6,34 @@ which other modules with the same kernel use too. The graph functions become one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from .backend.build import MachineCode, compile_llvm, link_executable
 from .backend.build_cache import BuildCache, KernelCode, build_cache, text_hash
+from .backend.jit import Library
 from .backend.target import Target
 from .dialects import get_context, tir
 from .dialects.canonical_form import CanonicalForm
 from .dialects.diagnostics import verify
 from .dialects.relax.constant import TensorData
+from .lowering.functions import functions_by_name
 from .lowering.llvm.interface import module_interface
+from .lowering.llvm.python_entry import python_entry_module
 from .lowering.llvm.separate import (
     declare_kernel,
     export_kernel,
     kernel_symbol,
     separable_kernels,
 )
+from .lowering.runtime.kernel_entries import KERNEL_SUFFIX
 from .lowering.verify_names import verify_packed_names
-from .pipeline import PASSES, STAGE_NAMES, STAGES, run_stage
+from .pipeline import PASSES, STAGE_NAMES, STAGES, Observer, run_stage
+from .runtime.call_words import ENTRY_SYMBOL
 from .runtime.executable import Executable
 
 _PLANNED = STAGE_NAMES.index("rt") + 1
@@ -64,31 +71,56 @@ class Compilation:
 
     def compile(self, module: ModuleOp) -> tuple[Executable, tuple[TensorData, ...]]:
         """The executable of a module, and its constants."""
-        lowered = module.clone()
-        verify(lowered)
+        planned = self.plan(module)
+        return self.finish(planned, self.take_kernels(planned).values())
+
+    def plan(self, module: ModuleOp, observe: Observer | None = None) -> ModuleOp:
+        """A copy of a module with scheduled kernels and planned memory."""
+        planned = module.clone()
+        verify(planned)
         for stage in STAGES[:_PLANNED]:
-            run_stage(lowered, stage, self.context, str(self.target))
-        parts = self._take_kernels(lowered)
+            run_stage(planned, stage, self.context, str(self.target), observe)
+        return planned
+
+    def take_kernels(self, planned: ModuleOp, uncalled: bool = False) -> dict[str, KernelCode]:
+        """Machine code, by name, of the kernels that can be compiled alone.
+
+        The module keeps declarations. Kernels that are equal have one symbol and one code.
+        """
+        found: dict[str, KernelCode] = {}
+        names: dict[str, KernelCode] = {}
+        for func in separable_kernels(planned, uncalled):
+            form = CanonicalForm(func, map_free_vars=True, compare_name=False)
+            key = text_hash(*map(repr, form.program))
+            if key not in found:
+                found[key] = self._kernel(func, key)
+            names[func.sym_name.data] = found[key]
+            declare_kernel(func, found[key].symbol)
+        return names
+
+    def finish(
+        self, planned: ModuleOp, kernels: Iterable[KernelCode]
+    ) -> tuple[Executable, tuple[TensorData, ...]]:
+        """The executable of a planned module, which is lowered in place, and its constants."""
         for stage in STAGES[_PLANNED:-1]:
-            run_stage(lowered, stage, self.context, str(self.target))
-        interface = module_interface(lowered)
-        run_stage(lowered, STAGES[-1], self.context, str(self.target))
-        parts.append(compile_llvm(lowered, self.target))
+            run_stage(planned, stage, self.context, str(self.target))
+        interface = module_interface(planned)
+        run_stage(planned, STAGES[-1], self.context, str(self.target))
+        parts = list({kernel.symbol: kernel.code for kernel in kernels}.values())
+        parts.append(compile_llvm(planned, self.target))
+        parts.append(self._python_entry())
         executable = link_executable(
             interface.functions, interface.constants, parts, interface.kernels
         )
         return executable, interface.constants
 
-    def _take_kernels(self, module: ModuleOp) -> list[MachineCode]:
-        """Machine code of the kernels that can be compiled alone, which leaves declarations."""
-        found: dict[str, KernelCode] = {}
-        for func in separable_kernels(module):
-            form = CanonicalForm(func, map_free_vars=True, compare_name=False)
-            key = text_hash(*map(repr, form.program))
-            if key not in found:
-                found[key] = self._kernel(func, key)
-            declare_kernel(func, found[key].symbol)
-        return [kernel.code for kernel in found.values()]
+    def _python_entry(self) -> MachineCode:
+        """The function by which Python calls all others; the texts of a module do not show it."""
+        known = None if self.cache is None else self.cache.kernel(ENTRY_SYMBOL)
+        code = _compiled_entry(self.target) if known is None else known.code
+        if known is None and self.cache is not None:
+            self.cache.keep_kernel(ENTRY_SYMBOL, KernelCode(ENTRY_SYMBOL, code))
+        return MachineCode("", Library(code.library.objects, self.target))
 
     def _kernel(self, func: tir.PrimFuncOp, key: str) -> KernelCode:
         known = None if self.cache is None else self.cache.kernel(key)
@@ -106,3 +138,38 @@ class Compilation:
             run_stage(module, stage, self.context, str(self.target))
         export_kernel(module, func.sym_name.data, symbol)
         return compile_llvm(module, self.target)
+
+
+@cache
+def _compiled_entry(target: Target) -> MachineCode:
+    return compile_llvm(python_entry_module(), target, opt_level=1)
+
+
+def code_text(module: ModuleOp, target: Target, form: str, function: str | None = None) -> str:
+    """What LLVM makes of a module: "llvm-opt", its IR after optimisation, or "asm", assembly.
+
+    Kernels come first, each compiled by itself as in a build, then the graph functions, which are
+    one object. With `function` only the kernel of that name, or the object of that graph function.
+    Raises ValueError for a name that the planned module does not have.
+    """
+    compilation = Compilation(target, None, get_context())
+    planned = compilation.plan(module)
+    names = functions_by_name(planned)
+    if function is not None and function not in names:
+        raise ValueError(f"expected a function ({', '.join(names)}), got '{function}'")
+    kernels = compilation.take_kernels(planned, uncalled=True)
+    wanted = [n for n in (f"{function}{KERNEL_SUFFIX}", function) if n in kernels]
+    shown = [kernels[n] for n in wanted[:1]] if function is not None else kernels.values()
+    parts = list({kernel.symbol: kernel.code.library for kernel in shown}.values())
+    if not wanted and len(kernels) < len(names):
+        parts.append(_lowered_code(compilation, planned))
+    return "\n".join(getattr(part, _TEXTS[form])() for part in parts)
+
+
+_TEXTS = {"llvm-opt": "optimized_ir", "asm": "assembly"}
+
+
+def _lowered_code(compilation: Compilation, planned: ModuleOp) -> Library:
+    for stage in STAGES[_PLANNED:]:
+        run_stage(planned, stage, compilation.context, str(compilation.target))
+    return compile_llvm(planned, compilation.target).library

@@ -112,7 +112,9 @@ class ModuleEntry:
         try:
             check_format(package)
             objects = object_files(package)
-            library = Library(objects, self.owner.target, _bitcode(package, len(objects)))
+            with package.reading():
+                count = int(package.manifest["bitcode"])
+            library = Library(objects, self.owner.target, _bitcode(package, count))
             attributes = attributes_of(library, _llvm_ir(package))
             return unpacked(package, library, self._constant, attributes)
         except PackageError:
@@ -135,7 +137,7 @@ class ModuleEntry:
         }
         manifest, parts = packed_parts(executable, library, known)
         parts |= _texts(str(executable.attributes["llvm_ir"]), library)
-        self.owner.cache.put(self.key, manifest, parts)
+        self.owner.cache.put(self.key, {**manifest, "bitcode": len(library.bitcode)}, parts)
 
 
 def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:

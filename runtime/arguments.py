@@ -20,15 +20,16 @@ from .tensor import Tensor, as_tensor
 class Plan(NamedTuple):
     """What a call with arguments of certain layouts needs.
 
-    `results` are the bytes and layout of each result, `extents` the bytes of each packed argument;
-    `staged` says that some argument must be copied into packed memory first.
+    `dims` are those of all arguments, `results` the layouts of the results, `extents` the bytes of
+    each packed argument; `staged` says that some argument must be copied into packed memory first.
     """
 
     symbols: tuple[int, ...]
-    results: tuple[tuple[int, Layout], ...]
+    results: tuple[Layout, ...]
     arena_size: int
     extents: tuple[int, ...]
     staged: bool
+    dims: tuple[int, ...]
 
 
 def make_plan(spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size] = ()) -> Plan:
@@ -37,25 +38,27 @@ def make_plan(spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Siz
     `sizes` are the numbers that arguments give besides tensors.
     """
     for param, layout in zip(spec.params, layouts, strict=True):
-        _check_static(param, layout)
+        check_static(param, layout)
     symbols = _solve(spec, layouts, sizes)
     for size in sizes:
         _check_size(size, symbols)
     for param, layout in zip(spec.params, layouts, strict=True):
         _check_expressions(param, layout, symbols)
         if param.written:
-            _check_written(param, layout)
+            check_written(param, layout)
     results = tuple(_result(spec, i, symbols) for i in range(len(spec.results)))
     return Plan(
         tuple(symbols[s] for s in spec.symbols),
-        tuple((layout.nbytes, layout) for layout in results),
+        results,
         evaluate_dim(spec.arena_size, symbols),
         tuple(layout.nbytes for layout in layouts),
         not all(layout.packed for layout in layouts),
+        tuple(dim for layout in layouts for dim in layout.shape),
     )
 
 
-def _check_static(param: ParamSpec, layout: Layout) -> None:
+def check_static(param: ParamSpec, layout: Layout) -> None:
+    """Check the dtype, the rank and the dims that are numbers."""
     if layout.dtype != param.dtype:
         raise TypeError(
             f"expected argument '{param.name}' to have dtype {param.dtype}, got {layout.dtype}"
@@ -105,7 +108,8 @@ def _check_expressions(param: ParamSpec, layout: Layout, symbols: Mapping[str, i
             _shape_error(param, f"{shape_text(param.shape)} = {expected}", layout)
 
 
-def _check_written(param: ParamSpec, layout: Layout) -> None:
+def check_written(param: ParamSpec, layout: Layout) -> None:
+    """Check that a tensor can be written to."""
     if not layout.writable:
         raise ValueError(f"argument '{param.name}' is written but read-only")
     if layout.strides is not None and _overlaps_itself(layout):
@@ -133,26 +137,34 @@ def _result(spec: FunctionSpec, index: int, symbols: Mapping[str, int]) -> Layou
             f"expected result {index} of {spec.name} to have dims of at least 0, "
             f"got {shape_text(dims)} = {shape}"
         )
-    return Layout(shape, spec.results[index].dtype)
+    return Layout(shape, dtype_info(spec.results[index].dtype).name)
 
 
 def bind_arguments(
     spec: FunctionSpec, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[object, ...]:
     """All arguments in the order of the parameters; raises TypeError where they do not fit."""
-    names = spec.argument_names
+    if not kwargs and len(args) == len(spec.argument_names):
+        return tuple(args)
+    return bind_names(spec.name, spec.argument_names, args, kwargs)
+
+
+def bind_names(
+    function: str, names: Sequence[str], args: Sequence[object], kwargs: Mapping[str, object]
+) -> tuple[object, ...]:
+    """Arguments by position and by name, in the order of the names of a function's arguments."""
     listed = f"({', '.join(names)})"
     given = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name not in names:
-            raise TypeError(f"{spec.name} has no argument '{name}', expected {listed}")
+            raise TypeError(f"{function} has no argument '{name}', expected {listed}")
         if name in given:
-            raise TypeError(f"{spec.name} got two values for argument '{name}'")
+            raise TypeError(f"{function} got two values for argument '{name}'")
         given[name] = value
     count = len(args) + len(kwargs)
     if count != len(names):
         plural = "" if len(names) == 1 else "s"
-        raise TypeError(f"{spec.name} expects {len(names)} argument{plural} {listed}, got {count}")
+        raise TypeError(f"{function} expects {len(names)} argument{plural} {listed}, got {count}")
     return tuple(given[name] for name in names)
 
 

@@ -6,18 +6,19 @@ import ctypes
 import operator
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from .arguments import Plan, bind_arguments, make_plan, overlapping, stage, to_tensor
 from .callback import CALLBACK_ADDRESS, CallState, Lease, ReadOnlyMemory
+from .context import ARENA, CALLBACK, CHECK, CONSTANTS, CONTEXT_WORDS, TOKEN
+from .layout import Layout
 from .memory import ArenaPool, Storage
+from .outputs import Outputs, accepts_out
 from .signature import FunctionSpec, Signature
 from .structure import Size, put_together, take_apart
 from .tensor import Tensor
 
-_CTX_WORDS = 8
-_CTX_BYTES = 8 * _CTX_WORDS
-_FAILED_CHECK = 4  # index of the ctx word; the two reported values follow it
+_CTX_BYTES = 8 * CONTEXT_WORDS
 _PLAN_LIMIT = 1024  # combinations of layouts to remember per function
 
 _layout_of = operator.attrgetter("layout")
@@ -33,6 +34,8 @@ class CompiledFunction:
     Takes one tensor per parameter (ours, NumPy's, torch's, anything with `__dlpack__` or
     `__array_interface__`), by position or name; returns None, a tensor, or a tuple of them. Where
     the program has tuples, shapes or integers as parameters or results, they are Python's.
+    Results go to new memory, or with `out=` to an array, or a tuple of as many as there are
+    results, which is then returned; a parameter that is called `out` comes first.
     Strided arguments are copied in, and back if written. Raises TypeError or ValueError naming the
     argument, whatever a callback raised, ValueError for a failed run-time check, and MemoryError.
     `owners` are kept alive with it: the native code and its constants, which callbacks only read.
@@ -49,17 +52,18 @@ class CompiledFunction:
     ) -> None:
         self.spec = spec
         self._owners = owners
+        self.address = address
         self._entry = _Entry(address)
-        self._constants_table = constants_table
         self._constants = constants
-        self._arenas = arenas
+        self.arenas = arenas
         self._arity = len(spec.params)
         self._signature = spec.signature
         self._calls_back = bool(spec.packed_sites) or spec.takes_memory
         self._written = tuple(i for i, p in enumerate(spec.params) if p.written)
-        words = _CTX_WORDS + len(spec.params) + len(spec.results) + len(spec.symbols)
+        words = CONTEXT_WORDS + len(spec.params) + len(spec.results) + len(spec.symbols)
         self._words: type[ctypes.Array[ctypes.c_int64]] = ctypes.c_int64 * words
-        self._pack_words = struct.Struct(f"4q32x{words - _CTX_WORDS}q").pack_into
+        self._pack_words = struct.Struct(f"{words}q").pack_into
+        self.context = context_of(constants_table)
         self._plans: dict[object, Plan] = {}
 
     @property
@@ -70,6 +74,10 @@ class CompiledFunction:
         return f"<xrelax function {self.spec.name}({', '.join(self.spec.argument_names)})>"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs and accepts_out(self.spec):
+            outputs = Outputs(self.spec, kwargs.pop("out"))
+            if outputs.given is not None:
+                return self._call_with_outputs(outputs, args, kwargs)
         if self._signature is not None:
             return self._call_structured(self._signature, args, kwargs)
         if kwargs or len(args) != self._arity:
@@ -79,28 +87,57 @@ class CompiledFunction:
         try:
             plan = self._plans[tuple(map(_layout_of, args))]
         except (AttributeError, KeyError, TypeError):
-            args, plan = self._resolve(args)
+            args, plan = self.resolve(args)
         results = self._run(args, plan)
+        self.learn(plan)
         if self.spec.returns_tuple:
             return tuple(results)
         return results[0] if results else None
+
+    def learn(self, plan: Plan) -> None:
+        """Called after each call that was done here, with its plan."""
+
+    def _call_with_outputs(
+        self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """A call whose results go to memory of the caller."""
+        values: Sequence[Any] = bind_arguments(self.spec, args, kwargs)
+        sizes: list[Size] = []
+        if self._signature is not None:
+            values, sizes = self._flattened(self._signature, values)
+        found, plan = self.resolve(values, sizes)
+        targets = outputs.tensors(plan)
+        if not outputs.are_direct(found, plan, self._written):
+            for result, target in zip(self._run(found, plan), targets, strict=True):
+                target.copyfrom(result)
+        else:
+            self._run(found, plan, targets)
+            self.learn(plan)
+        return outputs.given
 
     def _call_structured(
         self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         """A call whose arguments or result are tuples, shapes or integers too."""
-        values = bind_arguments(self.spec, args, kwargs)
+        tensors, sizes = self._flattened(signature, bind_arguments(self.spec, args, kwargs))
+        found, plan = self.resolve(tensors, sizes)
+        symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
+        return put_together(signature.result, iter(self._run(found, plan)), symbols)
+
+    def _flattened(
+        self, signature: Signature, values: Sequence[Any]
+    ) -> tuple[list[object], list[Size]]:
+        """The tensors and the numbers that arguments are made of."""
         tensors: list[object] = []
         sizes: list[Size] = []
         for node, name, value in zip(signature.arguments, signature.names, values, strict=True):
             take_apart(node, name, value, tensors, sizes)
-        found, plan = self._resolve(tensors, sizes)
-        symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
-        return put_together(signature.result, iter(self._run(found, plan)), symbols)
+        return tensors, sizes
 
-    def _resolve(
+    def resolve(
         self, args: Sequence[object], sizes: Sequence[Size] = ()
     ) -> tuple[tuple[Tensor, ...], Plan]:
+        """Arguments as tensors, and the plan of a call with them; raises as the call does."""
         tensors = tuple(map(to_tensor, self.spec.params, args))
         layouts = tuple(t.layout for t in tensors)
         key: object = (layouts, *(s.value for s in sizes)) if sizes else layouts
@@ -112,25 +149,29 @@ class CompiledFunction:
             self._plans[key] = plan
         return tensors, plan
 
-    def _run(self, args: Sequence[Tensor], plan: Plan) -> list[Tensor]:
+    def _run(
+        self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None = None
+    ) -> Sequence[Tensor]:
         """The results, on copies where arguments are strided or written ones share memory."""
         if plan.staged or (self._written and overlapping(self._written, args, plan.extents)):
-            return self._call_staged(args, plan)
-        return self._call_native(args, plan)
+            return self._call_staged(args, plan, results)
+        return self._call_native(args, plan, results)
 
-    def _call_staged(self, args: Sequence[Tensor], plan: Plan) -> list[Tensor]:
+    def _call_staged(
+        self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None
+    ) -> Sequence[Tensor]:
         staged, back = stage(self.spec, args)
-        result = self._call_native(staged, plan)
+        result = self._call_native(staged, plan, results)
         for copy, original in back:
             original.copyfrom(copy)
         return result
 
-    def _call_native(self, args: Sequence[Tensor], plan: Plan) -> list[Tensor]:
-        results: list[Tensor] = []
-        for nbytes, layout in plan.results:
-            storage = Storage(nbytes)
-            results.append(Tensor(storage.address, layout, storage))
-        arena = self._arenas.take(plan.arena_size) if plan.arena_size else None
+    def _call_native(
+        self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None
+    ) -> Sequence[Tensor]:
+        if results is None:
+            results = [new_result(layout) for layout in plan.results]
+        arena = self.arenas.take(plan.arena_size) if plan.arena_size else None
         if self._calls_back:
             self._call_with_callbacks(args, results, arena, plan.symbols)
         else:
@@ -138,9 +179,9 @@ class CompiledFunction:
             ctx = ctypes.addressof(words)
             status = self._entry(ctx, ctx + _CTX_BYTES)
             if arena is not None:
-                self._arenas.give(arena)
+                self.arenas.give(arena)
             if status:
-                self._raise_status(status, words)
+                self.fail(status, *words[CHECK : CHECK + 3])
         return results
 
     def _call_with_callbacks(
@@ -150,7 +191,7 @@ class CompiledFunction:
         arena: Storage | None,
         symbols: Sequence[int],
     ) -> None:
-        lease = Lease(arena, self._arenas, args, results, self._constants)
+        lease = Lease(arena, self.arenas, args, results, self._constants)
         with CallState(self.spec.packed_sites, lease) as state:
             words = self._fill_words(state.token, arena, args, results, symbols)
             ctx = ctypes.addressof(words)
@@ -162,7 +203,7 @@ class CompiledFunction:
             finally:  # the traceback refers to this frame: leave no cycle
                 del error
         if status:
-            self._raise_status(status, words)
+            self.fail(status, *words[CHECK : CHECK + 3])
 
     def _fill_words(
         self,
@@ -174,27 +215,34 @@ class CompiledFunction:
     ) -> ctypes.Array[ctypes.c_int64]:
         """The ctx words followed by the argv words, in memory of this call alone."""
         words = self._words()
-        self._pack_words(
-            words,
-            0,
-            CALLBACK_ADDRESS,
-            token,
-            0 if arena is None else arena.address,
-            self._constants_table,
-            *map(_address_of, args),
-            *map(_address_of, results),
-            *symbols,
-        )
+        context = [*self.context]
+        context[TOKEN] = token
+        context[ARENA] = 0 if arena is None else arena.address
+        addresses = *map(_address_of, args), *map(_address_of, results)
+        self._pack_words(words, 0, *context, *addresses, *symbols)
         return words
 
-    def _raise_status(self, status: int, words: ctypes.Array[ctypes.c_int64]) -> None:
+    def fail(self, status: int, check: int, first: int, second: int) -> NoReturn:
+        """Raise what a status of the native function means, with what a failed check reports."""
         name = self.spec.name
         if status == 2:
-            check, first, second = words[_FAILED_CHECK : _FAILED_CHECK + 3]
-            message: str = self.spec.checks[int(check)]
+            message: str = self.spec.checks[check]
             raise ValueError(message.replace("{0}", str(first)).replace("{1}", str(second)))
         if status == 3:
             raise MemoryError(f"{name} ran out of memory")
         if status == 1:
             raise RuntimeError(f"expected an exception with status 1 of {name}, got none")
         raise RuntimeError(f"expected {name} to return status 0, 1, 2 or 3, got {status}")
+
+
+def context_of(constants_table: int) -> tuple[int, ...]:
+    """The words of a context that are the same in every call, the others 0."""
+    words = [0] * CONTEXT_WORDS
+    words[CALLBACK], words[CONSTANTS] = CALLBACK_ADDRESS, constants_table
+    return tuple(words)
+
+
+def new_result(layout: Layout) -> Tensor:
+    """A tensor with undefined values in memory of its own."""
+    storage = Storage(layout.nbytes)
+    return Tensor(storage.address, layout, storage)

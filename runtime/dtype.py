@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +25,19 @@ class DType(NamedTuple):
 
 _INT, _UINT, _FLOAT, _BFLOAT, _BOOL = 0, 1, 2, 4, 6
 _WIDTHS = (8, 16, 32, 64)
+
+
+def _numbers(kind: str, code: int, widths: tuple[int, ...]) -> tuple[DType, ...]:
+    # Names are interned: native code compares them by identity.
+    names = [sys.intern(f"{kind}{w}") for w in widths]
+    return tuple(DType(n, np.dtype(n), code, w) for n, w in zip(names, widths, strict=True))
+
+
 _ALL = (
-    *(DType(f"float{w}", np.dtype(f"float{w}"), _FLOAT, w) for w in _WIDTHS[1:]),
+    *_numbers("float", _FLOAT, _WIDTHS[1:]),
     DType("bfloat16", np.dtype("uint16"), _BFLOAT, 16),
-    *(DType(f"int{w}", np.dtype(f"int{w}"), _INT, w) for w in _WIDTHS),
-    *(DType(f"uint{w}", np.dtype(f"uint{w}"), _UINT, w) for w in _WIDTHS),
+    *_numbers("int", _INT, _WIDTHS),
+    *_numbers("uint", _UINT, _WIDTHS),
     DType("bool", np.dtype("bool"), _BOOL, 8),
 )
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from .call import CompiledFunction
+from .call_words import ENTRY_SYMBOL
 from .callback import ReadOnlyMemory
 from .device import Device
-from .memory import ArenaPool
-from .native import NativeCode
+from .memory import ArenaPool, use_huge_pages
+from .native import NativeCode, NativeError
+from .native_call import compiled_function
 from .saving import save
 from .signature import FunctionSpec, ParamSpec, TensorSpec, shape_text
 from .tensor import Tensor, as_tensor
@@ -24,6 +26,16 @@ class NativeLibrary(Protocol):
 
     def address(self, symbol: str) -> int:
         """The address of a function; raises KeyError for an unknown symbol."""
+        ...
+
+
+class Profiler(Protocol):
+    """Times the kernels of a function in calls of it, by a build of its own."""
+
+    def profile(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], repeat: int
+    ) -> Any:
+        """The report of `repeat` calls of a function of the executable."""
         ...
 
 
@@ -45,6 +57,8 @@ class Executable:
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
         self.constants: tuple[Tensor, ...] = tuple(_packed(c) for c in constants)
+        for constant in self.constants:
+            use_huge_pages(constant.address, constant.layout.nbytes, filled=True)
         self.attributes: Mapping[str, Any] = MappingProxyType(dict(attributes or {}))
         self.library = library
         table = (ctypes.c_int64 * max(len(self.constants), 1))(*(c.address for c in self.constants))
@@ -54,6 +68,8 @@ class Executable:
         self._read_only = ReadOnlyMemory(self.constants)
         self._specs = {spec.name: spec for spec in functions}
         self._functions: dict[str, CompiledFunction] = {}
+        self.profiler: Profiler | None = None
+        """What runs instrumented calls; the compiler sets it, and code from a file has none."""
         self.entry_name = "main" if "main" in self._specs else next(iter(self._specs), "")
 
     def link(self) -> None:
@@ -66,11 +82,24 @@ class Executable:
         if found is None:
             spec = self._specs[name]
             address = self.library.address(spec.entry)
-            made = CompiledFunction(
-                spec, address, self._table, self._arenas, self._owners, self._read_only
+            made = compiled_function(
+                self._python_entry(),
+                spec,
+                address,
+                self._table,
+                self._arenas,
+                self._owners,
+                self._read_only,
             )
             found = self._functions.setdefault(name, made)
         return found
+
+    def _python_entry(self) -> int | None:
+        """The address of the function for calls from Python, if the code has one."""
+        try:
+            return self.library.address(ENTRY_SYMBOL)
+        except (KeyError, NativeError):  # made by hand, or for a processor of another kind
+            return None
 
     @property
     def functions(self) -> Mapping[str, FunctionSpec]:
@@ -138,6 +167,16 @@ class Executable:
             "constants": len(self.constants),
             "constant_bytes": sum(c.layout.nbytes for c in self.constants),
         }
+
+    def profile(self, /, func_name: str, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
+        """Where the time of a call goes, by kernel: see `VirtualMachine.profile`."""
+        self[func_name]
+        if self.profiler is None:
+            raise ValueError(
+                f"expected an executable that this process has built to profile '{func_name}', "
+                "got one from a file"
+            )
+        return self.profiler.profile(func_name, args, kwargs, repeat)
 
     def time_evaluator(
         self,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,12 @@ _UINT8 = np.dtype(np.uint8)
 # A ctypes array is the quickest small block of known address; it comes zeroed, so not for large.
 _SMALL = tuple(ctypes.c_char * (ALIGNMENT * (lines + 1)) for lines in range(65))
 _SMALL_LIMIT = ALIGNMENT * (len(_SMALL) - 1)
+
+
+HUGE_PAGE = 1 << 21
+"""Bytes of a huge page, of which the processor remembers many more addresses than of small ones."""
+
+_HUGE_PAGES, _COLLAPSE = 14, 25  # Linux's MADV_HUGEPAGE and MADV_COLLAPSE
 
 
 class Storage:
@@ -34,6 +42,7 @@ class Storage:
         else:
             self._block = large = _large_block(nbytes)
             start = buffer_address(large)
+            use_huge_pages(start, nbytes)
         self.address: int = (start + ALIGNMENT - 1) & -ALIGNMENT
         self.nbytes = nbytes
 
@@ -46,8 +55,27 @@ def buffer_address(array: npt.NDArray[Any]) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(array))  # pyright: ignore[reportArgumentType]
 
 
+def use_huge_pages(address: int, nbytes: int, *, filled: bool = False) -> None:
+    """Ask Linux for huge pages where whole ones fit in; with `filled`, contents move there now.
+
+    Memory that cannot have them, such as that of files, stays as it is.
+    """
+    first, last = (address + HUGE_PAGE - 1) & -HUGE_PAGE, (address + nbytes) & -HUGE_PAGE
+    if first < last and sys.platform == "linux":
+        advise = _advise()
+        if advise(first, last - first, _HUGE_PAGES) == 0 and filled:
+            advise(first, last - first, _COLLAPSE)
+
+
+@cache
+def _advise() -> Callable[[int, int, int], int]:
+    function = ctypes.CDLL(None).madvise
+    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return function
+
+
 def _large_block(nbytes: int) -> npt.NDArray[np.uint8]:
-    """Uninitialised memory with room to align; NumPy asks for huge pages where they pay."""
+    """Uninitialised memory with room to align."""
     if nbytes <= sys.maxsize - ALIGNMENT:
         try:
             return np.empty(nbytes + ALIGNMENT, _UINT8)
@@ -57,27 +85,28 @@ def _large_block(nbytes: int) -> npt.NDArray[np.uint8]:
 
 
 class ArenaPool:
-    """Scratch memory of finished calls, for the next ones; safe to use from threads.
+    """Scratch memory of finished calls, for the next ones, in `free`; safe to use from threads.
 
-    It holds as many arenas as calls have run at the same time, each as large as was needed.
+    It holds as many arenas as calls have run at the same time, each as large as was needed. Native
+    code takes them from the list, and puts them back, in the same way.
     """
 
-    __slots__ = ("_free",)
+    __slots__ = ("free",)
 
     def __init__(self) -> None:
-        self._free: list[Storage] = []
+        self.free: list[Storage] = []
 
     def take(self, nbytes: int) -> Storage:
         """An arena of at least `nbytes` that nobody else uses until it is given back."""
         try:
-            arena = self._free.pop()
+            arena = self.free.pop()
         except IndexError:
             return Storage(nbytes)
         return arena if arena.nbytes >= nbytes else Storage(nbytes)
 
     def give(self, arena: Storage) -> None:
         """Return an arena to which no pointer is left."""
-        self._free.append(arena)
+        self.free.append(arena)
 
     def __len__(self) -> int:
-        return len(self._free)
+        return len(self.free)

@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,6 +16,12 @@ from .object_file import undefined_symbols
 
 _LIBM = {"linux": ("libm.so.6",), "darwin": ("libm.dylib",), "win32": ("ucrtbase.dll",)}
 _library_numbers = itertools.count()
+_PROVIDED: dict[str, Callable[[], int]] = {}
+
+
+def provide(symbol: str, address: Callable[[], int]) -> None:
+    """Let object files use a function of the run time; `address` is asked when one does."""
+    _PROVIDED[symbol] = address
 
 
 class NativeError(Exception):
@@ -68,6 +74,10 @@ class NativeCode(ABC):
         """Raise NativeError unless this process can run the code."""
         self.machine.verify_host()
 
+    def imports(self) -> list[str]:
+        """The functions of the run time that the code names."""
+        return [s for s in _PROVIDED if any(s.encode() in content for content in self.objects)]
+
     def address(self, symbol: str) -> int:
         """Address of a function or global of external linkage; loads the code at the first call.
 
@@ -96,13 +106,19 @@ class NativeCode(ABC):
         builder = binding().JITLibraryBuilder().add_current_process()
         for content in self.objects:
             builder.add_object_img(content)
+        for symbol in self.imports():
+            builder.import_symbol(symbol, _PROVIDED[symbol]())
         self._trackers.append(builder.link(_engine(), name))
         self._name = name
 
     def _link_message(self, error: RuntimeError) -> str:
         # LLVM's own message names the code that it could not link, not the symbols it missed.
         process = ctypes.CDLL(None) if sys.platform != "win32" else ctypes.cdll.msvcrt
-        missing = [n for n in undefined_symbols(self.objects) if not hasattr(process, n)]
+        missing = [
+            n
+            for n in undefined_symbols(self.objects)
+            if n not in _PROVIDED and not hasattr(process, n)
+        ]
         if missing:
             return f"expected symbols of the process, got {', '.join(missing)}"
         return " ".join(str(error).split())

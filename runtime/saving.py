@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .executable import Executable
 
 FORMAT = "xrelax executable"
-VERSION = 1
+VERSION = 2
 """Changes with what is in the files, and with what native code expects of its caller."""
 
 _CODE = "code/{}.o"

@@ -171,7 +171,7 @@ def empty(
     shape = (int(shape),) if isinstance(shape, int) else tuple(int(d) for d in shape)
     if any(d < 0 for d in shape):
         raise ValueError(f"expected dims of at least 0, got {shape}")
-    layout = Layout(shape, str(dtype))
+    layout = Layout(shape, dtype_info(str(dtype)).name)
     storage = Storage(layout.nbytes)
     return Tensor(storage.address, layout, storage)
 

@@ -37,4 +37,4 @@ def _dtype_name(dtype: object) -> str | None:
         return _names[dtype]
     except KeyError:
         name = str(dtype).removeprefix("torch.")
-        return _names.setdefault(dtype, name if name in DTYPES else None)
+        return _names.setdefault(dtype, DTYPES[name].name if name in DTYPES else None)

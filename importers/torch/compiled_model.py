@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -13,8 +14,11 @@ from torch.utils import _pytree as pytree
 from ...dialects.int_expr import IntExpr, Sym
 from ...driver import build
 from ...ir.module import IRModule
+from ...runtime.arguments import bind_names
+from ...runtime.native_call import NativeFunction
 from .exported_program import Program, structures
 from .tensors import as_argument, is_torch, to_torch
+from .torch_call import TorchCall
 
 
 class Leaf(NamedTuple):
@@ -57,8 +61,36 @@ class CompiledModel:
         self._ranges = list(_ranges(program))
         self._outputs = _outputs(program)
         self._sizes = _size_sources(program)
+        self._count = self._in_spec.child(0).num_children
+        self._native = self._native_call()
+        self._restore = _restore(self._out_spec)
+
+    def _native_call(self) -> TorchCall | None:
+        """Calls with torch tensors alone, by position, of a model that returns nothing else."""
+        fields = self._in_spec.child(0).children()
+        plain = len(self._leaves) == self._count and all(f.is_leaf() for f in fields)
+        plain = plain and all(leaf.is_parameter for leaf in self._leaves)
+        returned = all(is_tensor for is_tensor, _ in self._outputs)
+        if not plain or not returned or not isinstance(self._function, NativeFunction):
+            return None
+        return TorchCall(self._function, lambda args: self._tensors(args, {}))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if args and not kwargs and self._native is not None and type(args[0]) is torch.Tensor:
+            return self._restore(self._native(*args))
+        tensors = self._tensors(args, kwargs)
+        results = self._function(*tensors)
+        if any(map(is_torch, tensors)) or not tensors:
+            results = [to_torch(r) for r in results]
+        return self._restored(results, tensors)
+
+    def profile(self, /, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
+        """Where the time of a call goes, by kernel: as `VirtualMachine.profile`."""
+        tensors = self._tensors(args, kwargs)
+        return self.executable.profile("main", *tensors, repeat=repeat)
+
+    def _tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The tensors of a call, in the order of the parameters, checked as far as they alone."""
         leaves = self._flattened(args, kwargs)
         tensors: list[Any] = []
         for leaf, value in zip(self._leaves, leaves, strict=True):
@@ -70,38 +102,18 @@ class CompiledModel:
                     f"export, got {value!r}"
                 )
         self._check_ranges(tensors)
-        results = self._function(*tensors)
-        if any(map(is_torch, tensors)) or not tensors:
-            results = [to_torch(r) for r in results]
-        return self._restored(results, tensors)
+        return tensors
 
     def _flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        if self._names is not None:
-            args, kwargs = self._bound(self._names, args, kwargs)
+        if (names := self._names) is not None:
+            given = bind_names("the model", names, args, kwargs)
+            args = given[: self._count]
+            kwargs = dict(zip(names[self._count :], given[self._count :], strict=True))
         leaves, spec = pytree.tree_flatten((args, kwargs))
         if spec != self._in_spec:
             expected, got = (_one_line(s) for s in (self._in_spec, spec))
             raise TypeError(f"expected arguments of structure {expected}, got {got}")
         return leaves
-
-    def _bound(
-        self, names: Sequence[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments by position and by name as they were in the export."""
-        listed = f"({', '.join(names)})"
-        if len(args) > len(names):
-            raise TypeError(f"expected {len(names)} arguments {listed}, got {len(args)}")
-        given = dict(zip(names, args, strict=False))
-        for name, value in kwargs.items():
-            if name not in names or name in given:
-                twice = " twice" if name in given else ""
-                raise TypeError(f"expected arguments {listed}, got '{name}'{twice}")
-            given[name] = value
-        missing = [n for n in names if n not in given]
-        if missing:
-            raise TypeError(f"expected arguments {listed}, got no {', '.join(missing)}")
-        count = self._in_spec.child(0).num_children
-        return tuple(given[n] for n in names[:count]), {n: given[n] for n in names[count:]}
 
     def _check_ranges(self, tensors: Sequence[Any]) -> None:
         for tensor, axis, argument, symbol, least, most in self._ranges:
@@ -230,6 +242,15 @@ def _outputs(program: Program) -> list[tuple[bool, Any]]:
         else:
             found.append((False, value if node is None else result))
     return found
+
+
+def _restore(spec: pytree.TreeSpec) -> Callable[[tuple[Any, ...]], Any]:
+    """How results become what a model returns; the usual structures take no time."""
+    if spec.is_leaf():
+        return operator.itemgetter(0)
+    if spec.type is tuple and all(field.is_leaf() for field in spec.children()):
+        return tuple
+    return lambda results: pytree.tree_unflatten(results, spec)
 
 
 def _one_line(value: object) -> str:

@@ -1,6 +1,7 @@
-"""Which buffers are known to start at a multiple of 64 bytes: results and scratch memory.
+"""Which buffers are known to start at a multiple of 64 bytes: scratch memory.
 
-Arguments of users and constants may be aligned to their elements alone.
+Arguments of users, memory that they give for results, and constants may be aligned to their
+elements alone.
 """
 
 from __future__ import annotations
@@ -33,10 +34,7 @@ def aligned_arguments(functions: Mapping[str, Operation], callers_first: Iterabl
 
 
 def _visit(func: rt.FuncOp, found: Aligned) -> None:
-    first_result = len(func.params)
-    own = found.get(func.sym_name.data)
-    if func.private is None or own is None:
-        own = [position >= first_result for position in range(len(func.args))]
+    own = found.get(func.sym_name.data, []) if func.private is not None else []
     aligned: set[SSAValue] = {
         arg for arg, is_aligned in zip(func.args, own, strict=False) if is_aligned
     }

@@ -11,6 +11,7 @@ from ...dialects import rt, tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
+from ...runtime.context import ARENA, CONSTANTS
 from ..blame import blame
 from ..call_signature import unify
 from .builder import FunctionBuilder
@@ -20,7 +21,7 @@ from .module_state import Callee, Lowering
 from .native_calls import add_call, call_symbol
 from .nested_calls import take_memory
 from .types import PTR, lane_count, lowered
-from .words import ARENA, CONSTANTS, call_back, load_word, stack_words
+from .words import call_back, load_word, stack_words
 
 
 def lower_call(f: FunctionBuilder, op: rt.CallDPSOp) -> None:

@@ -8,9 +8,10 @@ from xdsl.ir import SSAValue
 
 from ...dialects.rt.call_depth import MAX_CALL_DEPTH, depth_message
 from ...runtime.callback import GIVE_SITE, TAKE_SITE
+from ...runtime.context import DEPTH
 from .builder import FunctionBuilder
 from .types import PTR, SLE
-from .words import DEPTH, call_back, fail_check, stack_words, word_address
+from .words import call_back, fail_check, stack_words, word_address
 
 
 def enter(f: FunctionBuilder, name: str) -> None:

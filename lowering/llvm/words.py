@@ -1,7 +1,6 @@
 """The words of the context, through which a function reaches the run time, and calls back by them.
 
-The words are: callback, token, arena, constants, what a failed check reports (three words), and how
-deep calls of functions that call themselves are nested.
+`runtime.context` has their positions.
 """
 
 from __future__ import annotations
@@ -14,12 +13,10 @@ from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ...dialects import llvm_ext
+from ...runtime.context import CALLBACK, CHECK, TOKEN
 from .builder import FunctionBuilder
 from .native_calls import field_address
 from .types import NE, PTR, UNIT, gep_properties
-
-CALLBACK, TOKEN, ARENA, CONSTANTS, CHECK, FIRST, SECOND, DEPTH = range(8)
-"""Words of the context."""
 
 STATUS_EXCEPTION = 1
 """The status of a function while a Python exception is pending."""

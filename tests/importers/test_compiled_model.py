@@ -89,11 +89,11 @@ def test_tensors_with_gradients_only_where_none_are_recorded(compiled: Any):
 
 X = torch.ones(4, 3)
 CASES: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
-    "missing": (TypeError, r"expected arguments \(x, n, extra\), got no n, extra", lambda m: m(X)),
-    "unknown": (TypeError, r"expected arguments \(x, n, extra\), got 'y'",
+    "missing": (TypeError, r"the model expects 3 arguments \(x, n, extra\), got 1", lambda m: m(X)),
+    "unknown": (TypeError, r"the model has no argument 'y', expected \(x, n, extra\)",
                 lambda m: m(X, 2, extra=bias(), y=1)),
-    "twice": (TypeError, "got 'x' twice", lambda m: m(X, 2, x=X)),
-    "many": (TypeError, "expected 3 arguments", lambda m: m(X, 2, bias(), 4)),
+    "twice": (TypeError, "the model got two values for argument 'x'", lambda m: m(X, 2, x=X)),
+    "many": (TypeError, "the model expects 3 arguments", lambda m: m(X, 2, bias(), 4)),
     "structure": (TypeError, "expected arguments of structure", lambda m: m(X, 2, extra=[X])),
     "constant": (ValueError, "expected argument 'n' to be 2, its value in the export, got 3",
                  lambda m: m(X, 3, extra=bias())),
@@ -207,3 +207,62 @@ def test_numbers_that_change_but_are_no_integers():
         model(X, 0.25)
     with pytest.raises(ValueError, match=r"argument 'factor' to be 0\.5, its value in the"):
         model(X, np.array([0.5, 0.5]))
+
+
+class Sum(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x + y, x * y
+
+
+@pytest.fixture(scope="module")
+def summed() -> Any:
+    batch = torch.export.Dim("batch", min=2, max=8)
+    shapes = {"x": {0: batch}, "y": {0: batch}}
+    return xrelax.compile(Sum(), (torch.ones(4, 3), torch.ones(4, 3)), dynamic_shapes=shapes)
+
+
+def test_calls_with_tensors_by_position_are_native(summed: Any, monkeypatch: pytest.MonkeyPatch):
+    seen: list[Any] = []
+    original = type(summed)._tensors
+    monkeypatch.setattr(
+        type(summed), "_tensors", lambda *args: seen.append(args) or original(*args)
+    )
+    for rows in (2, 3, 2, 3, 8):
+        x, y = torch.rand(rows, 3), torch.rand(rows, 3)
+        result = summed(x, y)
+        assert type(result) is tuple and all(type(r) is torch.Tensor for r in result)
+        torch.testing.assert_close(result, Sum()(x, y))
+        assert result[0].data_ptr() != x.data_ptr()
+    assert len(seen) == 3
+
+
+def test_arguments_that_native_code_leaves_to_the_model(summed: Any):
+    x, y = torch.rand(4, 3), torch.rand(4, 3)
+    summed(x, y)
+    expected = Sum()(x, y)
+    others = {
+        "strided": x.T.contiguous().T,
+        "parameter": torch.nn.Parameter(x, requires_grad=False),
+        "negated": torch._neg_view(-x),
+        "numpy": x.numpy(),
+    }
+    for other in others.values():
+        torch.testing.assert_close(summed(other, y), expected)
+        torch.testing.assert_close(summed(x=other, y=y), expected)
+    with torch.no_grad():
+        torch.testing.assert_close(summed(x.clone().requires_grad_(), y), expected)
+    with pytest.raises(ValueError, match="expected argument 'x' without a gradient"):
+        summed(x.clone().requires_grad_(), y)
+    with pytest.raises(ValueError, match=r"\('batch'\) of argument 'x' to be in \[2, 8\], got 9"):
+        summed(torch.rand(9, 3), torch.rand(9, 3))
+    with pytest.raises(TypeError, match="the model expects 2 arguments"):
+        summed(x)
+    assert not isinstance(summed(x.numpy(), y.numpy())[0], torch.Tensor)
+
+
+def test_dims_outside_of_the_range_stay_refused_after_a_direct_call(summed: Any):
+    x = torch.rand(9, 3)
+    for _ in range(2):
+        summed.executable["main"](x, x)
+        with pytest.raises(ValueError, match="to be in"):
+            summed(x, x)

@@ -11,7 +11,7 @@ import pytest
 
 from xrelax.runtime.device import Device, cpu, device
 from xrelax.runtime.dtype import DTYPES, bfloat16_to_float32, float32_to_bfloat16
-from xrelax.runtime.memory import ALIGNMENT, ArenaPool, Storage
+from xrelax.runtime.memory import ALIGNMENT, HUGE_PAGE, ArenaPool, Storage, use_huge_pages
 from xrelax.runtime.tensor import (
     NDArray,
     Tensor,
@@ -207,3 +207,20 @@ def test_the_cpu_is_the_only_device():
         cpu(3)
     with pytest.raises(ValueError, match=r"^expected device 'cpu', got 'cuda'$"):
         array([1], device="cuda")
+
+
+@pytest.mark.parametrize("nbytes", [HUGE_PAGE // 2, 5 * HUGE_PAGE])
+@pytest.mark.parametrize("filled", [False, True])
+def test_memory_on_huge_pages_keeps_its_values(nbytes, filled):
+    values = np.arange(nbytes // 8)
+    use_huge_pages(values.ctypes.data, values.nbytes, filled=filled)
+    np.testing.assert_array_equal(values, np.arange(nbytes // 8))
+    storage = Storage(nbytes)
+    use_huge_pages(storage.address, nbytes, filled=filled)
+
+
+def test_memory_of_files_stays_as_it_is(tmp_path):
+    np.save(tmp_path / "values.npy", np.arange(HUGE_PAGE))
+    mapped = np.load(tmp_path / "values.npy", mmap_mode="r")
+    use_huge_pages(mapped.ctypes.data, mapped.nbytes, filled=True)
+    np.testing.assert_array_equal(mapped, np.arange(HUGE_PAGE))

@@ -1,0 +1,133 @@
+"""What the native side of a call reads: places in Python's objects, and tables of 64-bit words.
+
+One table for both sides: the run time fills the words (`python_words`, `native_call`), and the code
+of `lowering.llvm.python_entry` reads them. `saving.VERSION` changes with these numbers.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+ENTRY_SYMBOL = "xrelax.vectorcall"
+"""The function that Python calls, CPython's `vectorcallfunc`: one for all compiled functions."""
+
+SMALL_RESULT = 1 << 16
+"""Bytes up to which native code takes memory for a result itself; Python does for larger ones."""
+
+PLAN_BITS = 8
+PLAN_SLOTS = 1 << PLAN_BITS
+HASH_FACTOR = 0x9E3779B97F4A7C15
+"""Plans are found by the top bits of a hash of the dims: ``h = (h ^ dim) * HASH_FACTOR``."""
+
+
+class Place:
+    """Bytes from a Python object's address to what is read of it; `python_words` verifies them."""
+
+    TYPE = 8
+    VECTORCALL, CALL = 16, 24
+    """Of a native callable: its function, and the address of its `Call` words."""
+    TENSOR_ADDRESS, TENSOR_LAYOUT, TENSOR_OWNER = 16, 24, 32
+    STORAGE_ADDRESS, STORAGE_BYTES = 24, 32
+    ARRAY_DATA, ARRAY_RANK, ARRAY_DIMS, ARRAY_DTYPE, ARRAY_FLAGS = 16, 24, 32, 56, 64
+    """Of a NumPy array; rank and flags are 32 bits wide."""
+
+
+class DLPlace:
+    """Bytes from the address of a DLPack struct to its fields."""
+
+    DATA, DEVICE, RANK, DTYPE, SHAPE, STRIDES, OFFSET = 0, 8, 16, 20, 24, 32, 40
+    """Of a `DLTensor`; device (its type), rank and dtype are 32 bits wide."""
+    WORDS = 6
+    MANAGED = 32
+    """Where the `DLTensor` of a `DLManagedTensorVersioned` is."""
+
+
+class PythonWord(IntEnum):
+    """Addresses of Python's objects and functions, and torch's where it has been imported."""
+
+    ARRAY_TYPE = 0
+    TENSOR_TYPE = 1
+    LAYOUT_TYPE = 2
+    TUPLE_TYPE = 3
+    TORCH_TYPE = 4
+    NONE = 5
+    TRUE = 6
+    REQUIRES_GRAD = 7
+    IS_NEG = 8
+    DL_VIEW = 9
+    DL_ALLOCATE = 10
+    DL_OBJECT = 11
+    DL_IGNORE = 12
+    CLEAR = 13
+    INCREF = 14
+    DECREF = 15
+    VECTORCALL = 16
+    VECTORCALL_METHOD = 17
+    METHOD_NEW = 18
+    GET_ATTR = 19
+    ALLOCATE_OBJECT = 20
+    TUPLE_NEW = 21
+    TUPLE_SIZE = 22
+    TUPLE_ITEM = 23
+    TUPLE_SET = 24
+    LIST_SIZE = 25
+    LIST_ITEM = 26
+    LIST_SLICE = 27
+    LIST_APPEND = 28
+    INT_FROM = 29
+    INT_AS = 30
+    BYTES_NEW = 31
+    BYTES_ADDRESS = 32
+    SAVE_THREAD = 33
+    RESTORE_THREAD = 34
+
+
+class CallWord(IntEnum):
+    """One callable: the native function, what it takes and gives, and what Python does for it."""
+
+    PYTHON = 0
+    ENTRY = 1
+    SLOW = 2
+    FAIL = 3
+    ALLOCATE = 4
+    ARENAS = 5
+    ARITY = 6
+    RESULTS = 7
+    ARGUMENT_DIMS = 8
+    ALL_DIMS = 9
+    SYMBOLS = 10
+    CONTEXT = 11
+    OUT = 12
+    """The name of the argument for results, 0 where there is none."""
+    RETURNS_TUPLE = 13
+    RETURNS_TORCH = 14
+    WRITES = 15
+    TENSORS = 16
+    PLANS = 17
+
+
+class TensorWord(IntEnum):
+    """One parameter or result: what an argument must be."""
+
+    ARRAY_DTYPE = 0
+    DTYPE_NAME = 1
+    DL_DTYPE = 2
+    RANK = 3
+    ALIGN_MASK = 4
+    WRITTEN = 5
+    ARRAY_FLAGS = 6
+
+
+class PlanWord(IntEnum):
+    """What a call with certain dims needs; the last four are addresses of arrays of words.
+
+    The first is a Python object that keeps the others alive. Dims and bytes are those of the
+    parameters, then of the results; layouts those of the results.
+    """
+
+    KEEPER = 0
+    ARENA = 1
+    SYMBOLS = 2
+    DIMS = 3
+    BYTES = 4
+    LAYOUTS = 5

@@ -1,0 +1,15 @@
+"""The words of the context that every native function gets, by position.
+
+One table for both sides: the run time fills the words, native code (`lowering.llvm.words`) reads
+them. Words that a call does not fill start as 0.
+"""
+
+from __future__ import annotations
+
+NAMES = ("callback", "token", "arena", "constants", "check", "first", "second", "depth")
+"""The function to call back, the token of the call, scratch memory, the table of constants, what a
+failed check reports (three words), and how deep calls of functions that call themselves are."""
+
+CALLBACK, TOKEN, ARENA, CONSTANTS, CHECK, FIRST, SECOND, DEPTH = range(len(NAMES))
+
+CONTEXT_WORDS = len(NAMES)

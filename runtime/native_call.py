@@ -1,0 +1,172 @@
+"""Compiled functions that Python calls natively: the tables that this side of such a call fills.
+
+`lowering.llvm.python_entry` makes the native side. It does a call by itself if all arguments are
+tensors of xrelax, NumPy arrays or torch tensors that fit as they are, and a call with the same dims
+was done before; all others are done in Python, by `CompiledFunction`, and are learned from there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .arguments import Plan
+from .call import CompiledFunction, new_result
+from .call_words import HASH_FACTOR, PLAN_BITS, PLAN_SLOTS, CallWord, PlanWord, TensorWord
+from .dtype import dtype_info
+from .layout import Layout
+from .native_callable import set_native_call
+from .outputs import accepts_out
+from .python_words import Words, admit_torch, python_words, words
+from .signature import FunctionSpec, ParamSpec, TensorSpec
+
+Keeper: TypeAlias = "tuple[Words, tuple[Layout, ...]]"
+
+if TYPE_CHECKING:
+
+    class NativeCallable:
+        """An object whose calls run native code, from the address in it."""
+
+        def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
+else:
+    from .native_callable import NativeCallable
+
+
+class CallTable:
+    """The words of one callable object, which native code reads while it is called.
+
+    As methods of the callable, `slow` does the calls that native code does not, and `fail` raises
+    for a status. With `returns_torch`, results are torch tensors.
+    """
+
+    def __init__(
+        self,
+        function: CompiledFunction,
+        slow: Callable[..., Any],
+        fail: Callable[..., Any],
+        *,
+        returns_torch: bool = False,
+    ) -> None:
+        python, spec = python_words(), function.spec
+        assert python is not None, "expected an interpreter that has native calls"
+        self._tensors = (*spec.params, *spec.results)
+        self._plans: dict[int, Keeper] = {}
+        self._dims: dict[int, tuple[int, ...]] = {}
+        self._last: Plan | None = None
+        self._slots = words(PLAN_SLOTS)
+        self._lock = threading.Lock()
+        self._context = words(len(function.context))
+        self._context[:] = function.context
+        self._descriptors = words(len(self._tensors) * len(TensorWord))
+        for number, tensor in enumerate(self._tensors):
+            start = number * len(TensorWord)
+            written = number >= len(spec.params) or spec.params[number].written
+            self._descriptors[start : start + len(TensorWord)] = _described(tensor, written)
+        self._kept = (python, slow, fail, new_result, function.arenas.free)
+        self.words = table = words(len(CallWord))
+        table[CallWord.PYTHON] = ctypes.addressof(python)
+        table[CallWord.ENTRY] = function.address
+        table[CallWord.SLOW] = id(slow)
+        table[CallWord.FAIL] = id(fail)
+        table[CallWord.ALLOCATE] = id(new_result)
+        table[CallWord.ARENAS] = id(function.arenas.free)
+        table[CallWord.ARITY] = len(spec.params)
+        table[CallWord.RESULTS] = len(spec.results)
+        table[CallWord.ARGUMENT_DIMS] = sum(len(p.shape) for p in spec.params)
+        table[CallWord.ALL_DIMS] = sum(len(t.shape) for t in self._tensors)
+        table[CallWord.SYMBOLS] = len(spec.symbols)
+        table[CallWord.CONTEXT] = ctypes.addressof(self._context)
+        table[CallWord.OUT] = id(sys.intern("out")) if accepts_out(spec) else 0
+        table[CallWord.RETURNS_TUPLE] = spec.returns_tuple
+        table[CallWord.RETURNS_TORCH] = returns_torch
+        table[CallWord.WRITES] = any(p.written for p in spec.params)
+        table[CallWord.TENSORS] = ctypes.addressof(self._descriptors)
+        table[CallWord.PLANS] = ctypes.addressof(self._slots)
+
+    def learn(self, plan: Plan) -> None:
+        """Let native code do calls with the dims of a plan."""
+        if plan is self._last:
+            return
+        admit_torch()
+        slot = plan_slot(plan.dims)
+        with self._lock:
+            if self._dims.get(slot) != plan.dims:
+                found = _plan_words(plan)
+                self._slots[slot] = ctypes.addressof(found[0])
+                self._plans[slot] = found  # the old one goes when nothing leads to it
+                self._dims[slot] = plan.dims
+            self._last = plan
+
+
+def plan_slot(dims: tuple[int, ...]) -> int:
+    """Where native code looks for the plan of a call with these dims."""
+    found = 0
+    for dim in dims:
+        found = (found ^ dim) * HASH_FACTOR & 0xFFFFFFFFFFFFFFFF
+    return found >> (64 - PLAN_BITS)
+
+
+def _described(tensor: ParamSpec | TensorSpec, written: bool) -> list[int]:
+    info = dtype_info(tensor.dtype)
+    found = [0] * len(TensorWord)
+    # NumPy holds bfloat16 as uint16, which is another type: Python converts, or refuses.
+    found[TensorWord.ARRAY_DTYPE] = 0 if info.name == "bfloat16" else id(info.storage)
+    found[TensorWord.DTYPE_NAME] = id(info.name)
+    found[TensorWord.DL_DTYPE] = info.code | info.bits << 8 | 1 << 16
+    found[TensorWord.RANK] = len(tensor.shape)
+    found[TensorWord.ALIGN_MASK] = info.itemsize - 1
+    found[TensorWord.WRITTEN] = written
+    found[TensorWord.ARRAY_FLAGS] = _C_CONTIGUOUS | _ALIGNED | _WRITEABLE * written
+    return found
+
+
+_C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
+
+
+def _plan_words(plan: Plan) -> Keeper:
+    """The `PlanWord`s of a plan, first in a tuple with all that they point to."""
+    layouts = plan.results
+    parts = {
+        PlanWord.SYMBOLS: plan.symbols,
+        PlanWord.DIMS: (*plan.dims, *(dim for layout in layouts for dim in layout.shape)),
+        PlanWord.BYTES: (*plan.extents, *(layout.nbytes for layout in layouts)),
+        PlanWord.LAYOUTS: tuple(map(id, layouts)),
+    }
+    found = words(len(PlanWord) + sum(map(len, parts.values())))
+    end = len(PlanWord)
+    for word, values in parts.items():
+        found[word] = ctypes.addressof(found) + ctypes.sizeof(ctypes.c_int64) * end
+        found[end : end + len(values)] = values
+        end += len(values)
+    found[PlanWord.ARENA] = plan.arena_size
+    keeper = (found, layouts)
+    found[PlanWord.KEEPER] = id(keeper)
+    return keeper
+
+
+class NativeFunction(NativeCallable, CompiledFunction):
+    """A compiled function whose calls are native; what it does is what `CompiledFunction` does."""
+
+    def __init__(self, entry: int, *args: Any) -> None:
+        super().__init__(*args)
+        self.entry = entry
+        self._table = CallTable(self, CompiledFunction.__call__, CompiledFunction.fail)
+        set_native_call(self, entry, ctypes.addressof(self._table.words))
+
+    def learn(self, plan: Plan) -> None:
+        """Let native code do calls like the one that was done in Python."""
+        self._table.learn(plan)
+
+
+def compiled_function(entry: int | None, spec: FunctionSpec, *args: Any) -> CompiledFunction:
+    """A function that is called natively where it can be, by the `ENTRY_SYMBOL` at `entry`.
+
+    Callbacks need Python around the call, and what is no tensor is taken apart there.
+    """
+    is_plain = spec.signature is None and not spec.packed_sites and not spec.takes_memory
+    if entry is None or not is_plain or python_words() is None:
+        return CompiledFunction(spec, *args)
+    return NativeFunction(entry, spec, *args)
