@@ -5,6 +5,8 @@ from . import relax as relax
 from . import runtime as runtime
 from . import script as script
 from . import te as te
+from . import tir as s_tir
+from . import tir as tir
 from .driver import build as build
 from .driver import stages as stages
 from .importers.compile import compile as compile
@@ -33,8 +35,3 @@ class nd:
 
 class target:
     from .backend.target import Target as Target
-
-class tir:
-    from .ir.function import PrimFunc as PrimFunc
-
-    Var = staticmethod(te.var)

@@ -167,9 +167,9 @@ def _remainder_interval(atom: Compound) -> Interval | None:
 
 
 def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
-    """Remove floordiv, mod, min and max that the ranges decide.
+    """Remove floordiv, mod, min and max that the ranges decide, and quotients with their remainder.
 
-    ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8.
+    ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8; ``i floordiv 8 * 8 + i mod 8`` is ``i``.
     """
     result = ZERO
     for monomial, coefficient in expr.terms:
@@ -177,7 +177,20 @@ def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
         for atom in monomial:
             term = term * (_simplify_compound(atom, ranges) if isinstance(atom, Compound) else atom)
         result = result + term
-    return result
+    return _join_remainders(result)
+
+
+def _join_remainders(expr: IntExpr) -> IntExpr:
+    """``c * a`` for ``a floordiv b * (b * c) + a mod b * c``."""
+    for monomial, _ in expr.terms:
+        for atom in monomial:
+            if isinstance(atom, Compound) and atom.op == "mod":
+                remainders = expr.split_on(atom)
+                quotient = Compound("floordiv", atom.lhs, atom.rhs)
+                quotients = None if remainders is None else remainders[1].split_on(quotient)
+                if remainders and quotients and quotients[0] == remainders[0] * atom.rhs:
+                    return _join_remainders(quotients[1] + remainders[0] * atom.lhs)
+    return expr
 
 
 def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:

@@ -21,15 +21,18 @@ from .loop import ForOp
 from .types import BufferType
 
 
-def infer_regions(body: Block, values: Values) -> tuple[list[BufferRegion], list[BufferRegion]]:
+def infer_regions(
+    body: Block, values: Values, statements: Sequence[Operation] | None = None
+) -> tuple[list[BufferRegion], list[BufferRegion]]:
     """The regions that `body` reads and writes, over `values` from outside of it and its arguments.
 
+    `statements` are those of its operations that are looked at, all by default.
     A reduction block (one with an init) does not list what it reads of its own output. Indices that
     depend on data cover the whole dim.
     """
-    detector = _Detector(body, values)
+    detector = _Detector(body, values, statements)
     has_init = any(op.name == "tir.init" for op in body.ops)
-    detector.visit(body)
+    detector.visit(list(body.ops) if statements is None else statements)
     writes = detector.regions(detector.writes)
     written = {w.buffer for w in writes}
     reads = [r for r in detector.regions(detector.reads) if not (has_init and r.buffer in written)]
@@ -47,13 +50,14 @@ def root_buffer(buffer: SSAValue) -> SSAValue:
 class _Detector:
     body: Block
     values: Values
+    statements: Sequence[Operation] | None = None
     reads: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
     writes: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
     ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
     meaning: dict[SSAValue, IntExpr | None] = field(default_factory=lambda: {})
 
-    def visit(self, block: Block) -> None:
-        for op in block.ops:
+    def visit(self, ops: Sequence[Operation]) -> None:
+        for op in ops:
             self._define(op)
             if isinstance(op, LoadOp):
                 self._access(
@@ -65,7 +69,7 @@ class _Detector:
                 )
             for region in op.regions:
                 for inner in region.blocks:
-                    self.visit(inner)
+                    self.visit(list(inner.ops))
 
     def _define(self, op: Operation) -> None:
         if isinstance(op, ForOp):
@@ -111,7 +115,16 @@ class _Detector:
             return self.values.expr(value)
         return None
 
+    def _is_beside(self, buffer: SSAValue) -> bool:
+        """Whether the buffer is made in the body, but by none of the statements."""
+        owner = buffer.owner
+        if self.statements is None or not isinstance(owner, Operation):
+            return False
+        return owner.parent is self.body and owner not in self.statements
+
     def _is_inside(self, value: SSAValue) -> bool:
+        if value.owner is self.body:
+            return False
         block = value.owner if isinstance(value.owner, Block) else value.owner.parent
         while block is not None:
             if block is self.body:
@@ -130,7 +143,7 @@ class _Detector:
         box = [self._interval(i, dim) for i, dim in zip(indices, dims, strict=True)]
         while isinstance(buffer.owner, MatchBufferOp) and self._is_inside(buffer):
             box, buffer = self._through_view(buffer.owner), buffer.owner.source
-        if self._is_inside(buffer):
+        if self._is_inside(buffer) and not self._is_beside(buffer):
             return
         known = into.get(buffer)
         into[buffer] = (

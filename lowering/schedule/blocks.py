@@ -13,6 +13,9 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.nesting import operations_in
 from ...dialects.tir.regions import root_buffer
 
+IS_SCHEDULED = "tir.is_scheduled"
+"""The attribute of a PrimFunc that the default schedules leave as it is."""
+
 
 class ScheduleError(Diagnostic):
     """A schedule primitive that does not apply; nothing has changed."""
@@ -157,3 +160,11 @@ def erase_nest(block: tir.BlockOp) -> None:
     nest = own_nest(block)
     nest.detach()
     nest.erase()
+
+
+def insert_before(op: Operation, block: Block, before: Operation | None) -> None:
+    """Put an operation in front of another one of a block, or at its end."""
+    if before is None:
+        block.add_op(op)
+    else:
+        block.insert_op_before(op, before)

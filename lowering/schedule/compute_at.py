@@ -30,6 +30,7 @@ from .blocks import (
     ancestors,
     common_block,
     function_of,
+    insert_before,
     loaded_buffers,
     loops_around,
     may_overlap,
@@ -54,12 +55,20 @@ class _Move:
     target: Operation
 
 
-def reverse_compute_at(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
-    """Run a block, for what one iteration of a loop produces, at the end of that iteration.
+LAST, FIRST = -1, -2
+"""Where a block goes among the statements of a loop: the last and the first place possible."""
+
+
+def reverse_compute_at(
+    block: tir.BlockOp, loop: tir.ForOp, preserve_unit_loops: bool = False, index: int = LAST
+) -> list[tir.ForOp]:
+    """Run a block, for what one iteration of a loop produces, in that iteration.
 
     The block must come after the loop and load what is stored in it at its own axes, complete at
-    the end of each iteration. Returns the block's new loops, outermost first. Raises ScheduleError
-    with one line where that is not so; then nothing has changed.
+    the end of each iteration. It goes to the end of the loop, or right after its last producer
+    (`FIRST`), or before the statement of number `index`. Returns the block's new loops, outermost
+    first, those of one iteration only with `preserve_unit_loops`. Raises ScheduleError with one
+    line where that is not so; then nothing has changed.
     """
     move = _plan(block, loop)
     between = _between(move, move.target, move.nest)
@@ -67,21 +76,28 @@ def reverse_compute_at(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
     _verify_apart(move, [move.target], set())
     values = Values()
     parts = produced_parts(block, loop, move.target, values)
+    order = _statements_of(loop)
+    producers = [i for i, op in enumerate(order) if stored_buffers(op) & loaded_buffers(block)]
+    before = _place(move, index, max(producers) + 1, len(order))
     for op in between:  # a buffer that the block stores to must be there before the loop
         if isinstance(op, tir.AllocBufferOp):
             op.detach()
             move.home.insert_op_before(op, move.target)
-    loops = _apply(move, parts, values, None)
+    loops = _apply(move, parts, values, before, preserve_unit_loops)
     refresh_around([block])
     return loops
 
 
-def compute_at(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
+def compute_at(
+    block: tir.BlockOp, loop: tir.ForOp, preserve_unit_loops: bool = False, index: int = LAST
+) -> list[tir.ForOp]:
     """Run a block, for what one iteration of a loop loads of its result, before that is used.
 
     The block must come before the loop and store each element of a scratch buffer that only the
-    loop loads. What several iterations need is computed several times. Returns the block's new
-    loops, outermost first. Raises ScheduleError with one line where that is not so.
+    loop loads. What several iterations need is computed several times. It goes right before its
+    first consumer, or to the beginning of the loop (`FIRST`), or before the statement of number
+    `index`. Returns the block's new loops, outermost first, those of one iteration only with
+    `preserve_unit_loops`. Raises ScheduleError with one line where that is not so.
     """
     move = _plan(block, loop)
     buffer = _scratch_of(move)
@@ -91,10 +107,29 @@ def compute_at(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
         _verify_disjoint(move, changed, loaded_buffers(block))
     values = Values()
     parts = _needed_parts(move, buffer, values)
-    first = next(op for op in loop.body.block.ops if buffer in loaded_buffers(op))
-    loops = _apply(move, parts, values, first)
+    order = _statements_of(loop)
+    first = next(i for i, op in enumerate(order) if buffer in loaded_buffers(op))
+    before = _place(move, index, 0, first)
+    loops = _apply(move, parts, values, before, preserve_unit_loops)
     refresh_around([block])
     return loops
+
+
+def _statements_of(loop: tir.ForOp) -> list[Operation]:
+    return [op for op in loop.body.block.ops if not isinstance(op, tir.AllocBufferOp)]
+
+
+def _place(move: _Move, index: int, first: int, last: int) -> Operation | None:
+    """The statement of the loop that the block goes before, `None` for the end."""
+    order = _statements_of(move.loop)
+    number = {LAST: last, FIRST: first}.get(index, index)
+    if not first <= number <= last:
+        raise ScheduleError(
+            f"expected an index from {first} to {last} for block '{move.block.block_name.data}' "
+            f"in the loop, got {index}",
+            move.block,
+        )
+    return order[number] if number < len(order) else None
 
 
 def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
@@ -189,7 +224,11 @@ def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, Pa
 
 
 def _apply(
-    move: _Move, parts: Mapping[int, Part], values: Values, before: Operation | None
+    move: _Move,
+    parts: Mapping[int, Part],
+    values: Values,
+    before: Operation | None,
+    preserve_unit_loops: bool,
 ) -> list[tir.ForOp]:
     """Move the block into new loops in the loop's body."""
     block, place = move.block, move.loop.body.block
@@ -208,19 +247,19 @@ def _apply(
         axis = axes[position]
         part = parts.get(position, Part(axis.min, axis.extent))
         binding = part.min
-        if part.extent != ONE:
+        if part.extent != ONE or preserve_unit_loops:
             body = Block(arg_types=[IndexType()])
             body.args[0].name_hint = _loop_name(block.axis_vars[position])
             loop = tir.ForOp(ZERO, part.extent, [], Region(body))
             loop.location = block.location
-            _insert(loop, current, before if current is place else None)
+            insert_before(loop, current, before if current is place else None)
             loops.append(loop)
             current = body
             binding = binding + values.expr(body.args[0])
         bindings[position] = binding
         if position in parts:
             bounds += _bounds_of(axis, part, binding, ranges)
-    _insert(block, current, before if current is place else None)
+    insert_before(block, current, before if current is place else None)
     reads, writes = infer_regions(block.body.block, values)
     moved = [tir.Axis(a.kind, a.min, a.extent, bindings[i]) for i, a in enumerate(axes)]
     replace_header(block, moved, values, reads, writes, bounds)
@@ -252,13 +291,6 @@ def _loop_order(block: tir.BlockOp) -> list[int]:
         return min((i for i, v in enumerate(loops) if v in used), default=-1)
 
     return sorted(range(len(block.axes.data)), key=first_loop)
-
-
-def _insert(op: Operation, block: Block, before: Operation | None) -> None:
-    if before is None:
-        block.add_op(op)
-    else:
-        block.insert_op_before(op, before)
 
 
 def _loop_name(axis: BlockArgument) -> str:

@@ -1,0 +1,126 @@
+"""Index values replaced by expressions over other values, in place, wherever they are used.
+
+::
+
+    for %i in (0, n)                       for %a in (0, n // 4), %b in (0, 4)
+      block "Y" (%v = %i + 1)       ⇒        block "Y" (%v = %a * 4 + %b + 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import Arg, IntExpr
+from ...dialects.sym import ExprAttr, Values, expr_array, exprs_of, pack
+from ...dialects.tir.ranges import value_range
+from ..loops.scope import Bound, Scope
+from .regions import replace_header
+
+
+def replace_index(value: SSAValue, meaning: IntExpr, values: Values) -> None:
+    """Let every user of an index value use an expression over `values` instead.
+
+    Operations stay the same ones. Compounds that the ranges of loops and axes decide go away, and
+    so do predicates of blocks that these prove.
+    """
+    scope = Scope(Block(), values, {value: meaning}, in_place=True)
+    for op in dict.fromkeys(use.operation for use in value.uses):
+        _rewrite(op, value, scope)
+
+
+def add_predicates(block: tir.BlockOp, bounds: Sequence[Bound], values: Values) -> None:
+    """Let a block run only where these bounds over `values` hold as well."""
+    _rewrite_block(block, Scope(Block(), values, in_place=True), bounds)
+
+
+def simplify_around(expr: IntExpr, values: Values) -> IntExpr:
+    """An expression over `values` without the compounds that their ranges decide."""
+    scope = Scope(Block(), values, in_place=True)
+    _learn_ranges(scope)
+    return scope.simplify(expr)
+
+
+def is_certain(bound: Bound, values: Values) -> bool:
+    """Whether the ranges of the values prove a bound over them."""
+    scope = Scope(Block(), values, in_place=True)
+    _learn_ranges(scope)
+    return not scope.undecided([bound])
+
+
+def _rewrite(op: Operation, value: SSAValue, scope: Scope) -> None:
+    match op:
+        case tir.ForOp():
+            exprs = _expressions(op, [op.min.data, op.extent.data], op.operands_, scope)
+            operands, (lower, extent) = pack(exprs, scope.values.list)
+            op.operands = operands
+            op.properties |= {"min": ExprAttr(lower), "extent": ExprAttr(extent)}
+        case tir.BlockOp():
+            _rewrite_block(op, scope)
+        case tir.LoadOp() | tir.StoreOp() | tir.MatchBufferOp():
+            name = "starts" if isinstance(op, tir.MatchBufferOp) else "indices"
+            array = op.starts if isinstance(op, tir.MatchBufferOp) else op.indices
+            exprs = _expressions(op, exprs_of(array), op.operands_, scope)
+            operands, packed = pack(exprs, scope.values.list)
+            op.operands = [*op.operands[: len(op.operands) - len(op.operands_)], *operands]
+            op.properties[name] = expr_array(packed)
+        case tir.ApplyOp():
+            exprs = _expressions(op, [op.expr.data], op.operands, scope)
+            operands, (expr,) = pack(exprs, scope.values.list)
+            op.operands = operands
+            op.properties["expr"] = ExprAttr(expr)
+        case _:
+            _use_value(op, value, scope)
+
+
+def _expressions(
+    op: Operation, exprs: Sequence[IntExpr], operands: Sequence[SSAValue], scope: Scope
+) -> list[IntExpr]:
+    scope.exprs(exprs, operands)  # numbers the operands, whose ranges then simplify
+    _learn_ranges(scope)
+    return scope.exprs(exprs, operands)
+
+
+def _learn_ranges(scope: Scope) -> None:
+    for number, value in enumerate(scope.values.list):
+        atom = Arg(number)
+        if atom not in scope.ranges and (interval := value_range(value)) is not None:
+            scope.ranges[atom] = interval
+
+
+def _use_value(op: Operation, value: SSAValue, scope: Scope) -> None:
+    """Compute the value's expression in front of an operation that takes no expressions."""
+    parent = op.parent
+    assert parent is not None
+    new = tir.ApplyOp(scope.index(value), scope.values.list)
+    new.result.name_hint = value.name_hint
+    parent.insert_op_before(new, op)
+    op.operands = [new.result if o is value else o for o in op.operands]
+
+
+def _rewrite_block(block: tir.BlockOp, scope: Scope, bounds: Sequence[Bound] = ()) -> None:
+    numbering = block.numbering()
+
+    def again(exprs: Sequence[IntExpr]) -> list[IntExpr]:
+        return scope.exprs(exprs, numbering)
+
+    everything = [e for a in block.axes.data for e in (a.min.data, a.extent.data)]
+    again([*everything, *exprs_of(block.bindings)])
+    for value in numbering:
+        scope.values.expr(value)
+    _learn_ranges(scope)
+    axes = [
+        tir.Axis(a.kind.data, *again([a.min.data, a.extent.data, binding]))
+        for a, binding in zip(block.axes.data, exprs_of(block.bindings), strict=True)
+    ]
+    own = [
+        (lhs, rhs) for b in block.predicates.data for lhs, rhs in [again([b.lhs.data, b.rhs.data])]
+    ]
+    regions = [
+        [tir.BufferRegion(r.buffer, tuple(again(r.mins)), tuple(again(r.extents))) for r in found]
+        for found in (block.regions_of("reads"), block.regions_of("writes"))
+    ]
+    kept = list(dict.fromkeys([*scope.undecided(own), *bounds]))
+    replace_header(block, axes, scope.values, regions[0], regions[1], kept)

@@ -1,0 +1,164 @@
+"""What must hold of loops before they are rearranged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.int_expr import ONE, Arg, Compound, IntExpr
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError, ancestors
+from .copy_scalars import ranges_of_values
+from .dense import distinguishes
+
+
+def loop_text(loop: tir.ForOp) -> str:
+    """What messages call a loop."""
+    return f"loop '{loop.loop_var.name_hint or 'i'}'"
+
+
+def outermost_blocks(loop: tir.ForOp) -> list[tir.BlockOp]:
+    """The blocks in a loop that are in no other block in it."""
+    blocks = [op for op in operations_in(loop) if isinstance(op, tir.BlockOp)]
+    return [b for b in blocks if not any(p in blocks for p in ancestors(b))]
+
+
+def verify_plain(loop: tir.ForOp) -> None:
+    """Raise ScheduleError for a loop with annotations or of a kind, which a change would lose."""
+    if loop.kind.data != "serial":
+        raise ScheduleError(f"expected {loop_text(loop)} to be serial, got {loop.kind.data}", loop)
+    if loop.annotations is not None and loop.annotations.data:
+        names = ", ".join(f"'{k}'" for k in loop.annotations.data)
+        raise ScheduleError(f"expected {loop_text(loop)} to have no annotations, got {names}", loop)
+
+
+def split_sizes(
+    loop: tir.ForOp, factors: Sequence[int | IntExpr | None], extent: IntExpr
+) -> list[IntExpr]:
+    """The factors of a split, the one left open computed; raises ScheduleError for wrong ones."""
+    if not factors:
+        raise ScheduleError("expected at least one factor", loop)
+    if sum(f is None for f in factors) > 1:
+        raise ScheduleError("expected at most one factor to be None", loop)
+    product = ONE
+    for factor in factors:
+        if factor is not None:
+            product = product * factor
+            number = IntExpr.of(factor).constant
+            if number is not None and number < 1:
+                raise ScheduleError(f"expected factors of at least 1, got {number}", loop)
+    if None in factors:
+        missing = (extent + product - 1) // product
+        return [missing if f is None else IntExpr.of(f) for f in factors]
+    if not _reaches(product, extent):
+        raise ScheduleError(
+            f"expected the product of the factors of {loop_text(loop)} to be at least its extent "
+            f"{extent}, got {product}",
+            loop,
+        )
+    return [IntExpr.of(f) for f in factors if f is not None]
+
+
+def _reaches(product: IntExpr, extent: IntExpr) -> bool:
+    """Whether ``product >= extent`` provably holds; ``a // c * c`` is more than ``a - c``."""
+    difference = product - extent
+    for atom in [a for monomial, _ in product.terms for a in monomial if isinstance(a, Compound)]:
+        split = difference.split_on(atom)
+        if atom.op != "floordiv" or split is None:
+            continue
+        count = split[0] // atom.rhs
+        if count * atom.rhs == split[0] and is_non_negative(count):
+            difference = split[1] + count * (atom.lhs - atom.rhs + 1)
+    return is_non_negative(difference)
+
+
+def verify_only_blocks(loop: tir.ForOp) -> None:
+    """Raise ScheduleError for a loop in which something but loops and blocks has effects."""
+    work: list[Operation] = list(loop.body.block.ops)
+    while work:
+        op = work.pop()
+        if isinstance(op, tir.ForOp):
+            work += op.body.block.ops
+        elif not isinstance(op, tir.BlockOp | tir.AllocBufferOp | tir.MatchBufferOp | tir.ApplyOp):
+            raise ScheduleError(
+                f"expected {loop_text(loop)} to hold loops and blocks only, got '{op.name}'", loop
+            )
+
+
+def verify_data_parallel(loop: tir.ForOp, kind: str) -> None:
+    """Raise ScheduleError unless iterations of a loop run different instances of its blocks."""
+    verify_only_blocks(loop)
+    values = Values()
+    variable = values.expr(loop.loop_var).as_atom
+    for block in outermost_blocks(loop):
+        bindings = [values.rebase(b, block.numbering()) for b in exprs_of(block.bindings)]
+        for axis, kind_of_axis, binding in zip(
+            block.axis_vars, block.axis_kinds, bindings, strict=True
+        ):
+            is_used = variable in set(binding.atoms())
+            if is_used and kind_of_axis != "spatial":
+                if kind_of_axis == "reduce" and kind.startswith("threadIdx"):
+                    continue
+                raise ScheduleError(
+                    f"expected {loop_text(loop)} to drive spatial axes only to be {kind}, got "
+                    f"axis '{axis.name_hint}' of block '{block.block_name.data}', which is "
+                    f"{kind_of_axis}",
+                    loop,
+                )
+        if loop.extent.data != ONE:
+            _verify_own_writes(block, bindings, loop, kind)
+    if loop.extent.data != ONE:
+        _verify_own_reads(loop, kind)
+
+
+def _verify_own_writes(
+    block: tir.BlockOp, bindings: Sequence[IntExpr], loop: tir.ForOp, kind: str
+) -> None:
+    """Raise ScheduleError where two iterations of a loop may write the same place outside of it."""
+    variable = Arg(0)
+    for region in block.regions_of("writes"):
+        axes = sorted({i for e in region.mins for i in e.args() if i < len(bindings)})
+        if not _is_made_in(region.buffer, loop) and not distinguishes(
+            [bindings[i] for i in axes], variable
+        ):
+            raise ScheduleError(
+                f"expected iterations of {loop_text(loop)} to write different parts of "
+                f"{buffer_text(region.buffer)} in block '{block.block_name.data}' to be {kind}",
+                loop,
+            )
+
+
+def _verify_own_reads(loop: tir.ForOp, kind: str) -> None:
+    """Raise ScheduleError where an iteration may read what another one writes."""
+    values = Values()
+    reads, writes = infer_regions(loop.body.block, values)
+    written = {w.buffer: w for w in writes if not _is_made_in(w.buffer, loop)}
+    for region in reads:
+        if region.buffer in written and not contains(written[region.buffer], region, values):
+            raise ScheduleError(
+                f"expected iterations of {loop_text(loop)} to read of {buffer_text(region.buffer)} "
+                f"only what they write to be {kind}",
+                loop,
+            )
+
+
+def contains(outer: tir.BufferRegion, inner: tir.BufferRegion, values: Values) -> bool:
+    """Whether one box over `values` is certainly inside of another of the same buffer."""
+    ranges = ranges_of_values(values)
+    for low, size, first, count in zip(
+        outer.mins, outer.extents, inner.mins, inner.extents, strict=True
+    ):
+        gaps = [interval_of(g, ranges) for g in (first - low, low + size - first - count)]
+        if any(gap is None or not is_non_negative(gap.lower) for gap in gaps):
+            return False
+    return True
+
+
+def _is_made_in(buffer: SSAValue, loop: tir.ForOp) -> bool:
+    return isinstance(buffer.owner, Operation) and loop in ancestors(buffer.owner)

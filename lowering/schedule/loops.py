@@ -1,0 +1,225 @@
+"""What rearranges loops: split, fuse, reorder, kinds, and loops of one iteration.
+
+::
+
+    for i in (0, n)                         for i_0 in (0, (n + 3) // 4), i_1 in (0, 4)
+      block "Y" (v = i)        ⇒ split        block "Y" (v = i_0 * 4 + i_1) where i_0 * 4 + i_1 < n
+
+A loop may be around several blocks, and blocks inside of blocks. Blocks and what else is in a loop
+stay the same operations. Nothing has changed where a ScheduleError is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from xdsl.dialects.builtin import IndexType, StringAttr
+from xdsl.ir import Block, Operation, Region
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.sym import Values
+from ..loops.scope import describe
+from .blocks import ScheduleError, insert_before
+from .index_values import add_predicates, is_certain, replace_index
+from .loop_checks import (
+    loop_text,
+    outermost_blocks,
+    split_sizes,
+    verify_data_parallel,
+    verify_only_blocks,
+    verify_plain,
+)
+from .partition import partition as partition
+from .reorder_checks import chain_of, verify_reorder
+
+Factor = int | IntExpr | None
+
+THREAD_TAGS = tuple(f"{w}.{d}" for w in ("blockIdx", "threadIdx") for d in "xyz")
+
+
+def split(
+    loop: tir.ForOp,
+    factors: Sequence[Factor],
+    preserve_unit_iters: bool = True,
+    disable_predication: bool = False,
+) -> list[tir.ForOp]:
+    """Replace a loop by nested loops of `factors` iterations, outermost first; TVM's ``split``.
+
+    One factor may be `None`: the smallest that covers the loop. Where the factors are not known to
+    divide the extent, the blocks inside run under a predicate, unless `disable_predication` says
+    that they do divide it. Without `preserve_unit_iters`, loops of one iteration are not used in
+    bindings. Raises ScheduleError for a loop with annotations or of a kind, factors below 1, and
+    factors whose product is not known to reach the extent.
+    """
+    verify_plain(loop)
+    values = Values()
+    extent = values.rebase(loop.extent.data, loop.operands_)
+    sizes = split_sizes(loop, factors, extent)
+    first = values.rebase(loop.min.data, loop.operands_)
+    name = loop.loop_var.name_hint or "i"
+    made = _nest([f"{name}_{i}" for i in range(len(sizes))], sizes, values)
+    step = ZERO
+    for new, size in zip(made, sizes, strict=True):
+        is_unit = size == ONE and not preserve_unit_iters
+        step = step * size + (ZERO if is_unit else values.expr(new.loop_var))
+    parent = loop.parent
+    assert parent is not None
+    parent.insert_op_before(made[0], loop)
+    bound = (step, extent)
+    if disable_predication or is_certain(bound, values):
+        _replace([loop], made, [first + step], values)
+        return made
+    try:
+        verify_only_blocks(loop)
+    except ScheduleError:
+        made[0].detach()
+        made[0].erase()
+        raise
+    blocks = outermost_blocks(loop)
+    _replace([loop], made, [first + step], values)
+    for block in blocks:
+        add_predicates(block, [(first + step, first + extent)], values)
+    return made
+
+
+def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.ForOp:
+    """Replace loops, each alone in the one before, by one over all their iterations.
+
+    Raises ScheduleError for loops that are not nested like that, have annotations or a kind, or
+    whose bounds depend on each other. Without `preserve_unit_iters`, a loop of one iteration is
+    not used in bindings.
+    """
+    if not loops:
+        raise ScheduleError("expected at least one loop to fuse")
+    for loop in loops:
+        verify_plain(loop)
+    for outer, inner in pairwise(loops):
+        if inner.parent_op() is not outer:
+            raise ScheduleError(f"expected {loop_text(inner)} to be in {loop_text(outer)}", inner)
+        if outer.body.block.first_op is not outer.body.block.last_op:
+            raise ScheduleError(f"expected {loop_text(inner)} to be alone in its parent", inner)
+    variables = {loop.loop_var for loop in loops}
+    for loop in loops:
+        if variables & set(loop.operands_):
+            raise ScheduleError(
+                f"expected bounds of {loop_text(loop)} not to depend on the loops to fuse", loop
+            )
+    values = Values()
+    sizes = [values.rebase(loop.extent.data, loop.operands_) for loop in loops]
+    total = ONE
+    for size in sizes:
+        total = total * size
+    name = "_".join(loop.loop_var.name_hint or "i" for loop in loops) + "_fused"
+    made = _nest([name], [total], values)
+    rest = values.expr(made[0].loop_var)
+    meanings: list[IntExpr] = []
+    for loop, size in list(zip(loops, sizes, strict=True))[::-1]:
+        digit = rest if loop is loops[0] else rest % size
+        rest = rest // size
+        if size == ONE and not preserve_unit_iters:
+            digit = ZERO
+        meanings.insert(0, values.rebase(loop.min.data, loop.operands_) + digit)
+    parent = loops[0].parent
+    assert parent is not None
+    parent.insert_op_before(made[0], loops[0])
+    _replace(loops, made, meanings, values)
+    return made[0]
+
+
+def reorder(loops: Sequence[tir.ForOp]) -> list[tir.ForOp]:
+    """Nest loops in this order, outermost first; loops between them stay where they are.
+
+    Returns `loops`, which stay the same operations. Raises ScheduleError for loops that are not on
+    one chain of loops alone in each other, whose bounds depend on one that would come inside, or
+    whose blocks depend on the order.
+    """
+    chain = chain_of(loops)
+    places = [i for i, loop in enumerate(chain) if loop in loops]
+    order = list(chain)
+    for place, loop in zip(places, loops, strict=True):
+        order[place] = loop
+    verify_reorder(chain, order)
+    statements = list(chain[-1].body.block.ops)
+    parent, following = chain[0].parent, chain[0].next_op
+    assert parent is not None
+    for op in [*chain, *statements]:
+        op.detach()
+    insert_before(order[0], parent, following)
+    for outer, inner in pairwise(order):
+        outer.body.block.add_op(inner)
+    order[-1].body.block.add_ops(statements)
+    return list(loops)
+
+
+def set_kind(loop: tir.ForOp, kind: str) -> tir.ForOp:
+    """Make a loop serial, parallel, vectorized or unrolled, or bind it to a thread axis by its tag.
+
+    Returns the loop. Raises ScheduleError for an unrolled loop of symbolic extent, and where
+    iterations of a parallel, vectorized or bound loop depend on each other: each must run its own
+    instances of blocks, of which it drives spatial axes only.
+    """
+    kinds = ("serial", "parallel", "vectorized", "unrolled")
+    if kind not in (*kinds, *THREAD_TAGS):
+        expected = ", ".join((*kinds, *THREAD_TAGS))
+        raise ScheduleError(f"expected a kind of loop ({expected}), got '{kind}'", loop)
+    if kind == "unrolled" and loop.extent.data.constant is None:
+        raise ScheduleError(
+            f"expected {loop_text(loop)} to have a constant extent to be unrolled, "
+            f"got {describe(loop.extent.data, loop.operands_)}",
+            loop,
+        )
+    if kind not in ("serial", "unrolled"):
+        verify_data_parallel(loop, kind)
+    is_thread = kind in THREAD_TAGS
+    loop.properties["kind"] = StringAttr("thread_binding" if is_thread else kind)
+    loop.properties.pop("thread_tag", None)
+    if is_thread:
+        loop.properties["thread_tag"] = StringAttr(kind)
+    return loop
+
+
+def add_unit_loop(op: tir.ForOp | tir.BlockOp) -> tir.ForOp:
+    """Put a loop of one iteration around a loop or block; returns the new loop."""
+    parent = op.parent
+    if parent is None:
+        raise ScheduleError(f"expected '{op.name}' to be in a function", op)
+    (loop,) = _nest(["u"], [ONE], Values())
+    loop.location = op.location
+    parent.insert_op_before(loop, op)
+    op.detach()
+    loop.body.block.add_op(op)
+    return loop
+
+
+def _nest(names: Sequence[str], extents: Sequence[IntExpr], values: Values) -> list[tir.ForOp]:
+    """Empty loops from 0, each in the one before."""
+    loops: list[tir.ForOp] = []
+    for name, extent in zip(names, extents, strict=True):
+        body = Block(arg_types=[IndexType()])
+        body.args[0].name_hint = name
+        loop = tir.ForOp(ZERO, extent, values.list, Region(body))
+        if loops:
+            loops[-1].body.block.add_op(loop)
+        loops.append(loop)
+    return loops
+
+
+def _replace(
+    old: Sequence[tir.ForOp],
+    new: Sequence[tir.ForOp],
+    meanings: Sequence[IntExpr],
+    values: Values,
+) -> None:
+    """Move what is in the innermost old loop to the innermost new one; give variables meanings."""
+    for loop in new:
+        loop.location = old[0].location
+    statements: list[Operation] = list(old[-1].body.block.ops)
+    for op in statements:
+        op.detach()
+    new[-1].body.block.add_ops(statements)
+    for loop, meaning in zip(old, meanings, strict=True):
+        replace_index(loop.loop_var, meaning, values)
+    old[0].detach()
+    old[0].erase()

@@ -1,0 +1,174 @@
+"""`merge`: nests that follow each other become one, which does an iteration of each in turn.
+
+::
+
+    for i: T[i] = X[i] * 2                 for i:
+    for i: Y[i] = T[i] + 1        ⇒          T[i] = X[i] * 2
+                                             Y[i] = T[i] + 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import Atom, IntLike
+from ...dialects.sym import Values
+from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import (
+    ScheduleError,
+    common_block,
+    function_of,
+    loaded_buffers,
+    may_overlap,
+    stored_buffers,
+)
+from .index_values import replace_index
+from .loop_checks import contains, loop_text, verify_only_blocks, verify_plain
+from .reorder_checks import drives_reduction
+
+Chain = list[tir.ForOp]
+
+
+def merge_loops(loops: Sequence[tir.ForOp]) -> tir.ForOp:
+    """Run the iterations of loops together, with the loops around them out to where nests part.
+
+    The nests must follow each other, each loop alone in the one around, with equal bounds at each
+    level. Returns the merged loop, the first one. Raises ScheduleError for other nests, and where
+    an iteration would need what a later one makes.
+    """
+    if len(loops) < 2 or len(set(loops)) < len(loops):
+        raise ScheduleError("expected at least two different loops to merge")
+    home = common_block(loops)
+    chains = [_chain(loop, home) for loop in loops]
+    first, *others = chains
+    for chain in others:
+        _verify_alike(first, chain)
+    _verify_adjacent(home, chains)
+    for number, chain in enumerate(chains):
+        verify_only_blocks(chain[-1])
+        for earlier in chains[:number]:
+            _verify_in_step(earlier, chain)
+    for chain in others:
+        _append(first, chain)
+    return first[-1]
+
+
+def _chain(loop: tir.ForOp, home: Block) -> Chain:
+    """The loops from a statement of `home` in to the loop, each alone in the one before."""
+    chain = [loop]
+    while chain[0].parent is not home:
+        parent = chain[0].parent_op()
+        if not isinstance(parent, tir.ForOp) or chain[0].prev_op or chain[0].next_op:
+            raise ScheduleError(
+                f"expected {loop_text(chain[0])} to be alone in the loop around it", chain[0]
+            )
+        chain.insert(0, parent)
+    return chain
+
+
+def _verify_alike(first: Chain, chain: Chain) -> None:
+    if len(first) != len(chain):
+        raise ScheduleError(
+            f"expected {loop_text(chain[-1])} to be as deep as {loop_text(first[-1])}, "
+            f"got {len(chain)} loops and {len(first)}",
+            chain[-1],
+        )
+    renamed: dict[SSAValue, SSAValue] = {}
+    for one, other in zip(first, chain, strict=True):
+        verify_plain(one)
+        verify_plain(other)
+        values = Values()
+        ours = [values.rebase(e, one.operands_) for e in (one.min.data, one.extent.data)]
+        operands = [renamed.get(o, o) for o in other.operands_]
+        theirs = [values.rebase(e, operands) for e in (other.min.data, other.extent.data)]
+        if ours != theirs:
+            raise ScheduleError(
+                f"expected {loop_text(other)} to have the bounds of {loop_text(one)}, "
+                f"got extents {other.extent.data} and {one.extent.data}",
+                other,
+            )
+        renamed[other.loop_var] = one.loop_var
+
+
+def _verify_adjacent(home: Block, chains: Sequence[Chain]) -> None:
+    """Nothing but the nests and allocations may be between them, and they are in order."""
+    order = list(home.ops)
+    places = [order.index(chain[0]) for chain in chains]
+    if places != sorted(places):
+        raise ScheduleError("expected loops to merge in the order in which they run", chains[0][-1])
+    for op in order[places[0] : places[-1]]:
+        if not isinstance(op, tir.AllocBufferOp) and all(op is not c[0] for c in chains):
+            raise ScheduleError(f"expected nothing between the loops to merge, got '{op.name}'", op)
+
+
+def _verify_in_step(earlier: Chain, later: Chain) -> None:
+    """What the later nest uses of the earlier one must be there after the same iteration."""
+    before, after = earlier[-1], later[-1]
+    func = function_of(before)
+    for buffer in stored_buffers(before):
+        for used in stored_buffers(after) | loaded_buffers(after):
+            if may_overlap(func, buffer, used) and not _is_made_in_step(earlier, later, buffer):
+                _refuse(before, after, used)
+    for buffer in loaded_buffers(before):
+        for changed in stored_buffers(after) - stored_buffers(before):
+            if may_overlap(func, buffer, changed):
+                _refuse(before, after, changed)
+
+
+def _refuse(before: tir.ForOp, after: tir.ForOp, buffer: SSAValue) -> None:
+    raise ScheduleError(
+        f"expected an iteration of {loop_text(after)} to use of {buffer_text(buffer)} only what "
+        f"the same iteration of {loop_text(before)} stores",
+        after,
+    )
+
+
+def _is_made_in_step(earlier: Chain, later: Chain, buffer: SSAValue) -> bool:
+    """Whether the same iteration of the earlier nest stores all that one of the later uses."""
+    values = Values()
+    made = [r for r in infer_regions(earlier[-1].body.block, values)[1] if r.buffer is buffer]
+    reads, writes = infer_regions(later[-1].body.block, values)
+    used = [r for r in (*reads, *writes) if r.buffer is buffer]
+    variables = [_atoms(chain, values) for chain in (later, earlier)]
+    renaming: dict[Atom, IntLike] = dict(zip(*variables, strict=True))
+    if len(made) != 1 or any(drives_reduction(earlier, op) for op in earlier[-1].body.block.ops):
+        return False
+    moved = [
+        tir.BufferRegion(
+            r.buffer,
+            tuple(e.substitute(renaming) for e in r.mins),
+            tuple(e.substitute(renaming) for e in r.extents),
+        )
+        for r in used
+    ]
+    return all(contains(made[0], region, values) for region in moved)
+
+
+def _atoms(chain: Chain, values: Values) -> list[Atom]:
+    found = [values.expr(loop.loop_var).as_atom for loop in chain]
+    return [a for a in found if a is not None]
+
+
+def _append(first: Chain, chain: Chain) -> None:
+    """Move what a nest does to the end of the first nest, and its allocations before that."""
+    home = first[0].parent
+    assert home is not None
+    op: Operation | None = first[0].next_op
+    while op is not None and op is not chain[0]:
+        following = op.next_op
+        op.detach()
+        home.insert_op_before(op, first[0])
+        op = following
+    statements = list(chain[-1].body.block.ops)
+    for statement in statements:
+        statement.detach()
+    first[-1].body.block.add_ops(statements)
+    for one, other in zip(first, chain, strict=True):
+        values = Values()
+        replace_index(other.loop_var, values.expr(one.loop_var), values)
+    chain[0].detach()
+    chain[0].erase()

@@ -1,0 +1,175 @@
+"""`loop_partition`: a loop becomes loops that follow each other.
+
+::
+
+    for i in (0, n)                       for i_0 in (0, 8)
+      block "Y" (v: (0, n) = i)     ⇒       block "Y_i_0" (v: (0, 8) = i_0)
+                                          for i_1 in (8, n - 8)
+                                            block "Y_i_1" (v: (8, n - 8) = i_1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr
+
+from ...dialects import tir
+from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, exprs_of
+from .blocks import ScheduleError
+from .copy_scalars import ranges_of_values
+from .dense import distinguishes
+from .index_values import replace_index
+from .loop_checks import loop_text, verify_only_blocks, verify_plain
+from .regions import axes_of, refresh_around, replace_header
+
+
+def partition(
+    loop: tir.ForOp, factors: Sequence[int | IntExpr | None], preserve_unit_iters: bool = True
+) -> list[tir.ForOp]:
+    """Replace a loop by loops over parts of it, in order; TVM's ``loop_partition``.
+
+    Factors are numbers of iterations; one may be `None`: what the others leave. Each part has
+    copies of the blocks, whose axes run over what the part gives them; a reduction starts in the
+    first part only. Without `preserve_unit_iters`, loops of one iteration are not used in bindings.
+    Raises ScheduleError for a loop with annotations or of a kind, and for factors that are not
+    known to sum to the extent.
+    """
+    verify_plain(loop)
+    verify_only_blocks(loop)
+    extent = loop.extent.data
+    sizes = _part_sizes(loop, factors, extent)
+    if len(sizes) > 1:
+        _verify_starts_once(loop, sizes[0])
+    name = loop.loop_var.name_hint or "i"
+    parent = loop.parent
+    assert parent is not None
+    parts: list[tir.ForOp] = []
+    start = loop.min.data
+    for number, size in enumerate(sizes):
+        part = loop.clone()
+        parent.insert_op_before(part, loop)
+        values = Values()
+        operands = list(part.operands_)
+        new = tir.ForOp(start, size, operands, part.detach_region(part.body))
+        new.location = loop.location
+        new.loop_var.name_hint = f"{name}_{number}"
+        parent.insert_op_before(new, part)
+        part.detach()
+        part.erase()
+        parts.append(new)
+        _rename(new, f"{name}_{number}")
+        _narrow(new, is_first=number == 0)
+        if size == ONE and not preserve_unit_iters:
+            replace_index(new.loop_var, values.rebase(start, operands), values)
+        start = start + size
+    blocks = [b for part in parts for b in operations_in(part) if isinstance(b, tir.BlockOp)]
+    loop.detach()
+    loop.erase()
+    refresh_around(blocks)
+    return parts
+
+
+def _part_sizes(
+    loop: tir.ForOp, factors: Sequence[int | IntExpr | None], extent: IntExpr
+) -> list[IntExpr]:
+    if sum(f is None for f in factors) > 1:
+        raise ScheduleError("expected at most one factor to be None", loop)
+    given = [IntExpr.of(f) for f in factors if f is not None]
+    for factor in given:
+        if (number := factor.constant) is not None and number < 1:
+            raise ScheduleError(f"expected factors of at least 1, got {number}", loop)
+    rest = extent - sum(given, ZERO)
+    is_open = len(given) < len(factors)
+    if rest != ZERO and not (is_open and is_non_negative(rest)):
+        raise ScheduleError(
+            f"expected the factors of {loop_text(loop)} to sum to its extent {extent}, "
+            f"got {sum(given, ZERO)}",
+            loop,
+        )
+    return [rest if f is None else IntExpr.of(f) for f in factors]
+
+
+def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
+    """Raise ScheduleError where a part but the first, of this size, would start a reduction."""
+    values = Values()
+    variable = values.expr(loop.loop_var).as_atom
+    assert variable is not None
+    first = values.rebase(loop.min.data, loop.operands_)
+    for block in _reductions_driven_by(loop):
+        if block.init is None:
+            continue
+        bindings: list[IntExpr] = []
+        is_first = is_non_negative(size - 1)
+        for axis, binding in zip(block.axes.data, exprs_of(block.bindings), strict=True):
+            if axis.kind.data == "reduce":
+                bindings.append(values.rebase(binding, block.numbering()))
+                start = bindings[-1].substitute({variable: first})
+                span = interval_of(start, ranges_of_values(values))
+                is_first = is_first and span is not None and span.lower == axis.min.data
+        if not (is_first and distinguishes(bindings, variable)):
+            raise ScheduleError(
+                f"expected the first iteration of {loop_text(loop)} alone to start the reduction "
+                f"of block '{block.block_name.data}', and to be in the first part",
+                loop,
+            )
+
+
+def _rename(part: tir.ForOp, suffix: str) -> None:
+    for op in operations_in(part):
+        if isinstance(op, tir.BlockOp):
+            op.properties["block_name"] = StringAttr(f"{op.block_name.data}_{suffix}")
+
+
+def _reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
+    """The blocks of which a reduction axis depends on a loop."""
+    driven = {loop.loop_var}
+    found: list[tir.BlockOp] = []
+    for op in operations_in(loop):
+        if isinstance(op, tir.BlockOp):
+            numbering = op.numbering()
+            for var, kind, binding in zip(
+                op.axis_vars, op.axis_kinds, exprs_of(op.bindings), strict=True
+            ):
+                if any(numbering[i] in driven for i in binding.args()):
+                    driven.add(var)
+                    if kind == "reduce" and op not in found:
+                        found.append(op)
+    return found
+
+
+def _narrow(part: tir.ForOp, is_first: bool) -> None:
+    """Let axes run over what the part gives them, and only the first part start reductions."""
+    if not is_first:
+        for block in _reductions_driven_by(part):
+            if (init := block.init) is not None:
+                init.detach()
+                init.erase()
+    for op in operations_in(part):
+        if isinstance(op, tir.BlockOp):
+            _narrow_axes(op)
+
+
+def _narrow_axes(block: tir.BlockOp) -> None:
+    values = Values()
+    for value in block.numbering():
+        values.expr(value)
+    ranges = ranges_of_values(values)
+    axes: list[tir.Axis] = []
+    for axis in axes_of(block):
+        span = interval_of(axis.binding, ranges)
+        if span is None or axis.kind not in ("spatial", "reduce"):
+            axes.append(axis)
+            continue
+        end = axis.min + axis.extent
+        lower, upper = maximum(span.lower, axis.min), minimum(span.upper + 1, end)
+        extent = upper - lower
+        if (number := extent.constant) is not None and number < 0:  # which no iteration reaches
+            extent = ZERO
+        axes.append(tir.Axis(axis.kind, lower, extent, axis.binding))
+    bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
+    reads, writes = block.regions_of("reads"), block.regions_of("writes")
+    replace_header(block, axes, values, reads, writes, bounds)

@@ -1,0 +1,165 @@
+"""What must hold of loops to come in another order: nothing in them depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import IntExpr
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
+from .loop_checks import contains, loop_text, outermost_blocks, verify_only_blocks
+
+
+def chain_of(loops: Sequence[tir.ForOp]) -> list[tir.ForOp]:
+    """The loops from the outermost of these to the innermost, each alone in the one before."""
+    if not loops:
+        raise ScheduleError("expected at least one loop to reorder")
+    for position, loop in enumerate(loops):
+        if loop in loops[:position]:
+            raise ScheduleError(f"expected {loop_text(loop)} once in the order, got it twice", loop)
+    bottom = max(loops, key=lambda loop: sum(1 for _ in ancestors(loop)))
+    chain: list[tir.ForOp] = [bottom]
+    while any(loop not in chain for loop in loops):
+        parent = chain[0].parent_op()
+        if not isinstance(parent, tir.ForOp):
+            missing = next(loop for loop in loops if loop not in chain)
+            raise ScheduleError(
+                f"expected {loop_text(missing)} and {loop_text(bottom)} to be one in the other",
+                missing,
+            )
+        if parent.body.block.first_op is not parent.body.block.last_op:
+            raise ScheduleError(
+                f"expected {loop_text(parent)} to hold {loop_text(chain[0])} alone", parent
+            )
+        chain.insert(0, parent)
+    return chain
+
+
+def verify_reorder(chain: Sequence[tir.ForOp], order: Sequence[tir.ForOp]) -> None:
+    """Raise ScheduleError where loops of a chain, or the blocks inside, depend on their order."""
+    for position, loop in enumerate(order):
+        inner: dict[SSAValue, tir.ForOp] = {o.loop_var: o for o in order[position + 1 :]}
+        for value in loop.operands_:
+            if value in inner:
+                raise ScheduleError(
+                    f"expected bounds of {loop_text(loop)} not to depend on "
+                    f"{loop_text(inner[value])}, which would come inside",
+                    loop,
+                )
+    if list(chain) == list(order):
+        return
+    verify_only_blocks(chain[-1])
+    for block in outermost_blocks(chain[0]):
+        for kind in block.axis_kinds:
+            if kind not in ("spatial", "reduce"):
+                raise ScheduleError(
+                    f"expected block '{block.block_name.data}' to have spatial and reduction axes "
+                    f"only, got one that is {kind}",
+                    block,
+                )
+        _verify_start(block, chain, order)
+    _verify_iterations_apart(chain)
+
+
+def _verify_start(
+    block: tir.BlockOp, chain: Sequence[tir.ForOp], order: Sequence[tir.ForOp]
+) -> None:
+    """The iteration in which a reduction starts must stay the first one of each element.
+
+    It does where no loop drives spatial and reduction axes, and where those that do, with all that
+    drive an axis together with them, stay in order.
+    """
+    if not any(isinstance(op, tir.InitOp) for op in operations_in(block)):
+        return
+    kept = _loops_of_mixed_axes(block, chain)
+    before, after = ([loop for loop in loops if loop in kept] for loops in (chain, order))
+    for old, new in zip(before, after, strict=True):
+        if old is not new:
+            raise ScheduleError(
+                f"expected {loop_text(old)} to stay outside of {loop_text(new)}: both drive "
+                f"spatial axes of block '{block.block_name.data}' as well as its reduction",
+                new,
+            )
+
+
+def _loops_of_mixed_axes(block: tir.BlockOp, chain: Sequence[tir.ForOp]) -> list[tir.ForOp]:
+    """The loops that drive a reduction, and those that share an axis or a predicate with them.
+
+    None where these do not drive spatial axes.
+    """
+    numbering = block.numbering()
+    variables: set[SSAValue] = {loop.loop_var for loop in chain}
+
+    def used(*exprs: IntExpr) -> set[SSAValue]:
+        return variables & {numbering[i] for e in exprs for i in e.args()}
+
+    axes = [used(b) for b in exprs_of(block.bindings)]
+    shared = [*axes, *(used(b.lhs.data, b.rhs.data) for b in block.predicates.data)]
+    kinds = block.axis_kinds
+    found = {v for kind, a in zip(kinds, axes, strict=True) if kind == "reduce" for v in a}
+    while any(a & found and a - found for a in shared):
+        found |= {v for a in shared if a & found for v in a}
+    if not any(kind == "spatial" and a & found for kind, a in zip(kinds, axes, strict=True)):
+        return []
+    return [loop for loop in chain if loop.loop_var in found]
+
+
+def drives_reduction(loops: Sequence[tir.ForOp], statement: Operation) -> bool:
+    """Whether a block in a statement reduces over one of the loops."""
+    variables: set[SSAValue] = {loop.loop_var for loop in loops}
+    for op in operations_in(statement):
+        if isinstance(op, tir.BlockOp):
+            numbering = op.numbering()
+            for kind, binding in zip(op.axis_kinds, exprs_of(op.bindings), strict=True):
+                if kind == "reduce" and variables & {numbering[i] for i in binding.args()}:
+                    return True
+    return False
+
+
+def _verify_iterations_apart(chain: Sequence[tir.ForOp]) -> None:
+    """What a statement uses of another's result must come from the same iteration of all loops."""
+    loop = chain[-1]
+    statements = [op for op in loop.body.block.ops if not isinstance(op, tir.AllocBufferOp)]
+    for position, later in enumerate(statements):
+        touched = stored_buffers(later) | loaded_buffers(later)
+        for earlier in statements[:position]:
+            shared = touched & stored_buffers(earlier)
+            for buffer in shared:
+                if drives_reduction(chain, earlier) or not _covers(loop, earlier, later, buffer):
+                    _raise_carried(loop, buffer)
+            for buffer in (loaded_buffers(earlier) & stored_buffers(later)) - shared:
+                _raise_carried(loop, buffer)
+
+
+def _raise_carried(loop: tir.ForOp, buffer: SSAValue) -> None:
+    raise ScheduleError(
+        f"expected each iteration of {loop_text(loop)} to store all that it uses of "
+        f"{buffer_text(buffer)} first",
+        loop,
+    )
+
+
+def _covers(loop: tir.ForOp, earlier: Operation, later: Operation, buffer: SSAValue) -> bool:
+    """Whether one statement stores all that a later one uses of a buffer, in every iteration."""
+    values = Values()
+    outer = _box(loop, earlier, buffer, values, "writes")
+    for which in ("reads", "writes"):
+        inner = _box(loop, later, buffer, values, which)
+        if inner is None:
+            continue
+        if outer is None or not contains(outer, inner, values):
+            return False
+    return True
+
+
+def _box(
+    loop: tir.ForOp, statement: Operation, buffer: SSAValue, values: Values, which: str
+) -> tir.BufferRegion | None:
+    regions = infer_regions(loop.body.block, values, [statement])[which == "writes"]
+    return next((r for r in regions if r.buffer is buffer), None)

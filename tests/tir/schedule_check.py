@@ -1,0 +1,90 @@
+"""A differential run for schedules: what a function computes stays the same, bit by bit.
+
+Values are small whole numbers, of which sums in any order are exact.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelax
+from xrelax.dialects import tir as ir
+from xrelax.dialects.diagnostics import verify
+from xrelax.ir.module import IRModule
+from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.reference.evaluate import evaluate
+from xrelax.script import from_source
+from xrelax.tir import Schedule
+from xrelax.tir.schedule import Trace
+
+Sizes = Mapping[str, int]
+Array = NDArray[np.generic]
+
+
+def check_schedule(
+    source: str, schedule: Callable[[Schedule], object], *sizes: Sizes, native: bool = True
+) -> Schedule:
+    """Schedule a function and compare it with itself for each of `sizes`; returns the schedule.
+
+    The function of `source` runs with and without the schedule, in the reference evaluator and,
+    with `native`, as compiled code, on the same arrays; all their contents must be equal
+    afterwards. `sizes` give numbers to symbols. The scheduled function must verify after each
+    primitive, be the same when its script is read, and come out the same when its trace is
+    replayed.
+    """
+    sch = Schedule(from_source(source), seed=0, debug_mask="all")
+    before = sch.mod
+    schedule(sch)
+    verify(sch.mod.op)
+    assert_structural_equal(from_source(sch.mod.script()).op, sch.mod.op)
+    check_replay(before, sch)
+    for one in sizes or ({},):
+        want = run_reference(before, one)
+        assert_equal(run_reference(sch.mod, one), want, one, "scheduled, evaluated")
+        if native:
+            assert_equal(run_native(before, one), want, one, "compiled")
+            assert_equal(run_native(sch.mod, one), want, one, "scheduled, compiled")
+    return sch
+
+
+def check_replay(before: IRModule, sch: Schedule) -> None:
+    """The trace, as it is and through JSON, does the same to the module that `sch` began with."""
+    for trace in (sch.trace, Trace.from_json(sch.trace.as_json())):
+        again = Schedule(before)
+        trace.apply_to_schedule(again)
+        assert again.mod.script() == sch.mod.script()
+        assert str(again.trace) == str(sch.trace)
+
+
+def arrays_for(module: IRModule, sizes: Sizes) -> list[Array]:
+    """Arrays of small whole numbers for the parameters of the function "main"."""
+    func = module["main"].op
+    assert isinstance(func, ir.PrimFuncOp)
+    random = np.random.default_rng(0)
+    arrays: list[Array] = []
+    for param in func.params:
+        assert isinstance(param.type, ir.BufferType)
+        shape = [dim.evaluate(lambda symbol: sizes[symbol.name]) for dim in param.type.dims]
+        arrays.append(random.integers(-3, 4, shape).astype(param.type.dtype))
+    return arrays
+
+
+def run_reference(module: IRModule, sizes: Sizes) -> Sequence[Array]:
+    """The arrays after a run of the reference evaluator."""
+    assert isinstance(module.op, ModuleOp)
+    return evaluate(module.op.clone(), "main", arrays_for(module, sizes))
+
+
+def run_native(module: IRModule, sizes: Sizes) -> Sequence[Array]:
+    """The arrays after a run of compiled code."""
+    arrays = arrays_for(module, sizes)
+    xrelax.build(module)["main"](*arrays)
+    return arrays
+
+
+def assert_equal(got: Sequence[Array], want: Sequence[Array], sizes: Sizes, how: str) -> None:
+    """Raise AssertionError unless all arrays hold the same bits."""
+    for number, (a, b) in enumerate(zip(got, want, strict=True)):
+        np.testing.assert_array_equal(a, b, f"argument {number}, {how}, for {dict(sizes)}")

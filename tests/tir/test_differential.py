@@ -1,0 +1,98 @@
+"""Schedules keep what functions compute: those of the course, and generated ones."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import SHAPES, chain, matmul_relu, row_sum
+from schedule_check import check_schedule
+
+from xrelax.tir.schedule import LoopRV, Schedule, ScheduleError
+
+
+def course(sch: Schedule) -> None:
+    """The schedule of the course's second lecture, up to its decomposition."""
+    block = sch.get_block("Y", func_name="main")
+    _, j, k = sch.get_loops(block)
+    j0, j1 = sch.split(j, factors=[None, 4])
+    sch.reorder(j0, k, j1)
+    sch.reverse_compute_at(sch.get_block("C"), j0)
+
+
+def tiled(sch: Schedule) -> None:
+    i, j, k = sch.get_loops("Y")
+    i0, i1 = sch.split(i, [None, 3])
+    j0, j1, j2 = sch.split(j, [None, 2, 4])
+    k0, k1 = sch.split(k, [None, 2])
+    sch.reorder(i0, j0, k0, k1, i1, j1, j2)
+    sch.parallel(sch.fuse(i0, j0))
+    sch.unroll(j1)
+    sch.vectorize(j2)
+
+
+@pytest.mark.parametrize("schedule", [course, tiled])
+def test_products(schedule):
+    check_schedule(matmul_relu(), schedule, *SHAPES)
+    for sizes in SHAPES:
+        check_schedule(matmul_relu(**sizes), schedule)
+
+
+@st.composite
+def steps(draw):
+    """Numbers that say what to do with which loops, whatever loops there are then."""
+    number = st.integers(0, 40)
+    return draw(st.lists(st.tuples(number, number, number), min_size=1, max_size=6))
+
+
+def rearrange(sch: Schedule, plan: list[tuple[int, int, int]]) -> None:
+    """Split, fuse, reorder, partition and mark loops of a block; what does not apply is left."""
+    for what, which, how in plan:
+        loops = sch.get_loops("Y") if sch_has(sch, "Y") else []
+        if not loops:
+            return
+        loop = loops[which % len(loops)]
+        try:
+            one_step(sch, loops, loop, what % 6, how)
+        except ScheduleError:
+            continue
+
+
+def sch_has(sch: Schedule, name: str) -> bool:
+    try:
+        sch.get_block(name)
+    except ScheduleError:
+        return False
+    return True
+
+
+def one_step(sch: Schedule, loops: list[LoopRV], loop: LoopRV, what: int, how: int) -> None:
+    at = loops.index(loop)
+    match what:
+        case 0:
+            sch.split(loop, [None, how % 5 + 1])
+        case 1:
+            sch.split(loop, [how % 3 + 1, None, 2])
+        case 2:
+            sch.fuse(*loops[at : at + 2])
+        case 3:
+            order = loops[at:] + loops[:at] if how % 2 else [loops[-1], *loops[:-1]]
+            sch.reorder(*order)
+        case 4:
+            sch.loop_partition(loop, [how % 3 + 1, None])
+        case _:
+            [sch.parallel, sch.vectorize, sch.unroll][how % 3](loop)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@given(steps(), st.sampled_from([matmul_relu, chain, row_sum]), st.sampled_from(SHAPES))
+def test_generated_schedules(plan, source, sizes):
+    names = source.__code__.co_varnames[: source.__code__.co_argcount]
+    own = {name: sizes[name] for name in names}
+    check_schedule(source(), lambda sch: rearrange(sch, plan), own, native=False)
+    check_schedule(source(**own), lambda sch: rearrange(sch, plan), native=False)
+
+
+@settings(max_examples=6, deadline=None, derandomize=True, database=None)
+@given(steps(), st.sampled_from([matmul_relu, row_sum]), st.sampled_from(SHAPES[:2]))
+def test_generated_schedules_as_native_code(plan, source, sizes):
+    names = source.__code__.co_varnames[: source.__code__.co_argcount]
+    check_schedule(source(), lambda sch: rearrange(sch, plan), {n: sizes[n] for n in names})

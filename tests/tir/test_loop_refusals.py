@@ -1,0 +1,150 @@
+"""Each primitive on loops: what is refused, with which words, and that nothing changes then."""
+
+import pytest
+from programs import matmul_relu, row_sum
+
+from xrelax.script import from_source
+from xrelax.tir.schedule import Schedule, ScheduleError
+
+REFUSED = [
+    (row_sum(8, 6), lambda s, i, k: s.split(i, []), "split: expected at least one factor"),
+    (
+        row_sum(8, 6),
+        lambda s, i, k: s.split(i, [None, None]),
+        "split: expected at most one factor to be None",
+    ),
+    (
+        row_sum(8, 6),
+        lambda s, i, k: s.split(i, [0, None]),
+        "split: expected factors of at least 1, got 0",
+    ),
+    (
+        row_sum(8, 6),
+        lambda s, i, k: s.split(i, [2, 3]),
+        "split: expected the product of the factors of loop 'i' to be at least its extent 8, got 6",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.split(i, [64, 4]),
+        "split: expected the product of the factors of loop 'i' to be at least its extent n, "
+        "got 256",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: (s.annotate(i, "x", 1), s.split(i, [None, 4])),
+        "split: expected loop 'i' to have no annotations, got 'x'",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: (s.parallel(i), s.fuse(i, k)),
+        "fuse: expected loop 'i' to be serial, got parallel",
+    ),
+    (row_sum(), lambda s, i, k: s.fuse(), "fuse: expected at least one loop to fuse"),
+    (row_sum(), lambda s, i, k: s.fuse(k, i), "fuse: expected loop 'i' to be in loop 'k'"),
+    (
+        matmul_relu(),
+        lambda s, i, j, k: (s.reverse_compute_at("C", i), s.fuse(i, j)),
+        "fuse: expected loop 'j' to be alone in its parent",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.reorder(i, k, i),
+        "reorder: expected loop 'i' once in the order, got it twice",
+    ),
+    (
+        matmul_relu(),
+        lambda s, i, j, k: s.reorder(s.get_loops("C")[0], i),
+        "reorder: expected loop 'i' and loop 'i' to be one in the other",
+    ),
+    (
+        matmul_relu(),
+        lambda s, i, j, k: (s.reverse_compute_at("C", i), s.reorder(j, i)),
+        "reorder: expected loop 'i' to hold loop 'j' alone",
+    ),
+    (
+        row_sum(7, 5),
+        lambda s, i, k: s.reorder(*s.split(s.fuse(i, k), [None, 3])[::-1]),
+        "reorder: expected loop 'i_k_fused' to stay outside of loop 'i_k_fused': both drive "
+        "spatial axes of block 'Y' as well as its reduction",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.parallel(k),
+        "parallel: expected loop 'k' to drive spatial axes only to be parallel, got axis 'vk' of "
+        "block 'Y', which is reduce",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.vectorize(s.fuse(i, k)),
+        "vectorize: expected loop 'i_k_fused' to drive spatial axes only to be vectorized, got "
+        "axis 'vk' of block 'Y', which is reduce",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.unroll(s.fuse(i, k)),
+        "unroll: expected loop 'i_k_fused' to have a constant extent to be unrolled, got m * n",
+    ),
+    (
+        row_sum(8, 6),
+        lambda s, i, k: s.loop_partition(s.fuse(i, k), [8, None]),
+        "loop_partition: expected the first iteration of loop 'i_k_fused' alone to start the "
+        "reduction of block 'Y', and to be in the first part",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.bind(i, "lane"),
+        "bind: expected a thread axis (blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, "
+        "threadIdx.y, threadIdx.z), got 'lane'",
+    ),
+    (
+        row_sum(8, 6),
+        lambda s, i, k: s.loop_partition(i, [3, 4]),
+        "loop_partition: expected the factors of loop 'i' to sum to its extent 8, got 7",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.loop_partition(i, [3, None]),
+        "loop_partition: expected the factors of loop 'i' to sum to its extent n, got 3",
+    ),
+    (
+        matmul_relu(),
+        lambda s, i, j, k: s.merge(k, s.get_loops("C")[1]),
+        "merge: expected loop 'j' to be as deep as loop 'k', got 2 loops and 3",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: (s.split(i, [None, 2]), s.unroll(i)),
+        "unroll: expected a live variable, got that of loop 'i', which 'split' replaced",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.reorder_block_iter_var("Y", [0, 0]),
+        "reorder_block_iter_var: expected an order of the 2 axes of block 'Y', got [0, 0]",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.unannotate(i, "x"),
+        "unannotate: expected loop 'i' to have the annotation 'x'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "change", "message"), REFUSED, ids=lambda v: str(v)[:40])
+def test_refused(source, change, message):
+    sch = Schedule(from_source(source), debug_mask="all")
+    with pytest.raises(ScheduleError) as error:
+        change(sch, *sch.get_loops("Y"))
+    text = str(error.value)
+    assert (text.partition("error: ")[2] or text) == message
+
+
+def test_a_refused_primitive_changes_nothing():
+    for source, change, _ in REFUSED:
+        sch = Schedule(from_source(source))
+        loops = sch.get_loops("Y")
+        with pytest.raises(ScheduleError):
+            change(sch, *loops)
+        before = sch.mod.script()
+        again = Schedule(from_source(source))
+        sch.trace.apply_to_schedule(again)
+        assert again.mod.script() == before

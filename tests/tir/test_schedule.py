@@ -1,0 +1,236 @@
+"""What a schedule is: a copy of a module, variables, lookups, draws, and how it says no."""
+
+import re
+
+import pytest
+from programs import chain, matmul_relu, row_sum
+from schedule_check import check_schedule
+
+from xrelax.script import from_source
+from xrelax.tir.schedule import Schedule, ScheduleError
+from xrelax.tir.schedule.sampling import draw_factors
+
+MODULE = "@I.ir_module\nclass M:\n" + "\n".join(
+    "    " + line.replace("def main", f"def {name}")
+    for name in ("first", "second")
+    for line in chain().splitlines()
+)
+
+
+def names(sch, blocks):
+    return [sch.get(b).block_name.data for b in blocks]
+
+
+def test_the_module_is_a_copy():
+    mod = from_source(MODULE)
+    before = mod.script()
+    sch = Schedule(mod)
+    was = sch.mod
+    assert sch.mod is was
+    sch.compute_inline(sch.get_block("S", "first"))
+    assert mod.script() == before == was.script() != sch.mod.script()
+    assert sch.mod["second"].script() == mod["second"].script()
+
+
+def test_only_scheduled_functions_are_marked():
+    sch = Schedule(from_source(MODULE))
+    block = sch.get_block("S", "first")
+    assert sch.mod["first"].attrs is None or "tir.is_scheduled" not in sch.mod["first"].attrs
+    sch.compute_inline(block)
+    assert sch.mod["first"].attrs["tir.is_scheduled"]
+    assert "tir.is_scheduled" not in (sch.mod["second"].attrs or {})
+
+
+def test_which_function_blocks_are_looked_for_in():
+    sch = Schedule(from_source(MODULE))
+    with pytest.raises(ScheduleError, match="func_name to be one of first, second, got none"):
+        sch.get_block("S")
+    with pytest.raises(
+        ScheduleError, match=re.escape("PrimFunc of the module (first, second), got 'third'")
+    ):
+        sch.get_block("S", "third")
+    sch.work_on("second")
+    sch.vectorize(sch.get_loops("S")[1])
+    assert "vectorized" in sch.mod["second"].script()
+    with pytest.raises(ScheduleError, match="a module of one PrimFunc, got first, second"):
+        sch.func
+
+
+def test_lookups():
+    sch = Schedule(from_source(matmul_relu()))
+    y, c = sch.get_block("Y"), sch.get_block("C")
+    assert names(sch, sch.get_consumers(y)) == ["C"] == names(sch, sch.get_output_blocks("root"))
+    assert names(sch, sch.get_producers(c)) == ["Y"]
+    assert sch.get_producers(y) == [] == sch.get_consumers(c)
+    assert names(sch, sch.get_child_blocks(sch.get_block("root"))) == ["Y", "C"]
+    assert names(sch, sch.get_child_blocks(sch.get_loops(y)[0])) == ["Y"]
+
+
+def test_variables():
+    sch = Schedule(from_source(row_sum(8, 6)))
+    i, k = sch.get_loops("Y")
+    assert sch.get(sch.sample_categorical([5], [1.0])) == 5
+    sch.remove_rv(k)
+    with pytest.raises(ScheduleError, match="expected a variable of this schedule, got another"):
+        sch.unroll(k)
+    with pytest.raises(ScheduleError, match="expected a block, got loop 'i'"):
+        sch.get_loops(i)
+    with pytest.raises(TypeError, match="expected a variable, got int"):
+        sch.get(3)
+
+
+def test_variables_of_a_copy():
+    sch = Schedule(from_source(row_sum(8, 6)))
+    i, k = sch.get_loops("Y")
+    copy = sch.copy()
+    copy.parallel(i)
+    sch.unroll(k)
+    assert "parallel" in copy.mod.script() and "unroll" not in copy.mod.script()
+    assert "unroll" in sch.mod.script() and "parallel" not in sch.mod.script()
+    assert len(copy.trace.insts) == len(sch.trace.insts)
+
+
+@pytest.mark.parametrize(
+    ("level", "text"),
+    [
+        ("detail", "unroll: expected loop 'i' to have a constant extent to be unrolled, got n"),
+        ("fast", "'tir.for': expected loop 'i' to have a constant extent to be unrolled, got n"),
+        ("none", "'unroll' does not apply"),
+    ],
+)
+def test_error_levels(level, text):
+    sch = Schedule(from_source(row_sum()), error_render_level=level)
+    with pytest.raises(ScheduleError) as error:
+        sch.unroll(sch.get_loops("Y")[0])
+    assert str(error.value).partition("error: ")[2] == text or str(error.value) == text
+
+
+def test_wrong_arguments_of_the_schedule():
+    with pytest.raises(TypeError, match="expected an IRModule or PrimFunc, got int"):
+        Schedule(3)
+    with pytest.raises(ValueError, match=r"error_render_level .* got 'loud'"):
+        Schedule(from_source(row_sum()), error_render_level="loud")
+
+
+@pytest.mark.parametrize(("extent", "n"), [(1, 3), (12, 2), (64, 4), (97, 2), (360, 3), (0, 2)])
+def test_drawn_factors(extent, n):
+    sch = Schedule(from_source(row_sum(max(extent, 1), 6)), seed=1)
+    for _ in range(20):
+        factors = draw_factors(max(extent, 1), n, 16, sch.random)
+        product = 1
+        for f in factors:
+            product *= f
+        assert len(factors) == n and product == max(extent, 1) and factors[-1] <= 16
+
+
+def test_draws_follow_the_seed():
+    def drawn(seed):
+        sch = Schedule(from_source(row_sum(360, 6)), seed=seed)
+        i, _ = sch.get_loops("Y")
+        return [[sch.get(v) for v in sch.sample_perfect_tile(i, 3)] for _ in range(5)]
+
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_factors_of_a_symbol_are_left_open():
+    def schedule(sch):
+        i, _ = sch.get_loops("Y")
+        sch.split(i, sch.sample_perfect_tile(i, 3))
+
+    sch = check_schedule(row_sum(), schedule, {"n": 7, "m": 3}, native=False)
+    assert "decision=[-1, 1, 1]" in str(sch.trace)
+
+
+@pytest.mark.parametrize("decision", [-2, -1, 0, 1])
+def test_compute_locations(decision):
+    def schedule(sch):
+        block = sch.get_block("S")
+        sch.compute_at(block, sch.sample_compute_location(block, decision))
+
+    check_schedule(chain(), schedule, {"n": 7, "m": 3}, native=False)
+
+
+def test_drawn_compute_locations():
+    for seed in range(6):
+
+        def schedule(sch, seed=seed):
+            sch.seed(seed)
+            block = sch.get_block("S")
+            sch.compute_at(block, sch.sample_compute_location(block))
+
+        check_schedule(chain(4, 5), schedule, native=False)
+
+
+REFUSED = [
+    (
+        lambda s: s.sample_categorical([1, 2], [1.0]),
+        "sample_categorical: expected a probability for each candidate, got 1 for 2",
+    ),
+    (
+        lambda s: s.sample_categorical([1], [1.0], decision=1),
+        "sample_categorical: expected a decision from 0 to 0, got 1",
+    ),
+    (
+        lambda s: s.sample_perfect_tile(s.get_loops("S")[0], 2, decision=[3, 2]),
+        "sample_perfect_tile: expected 2 factors of the extent 8 of loop 'i', got [3, 2]",
+    ),
+    (
+        lambda s: s.sample_perfect_tile(s.get_loops("S")[0], 0),
+        "sample_perfect_tile: expected at least one factor, got 0",
+    ),
+    (
+        lambda s: s.sample_compute_location("S", decision=2),
+        "sample_compute_location: expected a decision from -2 to 1, got 2",
+    ),
+    (
+        lambda s: s.compute_at("S", s.get_loops("Y")[0], index=3),
+        "compute_at: expected an index from 0 to 0 for block 'S' in the loop, got 3",
+    ),
+    (
+        lambda s: s.compute_at("Y", s.get_loops("S")[0]),
+        "compute_at: expected block 'Y' to store to one scratch buffer",
+    ),
+    (
+        lambda s: s.get_block("Q"),
+        "get_block: expected one block 'Q' in function 'main' (S, Y), got none",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED)
+def test_refused(change, message):
+    sch = Schedule(from_source(chain(8, 6)))
+    with pytest.raises(ScheduleError) as error:
+        change(sch)
+    text = str(error.value)
+    assert (text.partition("error: ")[2] or text) == message
+
+
+def test_where_blocks_go_in_a_loop():
+    def schedule(sch):
+        i, _ = sch.get_loops("C")
+        sch.compute_at("Y", i, preserve_unit_loops=True, index=-2)
+        assert len(sch.get_loops("Y")) == 4
+
+    check_schedule(matmul_relu(), schedule, {"n": 3, "m": 5, "p": 2}, native=False)
+
+    def reverse(sch):
+        i, _, _ = sch.get_loops("Y")
+        sch.reverse_compute_at("C", i, preserve_unit_loops=True, index=1)
+        assert len(sch.get_loops("C")) == 3
+
+    check_schedule(matmul_relu(), reverse, {"n": 3, "m": 5, "p": 2}, native=False)
+
+
+def test_inlined():
+    check_schedule(chain(), lambda s: s.compute_inline("S"), {"n": 7, "m": 3})
+    check_schedule(chain(), lambda s: s.reverse_compute_inline("Y"), {"n": 7, "m": 3})
+
+
+def test_show(capsys):
+    sch = Schedule(from_source(row_sum()))
+    sch.get_block("Y")
+    sch.show()
+    sch.trace.show()
+    out = capsys.readouterr().out
+    assert "T.prim_func" in out and out.count("sch.get_block") == 2

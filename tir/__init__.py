@@ -1,0 +1,23 @@
+"""The `tir` namespace of the Python API: TensorIR functions and their schedules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..names import known, resolve
+
+if TYPE_CHECKING:
+    from ..ir.function import PrimFunc as PrimFunc
+    from .schedule import Schedule as Schedule
+
+__script_path__ = "tir"
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return resolve("tir.", name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *known("tir.")]

@@ -1,0 +1,154 @@
+"""The table of instructions: what a schedule can do, and one that it did.
+
+A primitive is declared once, as a method of a class in this folder, one class per family, that
+`Schedule` has among its bases::
+
+    class CachePrimitives(Primitives):
+        @primitive
+        def cache_read(
+            self, block: BlockRV | str, read_buffer_index: int, storage_scope: str
+        ) -> BlockRV:
+            '''One line on what it does; what is returned, and when ScheduleError is raised.'''
+            return self.new_block(cache_read(self.block(block), read_buffer_index, storage_scope))
+
+From the signature follow the entry of the table, how the trace prints the call, its JSON and the
+replay. The body turns variables into operations (`block`, `loop`, `number`, `sizes`), calls the
+function of `lowering/schedule`, which changes nothing where it raises, and gives variables to what
+that returns (`new_block`, `new_loops`). Parameters whose annotation names a variable's class are
+inputs; a string for a `BlockRV` is looked up by `get_block`. All others are attributes: numbers,
+strings, lists and dicts of these, `None`, integer expressions, and `Code`. What was decided or
+looked up in the body is recorded by ``self.record(name=value)``. ``@primitive(is_pure=True)``
+declares one that changes nothing in the module.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast, overload
+
+from .random_variables import RandomVariable
+
+if TYPE_CHECKING:
+    from .primitives import Primitives
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="Primitives")
+
+DECISION = "decision"
+"""The parameter that a drawn value is recorded as."""
+
+
+class Code(str):
+    """Python text that a trace has as it is, such as a lambda."""
+
+
+@dataclass(frozen=True, eq=False)
+class InstructionKind:
+    """A primitive: the method's name and signature; `is_pure` where the module stays as it is."""
+
+    method: str
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    is_pure: bool
+
+    @property
+    def name(self) -> str:
+        """The name in JSON: ``GetBlock`` for ``get_block``."""
+        return "".join(word.capitalize() for word in self.method.split("_"))
+
+    def is_input(self, parameter: str) -> bool:
+        """Whether a parameter takes variables."""
+        return "RV" in str(self.signature.parameters[parameter].annotation)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters, without the schedule."""
+        return list(self.signature.parameters)[1:]
+
+    @property
+    def variadic(self) -> str | None:
+        """The parameter that takes any number of arguments, if there is one."""
+        kinds = self.signature.parameters.items()
+        return next((n for n, p in kinds if p.kind is p.VAR_POSITIONAL), None)
+
+    def split_arguments(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Arguments by parameter, as positional and keyword arguments of a call."""
+        positional = list(arguments.get(self.variadic, ())) if self.variadic else []
+        return positional, {k: v for k, v in arguments.items() if k != self.variadic}
+
+
+INSTRUCTIONS: dict[str, InstructionKind] = {}
+"""Every kind of instruction by its name in JSON."""
+
+
+@dataclass(eq=False)
+class Instruction:
+    """A call of a primitive: its arguments by parameter, and the variables that it gave."""
+
+    kind: InstructionKind
+    arguments: dict[str, Any]
+    outputs: list[RandomVariable]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The arguments that are variables, or may be."""
+        return [v for k, v in self.arguments.items() if self.kind.is_input(k)]
+
+    @property
+    def attrs(self) -> list[Any]:
+        """The other arguments, without the decision."""
+        return [v for k, v in self.arguments.items() if not self.kind.is_input(k) and k != DECISION]
+
+    @property
+    def decision(self) -> Any:
+        """What was drawn, `None` for instructions that draw nothing."""
+        return self.arguments.get(DECISION)
+
+    def used(self) -> Iterator[RandomVariable]:
+        """The variables among the arguments."""
+        yield from variables_in(list(self.arguments.values()))
+
+
+def variables_in(value: Any) -> Iterator[RandomVariable]:
+    """The variables in a value, lists looked into."""
+    if isinstance(value, RandomVariable):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in cast("Sequence[Any]", value):
+            yield from variables_in(item)
+    elif isinstance(value, Mapping):
+        for item in cast("Mapping[str, Any]", value).values():
+            yield from variables_in(item)
+
+
+Method = Callable[Concatenate[S, P], R]
+
+
+@overload
+def primitive(method: Method[S, P, R]) -> Method[S, P, R]: ...
+
+
+@overload
+def primitive(*, is_pure: bool) -> Callable[[Method[S, P, R]], Method[S, P, R]]: ...
+
+
+def primitive(method: Any = None, *, is_pure: bool = False) -> Any:
+    """Declare a method as an instruction: it is recorded where it is called."""
+    if method is None:
+        return partial(_declare, is_pure=is_pure)
+    return _declare(method, is_pure)
+
+
+def _declare(method: Callable[..., Any], is_pure: bool) -> Callable[..., Any]:
+    kind = InstructionKind(method.__name__, method, inspect.signature(method), is_pure)
+    INSTRUCTIONS[kind.name] = kind
+
+    @wraps(method)
+    def run(self: Primitives, *args: Any, **kwargs: Any) -> Any:
+        return self.perform(kind, args, kwargs)
+
+    return run

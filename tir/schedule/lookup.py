@@ -1,0 +1,100 @@
+"""Primitives that find blocks and loops."""
+
+from __future__ import annotations
+
+from ...dialects import tir
+from ...lowering.schedule.blocks import ScheduleError, loops_around
+from ...lowering.schedule.navigate import (
+    blocks_named,
+    child_blocks,
+    consumers_of,
+    output_blocks,
+    producers_of,
+    root_block,
+)
+from .instructions import primitive
+from .primitives import Primitives
+from .random_variables import BlockRV, LoopRV, RandomVariable
+
+
+class LookupPrimitives(Primitives):
+    """What finds blocks and loops, and changes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.func_working_on: str | None = None
+
+    def work_on(self, func_name: str) -> None:
+        """Look for blocks in this function; raises ScheduleError where there is none."""
+        self.func_working_on = self.state.function(func_name).sym_name.data
+
+    @primitive(is_pure=True)
+    def get_block(self, name: str, func_name: str | None = None) -> BlockRV:
+        """The block of a name.
+
+        It is looked for in `func_name`, otherwise in the function that is worked on, the only one,
+        or "main". ``"root"`` is the block around the function's loops. Raises ScheduleError where
+        there is no such block, or several.
+        """
+        func_name = func_name or self._default_function()
+        self.record(func_name=func_name)
+        func = self.state.function(func_name)
+        if name == "root":
+            self.state.snapshot = None
+            return self.new_block(root_block(func))
+        found = blocks_named(func, name)
+        if len(found) == 1:
+            return self.new_block(found[0])
+        known = ", ".join(dict.fromkeys(b.block_name.data for b in blocks_named(func)))
+        got = f"{len(found)} of the name" if found else "none"
+        raise ScheduleError(
+            f"expected one block '{name}' in function '{func_name}' ({known}), got {got}"
+        )
+
+    get_sblock = get_block
+
+    def _default_function(self) -> str:
+        names = [f.sym_name.data for f in self.state.functions()]
+        if self.func_working_on is not None:
+            return self.func_working_on
+        if len(names) == 1:
+            return names[0]
+        if "main" in names:
+            return "main"
+        raise ScheduleError(f"expected func_name to be one of {', '.join(names)}, got none")
+
+    @primitive(is_pure=True)
+    def get_loops(self, block: BlockRV | str) -> list[LoopRV]:
+        """The loops around a block, out to the block that holds it, outermost first."""
+        return self.new_loops(loops_around(self.block(block)))
+
+    @primitive(is_pure=True)
+    def get_child_blocks(self, block_or_loop: BlockRV | LoopRV) -> list[BlockRV]:
+        """The outermost blocks in a block or loop."""
+        return self.new_blocks(child_blocks(self.block_or_loop(block_or_loop)))
+
+    @primitive(is_pure=True)
+    def get_producers(self, block: BlockRV | str) -> list[BlockRV]:
+        """The blocks before a block, of the same scope, that store what it loads."""
+        return self.new_blocks(producers_of(self.block(block)))
+
+    @primitive(is_pure=True)
+    def get_consumers(self, block: BlockRV | str) -> list[BlockRV]:
+        """The blocks after a block, of the same scope, that load what it stores."""
+        return self.new_blocks(consumers_of(self.block(block)))
+
+    @primitive(is_pure=True)
+    def get_output_blocks(self, scope_block: BlockRV | str) -> list[BlockRV]:
+        """The innermost blocks in a block that store to a buffer from outside of it."""
+        return self.new_blocks(output_blocks(self.block(scope_block)))
+
+    def get(self, rand_var_or_sref: object) -> tir.BlockOp | tir.ForOp | int | str | None:
+        """What a variable stands for: the operation of a block or loop, or a number."""
+        if not isinstance(rand_var_or_sref, RandomVariable):
+            raise TypeError(f"expected a variable, got {type(rand_var_or_sref).__name__}")
+        return self.state.resolve(rand_var_or_sref)
+
+    def remove_rv(self, rand_var: RandomVariable) -> None:
+        """Forget a variable."""
+        self.state.resolve(rand_var)
+        del self.state.values[rand_var]

@@ -1,0 +1,116 @@
+"""Primitives on loops: split, fuse, reorder, merge, partition, kinds, and unit loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects.int_expr import IntExpr
+from ...lowering.schedule import loops as on_loops
+from ...lowering.schedule.blocks import ScheduleError
+from ...lowering.schedule.merge_loops import merge_loops
+from .instructions import primitive
+from .primitives import Primitives
+from .random_variables import BlockRV, ExprRV, LoopRV
+
+
+class LoopPrimitives(Primitives):
+    """What rearranges loops."""
+
+    @primitive
+    def split(
+        self,
+        loop: LoopRV,
+        factors: Sequence[int | str | ExprRV | IntExpr | None],
+        preserve_unit_iters: bool = True,
+        disable_predication: bool = False,
+    ) -> list[LoopRV]:
+        """Replace a loop by nested loops of `factors` iterations; returns them, outermost first.
+
+        One factor may be `None`: the smallest that covers the loop. Where the factors do not divide
+        the loop, blocks inside get a predicate, unless `disable_predication` says that they do.
+        Raises ScheduleError for a loop with annotations or of a kind, and for wrong factors.
+        """
+        made = on_loops.split(
+            self.loop(loop), self.sizes(factors), preserve_unit_iters, disable_predication
+        )
+        return self.new_loops(made)
+
+    @primitive
+    def loop_partition(
+        self,
+        loop: LoopRV,
+        factors: Sequence[int | str | ExprRV | IntExpr | None],
+        preserve_unit_iters: bool = True,
+    ) -> list[LoopRV]:
+        """Replace a loop by loops over parts of `factors` iterations, one after the other.
+
+        One factor may be `None`: what the others leave. Returns the loops; each has copies of the
+        blocks. Raises ScheduleError for a loop with annotations or of a kind, and where the factors
+        do not sum to the extent.
+        """
+        made = on_loops.partition(self.loop(loop), self.sizes(factors), preserve_unit_iters)
+        return self.new_loops(made)
+
+    @primitive
+    def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:
+        """Replace loops, each alone in the one before, by one over all their iterations.
+
+        Raises ScheduleError for other loops, and for those with annotations or of a kind.
+        """
+        found = [self.loop(loop) for loop in loops]
+        return self.new_loop(on_loops.fuse(found, preserve_unit_iters))
+
+    @primitive
+    def reorder(self, *ordered_loops: LoopRV) -> None:
+        """Nest loops in this order, outermost first; other loops between them stay in place.
+
+        Raises ScheduleError where the loops are not alone in each other, or blocks depend on their
+        order.
+        """
+        on_loops.reorder([self.loop(loop) for loop in ordered_loops])
+
+    @primitive
+    def merge(self, *loops: LoopRV) -> LoopRV:
+        """Run the iterations of loops of equal extents, in nests that follow each other, together.
+
+        Loops around them, out to what holds all nests, merge as well. Returns the merged loop.
+        Raises ScheduleError where extents differ, or an iteration would need a later one's results.
+        """
+        return self.new_loop(merge_loops([self.loop(loop) for loop in loops]))
+
+    @primitive
+    def parallel(self, loop: LoopRV) -> None:
+        """Run the iterations of a loop on several threads.
+
+        Raises ScheduleError where they depend on each other.
+        """
+        on_loops.set_kind(self.loop(loop), "parallel")
+
+    @primitive
+    def vectorize(self, loop: LoopRV) -> None:
+        """Run the iterations of a loop as lanes of vectors.
+
+        Raises ScheduleError where they depend on each other.
+        """
+        on_loops.set_kind(self.loop(loop), "vectorized")
+
+    @primitive
+    def unroll(self, loop: LoopRV) -> None:
+        """Write the iterations of a loop one after the other."""
+        on_loops.set_kind(self.loop(loop), "unrolled")
+
+    @primitive
+    def bind(self, loop: LoopRV, thread_axis: str) -> None:
+        """Bind a loop to a thread axis such as ``"threadIdx.x"``.
+
+        Raises ScheduleError for another name, and where iterations depend on each other.
+        """
+        if thread_axis not in on_loops.THREAD_TAGS:
+            expected = ", ".join(on_loops.THREAD_TAGS)
+            raise ScheduleError(f"expected a thread axis ({expected}), got '{thread_axis}'")
+        on_loops.set_kind(self.loop(loop), thread_axis)
+
+    @primitive
+    def add_unit_loop(self, block_or_loop: BlockRV | LoopRV) -> LoopRV:
+        """Put a loop of one iteration around a block or loop; returns it."""
+        return self.new_loop(on_loops.add_unit_loop(self.block_or_loop(block_or_loop)))

@@ -1,0 +1,169 @@
+"""What the families of primitives share: variables to operations and back, and recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DictionaryAttr
+
+from ...dialects import tir
+from ...dialects.diagnostics import verify
+from ...dialects.int_expr import IntExpr
+from ...ir.attributes import to_attribute
+from ...ir.dims import dim_of
+from ...lowering.schedule.blocks import ScheduleError
+from ...lowering.schedule.loop_checks import loop_text
+from ...lowering.schedule.register_tile import IS_SCHEDULED
+from .instructions import Instruction, InstructionKind, variables_in
+from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
+from .state import ScheduleState, Value
+from .trace import Trace
+
+Size = int | str | ExprRV | IntExpr | None
+
+
+class Primitives:
+    """A module that is scheduled, and the trace of what was done to it."""
+
+    state: ScheduleState
+    trace: Trace
+    random: Random
+    error_render_level: str
+    is_checked: bool
+
+    def __init__(self) -> None:
+        self._recorded: dict[str, Any] | None = None
+        self._names: dict[RandomVariable, str] = {}
+
+    def block(self, block: BlockRV | str) -> tir.BlockOp:
+        """The block that a variable stands for."""
+        value = self.state.resolve(cast(BlockRV, block))
+        if not isinstance(value, tir.BlockOp):
+            raise ScheduleError(f"expected a block, got {self._text(value)}")
+        return value
+
+    def loop(self, loop: LoopRV) -> tir.ForOp:
+        """The loop that a variable stands for."""
+        value = self.state.resolve(loop)
+        if not isinstance(value, tir.ForOp):
+            raise ScheduleError(f"expected a loop, got {self._text(value)}")
+        return value
+
+    def block_or_loop(self, variable: BlockRV | LoopRV) -> tir.BlockOp | tir.ForOp:
+        """The block or loop that a variable stands for."""
+        return self.block(variable) if isinstance(variable, BlockRV) else self.loop(variable)
+
+    def number(self, value: ExprRV | int) -> int | None:
+        """A number, or the one that a variable stands for."""
+        if not isinstance(value, ExprRV):
+            return value
+        found = self.state.resolve(value)
+        assert not isinstance(found, tir.BlockOp | tir.ForOp | str)
+        return found
+
+    def sizes(self, sizes: Sequence[Size]) -> list[int | IntExpr | None]:
+        """Numbers of iterations: numbers, expressions of symbols, or `None` for one left open."""
+        found = [self.number(s) if isinstance(s, ExprRV) else s for s in sizes]
+        return [s if isinstance(s, int | None) else dim_of(s) for s in found]
+
+    def new_block(self, block: tir.BlockOp) -> BlockRV:
+        """A variable for a block."""
+        return self._define(BlockRV(), block)
+
+    def new_blocks(self, blocks: Sequence[tir.BlockOp]) -> list[BlockRV]:
+        """Variables for blocks."""
+        return [self.new_block(b) for b in blocks]
+
+    def new_loop(self, loop: tir.ForOp | str) -> LoopRV:
+        """A variable for a loop, or for ``"inline"`` or ``"root"``."""
+        return self._define(LoopRV(), loop)
+
+    def new_loops(self, loops: Sequence[tir.ForOp]) -> list[LoopRV]:
+        """Variables for loops."""
+        return [self.new_loop(loop) for loop in loops]
+
+    def new_number(self, number: int | None) -> ExprRV:
+        """A variable for a number that was drawn; `None` is a factor left open."""
+        return self._define(ExprRV(), number)
+
+    def _define(self, variable: Any, value: Value) -> Any:
+        self.state.define(variable, value)
+        self._names[variable] = self._text(value)
+        return variable
+
+    def _text(self, value: Value) -> str:
+        match value:
+            case tir.BlockOp():
+                return f"block '{value.block_name.data}'"
+            case tir.ForOp():
+                return loop_text(value)
+            case str():
+                return f"the place '{value}'"
+            case _:
+                return f"the number {value}"
+
+    def take_names(self, other: Primitives) -> None:
+        """Call the variables of another schedule what that calls them."""
+        self._names = dict(other._names)
+
+    def record(self, **arguments: Any) -> None:
+        """Let the trace have these arguments of the running primitive instead of those given."""
+        if self._recorded is not None:
+            self._recorded |= arguments
+
+    def perform(self, kind: InstructionKind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Run a primitive and record it; one that another one calls is part of that."""
+        if self._recorded is not None:
+            return kind.function(self, *args, **kwargs)
+        bound = kind.signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        _, *arguments = bound.arguments.items()
+        given = {name: self._looked_up(kind, name, value) for name, value in arguments}
+        self._recorded = dict(given)
+        positional, named = kind.split_arguments(given)
+        changed = self.state.functions_of(variables_in(list(given.values())))
+        try:
+            result = kind.function(self, *positional, **named)
+            recorded = self._recorded
+        except ScheduleError as error:
+            raise self._rendered(kind, error) from None
+        finally:
+            self._recorded = None
+        if not kind.is_pure:
+            self.state.after(kind.method, self._names)
+            for function in changed:
+                mark_scheduled(function)
+            if self.is_checked:
+                verify(self.state.module)
+        self.trace.append(Instruction(kind, recorded, list(variables_in(result))))
+        return result
+
+    def _looked_up(self, kind: InstructionKind, parameter: str, value: Any) -> Any:
+        annotation = str(kind.signature.parameters[parameter].annotation)
+        if isinstance(value, str) and "BlockRV" in annotation:
+            return self.perform(_get_block(), (value,), {})
+        return value
+
+    def _rendered(self, kind: InstructionKind, error: ScheduleError) -> ScheduleError:
+        if self.error_render_level == "fast":
+            return error
+        message = f"'{kind.method}' does not apply"
+        if self.error_render_level == "detail":
+            message = f"{kind.method}: {error.message}"
+        new = ScheduleError(message)
+        new.filename, new.line, new.column = error.filename, error.line, error.column
+        return new
+
+
+def mark_scheduled(function: tir.PrimFuncOp) -> None:
+    """Keep the default schedules off a function: its loops are what was asked for."""
+    attrs = {} if function.attrs is None else dict(function.attrs.data)
+    function.properties["attrs"] = DictionaryAttr({**attrs, IS_SCHEDULED: to_attribute(True)})
+
+
+def _get_block() -> InstructionKind:
+    from .instructions import INSTRUCTIONS
+
+    return INSTRUCTIONS["GetBlock"]

@@ -1,0 +1,139 @@
+"""Primitives that draw: tile sizes, one of several numbers, a place for a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import prod
+from random import Random
+
+from ...dialects import tir
+from ...lowering.schedule.blocks import ScheduleError, loops_around
+from ...lowering.schedule.compute_at import compute_at
+from ...lowering.schedule.inline import compute_inline
+from ...lowering.schedule.loop_checks import loop_text
+from ...lowering.schedule.navigate import consumers_of
+from .instructions import primitive
+from .primitives import Primitives
+from .random_variables import BlockRV, ExprRV, LoopRV
+
+INLINE, ROOT = -2, -1
+"""Decisions of `sample_compute_location` that are no loop."""
+
+
+class SamplingPrimitives(Primitives):
+    """What draws from a search space, by the schedule's seed or as a decision says."""
+
+    @primitive(is_pure=True)
+    def sample_categorical(
+        self, candidates: Sequence[int], probs: Sequence[float], decision: int | None = None
+    ) -> ExprRV:
+        """One of `candidates`, drawn with probabilities `probs`; `decision` is its position.
+
+        Raises ScheduleError where their numbers differ, and for a wrong decision.
+        """
+        if len(candidates) != len(probs) or not candidates:
+            raise ScheduleError(
+                f"expected a probability for each candidate, got {len(probs)} for {len(candidates)}"
+            )
+        if decision is None:
+            decision = self.random.choices(range(len(candidates)), probs)[0]
+        if not 0 <= decision < len(candidates):
+            raise ScheduleError(
+                f"expected a decision from 0 to {len(candidates) - 1}, got {decision}"
+            )
+        self.record(decision=decision)
+        return self.new_number(int(candidates[decision]))
+
+    @primitive(is_pure=True)
+    def sample_perfect_tile(
+        self,
+        loop: LoopRV,
+        n: int,
+        max_innermost_factor: int = 16,
+        decision: Sequence[int] | None = None,
+    ) -> list[ExprRV]:
+        """`n` factors of a loop's extent, the last at most `max_innermost_factor`.
+
+        All such factorisations are equally likely. Of a symbolic extent the first factor is left
+        open and the others are 1. Raises ScheduleError for a decision whose product is another.
+        """
+        found = self.loop(loop)
+        extent = found.extent.data.constant
+        if n < 1:
+            raise ScheduleError(f"expected at least one factor, got {n}", found)
+        if extent is None:
+            factors = [-1, *[1] * (n - 1)]
+        elif decision is None:
+            factors = draw_factors(extent, n, max_innermost_factor, self.random)
+        else:
+            factors = [int(f) for f in decision]
+            if len(factors) != n or prod(factors) != extent:
+                raise ScheduleError(
+                    f"expected {n} factors of the extent {extent} of {loop_text(found)}, "
+                    f"got {factors}",
+                    found,
+                )
+        self.record(decision=factors)
+        return [self.new_number(None if f == -1 else f) for f in factors]
+
+    @primitive(is_pure=True)
+    def sample_compute_location(self, block: BlockRV | str, decision: int | None = None) -> LoopRV:
+        """A loop of its consumers that a block can be computed at, "inline", or "root".
+
+        `decision` is -2 for inline, -1 for where the block is, else the number of a loop around its
+        first consumer. Raises ScheduleError for a decision that is none of these.
+        """
+        producer = self.block(block)
+        consumers = consumers_of(producer)
+        loops = loops_around(consumers[0]) if consumers else []
+        if decision is None:
+            decision = self.random.choice(self._locations(producer, len(loops)))
+        if not INLINE <= decision < len(loops):
+            raise ScheduleError(
+                f"expected a decision from {INLINE} to {len(loops) - 1}, got {decision}", producer
+            )
+        self.record(decision=decision)
+        return self.new_loop({INLINE: "inline", ROOT: "root"}.get(decision) or loops[decision])
+
+    def _locations(self, producer: tir.BlockOp, count: int) -> list[int]:
+        """The decisions that apply, found out on copies of the module."""
+        found = [ROOT]
+        for decision in [INLINE, *range(count)]:
+            copies = self.state.copy_of(producer)
+            assert isinstance(copies, tir.BlockOp)
+            try:
+                if decision == INLINE:
+                    compute_inline(copies)
+                else:
+                    compute_at(copies, loops_around(consumers_of(copies)[0])[decision])
+            except ScheduleError:
+                continue
+            found.append(decision)
+        return found
+
+
+def draw_factors(extent: int, n: int, max_innermost: int, random: Random) -> list[int]:
+    """`n` factors of `extent`, the last at most `max_innermost` where n > 1; all equally likely."""
+    factors: list[int] = []
+    for left in range(n - 1, 0, -1):
+        limit = max_innermost if not factors else extent
+        choices = [d for d in _divisors(extent) if d <= limit]
+        weights = [_ways(extent // d, left) for d in choices]
+        factors.insert(0, random.choices(choices, weights)[0] if choices else 1)
+        extent //= factors[0] or 1
+    return [extent, *factors]
+
+
+@cache
+def _divisors(number: int) -> tuple[int, ...]:
+    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
+    return tuple(sorted({*small, *(number // d for d in small)}))
+
+
+@cache
+def _ways(number: int, parts: int) -> int:
+    """In how many ways a number is a product of so many factors."""
+    if parts == 1:
+        return 1
+    return sum(_ways(number // d, parts - 1) for d in _divisors(number))

@@ -1,0 +1,96 @@
+"""A schedule's module, and what its variables stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ...dialects import tir
+from ...dialects.nesting import operations_in
+from ...ir.module import IRModule
+from ...lowering.schedule.blocks import ScheduleError, ancestors, function_of
+from .random_variables import RandomVariable
+
+Value = tir.BlockOp | tir.ForOp | int | None | str
+"""What a variable stands for; a string is one of the places ``inline`` and ``root``."""
+
+
+@dataclass
+class ScheduleState:
+    """The module that a schedule changes, its own copy, and its variables."""
+
+    module: ModuleOp
+    name: str = "Module"
+    values: dict[RandomVariable, Value] = field(default_factory=lambda: {})
+    ended: dict[RandomVariable, str] = field(default_factory=lambda: {})
+    """What dead variables stood for and which primitive removed it."""
+    snapshot: IRModule | None = None
+
+    @property
+    def mod(self) -> IRModule:
+        """The module as it is now; later primitives do not change it."""
+        if self.snapshot is None:
+            self.snapshot = IRModule(self.module.clone(), self.name)
+        return self.snapshot
+
+    def functions(self) -> Iterator[tir.PrimFuncOp]:
+        """The PrimFuncs of the module."""
+        for op in self.module.body.block.ops:
+            if isinstance(op, tir.PrimFuncOp):
+                yield op
+
+    def function(self, name: str) -> tir.PrimFuncOp:
+        """The PrimFunc of a name; raises ScheduleError where there is none."""
+        for func in self.functions():
+            if func.sym_name.data == name:
+                return func
+        names = ", ".join(f.sym_name.data for f in self.functions())
+        raise ScheduleError(f"expected a PrimFunc of the module ({names}), got '{name}'")
+
+    def functions_of(self, variables: Iterable[RandomVariable]) -> list[tir.PrimFuncOp]:
+        """The functions of the blocks and loops that variables stand for."""
+        values = [self.values.get(v) for v in variables]
+        return list(dict.fromkeys(function_of(v) for v in values if isinstance(v, Operation)))
+
+    def define(self, variable: RandomVariable, value: Value) -> None:
+        """Let a variable stand for something."""
+        self.values[variable] = value
+
+    def resolve(self, variable: RandomVariable) -> Value:
+        """What a variable stands for; raises ScheduleError where that is no more, or never was."""
+        if variable in self.ended:
+            raise ScheduleError(f"expected a live variable, got that of {self.ended[variable]}")
+        if variable not in self.values:
+            kind = type(variable).__name__
+            raise ScheduleError(f"expected a variable of this schedule, got another {kind}")
+        return self.values[variable]
+
+    def after(self, primitive: str, names: dict[RandomVariable, str]) -> None:
+        """Note which variables died in a primitive; `names` are what messages call them."""
+        self.snapshot = None
+        for variable, value in list(self.values.items()):
+            if isinstance(value, Operation) and self.module not in ancestors(value):
+                self.ended[variable] = f"{names[variable]}, which '{primitive}' replaced"
+                del self.values[variable]
+
+    def copy_of(self, op: Operation) -> Operation:
+        """The operation of a new copy of the module that is the copy of `op`."""
+        return self._clone()[1][op]
+
+    def _clone(self) -> tuple[ModuleOp, dict[Operation, Operation]]:
+        module = self.module.clone()
+        pairs = zip(operations_in(self.module), operations_in(module), strict=True)
+        return module, dict(pairs)
+
+    def copy(self) -> ScheduleState:
+        """The same variables, for a copy of the module."""
+        module, copies = self._clone()
+        values: dict[RandomVariable, Value] = {}
+        for variable, value in self.values.items():
+            new = copies[value] if isinstance(value, Operation) else value
+            assert not isinstance(new, Operation) or isinstance(new, tir.BlockOp | tir.ForOp)
+            values[variable] = new
+        return ScheduleState(module, self.name, values, dict(self.ended))

@@ -1,0 +1,197 @@
+"""What was done to a module: instructions that print as Python, travel as JSON and run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .instructions import DECISION, INSTRUCTIONS, Instruction, InstructionKind, variables_in
+from .random_variables import RandomVariable
+from .trace_text import from_json, python_text, to_json
+
+if TYPE_CHECKING:
+    from .primitives import Primitives
+
+POSTPROC = "EnterPostproc"
+"""The instruction after which a trace is no part of the search space."""
+
+DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
+
+
+class Trace:
+    """Instructions in order; TVM's ``Trace``."""
+
+    def __init__(self, insts: Iterable[Instruction] = ()):
+        self.insts = list(insts)
+
+    @property
+    def decisions(self) -> dict[Instruction, Any]:
+        """What was drawn, by instruction."""
+        return {i: i.decision for i in self.insts if i.decision is not None}
+
+    def get_decision(self, inst: Instruction) -> Any:
+        """What an instruction drew, `None` where it draws nothing."""
+        return inst.decision if inst in self.insts else None
+
+    def append(self, inst: Instruction) -> None:
+        """Add an instruction at the end."""
+        self.insts.append(inst)
+
+    def pop(self) -> Instruction | None:
+        """Take the last instruction away; `None` where there is none."""
+        return self.insts.pop() if self.insts else None
+
+    def copy(self) -> Trace:
+        """The same instructions in a list of its own."""
+        return Trace(self.insts)
+
+    def with_decision(
+        self, inst: Instruction, decision: Any, remove_postproc: bool = False
+    ) -> Trace:
+        """The trace with another decision of one instruction."""
+        new = Instruction(inst.kind, {**inst.arguments, DECISION: decision}, inst.outputs)
+        return Trace(new if i is inst else i for i in self._kept(remove_postproc))
+
+    def simplified(self, remove_postproc: bool = False) -> Trace:
+        """The trace without lookups and draws whose results nothing uses."""
+        kept: list[Instruction] = []
+        used: set[RandomVariable] = set()
+        for inst in reversed(self._kept(remove_postproc)):
+            if inst.kind.is_pure and inst.kind.name != POSTPROC and not used & set(inst.outputs):
+                continue
+            kept.insert(0, inst)
+            used.update(inst.used())
+        return Trace(kept)
+
+    def _kept(self, remove_postproc: bool) -> list[Instruction]:
+        names = [i.kind.name for i in self.insts]
+        if not remove_postproc or POSTPROC not in names:
+            return self.insts
+        return self.insts[: names.index(POSTPROC)]
+
+    def apply_to_schedule(
+        self,
+        sch: Primitives,
+        remove_postproc: bool = False,
+        decision_provider: DecisionProvider | None = None,
+    ) -> None:
+        """Do the same to another schedule, which records it; draws are as they were.
+
+        `decision_provider` gives other decisions, from an instruction, its inputs, its attributes
+        and its decision. Raises ScheduleError where an instruction does not apply.
+        """
+        known: dict[RandomVariable, RandomVariable] = {}
+        for inst in self._kept(remove_postproc):
+            arguments = {k: _renamed(v, known) for k, v in inst.arguments.items()}
+            if decision_provider is not None and DECISION in arguments:
+                arguments[DECISION] = decision_provider(
+                    inst, inst.inputs, inst.attrs, inst.decision
+                )
+            positional, named = inst.kind.split_arguments(arguments)
+            outputs = variables_in(sch.perform(inst.kind, positional, named))
+            known |= dict(zip(inst.outputs, outputs, strict=True))
+
+    def as_json(self, remove_postproc: bool = False) -> list[Any]:
+        """Lists, strings and numbers: ``[[name, inputs, attrs, outputs], …]`` and the decisions.
+
+        Decisions are ``[number of the instruction, decision]``, as in TVM.
+        """
+        insts = self._kept(remove_postproc)
+        names = self._names()
+        lines = [
+            [
+                i.kind.name,
+                to_json(i.inputs, names),
+                to_json(i.attrs, names),
+                to_json(i.outputs, names),
+            ]
+            for i in insts
+        ]
+        return [lines, [[n, i.decision] for n, i in enumerate(insts) if i.decision is not None]]
+
+    @staticmethod
+    def from_json(json_obj: Sequence[Any]) -> Trace:
+        """The trace that `as_json` made a list of; raises ValueError for an unknown instruction."""
+        lines, decisions = json_obj
+        variables: dict[str, RandomVariable] = {}
+        drawn = {number: decision for number, decision in decisions}
+        trace = Trace()
+        for number, (name, inputs, attrs, outputs) in enumerate(lines):
+            kind = _kind(name)
+            values = {
+                True: iter(from_json(inputs, variables)),
+                False: iter(from_json(attrs, variables)),
+            }
+            arguments = {
+                p: drawn.get(number) if p == DECISION else next(values[kind.is_input(p)])
+                for p in kind.parameters
+            }
+            made = [new_variable(text) for text in outputs]
+            variables |= dict(zip(outputs, made, strict=True))
+            trace.append(Instruction(kind, arguments, made))
+        return trace
+
+    @staticmethod
+    def apply_json_to_schedule(json_obj: Sequence[Any], sch: Primitives) -> None:
+        """Do to a schedule what the list says that `as_json` made."""
+        Trace.from_json(json_obj).apply_to_schedule(sch)
+
+    def _names(self) -> dict[RandomVariable, str]:
+        names: dict[RandomVariable, str] = {}
+        for inst in self.insts:
+            for variable in inst.outputs:
+                names[variable] = f"{variable.prefix}{len(names)}"
+        return names
+
+    def as_python(self, remove_postproc: bool = False) -> list[str]:
+        """The instructions as Python statements, one each."""
+        names = self._names()
+        return [_statement(inst, names) for inst in self._kept(remove_postproc)]
+
+    def show(self, style: str | None = None, black_format: bool = False) -> None:
+        """Print the trace; the arguments are there for programs written for TVM."""
+        print(self)
+
+    def __str__(self) -> str:
+        lines = self.as_python() or ["pass"]
+        head = ["# from xrelax import tir", "def apply_trace(sch: tir.Schedule) -> None:"]
+        return "\n".join([*head, *(f"    {line}" for line in lines)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def new_variable(name: str) -> RandomVariable:
+    """A variable of the class that a name of a trace begins with the letter of."""
+    from .random_variables import BlockRV, ExprRV, LoopRV
+
+    classes: Mapping[str, type[RandomVariable]] = {c.prefix: c for c in (BlockRV, LoopRV, ExprRV)}
+    return classes[name[0]]()
+
+
+def _kind(name: str) -> InstructionKind:
+    if name not in INSTRUCTIONS:
+        raise ValueError(f"expected an instruction ({', '.join(INSTRUCTIONS)}), got '{name}'")
+    return INSTRUCTIONS[name]
+
+
+def _renamed(value: Any, known: Mapping[RandomVariable, RandomVariable]) -> Any:
+    if isinstance(value, RandomVariable):
+        return known.get(value, value)
+    if isinstance(value, list | tuple):
+        return [_renamed(v, known) for v in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def _statement(inst: Instruction, names: Mapping[RandomVariable, str]) -> str:
+    positional, named = inst.kind.split_arguments(inst.arguments)
+    arguments = [python_text(v, names) for v in positional]
+    for name, value in named.items():
+        if name != DECISION or value is not None:
+            arguments.append(f"{name}={python_text(value, names)}")
+    call = f"sch.{inst.kind.method}({', '.join(arguments)})"
+    outputs = ", ".join(names[o] for o in inst.outputs)
+    if not outputs:
+        return call
+    is_list = "list" in str(inst.kind.signature.return_annotation)
+    return f"{outputs}{',' if is_list and len(inst.outputs) == 1 else ''} = {call}"

@@ -1,0 +1,96 @@
+"""Arguments of instructions as text: as Python and as JSON."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from ...dialects.int_expr import IntExpr, render
+from ...dialects.int_expr.text import IR_SPELLING
+from ...ir.dims import dim_of
+from .instructions import Code
+from .random_variables import RandomVariable
+
+Names = Mapping[RandomVariable, str]
+
+_PYTHON = {**IR_SPELLING, "floordiv": "{0} // {1}", "mod": "{0} % {1}"}
+
+
+def python_text(value: Any, names: Names) -> str:
+    """An argument as Python that has the same value where `names` are defined."""
+    match value:
+        case RandomVariable():
+            return names.get(value, "_")
+        case Code():
+            return str(value)
+        case str():
+            return json.dumps(value)
+        case IntExpr():
+            return json.dumps(_expression_text(value))
+        case list() | tuple():
+            items = cast("Sequence[Any]", value)
+            return f"[{', '.join(python_text(v, names) for v in items)}]"
+        case Mapping():
+            entries = cast("Mapping[str, Any]", value).items()
+            return (
+                f"{{{', '.join(f'{json.dumps(k)}: {python_text(v, names)}' for k, v in entries)}}}"
+            )
+        case _:
+            return repr(_plain(value))
+
+
+def to_json(value: Any, names: Names) -> Any:
+    """An argument of lists, strings, numbers and dicts; strings are in double quotes of their own.
+
+    A string without these is the name of a variable.
+    """
+    match value:
+        case RandomVariable():
+            return names.get(value, "_")
+        case Code():
+            return {"code": str(value)}
+        case str():
+            return json.dumps(value)
+        case IntExpr():
+            return {"expr": _expression_text(value)}
+        case list() | tuple():
+            return [to_json(v, names) for v in cast("Sequence[Any]", value)]
+        case Mapping():
+            entries = cast("Mapping[str, Any]", value).items()
+            return {"dict": {k: to_json(v, names) for k, v in entries}}
+        case _:
+            return _plain(value)
+
+
+def from_json(value: Any, variables: Mapping[str, RandomVariable]) -> Any:
+    """What `to_json` made this of."""
+    match value:
+        case str():
+            return json.loads(value) if value.startswith('"') else variables[value]
+        case list():
+            return [from_json(v, variables) for v in cast("list[Any]", value)]
+        case {"code": code}:
+            return Code(code)
+        case {"expr": text}:
+            return dim_of(text)
+        case {"dict": entries}:
+            return {k: from_json(v, variables) for k, v in entries.items()}
+        case _:
+            return value
+
+
+def _plain(value: Any) -> Any:
+    """A number as one of Python's; `None` and booleans as they are."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if hasattr(value, "__index__"):
+        return operator.index(value)
+    if isinstance(inner := getattr(value, "expr", None), IntExpr):
+        return _expression_text(inner)
+    raise TypeError(f"expected an argument that a trace can hold, got {type(value).__name__}")
+
+
+def _expression_text(expr: IntExpr) -> str:
+    return render(expr, spelling=_PYTHON)
