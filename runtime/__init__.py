@@ -25,4 +25,6 @@ from .tensor import empty as empty
 from .tensor import from_dlpack as from_dlpack
 from .tensor import from_numpy as from_numpy
 from .tensor import tensor as tensor
+from .threads import num_threads as num_threads
+from .threads import set_num_threads as set_num_threads
 from .vm import VirtualMachine as VirtualMachine

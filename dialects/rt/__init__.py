@@ -17,6 +17,7 @@ from .memory import ArenaOp as ArenaOp
 from .memory import ConstantOp as ConstantOp
 from .memory import CopyOp as CopyOp
 from .memory import ReinterpretOp as ReinterpretOp
+from .memory import SlotOp as SlotOp
 from .memory import ViewOp as ViewOp
 from .memory import memory_of as memory_of
 
@@ -35,6 +36,7 @@ RTDialect = Dialect(
         FuncOp,
         IfOp,
         ReinterpretOp,
+        SlotOp,
         ViewOp,
     ],
     [],

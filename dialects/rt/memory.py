@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    i8,
-)
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i8, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -44,6 +42,34 @@ class AllocOp(IRDLOperation):
 
     def __init__(self, type_: BufferType):
         super().__init__(result_types=[type_])
+
+
+@irdl_op_definition
+class SlotOp(IRDLOperation):
+    """The number of the thread that runs an iteration of a parallel loop: ``%s = rt.slot 64``.
+
+    It is smaller than the count: so many threads have memory of their own. Outside of parallel
+    loops it is 0.
+    """
+
+    name = "rt.slot"
+    count = prop_def(IntegerAttr[IntegerType])
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+
+    def __init__(self, count: int):
+        super().__init__(properties={"count": IntegerAttr(count, i64)}, result_types=[IndexType()])
+
+    def verify_(self) -> None:
+        if self.count.value.data < 1:
+            raise VerifyException(f"expected at least one slot, got {self.count.value.data}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> SlotOp:
+        return SlotOp(parser.parse_integer())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.count.value.data}")
 
 
 @irdl_op_definition

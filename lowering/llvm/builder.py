@@ -51,6 +51,12 @@ class FunctionBuilder:
         """Buffers of the source that no other pointer of the function reaches."""
         self.escaping: set[SSAValue] = set()
         """Buffers of the source that code we do not know gets."""
+        self.handed_on: set[SSAValue] = set()
+        """Buffers of the source that functions outlined from this one get through memory."""
+        self.aligned: set[SSAValue] = set()
+        """Buffers of the source that start at a cache line."""
+        self.slot: SSAValue | None = None
+        """In an outlined function, the number of the thread that runs it."""
         self.captured: list[Source | None] = []
         """What arguments of an outlined function are in its parent; the context is `None`."""
         self._integers: dict[tuple[int, Attribute], SSAValue] = {}

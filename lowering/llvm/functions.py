@@ -22,6 +22,7 @@ from ...dialects.tir.types import BufferType
 from ..call_signature import Formal
 from .alignment import ALIGNMENT
 from .builder import FunctionBuilder
+from .explicit_vectors import MARKED, is_explicit
 from .module_state import Callee, ModuleState
 from .nested_calls import enter, leave
 from .symbols import native_symbol
@@ -41,9 +42,11 @@ def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]
     _add_symbols(f, func.symbol_names)
     if func.noalias is not None:
         f.noalias = set(func.params)
+    f.aligned = aligned
     f.lower_block(func.body.block)
-    attrs = [_context_attributes(), *(_buffer_attributes(f, p, aligned) for p in func.params)]
-    f.finish(attrs, properties={"no_inline": UNIT})
+    attrs = [_context_attributes(), *(_buffer_attributes(f, p) for p in func.params)]
+    properties = {"no_inline": UNIT, **(MARKED if is_explicit(func) else {})}
+    f.finish(attrs, properties=properties)
     _add_callee(f, func.sym_name.data, func.params, func.symbol_names)
 
 
@@ -69,16 +72,17 @@ def _context_attributes() -> Properties:
     return {"llvm.noalias": UNIT, "llvm.nocapture": UNIT}
 
 
-def _buffer_attributes(f: FunctionBuilder, param: SSAValue, aligned: set[SSAValue]) -> Properties:
+def _buffer_attributes(f: FunctionBuilder, param: SSAValue) -> Properties:
     """What holds for the pointer; it may be null if the buffer has no elements."""
     if not isinstance(type_ := param.type, BufferType):
         return {}
-    alignment = ALIGNMENT if param in aligned else byte_width(type_.element_type)
+    alignment = ALIGNMENT if param in f.aligned else byte_width(type_.element_type)
     attrs: Properties = {"llvm.align": integer_attr(alignment, i64)}
     if param in f.noalias:
         attrs["llvm.noalias"] = UNIT
     if param not in f.escaping:
-        attrs["llvm.nocapture"] = UNIT
+        if param not in f.handed_on:
+            attrs["llvm.nocapture"] = UNIT
         if param not in f.written:
             attrs["llvm.readonly"] = UNIT
     return attrs

@@ -1,12 +1,16 @@
-"""Bodies of parallel loops as functions of their own, which run any part of the iterations.
+"""Bodies of parallel loops as functions of their own, which threads run on parts of the range.
 
     loops.for %i in (0, n) parallel { … %X … }
 ⇒
-    i32 NAME.body0(i64 %begin, i64 %end, ptr %X)          the iterations, `noalias` as in the kernel
-    i32 NAME.parallel0(ptr %env, i64 %begin, i64 %end)    reads the captured values and calls it
-    in NAME: %env = {%X}; NAME.parallel0(%env, 0, n)
+    i32 NAME.body0(i64 %slot, i64 %begin, i64 %end, ptr %X)   the iterations; %X as in the kernel
+    i32 NAME.parallel0(ptr %ctx, ptr %env, i64 %slot, i64 %begin, i64 %end)
+                                                  reads the captured values and calls the body
+    in NAME: %env = {%X}; xrelax_parallel(%ctx, NAME.parallel0, %env, 0, n, cost, slots)
 
-A parallel loop inside of another one is an ordinary loop of its body.
+`xrelax_parallel` is the run time's (`runtime.pool_code`): it cuts the range into parts by the cost
+of an iteration, and runs them on threads that are numbered below `slots`. A body gets the words
+of a context that its failed checks report to. A parallel loop inside of another one is an ordinary
+loop of its body.
 """
 
 from __future__ import annotations
@@ -15,16 +19,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i32, i64
+from xdsl.dialects.builtin import SymbolRefAttr, i32, i64
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import SSAValue
 
-from ...dialects.loops import AllocaOp
+from ...dialects import rt
+from ...dialects.dtypes import byte_width
+from ...dialects.loops import AllocaOp, ForOp
+from ...dialects.tir.types import BufferType
+from ...runtime.pool_code import ENTRY, MAX_THREADS
+from .alignment import ALIGNMENT, is_multiple
 from .builder import FunctionBuilder
 from .layout import root_of
 from .levels import Source
 from .native_calls import call_symbol, field_address
-from .types import PTR, UNIT, Properties
+from .types import PTR, UNIT, Properties, integer_attr
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,8 @@ class Outlined:
 
     symbol: str
     env: LLVMStructType
-    captured: tuple[SSAValue, ...]
+    captured: tuple[SSAValue | None, ...]
+    """`None` is the context, which the run time passes."""
     can_fail: bool
 
 
@@ -43,50 +53,93 @@ def outline(
     """Make a function of what `fill` emits for the iterations between two positions."""
     number = f.next_outlined()
     body = FunctionBuilder(f.module, f"{f.symbol}.body{number}", f.label, parent=f)
-    begin, end = body.entry.insert_arg(i64, 0), body.entry.insert_arg(i64, 1)
+    body.slot, begin, end = (body.entry.insert_arg(i64, i) for i in range(3))
     fill(body, begin, end)
     f.can_fail |= body.can_fail
     f.written |= body.written
     f.escaping |= body.escaping
-    captured = tuple(f.context if old is None else f.value(old) for old in body.captured)
-    attrs: list[Properties] = [{}, {}, *(_attributes(f, old, body) for old in body.captured)]
+    f.handed_on |= {root_of(v) for v in body.captured if isinstance(v, SSAValue)}
+    attrs: list[Properties] = [{}, {}, {}, *(_attributes(f, v, body) for v in body.captured)]
     body.finish(attrs)
-    env = LLVMStructType.from_type_list([v.type for v in captured])
+    captured = tuple(None if old is None else f.value(old) for old in body.captured)
+    env = LLVMStructType.from_type_list([v.type for v in captured if v is not None])
     outlined = Outlined(f"{f.symbol}.parallel{number}", env, captured, body.can_fail)
     _add_wrapper(f, outlined, body.symbol)
     return outlined
 
 
+def slots_in(loop: ForOp) -> int:
+    """How many threads may run a loop: as many as have memory of their own in it."""
+    return min(
+        (o.count.value.data for o in loop.walk() if isinstance(o, rt.SlotOp)), default=MAX_THREADS
+    )
+
+
 def _attributes(f: FunctionBuilder, old: Source | None, body: FunctionBuilder) -> Properties:
-    """A captured buffer is as free of aliases as in the kernel, unless a view of it comes too."""
-    if not isinstance(old, SSAValue) or old in body.escaping:
+    """What holds for a captured buffer in the kernel: its alignment, and that nothing aliases it.
+
+    A view is as free of aliases as the buffer, where that comes in no other way.
+    """
+    if not isinstance(old, SSAValue) or not isinstance(type_ := old.type, BufferType):
         return {}
-    if not (isinstance(old.owner, AllocaOp) or old in f.noalias):
-        return {}
+    root = root_of(old)
+    attrs: Properties = {"llvm.align": integer_attr(_alignment(f, old, type_), i64)}
     others = (v for v in body.captured if isinstance(v, SSAValue) and v is not old)
-    if any(root_of(v) is old for v in others):
-        return {}
-    attrs: Properties = {"llvm.noalias": UNIT}
-    if old not in body.written:
-        attrs["llvm.readonly"] = UNIT
+    is_alone = not any(root_of(v) is root for v in others)
+    is_free = isinstance(root.owner, AllocaOp) or root in f.noalias
+    if is_alone and is_free and root not in body.escaping:
+        attrs["llvm.noalias"] = UNIT
+        if root not in body.written:
+            attrs["llvm.readonly"] = UNIT
     return attrs
+
+
+def _alignment(f: FunctionBuilder, buffer: SSAValue, type_: BufferType) -> int:
+    """Bytes of which the address is a multiple: stack memory and views of scratch are aligned."""
+    while isinstance(owner := buffer.owner, rt.ViewOp | rt.ReinterpretOp):
+        if isinstance(owner, rt.ViewOp) and not is_multiple(owner.offset.data):
+            return byte_width(type_.element_type)
+        buffer = owner.source
+    is_aligned = buffer in f.aligned or isinstance(buffer.owner, AllocaOp)
+    return ALIGNMENT if is_aligned else byte_width(type_.element_type)
+
+
+_ENV_ALIGNMENT = 8
+_IN_ENV: Properties = {"alignment": integer_attr(_ENV_ALIGNMENT, i64)}
+"""Vectors among the captured values are no more aligned than other fields."""
 
 
 def _add_wrapper(f: FunctionBuilder, outlined: Outlined, body: str) -> None:
     w = FunctionBuilder(f.module, outlined.symbol, f.label)
-    env, begin, end = (w.add_argument(t) for t in (PTR, i64, i64))
+    ctx, env, slot, begin, end = (w.add_argument(t) for t in (PTR, PTR, i64, i64, i64))
+    fields = iter(range(len(outlined.captured)))
     values = [
-        w.emit(llvm.LoadOp, (field_address(w, env, outlined.env, i),), v.type)
-        for i, v in enumerate(outlined.captured)
+        ctx
+        if v is None
+        else w.emit(
+            llvm.LoadOp, (field_address(w, env, outlined.env, next(fields)),), v.type, _IN_ENV
+        )
+        for v in outlined.captured
     ]
-    w.finish(status=call_symbol(w, body, [begin, end, *values], i32))
+    w.finish(status=call_symbol(w, body, [slot, begin, end, *values], i32))
 
 
-def call_parallel(f: FunctionBuilder, loop: Outlined, begin: SSAValue, end: SSAValue) -> None:
-    """Run all iterations of an outlined loop: here, one after the other."""
-    env = f.alloca(loop.env, 8)
-    for position, value in enumerate(loop.captured):
-        f.run(llvm.StoreOp, (value, field_address(f, env, loop.env, position)))
-    status = call_symbol(f, loop.symbol, [env, begin, end], i32)
+def call_parallel(
+    f: FunctionBuilder,
+    loop: Outlined,
+    begin: SSAValue,
+    end: SSAValue,
+    cost: SSAValue,
+    slots: int,
+) -> None:
+    """Run all iterations of an outlined loop; one takes `cost` picoseconds, about."""
+    env = f.alloca(loop.env, _ENV_ALIGNMENT)
+    values = [v for v in loop.captured if v is not None]
+    for position, value in enumerate(values):
+        f.run(llvm.StoreOp, (value, field_address(f, env, loop.env, position)), _IN_ENV)
+    body = f.emit(llvm.AddressOfOp, (), PTR, {"global_name": SymbolRefAttr(loop.symbol)})
+    args = [f.context, body, env, begin, end, cost, f.integer(slots)]
+    f.module.external(ENTRY, [a.type for a in args], i32, pure=False)
+    status = call_symbol(f, ENTRY, args, i32)
     if loop.can_fail:
         f.return_unless_zero(status)

@@ -29,17 +29,19 @@ from .interface import Tables
 from .symbols import native_symbol
 
 
-def separable_kernels(module: ModuleOp) -> list[tir.PrimFuncOp]:
+def separable_kernels(module: ModuleOp, uncalled: bool = False) -> list[tir.PrimFuncOp]:
     """The kernels of a planned module that can be compiled alone.
 
-    That leaves those that no function calls, and those that refer to tables of the module, such as
-    the messages of assertions.
+    That leaves those that no function calls, unless they are asked for, and those that refer to
+    tables of the module, such as the messages of assertions.
     """
     called = {op.callee_name for op in module.walk() if isinstance(op, rt.CallDPSOp)}
     return [
         op
         for op in module.body.block.ops
-        if isinstance(op, tir.PrimFuncOp) and op.sym_name.data in called and _stands_alone(op)
+        if isinstance(op, tir.PrimFuncOp)
+        and (uncalled or op.sym_name.data in called)
+        and _stands_alone(op)
     ]
 
 

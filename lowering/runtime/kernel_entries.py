@@ -29,6 +29,10 @@ from ..call_signature import buffer_formals, unify
 from ..verify_calls import written_params
 
 
+KERNEL_SUFFIX = ".kernel"
+"""What the name of a kernel ends in whose own name is that of its entry."""
+
+
 def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
     """The `rt.func` with the PrimFunc's name that checks its arguments and calls `kernel`.
 

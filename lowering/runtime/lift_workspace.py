@@ -32,19 +32,19 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax, rt, tir
-from ...dialects.bounds import is_non_negative
 from ...dialects.dtypes import byte_width
-from ...dialects.int_expr import ZERO, Atom, IntExpr, Sym, maximum
-from ...dialects.sym import Values, exprs_of
+from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, Sym
+from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
-from ...dialects.tir.verify_block import value_range
 from ..call_signature import Formal, buffer_formals, index_values, unify
 from ..functions import unique_name
 from ..loops.scope import name_of
 from ..loops.stack_buffers import stack_buffers
-from .memory_plan import aligned, at_least_zero
+from .memory_plan import aligned
 
 WORKSPACE = "workspace"
+SLOTS, SLOTS_BYTES, SLOTS_OF_UNKNOWN_SIZE = 64, 256 << 20, 16
+"""Slots for the threads of a parallel loop: at most, in bytes together, where that is not known."""
 
 _EARLIER_CALLS = (relax.CallTIROp, relax.CallDPSPackedOp)
 
@@ -53,70 +53,65 @@ def lift_function(func: tir.PrimFuncOp) -> list[IntExpr]:
     """Give the function a workspace parameter for each scratch buffer too large for the stack.
 
     Each has its own, so that machine code may rely on their being apart. Returns their sizes in
-    bytes over the function's symbols. A buffer inside parallel loops gets a slot for each of their
-    iterations.
+    bytes over the function's symbols. A buffer inside a parallel loop gets a slot for each thread
+    that may run it.
     """
     on_stack = stack_buffers(func)
     lifted = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp) and op not in on_stack]
     sizes: list[IntExpr] = []
     for op in lifted:
         type_ = _slots_type(op, func)
-        sizes.append(_slots_size(op, type_))
+        sizes.append(_slots_size(op))
         _replace(op, _add_parameter(func, sizes[-1]), type_)
     return sizes
 
 
-def _parallel_loops(op: tir.AllocBufferOp) -> list[tir.ForOp]:
-    found: list[tir.ForOp] = []
+def _parallel_loop(op: tir.AllocBufferOp) -> tir.ForOp | None:
+    """The outermost parallel loop around an allocation, the one that threads share."""
+    found: tir.ForOp | None = None
     parent = op.parent_op()
     while parent is not None:
         if isinstance(parent, tir.ForOp) and parent.kind.data == "parallel":
-            found.append(parent)
+            found = parent
         parent = parent.parent_op()
-    return found[::-1]
+    return found
 
 
-def _trip_count(loop: tir.ForOp, func: tir.PrimFuncOp) -> IntExpr:
-    values = value_range(loop.loop_var)
-    if values is None:
-        raise PassFailedException(
-            f"in '@{func.sym_name.data}': expected parallel loop '{name_of(loop.loop_var)}' around "
-            f"a scratch buffer to have bounds over symbols and loop variables"
-        )
-    return values.extent if is_non_negative(values.extent) else maximum(values.extent, 0)
+def _slot_count(op: tir.AllocBufferOp) -> int | None:
+    """The number of slots of a buffer; `None` for one outside of parallel loops.
+
+    It does not depend on the machine: fewer threads leave slots untouched, of which no memory comes
+    to be; of more, some take no part.
+    """
+    loop = _parallel_loop(op)
+    if loop is None:
+        return None
+    trips, size = loop.extent.data.constant, _slot_bytes(op.result.type).constant
+    count = SLOTS_OF_UNKNOWN_SIZE if size is None else min(SLOTS, SLOTS_BYTES // max(size, 1))
+    return max(count if trips is None else min(count, trips), 1)
 
 
 def _slots_type(op: tir.AllocBufferOp, func: tir.PrimFuncOp) -> BufferType:
-    """The buffer's type with a leading dim for each parallel loop around it."""
+    """The buffer's type, with a leading dim for the slots if it is in a parallel loop."""
     type_ = op.result.type
     if not type_.is_dense:
         raise PassFailedException(
             f"in '@{func.sym_name.data}': expected scratch buffer '{name_of(op.result)}' "
             f"to be dense, got {type_}"
         )
-    counts = [_trip_count(loop, func) for loop in _parallel_loops(op)]
-    if not counts:
+    count = _slot_count(op)
+    if count is None:
         return type_
     step = _slot_bytes(type_) // byte_width(type_.element_type)
-    strides: list[IntExpr] = []
-    for count in reversed(counts):
-        strides.insert(0, step)
-        step = step * count
-    return BufferType.of(
-        [*counts, *type_.dims], type_.element_type, [*strides, *type_.element_strides()]
-    )
+    return BufferType.of([count, *type_.dims], type_.element_type, [step, *type_.element_strides()])
 
 
 def _slot_bytes(type_: BufferType) -> IntExpr:
     return aligned(type_.size_in_bytes())
 
 
-def _slots_size(op: tir.AllocBufferOp, type_: BufferType) -> IntExpr:
-    own = op.result.type
-    size = _slot_bytes(own)
-    for count in type_.dims[: type_.rank - own.rank]:
-        size = size * at_least_zero(count)
-    return size
+def _slots_size(op: tir.AllocBufferOp) -> IntExpr:
+    return _slot_bytes(op.result.type) * (_slot_count(op) or 1)
 
 
 def _add_parameter(func: tir.PrimFuncOp, size: IntExpr) -> BlockArgument:
@@ -134,26 +129,17 @@ def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, type_: BufferType)
     view = rt.ViewOp(workspace, ZERO, type_)
     view.result.name_hint = op.result.name_hint
     block.insert_op_before(view, op)
-    result = view.result
-    if type_ != op.result.type:
-        slot = _slot_of_iteration(op, view.result)
+    result: SSAValue = view.result
+    if (count := _slot_count(op)) is not None:
+        number = rt.SlotOp(count)
+        starts = [IntExpr.of(Arg(0)), *([ZERO] * op.result.type.rank)]
+        slot = tir.MatchBufferOp(view.result, starts, [number.result], op.result.type)
         slot.result.name_hint = op.result.name_hint
-        block.insert_op_before(slot, op)
+        block.insert_ops_before([number, slot], op)
         result = slot.result
     op.result.replace_all_uses_with(result)
     op.detach()
     op.erase()
-
-
-def _slot_of_iteration(op: tir.AllocBufferOp, slots: SSAValue) -> tir.MatchBufferOp:
-    type_ = op.result.type
-    values = Values()
-    starts: list[IntExpr] = []
-    for loop in _parallel_loops(op):
-        known = value_range(loop.loop_var)
-        assert known is not None
-        starts.append(values.expr(loop.loop_var) - known.lower)
-    return tir.MatchBufferOp(slots, [*starts, *([ZERO] * type_.rank)], values.list, type_)
 
 
 @dataclass(frozen=True)

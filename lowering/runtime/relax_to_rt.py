@@ -59,7 +59,7 @@ from .call_constraints import impose_call_constraints
 from .convert_function import convert_function
 from .function_memory import CallFacts
 from .graph_signature import extra_symbols
-from .kernel_entries import can_enter, kernel_entry
+from .kernel_entries import KERNEL_SUFFIX, can_enter, kernel_entry
 
 
 def convert_relax_to_rt(module: ModuleOp) -> None:
@@ -133,7 +133,7 @@ def _running_names(functions: dict[str, Operation]) -> dict[str, str]:
         if isinstance(func, tir.PrimFuncOp):
             # A kernel whose indices only a graph can give has no entry, if a graph does call it.
             enters = name not in planned and (can_enter(func) or name not in kernels)
-            suffix = ".kernel" if enters else None
+            suffix = KERNEL_SUFFIX if enters else None
         elif isinstance(func, relax.FuncOp) and name in called:
             suffix = ".body"
         names[name] = (

@@ -65,8 +65,8 @@ def test_results(kind: str):
     check_pipeline(parse(kind), [(n, load_pass(n)()) for n in PASSES], functions=["main"])
 
 
-@pytest.mark.parametrize("kind, slots", [("", 1), ("parallel", 6)])
-def test_each_parallel_iteration_has_its_own_slot(kind: str, slots: int):
+@pytest.mark.parametrize("kind, slots", [("", 1), ("parallel", 16)])
+def test_each_thread_has_its_own_slot(kind: str, slots: int):
     _, kernel = parse(kind).body.block.ops
     dims = {"a": 6, "b": 9}
     sizes = [size.evaluate(lambda symbol: dims[symbol.name]) for size in lift_function(kernel)]

@@ -1,22 +1,23 @@
 // RUN: xrelax-opt %s -p lift-workspace --split-input-file | filecheck %s
 
 // Scratch of symbolic size becomes a parameter, whose size the call computes from its shapes. A buffer in a parallel
-// loop has a slot for each iteration, rounded up to whole cache lines. Small buffers stay.
+// loop has a slot for each thread, rounded up to whole cache lines. Small buffers stay.
 
 // CHECK-LABEL: rt.func @main
 // CHECK:           %workspace = rt.alloc : !tir.buffer<[64], i8>
-// CHECK-NEXT:      %workspace_1 = rt.alloc : !tir.buffer<[((a * 4 + 63) floordiv 64) * 448], i8>
+// CHECK-NEXT:      %workspace_1 = rt.alloc : !tir.buffer<[((a * 4 + 63) floordiv 64) * 1024], i8>
 // CHECK-NEXT:      rt.call_dps @kernel(%x, %w) outs(%z, %workspace, %workspace_1)
 // CHECK-LABEL: tir.prim_func @kernel
 // CHECK-SAME:    %workspace: !tir.buffer<[((n * 4 + 63) floordiv 64) * 64], i8>
-// CHECK-SAME:    %workspace_1: !tir.buffer<[n * ((m * 4 + 63) floordiv 64) * 64], i8>
+// CHECK-SAME:    %workspace_1: !tir.buffer<[((m * 4 + 63) floordiv 64) * 1024], i8>
 // CHECK-NEXT:    %T = rt.view %workspace[0]
 // CHECK-SAME:      to !tir.buffer<[1, n], f32>
 // CHECK-NEXT:    %small = tir.alloc_buffer : !tir.buffer<[4], f32>
 // CHECK:           tir.block
 // CHECK-NEXT:        %row = rt.view %workspace_1[0]
-// CHECK-SAME:          to !tir.buffer<[n, m], f32, strides = [((m * 4 + 63) floordiv 64) * 16, 1]>
-// CHECK-NEXT:        %row_1 = tir.match_buffer %row[%j, 0]
+// CHECK-SAME:          to !tir.buffer<[16, m], f32, strides = [((m * 4 + 63) floordiv 64) * 16, 1]>
+// CHECK-NEXT:        %[[SLOT:.*]] = rt.slot 16
+// CHECK-NEXT:        %row_1 = tir.match_buffer %row[%[[SLOT]], 0]
 // CHECK:             tir.store %x, %row_1[1]
 rt.func @main(%x: !tir.buffer<[1, a], f32>, %w: !tir.buffer<[7, a], f32>, %z: !tir.buffer<[1, 7], f32>) results 1 {
   rt.dataflow {
@@ -75,4 +76,27 @@ rt.func @main(%x: !tir.buffer<[a], f32>) written [0] {
 }
 tir.prim_func @kernel(%X: !tir.buffer<[n], f32>) {
   %A = tir.alloc_buffer : !tir.buffer<[16], f32>
+}
+
+// -----
+
+// Of a large buffer there are as many as have room, of a loop with few iterations no more than it has. The bounds of
+// the loop may depend on data. Nested parallel loops share the slots of the outermost one.
+
+// CHECK-LABEL: tir.prim_func @slots
+// CHECK-SAME:    %workspace: !tir.buffer<[1048576], i8>
+// CHECK-SAME:    %workspace_1: !tir.buffer<[268435456], i8>
+// CHECK:         rt.slot 4
+// CHECK:         rt.slot 8
+tir.prim_func @slots(%I: !tir.buffer<[n], i64>) {
+  tir.for %j in (0, 4) parallel {
+    tir.for %k in (0, 5) parallel {
+      %T = tir.alloc_buffer : !tir.buffer<[65536], f32>
+    }
+  }
+  %count = tir.load %I[0] : !tir.buffer<[n], i64>
+  %extent = arith.index_cast %count : i64 to index
+  tir.for %j in (0, %extent) parallel {
+    %T = tir.alloc_buffer : !tir.buffer<[8388608], f32>
+  }
 }

@@ -11,17 +11,6 @@ tir.prim_func @kernel(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
 
 // -----
 
-// CHECK: in '@ragged': expected parallel loop 'j' around a scratch buffer to have bounds over symbols and loop variables
-tir.prim_func @ragged(%I: !tir.buffer<[n], i64>) {
-  %count = tir.load %I[0] : !tir.buffer<[n], i64>
-  %extent = arith.index_cast %count : i64 to index
-  tir.for %j in (0, %extent) parallel {
-    %T = tir.alloc_buffer : !tir.buffer<[n], f32>
-  }
-}
-
-// -----
-
 // CHECK: in '@gaps': expected scratch buffer 'T' to be dense, got !tir.buffer<[n], f32, strides = [2]>
 tir.prim_func @gaps(%X: !tir.buffer<[n], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[n], f32, strides = [2]>

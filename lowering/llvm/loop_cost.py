@@ -1,0 +1,107 @@
+"""How long an iteration of a loop takes, about: what decides whether threads are worth it.
+
+The estimate is an expression over symbols and values from outside of the loop, in picoseconds of
+no particular machine. It counts a vector operation as one instruction and a scalar one as a share
+of one, since LLVM vectorises most scalar loops. It may be off by several times, which moves the
+point from which a loop runs on threads, and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects import scf
+from xdsl.dialects.arith import ConstantOp, DivfOp
+from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.math import SqrtOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import loops, tir
+from ...dialects.bounds import Interval, interval_of
+from ...dialects.int_expr import ZERO, Atom, IntExpr
+from ...dialects.sym import Values
+from ..loops.scope import is_inside
+
+SCALAR, VECTOR = 30, 150
+"""An operation on numbers, and one on vectors."""
+ITERATION = 100
+FUNCTION, DIVISION = 10, 5
+"""How many plain operations a function such as `exp`, or a division, is worth."""
+FOREIGN = 100_000
+"""A call of a function that we know nothing of."""
+UNKNOWN_TRIPS = 16
+"""Iterations of a loop whose bounds depend on data."""
+
+
+def iteration_cost(loop: loops.ForOp) -> tuple[IntExpr, list[SSAValue]]:
+    """Picoseconds of one iteration, over symbols and the values that are returned with it."""
+    estimate = _Estimate(loop)
+    cost = estimate.body_of(loop)
+    return cost, estimate.values.list
+
+
+@dataclass
+class _Estimate:
+    outermost: loops.ForOp
+    values: Values = field(default_factory=Values)
+    ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
+
+    def body_of(self, loop: loops.ForOp) -> IntExpr:
+        """An iteration of a loop, whose variable gets its range first."""
+        lower, extent = (
+            self._bounds(self.values.rebase(e.data, loop.operands_))
+            for e in (loop.lower, loop.extent)
+        )
+        if lower is not None and extent is not None:
+            last = lower.upper + extent.upper - 1
+            (atom,) = self.values.expr(loop.loop_var).atoms()
+            self.ranges[atom] = Interval(lower.lower, last)
+        return self._block(loop.body.block) + ITERATION
+
+    def _bounds(self, expr: IntExpr) -> Interval | None:
+        """The range of a number over what is known outside; `None` where it depends on data."""
+        found = interval_of(expr, self.ranges)
+        if found is None or any(map(self._is_unknown, (found.lower, found.upper))):
+            return None
+        return found
+
+    def _is_unknown(self, expr: IntExpr) -> bool:
+        return any(is_inside(self.values.list[i], self.outermost) for i in expr.args())
+
+    def _block(self, block: Block) -> IntExpr:
+        total = ZERO
+        for op in block.ops:
+            total = total + self._operation(op)
+        return total
+
+    def _operation(self, op: Operation) -> IntExpr:
+        match op:
+            case loops.ForOp():
+                trips = self._bounds(self.values.rebase(op.extent.data, op.operands_))
+                body = self.body_of(op)
+                return body * (UNKNOWN_TRIPS if trips is None else trips.upper)
+            case scf.ForOp() | scf.WhileOp():
+                return self._regions(op) * UNKNOWN_TRIPS
+            case ConstantOp() | loops.YieldOp() | scf.YieldOp() | tir.ApplyOp() | loops.AllocaOp():
+                return ZERO
+            case tir.CallExternOp():
+                return IntExpr.of(FOREIGN)
+            case _ if op.regions:
+                return self._regions(op)
+            case _:
+                return IntExpr.of(_plain_cost(op))
+
+    def _regions(self, op: Operation) -> IntExpr:
+        total = IntExpr.of(SCALAR)
+        for region in op.regions:
+            for block in region.blocks:
+                total = total + self._block(block)
+        return total
+
+
+def _plain_cost(op: Operation) -> int:
+    is_vector = any(isinstance(v.type, VectorType) for v in (*op.operands, *op.results))
+    cost = VECTOR if is_vector else SCALAR
+    if isinstance(op, DivfOp | SqrtOp):
+        return cost * DIVISION
+    return cost * FUNCTION if op.name.startswith("math.") and op.name != "math.fma" else cost

@@ -1,0 +1,1 @@
+"""The default schedules: one rule a file, chosen by what blocks compute, never by names."""

@@ -1,0 +1,223 @@
+"""The last rule: the outermost loops whose iterations are independent run on threads.
+
+::
+
+    for i in (0, n)                                   for i in (0, n) parallel
+      for k in (0, m)                            ⇒      for k in (0, m)
+        block "Y" (vi: spatial = i, vk: reduce = k)       block "Y" (vi: spatial = i, …)
+
+Iterations are independent where each writes its own part of every buffer from outside of the loop,
+and reads of what the loop writes nothing but that part. Short loops are fused with those inside;
+where that is not possible, loops further inside run on threads if each time there is much to do.
+Small constant loops stay as they are. Of others the run time decides, when it knows their extents.
+A loop whose iterations are lanes is cut into strips for threads first::
+
+    for i in (0, n) vectorized          ⇒          for s in (0, (n + 4095) // 4096) parallel
+                                                     for i in (0, min(4096, …)) vectorized
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.bounds import interval_of, is_non_negative
+from ....dialects.int_expr import ZERO, Atom, Compound, IntExpr, minimum
+from ....dialects.nesting import operations_in
+from ....dialects.sym import Values
+from ....dialects.tir.regions import infer_regions, root_buffer
+from ....runtime.pool_code import SERIAL_COST
+from ..blocks import ScheduleError, statements
+from ..copy_scalars import ranges_of_values
+from ..dense import distinguishes
+from ..loops import fuse, set_kind, split
+
+ENOUGH = 16
+"""Iterations that are shared out evenly enough among the threads of most machines."""
+INNER_COST = 10 * SERIAL_COST
+"""Picoseconds in a loop inside of another one from which it is worth waking threads each time."""
+STRIP = 4096
+"""Lanes in a strip: whole vectors on every machine, and whole cache lines."""
+FUSED_COST = 10_000
+"""Picoseconds inside of fused loops from which finding their positions again costs little."""
+OPERATION, LANE = 30, 10
+"""Picoseconds of an operation, and of one in a lane of a vector."""
+
+
+def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
+    """Let threads share the independent loops of a function."""
+    noalias = func.attr("tir.noalias")
+    if isinstance(noalias, IntegerAttr) and noalias.value.data == 0:
+        return
+    for op in list(statements(func).ops):
+        if isinstance(op, tir.ForOp):
+            _visit(op, SERIAL_COST)
+
+
+def _visit(loop: tir.ForOp, least: int) -> bool:
+    """Make a loop parallel, or loops in it, where there is enough to do; whether one became so."""
+    cost = _cost(loop)
+    if not _is_free(loop) or (cost is not None and cost <= least):
+        return False
+    if not is_independent(loop):
+        return _visit_inside(loop)
+    if loop.kind.data == "vectorized":
+        trips = loop.extent.data.constant
+        return (trips is None or trips > STRIP) and _make_parallel(_strips(loop))
+    nest = _nest(loop)
+    trips = nest.extent.data.constant
+    if trips is not None and trips < ENOUGH and _visit_inside(nest):
+        return True
+    return _make_parallel(nest)
+
+
+def _visit_inside(loop: tir.ForOp) -> bool:
+    inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
+    return any([_visit(op, INNER_COST) for op in inner if _cost(op) is not None])
+
+
+def _make_parallel(loop: tir.ForOp) -> bool:
+    try:
+        set_kind(loop, "parallel")
+    except ScheduleError:  # an axis that is not spatial
+        return False
+    return True
+
+
+def _is_free(loop: tir.ForOp) -> bool:
+    """Whether nobody has decided how the loop runs, and all it does is known."""
+    if loop.kind.data not in ("serial", "vectorized") or (
+        loop.annotations is not None and loop.annotations.data
+    ):
+        return False
+    return not any(
+        isinstance(op, tir.CallExternOp)
+        or (isinstance(op, tir.ForOp) and op.kind.data in ("parallel", "thread_binding"))
+        for op in operations_in(loop)
+    )
+
+
+def _strips(loop: tir.ForOp) -> tir.ForOp:
+    """Cut a vectorized loop into strips, the last of which ends with it; returns their loop."""
+    values = Values()
+    extent = values.rebase(loop.extent.data, loop.operands_)
+    set_kind(loop, "serial")
+    strips, lanes = split(loop, [None, STRIP], disable_predication=True)
+    start = values.expr(strips.loop_var) * STRIP
+    is_whole = extent.constant is not None and extent.constant % STRIP == 0
+    size = IntExpr.of(STRIP) if is_whole else minimum(STRIP, extent - start)
+    strips.body.block.add_op(
+        tir.ForOp(ZERO, size, values.list, lanes.detach_region(lanes.body), "vectorized")
+    )
+    lanes.detach()
+    lanes.erase()
+    return strips
+
+
+def _nest(loop: tir.ForOp) -> tir.ForOp:
+    """The loop, or if it is short one that it and the loops alone in it have been fused to."""
+    chain, trips = [loop], loop.extent.data.constant
+    while trips is not None and trips < ENOUGH:
+        ops = list(chain[-1].body.block.ops)
+        inner = ops[0]
+        if len(ops) != 1 or not isinstance(inner, tir.ForOp) or not _can_join(chain, inner):
+            break
+        chain.append(inner)
+        extent = inner.extent.data.constant
+        trips = None if extent is None else trips * extent
+    return fuse(chain) if len(chain) > 1 else loop
+
+
+def _can_join(chain: list[tir.ForOp], inner: tir.ForOp) -> bool:
+    cost = _cost_inside(inner)
+    if cost is not None and cost < FUSED_COST:
+        return False
+    variables = {loop.loop_var for loop in chain}
+    is_plain = inner.kind.data == "serial" and variables.isdisjoint(inner.operands_)
+    return is_plain and _is_free(inner) and is_independent(inner)
+
+
+def _cost(op: Operation) -> int | None:
+    """Picoseconds that an operation takes, about; `None` where extents are not constant."""
+    if not isinstance(op, tir.ForOp):
+        return _cost_inside(op) if op.regions else OPERATION
+    trips, body = op.extent.data.constant, _cost_inside(op)
+    if trips is None or body is None:
+        return None
+    is_vector = op.kind.data == "vectorized"
+    return trips * body * LANE // OPERATION if is_vector else trips * body
+
+
+def _cost_inside(op: Operation) -> int | None:
+    total = 0
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                cost = _cost(inner)
+                if cost is None:
+                    return None
+                total += cost
+    return total
+
+
+def is_independent(loop: tir.ForOp) -> bool:
+    """Whether no iteration of a loop touches what another one writes, as far as can be proven."""
+    values = Values()
+    variable = values.expr(loop.loop_var).as_atom
+    assert variable is not None
+    reads, writes = infer_regions(loop.body.block, values)
+    roots = {root_buffer(r.buffer): r.buffer for r in (*reads, *writes)}
+    if any(roots[root_buffer(r.buffer)] is not r.buffer for r in (*reads, *writes)):
+        return False  # a buffer and a view of it
+    for written in writes:
+        dims = _telling_dims(written, variable)
+        if not distinguishes(list(dims.values()), variable):
+            return False
+        for read in reads:
+            if read.buffer is written.buffer and not _stays_in(read, written, dims, values):
+                return False
+    return True
+
+
+def _telling_dims(region: tir.BufferRegion, variable: Atom) -> dict[int, IntExpr]:
+    """The dims in which a region moves by whole regions, and the position that it moves by."""
+    found: dict[int, IntExpr] = {}
+    for dim, (low, extent) in enumerate(zip(region.mins, region.extents, strict=True)):
+        part = IntExpr.from_terms({m: c for m, c in low.terms if _mentions(m, variable)})
+        step = gcd(*(c for _, c in part.terms))
+        if any(len(m) > 1 for m, _ in part.terms):
+            continue  # the other factor might be 0
+        if step and _is_at_most(extent, step):
+            found[dim] = IntExpr.from_terms({m: c // step for m, c in part.terms})
+    return found
+
+
+def _mentions(monomial: tuple[Atom, ...], variable: Atom) -> bool:
+    return variable in set(IntExpr.from_terms({monomial: 1}).atoms())
+
+
+def _is_at_most(extent: IntExpr, limit: int) -> bool:
+    if is_non_negative(limit - extent):
+        return True
+    atom = extent.as_atom
+    if isinstance(atom, Compound) and atom.op == "min":
+        return _is_at_most(atom.lhs, limit) or _is_at_most(atom.rhs, limit)
+    return False
+
+
+def _stays_in(
+    read: tir.BufferRegion, written: tir.BufferRegion, dims: dict[int, IntExpr], values: Values
+) -> bool:
+    """Whether a region is inside of another one in these dims, in every iteration."""
+    ranges = ranges_of_values(values)
+    for dim in dims:
+        low, first = written.mins[dim], read.mins[dim]
+        gaps = (first - low, low + written.extents[dim] - first - read.extents[dim])
+        spans = [interval_of(gap, ranges) for gap in gaps]
+        if any(span is None or not is_non_negative(span.lower) for span in spans):
+            return False
+    return True

@@ -1,0 +1,150 @@
+"""The thread pool of parallel loops as LLVM IR: one fork-join at a time, chunks that threads claim.
+
+A loop is cut into grains, whose size follows from its cost alone: every grain runs in one call of
+the body, so that results do not depend on the number of threads. Consecutive grains form the chunks
+that threads claim, the caller among them::
+
+    ticket:   epoch (32 bits) | slots (12 bits) | chunks that nobody has claimed (20 bits)
+
+A thread claims a chunk by lowering the ticket that it has read, if nothing else has changed in it.
+It reads what the loop is only then, for the caller stays until all claimed chunks are done, and
+waits for nobody else. Threads of a slot that the ticket does not have take no part.
+
+A call inside of a chunk, or of another thread meanwhile, finds the pool busy and runs its grains by
+itself. Bodies get the words of a context that failed checks report to; where several chunks fail,
+the caller gets the report of the first one, as if the loop were serial.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import NamedTuple
+
+from .context import CHECK, CONTEXT_WORDS, SECOND
+from .pool_text import TEXT
+
+ENTRY, WORKER, POOL = "xrelax_parallel", "xrelax_worker", "xrelax_pool"
+"""Symbols: what kernels call, what a worker runs for ever, the state of the pool."""
+
+MAX_THREADS = 1024
+GRAIN_COST = 5_000_000
+"""Picoseconds of work, at least, in a grain that is not a single iteration."""
+SERIAL_COST = 10_000_000
+"""Picoseconds of work up to which a loop is not worth waking anybody."""
+LONG_COST = 200_000_000
+"""Picoseconds of work from which threads get several chunks each, to even out what they take."""
+CHUNKS_PER_THREAD = 4
+SPINS = 2000
+"""Pauses, about 30 µs, before a thread that has nothing to do goes to sleep."""
+
+REPORT_WORDS = SECOND + 1 - CHECK
+"""Words of the context in which a failed check reports."""
+
+_LINE = 64
+
+
+class Pool(ctypes.Structure):
+    """The state of the pool: what threads fight over lies in cache lines of its own."""
+
+    _fields_ = (
+        ("ticket", ctypes.c_uint64),
+        ("_after_ticket", ctypes.c_char * (_LINE - 8)),
+        ("pending", ctypes.c_uint32),  # chunks that are not done
+        ("waiting", ctypes.c_uint32),  # whether the caller sleeps until they are
+        ("_after_pending", ctypes.c_char * (_LINE - 8)),
+        ("wake", ctypes.c_uint32),  # changes when sleeping workers are to look again
+        ("sleepers", ctypes.c_uint32),
+        ("_after_wake", ctypes.c_char * (_LINE - 8)),
+        ("busy", ctypes.c_uint32),
+        ("lock", ctypes.c_uint32),  # held while a failed chunk reports
+        ("threads", ctypes.c_uint32),  # that may run a loop, its caller included
+        ("workers", ctypes.c_uint32),  # that have been started
+        ("start", ctypes.c_void_p),  # called with the number of workers that there should be
+        ("_after_start", ctypes.c_char * (_LINE - 24)),
+        ("body", ctypes.c_void_p),
+        ("env", ctypes.c_void_p),
+        ("begin", ctypes.c_int64),
+        ("end", ctypes.c_int64),
+        ("grain", ctypes.c_int64),
+        ("grains", ctypes.c_int64),
+        ("chunks", ctypes.c_int64),
+        ("float_state", ctypes.c_int64),  # the caller's rounding and treatment of denormals
+        ("failed", ctypes.c_uint64),  # the first chunk that has failed, or the largest number
+        ("status", ctypes.c_int32),
+        ("report", ctypes.c_int64 * REPORT_WORDS),
+    )
+
+
+class System(NamedTuple):
+    """What differs between machines: IR to pause, to keep the state of float units, to sleep."""
+
+    declarations: str
+    pause: str
+    get_float_state: str
+    set_float_state: str
+    sleep: str
+    rouse: str
+    has_threads: bool = True
+
+
+def _futex(number: int) -> tuple[str, str]:
+    """Linux's system call of this number: FUTEX_WAIT and FUTEX_WAKE of one process."""
+    start = f"call i64 (i64, ...) @syscall(i64 {number}, ptr %word"
+    return f"{start}, i64 128, i64 %value, ptr null)", f"{start}, i64 129, i64 %count)"
+
+
+_SYSCALL = "declare i64 @syscall(i64, ...)\n"
+_X86_64 = System(
+    f"{_SYSCALL}declare void @llvm.x86.sse2.pause()\n"
+    "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",
+    "call void @llvm.x86.sse2.pause()",
+    "call void @llvm.x86.sse.stmxcsr(ptr {float_state})",
+    "call void @llvm.x86.sse.ldmxcsr(ptr {float_state})",
+    *_futex(202),
+)
+_AARCH64 = System(
+    f"{_SYSCALL}declare void @llvm.aarch64.hint(i32)\n"
+    "declare i64 @llvm.aarch64.get.fpcr()\ndeclare void @llvm.aarch64.set.fpcr(i64)",
+    "call void @llvm.aarch64.hint(i32 1)",
+    "%fpcr = call i64 @llvm.aarch64.get.fpcr()\n  store i64 %fpcr, ptr {float_state}",
+    "%fpcr = load i64, ptr {float_state}\n  call void @llvm.aarch64.set.fpcr(i64 %fpcr)",
+    *_futex(98),
+)
+_ALONE = System("", "", "", "", "", "", has_threads=False)
+"""A machine on which we do not know how to sleep: loops run on their callers."""
+
+
+def system_of(triple: str) -> System:
+    """What threads need on a machine."""
+    machine, _, rest = triple.partition("-")
+    known = {"x86_64": _X86_64, "aarch64": _AARCH64} if "linux" in rest else {}
+    return known.get(machine, _ALONE)
+
+
+def pool_ir(system: System) -> str:
+    """The LLVM IR of the pool on a machine."""
+    fields = {
+        name: f"getelementptr inbounds (i8, ptr @{POOL}, i64 {getattr(Pool, name).offset})"
+        for name, *_ in Pool._fields_
+    }
+    names = {"entry": ENTRY, "worker_loop": WORKER, "pool": POOL, "size": ctypes.sizeof(Pool)}
+    costs = {
+        "grain_cost": GRAIN_COST,
+        "grain_rest": GRAIN_COST - 1,
+        "serial_cost": SERIAL_COST,
+        "long_cost": LONG_COST,
+        "chunks_per_thread": CHUNKS_PER_THREAD,
+        "spins": SPINS,
+        "report_offset": 8 * CHECK,
+        "report_bytes": 8 * REPORT_WORDS,
+        "context_words": CONTEXT_WORDS,
+    }
+    own = {
+        "declarations": system.declarations,
+        "pause": system.pause,
+        "sleep": system.sleep,
+        "rouse": system.rouse,
+        "get_float_state": system.get_float_state.format(**fields),
+        "set_float_state": system.set_float_state.format(**fields),
+    }
+    return TEXT.format(**fields, **names, **costs, **own)

@@ -1,0 +1,196 @@
+"""Threads for parallel loops: how many there are, and the pool that native code calls.
+
+Workers are daemon threads of Python that run native code for ever, without the GIL. They start when
+the first loop wants them, sleep when there is nothing to do, and are started anew in a child after
+``os.fork``. ``XRELAX_NUM_THREADS`` says how many threads there are, each loop's caller included; by
+default the processors that the process may use. On systems other than Linux on x86-64 or AArch64
+loops run on their callers alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Set as AbstractSet
+from functools import cache
+
+from .llvm_binding import LLVM_LOCK, binding, llvm_module
+from .native import Machine, NativeCode, provide
+from .pool_code import ENTRY, MAX_THREADS, POOL, WORKER, Pool, pool_ir, system_of
+
+VARIABLE = "XRELAX_NUM_THREADS"
+
+_Start = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+_WorkerLoop = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+
+
+def num_threads() -> int:
+    """How many threads may run a parallel loop, its caller included.
+
+    Raises ValueError where the environment says something else than a number of threads.
+    """
+    return _requested if _requested is not None else _initial_threads()
+
+
+def set_num_threads(count: int) -> None:
+    """Let as many threads run each parallel loop from now on, its caller included.
+
+    Results do not depend on it. Raises ValueError unless the count is from 1 to 1024, or for more
+    than one where there is no pool.
+    """
+    global _requested
+    if not 1 <= count <= MAX_THREADS:
+        raise ValueError(f"expected 1 to {MAX_THREADS} threads, got {count}")
+    if count > 1 and not _has_pool():
+        raise ValueError(f"expected 1 thread on {_triple()}, which has no thread pool, got {count}")
+    with _lock:
+        _requested = count
+        if _pool is not None:
+            _pool.state.threads = count
+
+
+_requested: int | None = None
+_lock = threading.RLock()
+
+
+@cache
+def _initial_threads() -> int:
+    text = os.environ.get(VARIABLE)
+    if text is None:
+        count = len(_processors())
+    elif text.strip().isdecimal() and 1 <= int(text) <= MAX_THREADS:
+        count = int(text)
+    else:
+        raise ValueError(
+            f"expected {VARIABLE} to be a number from 1 to {MAX_THREADS}, got '{text}'"
+        )
+    return count if _has_pool() else 1
+
+
+def _processors() -> list[int]:
+    """The processors that the process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+@cache
+def _triple() -> str:
+    with LLVM_LOCK:
+        return str(binding().get_process_triple())
+
+
+def _has_pool() -> bool:
+    return system_of(_triple()).has_threads
+
+
+class _PoolCode(NativeCode):
+    """The machine code of the pool, for this process."""
+
+    @property
+    def machine(self) -> Machine:
+        return Machine(_triple(), ())
+
+    def imports(self) -> list[str]:
+        return []
+
+
+def _compile(ir: str) -> bytes:
+    """An object file of the pool; not optimised, which takes 4 ms, so that none need be kept."""
+    with LLVM_LOCK, llvm_module(binding().parse_assembly, ir) as module:
+        target = binding().Target.from_triple(_triple())
+        machine = target.create_target_machine(reloc="pic", codemodel="small", opt=0)
+        module.triple, module.data_layout = _triple(), str(machine.target_data)
+        return machine.emit_object(module)
+
+
+class _ThreadPool:
+    """The pool of the process: its code, its state, and the workers that there are."""
+
+    def __init__(self) -> None:
+        self._code = _PoolCode([_compile(pool_ir(system_of(_triple())))])
+        self.entry = self._code.address(ENTRY)
+        self.state = Pool.from_address(self._code.address(POOL))
+        self._worker_loop = _WorkerLoop(self._code.address(WORKER))
+        self._start = _Start(self._hire)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin without workers, as in a child after ``os.fork``."""
+        self._taken: set[int | None] = set()
+        ctypes.memset(ctypes.addressof(self.state), 0, ctypes.sizeof(Pool))
+        self.state.threads = num_threads()
+        self.state.start = ctypes.cast(self._start, ctypes.c_void_p).value
+
+    def _hire(self, count: int) -> None:
+        """Start workers up to a number; called by native code whose loop wants them."""
+        with _lock:
+            places = _places(count, self._taken)
+            for slot in range(self.state.workers + 1, count + 1):
+                place = places.pop(0) if places else None
+                worker = threading.Thread(
+                    target=self._work, args=(slot, place), name=f"xrelax worker {slot}", daemon=True
+                )
+                try:
+                    worker.start()
+                except RuntimeError:  # no more threads, or the interpreter is about to end
+                    self.state.threads = slot
+                    raise
+                self.state.workers = slot
+                self._taken |= {place} - {None}
+
+    def _work(self, slot: int, processor: int | None) -> None:
+        if processor is not None:
+            try:
+                os.sched_setaffinity(0, {processor})
+            except OSError:
+                pass  # the processor was taken away meanwhile: the worker runs where it may
+        self._worker_loop(slot)
+
+
+def _places(count: int, taken: AbstractSet[int | None]) -> list[int]:
+    """Processors for workers, none of them the caller's; none if there are fewer than `count`.
+
+    A worker that may run anywhere is woken where its caller runs, and waits there for it.
+    """
+    own = _processor_of_caller()
+    others = [p for p in _processors() if p != own]
+    if own is None or len(others) < count:
+        return []
+    return [p for p in others if p not in taken]
+
+
+def _processor_of_caller() -> int | None:
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    try:
+        found = int(ctypes.CDLL(None).sched_getcpu())
+    except AttributeError:  # a C library without it
+        return None
+    return found if found >= 0 else None
+
+
+_pool: _ThreadPool | None = None
+
+
+def parallel_entry() -> int:
+    """The address of what native code calls for a parallel loop; makes the pool."""
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = _ThreadPool()
+        return _pool.entry
+
+
+def _after_fork() -> None:
+    """No thread but the one that has forked is left in the child, and no loop is running."""
+    global _lock
+    _lock = threading.RLock()
+    if _pool is not None:
+        _pool.reset()
+
+
+provide(ENTRY, parallel_entry)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

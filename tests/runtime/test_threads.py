@@ -1,0 +1,301 @@
+"""The thread pool, with Python functions as the bodies of loops, called as native code calls it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from xrelax.runtime import num_threads, set_num_threads
+from xrelax.runtime.context import CHECK, CONTEXT_WORDS
+from xrelax.runtime.pool_code import (
+    GRAIN_COST,
+    LONG_COST,
+    MAX_THREADS,
+    Pool,
+    pool_ir,
+    system_of,
+)
+from xrelax.runtime.threads import parallel_entry
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="loops run on their callers")
+
+Body = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 3)
+Entry = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 3, *(ctypes.c_int64,) * 4)
+
+
+@pytest.fixture(autouse=True)
+def restored_threads():
+    """Leave the number of threads as it was."""
+    before = num_threads()
+    yield
+    set_num_threads(before)
+
+
+class Loop:
+    """A loop that records its grains: slot, begin, end and the thread; some iterations fail."""
+
+    def __init__(self, failing: tuple[int, ...] = (), seconds: float = 0.0):
+        self.grains: list[tuple[int, int, int, int]] = []
+        self.failing = failing
+        self.seconds = seconds
+        self.words = (ctypes.c_int64 * CONTEXT_WORDS)()
+        self._body = Body(self._run)
+
+    def _run(self, ctx: int, env: int | None, slot: int, begin: int, end: int) -> int:
+        self.grains.append((slot, begin, end, threading.get_ident()))
+        time.sleep(self.seconds)
+        for position in self.failing:
+            if begin <= position < end:
+                report = (ctypes.c_int64 * CONTEXT_WORDS).from_address(ctx)
+                report[CHECK] = position
+                return 2
+        return 0
+
+    def __call__(self, count: int, cost: int, slots: int = MAX_THREADS, begin: int = 0) -> int:
+        body = ctypes.cast(self._body, ctypes.c_void_p)
+        ctx = ctypes.addressof(self.words)
+        return Entry(parallel_entry())(ctx, body, None, begin, begin + count, cost, slots)
+
+    @property
+    def bounds(self) -> list[tuple[int, int]]:
+        return sorted((begin, end) for _, begin, end, _ in self.grains)
+
+    @property
+    def slots(self) -> set[int]:
+        return {slot for slot, *_ in self.grains}
+
+
+@pytest.mark.parametrize("count, cost", [(1, 10**9), (7, 10**8), (1000, 10**6), (100_003, 5000)])
+def test_grains_do_not_depend_on_threads(count, cost):
+    found = []
+    for threads in (1, 2, 5):
+        set_num_threads(threads)
+        loop = Loop()
+        assert loop(count, cost, begin=3) == 0
+        found.append(loop.bounds)
+        assert len(set(loop.bounds)) == len(loop.grains)
+    assert found[0] == found[1] == found[2]
+    assert [b for b, _ in found[0]] == [3, *(e for _, e in found[0][:-1])]
+    assert found[0][-1][1] == count + 3
+
+
+def test_no_iterations():
+    loop = Loop()
+    assert loop(0, 10**9) == 0 and loop(-4, 10**9) == 0 and loop.grains == []
+
+
+def test_grains_of_many_iterations_are_whole_vectors():
+    loop = Loop()
+    loop(100_000, 1000)
+    sizes = {end - begin for begin, end in loop.bounds[:-1]}
+    assert len(sizes) == 1 and sizes.pop() % 64 == 0
+
+
+def test_little_work_stays_on_the_caller():
+    set_num_threads(4)
+    loop = Loop(seconds=0.001)
+    loop(9, 10**6)
+    assert loop.slots == {0} and {t for *_, t in loop.grains} == {threading.get_ident()}
+
+
+def test_workers_take_part_and_have_slots_of_their_own():
+    set_num_threads(3)
+    loop = Loop(seconds=0.002)
+    loop(60, 10**9)
+    threads_of = {slot: {t for s, _, _, t in loop.grains if s == slot} for slot in loop.slots}
+    assert loop.slots == {0, 1, 2}
+    assert all(len(found) == 1 for found in threads_of.values())
+
+
+def test_no_more_threads_than_slots():
+    set_num_threads(5)
+    loop = Loop(seconds=0.001)
+    loop(40, 10**9, slots=2)
+    assert loop.slots <= {0, 1}
+
+
+def test_fewer_threads_than_there_were():
+    for threads in (4, 2, 1, 3):
+        set_num_threads(threads)
+        loop = Loop(seconds=0.001)
+        loop(40, 10**9)
+        assert loop.slots <= set(range(threads)) and num_threads() == threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_iteration_that_fails_is_reported(threads):
+    set_num_threads(threads)
+    for failing in ((99,), (70, 13, 90), (0, 99)):
+        loop = Loop(failing, seconds=0.0003)
+        assert loop(100, LONG_COST) == 2
+        assert loop.words[CHECK] == min(failing)
+        assert all(begin <= min(failing) for begin, _ in loop.bounds) or threads > 1
+        assert Loop()(100, LONG_COST) == 0
+
+
+def test_a_loop_in_a_body_runs_in_its_thread():
+    set_num_threads(3)
+    inner = [Loop() for _ in range(12)]
+
+    def run(ctx: int, env: int | None, slot: int, begin: int, end: int) -> int:
+        for position in range(begin, end):
+            assert inner[position](20, GRAIN_COST * 10) == 0
+            assert {t for *_, t in inner[position].grains} == {threading.get_ident()}
+        return 0
+
+    body = Body(run)
+    entry = Entry(parallel_entry())
+    assert entry(None, ctypes.cast(body, ctypes.c_void_p), None, 0, 12, 10**9, 64) == 0
+    assert all(len(loop.grains) == 20 for loop in inner)
+
+
+def test_many_python_threads_at_once():
+    set_num_threads(3)
+    loops = [[Loop() for _ in range(20)] for _ in range(6)]
+
+    def work(own: list[Loop]) -> None:
+        for loop in own:
+            assert loop(50, 10**8) == 0
+
+    workers = [threading.Thread(target=work, args=(own,)) for own in loops]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert all(loop.bounds == [(i, i + 1) for i in range(50)] for own in loops for loop in own)
+
+
+def test_idle_threads_take_no_time():
+    set_num_threads(4)
+    Loop(seconds=0.001)(40, 10**9)
+    time.sleep(0.05)
+    before = time.process_time()
+    time.sleep(0.4)
+    assert time.process_time() - before < 0.1
+
+
+def test_workers_are_daemons():
+    set_num_threads(3)
+    Loop(seconds=0.001)(40, 10**9)
+    workers = [t for t in threading.enumerate() if t.name.startswith("xrelax worker")]
+    assert workers and all(t.daemon for t in workers)
+
+
+@pytest.mark.parametrize("count", [0, -1, MAX_THREADS + 1])
+def test_wrong_numbers_of_threads(count):
+    with pytest.raises(ValueError, match=f"^expected 1 to {MAX_THREADS} threads, got {count}$"):
+        set_num_threads(count)
+
+
+def run_python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A program in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize("text", ["", "0", "-2", "many", "1.5", "99999"])
+def test_wrong_numbers_in_the_environment(text):
+    program = "import xrelax.runtime as r\ntry: r.num_threads()\nexcept ValueError as e: print(e)"
+    found = run_python(program, XRELAX_NUM_THREADS=text)
+    assert found.stdout == (
+        f"expected XRELAX_NUM_THREADS to be a number from 1 to {MAX_THREADS}, got '{text}'\n"
+    )
+
+
+def test_the_environment_says_how_many():
+    program = "import xrelax.runtime as r; print(r.num_threads())"
+    assert run_python(program, XRELAX_NUM_THREADS=" 7 ").stdout == "7\n"
+
+
+LOOP_IN_A_PROCESS = """
+import ctypes, os, sys, threading, time
+from xrelax.runtime import set_num_threads
+from xrelax.runtime.threads import parallel_entry
+Body = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 2, *(ctypes.c_int64,) * 3)
+Entry = ctypes.CFUNCTYPE(ctypes.c_int32, *(ctypes.c_void_p,) * 3, *(ctypes.c_int64,) * 4)
+set_num_threads(3)
+def loop():
+    found = []
+    body = Body(lambda c, e, slot, b, n: found.append((slot, b)) or time.sleep(0.002) or 0)
+    pointer = ctypes.cast(body, ctypes.c_void_p)
+    assert Entry(parallel_entry())(None, pointer, None, 0, 30, 10**9, 64) == 0
+    assert sorted(b for _, b in found) == list(range(30))
+    return {slot for slot, _ in found}
+"""
+
+
+def test_a_forked_child_has_workers_of_its_own():
+    program = """
+assert loop() == {0, 1, 2}
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        assert loop() == {0, 1, 2}
+        os._exit(5)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
+assert loop() == {0, 1, 2}
+print("done")
+"""
+    found = run_python(LOOP_IN_A_PROCESS + program)
+    assert (found.stdout, found.stderr) == ("done\n", "")
+
+
+def test_a_child_forked_while_a_loop_runs():
+    program = """
+loop()
+other = threading.Thread(target=lambda: [loop() for _ in range(10)])
+other.start()
+time.sleep(0.01)
+child = os.fork()
+if child == 0:
+    assert loop() == {0, 1, 2}
+    os._exit(5)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
+other.join()
+print("done")
+"""
+    found = run_python(LOOP_IN_A_PROCESS + program)
+    assert (found.stdout, found.stderr) == ("done\n", "")
+
+
+IN_THE_BACKGROUND = """
+threading.Thread(target=lambda: [loop() for _ in range(99)], daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("end", ["loop()", IN_THE_BACKGROUND])
+def test_the_interpreter_ends_while_there_are_workers(end):
+    found = run_python(LOOP_IN_A_PROCESS + end + "\nprint('done')")
+    assert (found.returncode, found.stdout, found.stderr) == (0, "done\n", "")
+
+
+@pytest.mark.parametrize("triple", ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"])
+def test_the_code_assembles_on_machines_with_threads(triple):
+    from xrelax.runtime.llvm_binding import LLVM_LOCK, binding, llvm_module
+
+    assert system_of(triple).has_threads
+    with LLVM_LOCK, llvm_module(binding().parse_assembly, pool_ir(system_of(triple))) as module:
+        module.verify()
+
+
+def test_machines_without_threads():
+    for triple in ("arm64-apple-darwin23.0.0", "x86_64-pc-windows-msvc", "riscv64-linux-gnu"):
+        assert not system_of(triple).has_threads
+
+
+def test_what_threads_fight_over_is_apart():
+    lines = [getattr(Pool, name).offset // 64 for name in ("ticket", "pending", "wake", "busy")]
+    assert len(set(lines)) == 4
