@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from .dialects import get_context
 from .dialects.diagnostics import verify
 from .dialects.nesting import SAFE_DEPTH, depth_of, on_deep_stack
-from .pipeline import HOST, STAGE_NAMES, STAGES, Observer, make_pass, run_stage
+from .pipeline import CODE_NAMES, HOST, STAGE_NAMES, STAGES, Observer, make_pass, run_stage
 
 if TYPE_CHECKING:
     from .backend.target import Target
@@ -45,7 +46,8 @@ def lower_to(
 ) -> ModuleOp:
     """A copy of the module at a stage, for a target; raises ValueError for an unknown stage."""
     if stage not in STAGE_NAMES:
-        raise ValueError(f"expected a stage ({', '.join(STAGE_NAMES)}), got '{stage}'")
+        known = ", ".join((*STAGE_NAMES, *CODE_NAMES))
+        raise ValueError(f"expected a stage ({known}), got '{stage}'")
 
     def lower() -> ModuleOp:
         context = get_context()
@@ -74,10 +76,40 @@ def stages(mod: IRModule | BaseFunc) -> list[tuple[str, str]]:
     return _with_room(module, texts)
 
 
-def stage_text(mod: IRModule | BaseFunc, stage: str) -> str:
-    """The IR of a module or function at one stage; raises ValueError for an unknown one."""
-    module = module_of(mod)
-    return _with_room(module, lambda: str(lower_to(module, stage)))
+def stage_text(
+    mod: IRModule | BaseFunc,
+    stage: str,
+    target: str | Mapping[str, Any] | Target = HOST,
+    function: str | None = None,
+) -> str:
+    """The IR of a module or function at one stage, or what LLVM makes of it, for a target.
+
+    "llvm-opt" is LLVM's IR after optimisation and "asm" assembly, of each kernel by itself. With
+    `function` only that function. Raises ValueError for an unknown stage or function.
+    """
+    from .backend.target import Target
+
+    module, resolved = module_of(mod), Target(target)
+
+    def text() -> str:
+        if stage in CODE_NAMES:
+            from .compilation import code_text
+
+            with _without_collector():
+                return code_text(module, resolved, stage, function)
+        lowered = lower_to(module, stage, target=str(resolved))
+        return str(lowered if function is None else _function_of(lowered, function))
+
+    return _with_room(module, text)
+
+
+def _function_of(module: ModuleOp, name: str) -> Operation:
+    from .lowering.functions import functions_by_name
+
+    functions = functions_by_name(module)
+    if name not in functions:
+        raise ValueError(f"expected a function ({', '.join(functions)}), got '{name}'")
+    return functions[name]
 
 
 def build(
@@ -98,6 +130,7 @@ def build(
     if exec_mode not in ("compiled", "bytecode"):
         raise ValueError(f"expected exec_mode 'compiled' or 'bytecode', got '{exec_mode}'")
     from .backend.target import Target
+    from .profiling.profiler import Profiler
 
     module, resolved = module_of(mod), Target(target)
     if params:
@@ -106,6 +139,7 @@ def build(
 
         module = BindParams("main", params)(IRModule(module)).op
     executable = _with_room(module, lambda: _compile(module, resolved))
+    executable.profiler = Profiler(module.clone(), resolved)
     if check:
         check_module(module, executable, str(resolved))
     return executable

@@ -33,10 +33,12 @@ PASSES: dict[str, str] = {
     "fuse-ops-by-pattern": ".lowering.graph.fuse_ops_by_pattern:FuseOpsByPatternPass",
     "fuse-tir": ".lowering.graph.fuse_tir:FuseTIRPass",
     "fuse-transpose-matmul": ".lowering.graph.fuse_transpose_matmul:FuseTransposeMatmulPass",
+    "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "normalize": ".lowering.graph.normalize:NormalizePass",
+    "pack-constants": ".lowering.graph.pack_constants:PackConstantsPass",
     "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
     "promote-buffers": ".lowering.loops.promote_buffers:PromoteBuffersPass",
@@ -89,6 +91,9 @@ STAGES: tuple[Stage, ...] = (
             "fuse-tir",
             "specialize-prim-funcs",
             "deduplicate-prim-funcs",
+            "pack-constants",
+            "fold-constant",
+            "dead-code-elimination",
             "schedule-default",
         ),
     ),
@@ -101,6 +106,7 @@ STAGES: tuple[Stage, ...] = (
             "unroll-loops",
             "vectorize-loops",
             "promote-buffers",
+            "hoist-invariants",
             "cse",
             "dce",
         ),
@@ -108,6 +114,9 @@ STAGES: tuple[Stage, ...] = (
     Stage("llvm", ("convert-to-llvm",)),
 )
 STAGE_NAMES = tuple(stage.name for stage in STAGES)
+
+CODE_NAMES = ("llvm-opt", "asm")
+"""What LLVM makes of the last stage, as text: its IR after optimisation, and assembly."""
 
 HOST = "llvm"
 """The target of the CPU that the process runs on."""

@@ -82,15 +82,16 @@ class BaseFunc:
         black_format: bool = False,
         *,
         stage: str | None = None,
+        target: Any = "llvm",
         show_meta: bool = False,
     ) -> None:
-        """Print the function's TVMScript, or its IR at a stage; as `IRModule.show`."""
+        """Print the function's TVMScript, or its IR or code at a stage; as `IRModule.show`."""
         if stage is None:
             print(self.script(show_meta=show_meta))
             return
         from ..driver import stage_text
 
-        print(stage_text(self, stage))
+        print(stage_text(self, stage, target))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BaseFunc) and self.op is other.op

@@ -144,18 +144,23 @@ class IRModule:
         black_format: bool = False,
         *,
         stage: str | None = None,
+        target: Any = "llvm",
+        function: str | None = None,
         show_meta: bool = False,
     ) -> None:
         """Print the module's TVMScript, or with `stage` its IR at that stage of the pipeline.
 
-        `style` and `black_format` are there for programs written for TVM; the text has one style.
+        The stage "asm" is assembly for a `target`, and "llvm-opt" LLVM's IR that it comes from, of
+        each kernel by itself. With `function` only that function at the stage. `style` and
+        `black_format` are there for programs written for TVM; the text has one style. Raises
+        ValueError for an unknown stage or function.
         """
         if stage is None:
             print(self.script(show_meta=show_meta))
             return
         from ..driver import stage_text
 
-        print(stage_text(self, stage))
+        print(stage_text(self, stage, target, function))
 
     def with_attr(self, key: str, value: Any) -> IRModule:
         """A copy with an attribute."""

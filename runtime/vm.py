@@ -73,6 +73,18 @@ class VirtualMachine:
             raise ValueError(f"expected invoke_stateful for '{func_name}' before get_outputs")
         return self._outputs[func_name]
 
+    def profile(self, /, func_name: str, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
+        """Where the time of a call of a function goes; TVM's ``vm.profile``.
+
+        The function is compiled once more, with a clock around every kernel, and called `repeat`
+        times. The report has a `KernelProfile` for each kernel: calls, times, operations and bytes
+        per second, the share of what the machine can do, and the TensorIR it comes from.
+        ``print(report)`` is a table, ``report["matmul"]`` one kernel, ``report.plot("a.svg")`` a
+        roofline picture. Raises ValueError for an unknown function, for a count below 1, and for
+        an executable that was loaded from a file, which has no IR.
+        """
+        return self.executable.profile(func_name, *args, repeat=repeat, **kwargs)
+
     def time_evaluator(
         self,
         func_name: str,

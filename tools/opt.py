@@ -18,11 +18,12 @@ from xdsl.utils.arg_spec import parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
+from ..backend.errors import BackendError
 from ..dialects import EXTENDED
 from ..dialects.diagnostics import verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
-from ..pipeline import STAGE_NAMES, STAGES
+from ..pipeline import CODE_NAMES, HOST, STAGE_NAMES, STAGES, make_pass
 from .located_parser import parse_ir
 
 
@@ -48,8 +49,14 @@ class XRelaxOptMain(xDSLOptMain):
         add(
             "--emit",
             metavar="STAGE",
-            choices=STAGE_NAMES,
-            help=f"lower to a stage: {', '.join(STAGE_NAMES)}",
+            choices=(*STAGE_NAMES, *CODE_NAMES),
+            help=f"lower to a stage: {', '.join((*STAGE_NAMES, *CODE_NAMES))}",
+        )
+        add(
+            "--build-target",
+            metavar="TARGET",
+            default=HOST,
+            help='what --emit generates code for, such as "llvm -mcpu=haswell"',
         )
         add("--check", action="store_true", help="compare each pass with the reference evaluator")
         add(
@@ -82,11 +89,24 @@ class XRelaxOptMain(xDSLOptMain):
             return parse_ir(self.ctx, text, self.get_input_name(), self._line_offset)
 
     def _pass_names(self) -> str:
-        if self.args.emit is None:
+        if self.args.emit is None or self.args.emit in CODE_NAMES:
             return self.args.passes
         stages = STAGES[: STAGE_NAMES.index(self.args.emit) + 1]
-        names = [name for stage in stages for name in stage.passes]
+        names = [self._pass_spec(name) for stage in stages for name in stage.passes]
         return ",".join([*names, *([self.args.passes] if self.args.passes else [])])
+
+    def _pass_spec(self, name: str) -> str:
+        target = self.args.build_target
+        takes_target = target != HOST and hasattr(make_pass(name, target), "target")
+        return f'{name}{{target="{target}"}}' if takes_target else name
+
+    def output_resulting_program(self, prog: ModuleOp) -> str:
+        if self.args.emit not in CODE_NAMES:
+            return super().output_resulting_program(prog)
+        from ..backend.target import Target
+        from ..compilation import code_text
+
+        return code_text(prog, Target(self.args.build_target), self.args.emit)
 
     def setup_pipeline(self) -> None:
         spec = self._pass_names()
@@ -170,7 +190,7 @@ def run(args: Sequence[str] | None = None) -> int:
     """Run the tool; the exit status. Mistakes are one line on standard error, status 1."""
     try:
         XRelaxOptMain(args).run()
-    except (DiagnosticException, UsageError, OSError, ValueError) as error:
+    except (BackendError, DiagnosticException, UsageError, OSError, ValueError) as error:
         return _fail(str(error))
     except ArgSpecParseError as error:
         return _fail(f"cannot read the passes: {str(error).splitlines()[-1]}")

@@ -1,0 +1,287 @@
+"""What one process can reach on this machine: multiplications and additions, reads of memory.
+
+Measured by generated code, once for each number of threads: a loop of fused multiply-adds in most
+registers that the target has, and sums over memory of half the size of each cache and of far more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from threading import Barrier
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..backend.jit import Library, compile_module
+from ..backend.target import Target
+
+_SECONDS = 2e-3
+"""How long one measurement takes; the best of many counts."""
+_ATTEMPTS = 30
+_STEP_BYTES = 1024
+_HUGE = 1 << 21
+_DRAM_BYTES = 1 << 28
+
+
+class Level(NamedTuple):
+    """A level of memory: what fits there, and what can be read from it."""
+
+    name: str
+    capacity: float
+    """Bytes, infinite for DRAM."""
+    bytes_per_second: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The roofline of some threads of this machine."""
+
+    threads: int
+    flops_per_second: float
+    """Of f32, with a fused multiply-add as two."""
+    levels: tuple[Level, ...]
+
+    def __str__(self) -> str:
+        levels = ", ".join(f"{v.name} {v.bytes_per_second / 1e9:.0f}" for v in self.levels)
+        return (
+            f"{self.threads} thread{'s' * (self.threads > 1)}: {self.flops_per_second / 1e9:.0f} "
+            f"GFLOP/s of fused multiply-adds in f32; reads in GB/s: {levels}"
+        )
+
+    def level_of(self, nbytes: float) -> Level:
+        """The level of memory that so many bytes fit in, and leave room for something else."""
+        return next(level for level in self.levels if nbytes < level.capacity)
+
+    def peak(self, dtype: str) -> float:
+        """Operations per second in a type; what is narrower than f32 is computed as f32."""
+        return self.flops_per_second / (2 if dtype.endswith("64") else 1)
+
+    def seconds(
+        self, operations: float, nbytes: float, dtype: str, resident: float | None = None
+    ) -> float:
+        """The least time that work can take on so many bytes of data that is `resident`.
+
+        That is the bytes themselves, unless several calls move them.
+        """
+        level = self.level_of(nbytes if resident is None else resident)
+        return max(operations / self.peak(dtype), nbytes / level.bytes_per_second)
+
+    def bound(
+        self, operations: float, nbytes: float, dtype: str, resident: float | None = None
+    ) -> str:
+        """What limits work: "FMA", or the level of memory."""
+        level = self.level_of(nbytes if resident is None else resident)
+        is_compute = operations / self.peak(dtype) > nbytes / level.bytes_per_second
+        return "FMA" if is_compute else level.name
+
+
+@cache
+def measured_machine(threads: int = 1) -> Machine:
+    """The roofline of this process on so many threads, measured at the first call.
+
+    Raises ValueError for less than one thread.
+    """
+    return measure_machine(threads)
+
+
+def measure_machine(threads: int) -> Machine:
+    """The roofline of so many threads at the moment; takes about a second.
+
+    Raises ValueError for less than one thread.
+    """
+    if threads < 1:
+        raise ValueError(f"expected at least one thread, got {threads}")
+    target = Target("llvm")
+    library = compile_module(_code(target), target)
+    sizes = (
+        ("L1", target.caches.l1, target.caches.l1 // 2),
+        ("L2", target.caches.l2, target.caches.l2 // 2),
+        ("L3", target.caches.l3, max(2 * target.caches.l2, target.caches.l3 // 4)),
+        ("DRAM", float("inf"), max(_DRAM_BYTES, 4 * target.caches.l3) // threads),
+    )
+    return Machine(
+        threads,
+        _flops(library, target, threads),
+        tuple(Level(name, most, _bandwidth(library, size, threads)) for name, most, size in sizes),
+    )
+
+
+def _flops(library: Library, target: Target, threads: int) -> float:
+    native = _function(library, "xrelax.machine.fma", 2)
+    each = 2 * target.lanes(32) * _chains(target)
+    return _best_rate(lambda count: [lambda: native(0, count)] * threads, each * threads)
+
+
+def _bandwidth(library: Library, nbytes: int, threads: int) -> float:
+    native = _function(library, "xrelax.machine.read", 3)
+    steps = max(1, nbytes // _STEP_BYTES)
+    memory = [_huge_pages(steps * _STEP_BYTES) for _ in range(threads)]
+    addresses = [-(-array.ctypes.data // _HUGE) * _HUGE for array in memory]
+
+    def work(count: int) -> Sequence[Callable[[], object]]:
+        return [partial(native, address, steps, count) for address in addresses]
+
+    rate = _best_rate(work, steps * _STEP_BYTES * threads)
+    del memory  # it had to live until here
+    return rate
+
+
+def _huge_pages(nbytes: int) -> NDArray[np.uint8]:
+    """Memory with so many bytes on large pages, where there are any: small ones limit the reads."""
+    pages = mmap.mmap(-1, nbytes + 2 * _HUGE)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    memory = np.frombuffer(pages, np.uint8)
+    memory[:] = 0  # now it is there, and not one page of zeros
+    return memory
+
+
+def _best_rate(work: Callable[[int], Sequence[Callable[[], object]]], units: float) -> float:
+    """Units per second of what all threads do `count` times, with enough of it to be measured."""
+    count = 1
+    while (seconds := _run(work(count))) < _SECONDS:
+        count = max(2 * count, int(count * _SECONDS / max(seconds, 1e-7)))
+    return max(count * units / _run(work(count)) for _ in range(_ATTEMPTS))
+
+
+def _run(calls: Sequence[Callable[[], object]]) -> float:
+    """Seconds of the slowest of calls that run at once, without the time of other processes."""
+    if len(calls) == 1:
+        return _thread_seconds(calls[0])
+    barrier = Barrier(len(calls))
+
+    def timed(call: Callable[[], object]) -> float:
+        barrier.wait()
+        return _thread_seconds(call)
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return max(pool.map(timed, calls))
+
+
+def _thread_seconds(call: Callable[[], object]) -> float:
+    begin = time.thread_time()
+    call()
+    return time.thread_time() - begin
+
+
+def _function(library: Library, symbol: str, arity: int) -> Callable[..., float]:
+    """A function on integers that gives a float; its calls release the GIL."""
+    prototype = ctypes.CFUNCTYPE(ctypes.c_float, *([ctypes.c_int64] * arity))
+    native = prototype(library.address(symbol))
+
+    def call(*args: int) -> float:
+        assert library.objects  # code lives as long as what refers to it
+        return native(*args)
+
+    return call
+
+
+def _chains(target: Target) -> int:
+    """Independent multiply-adds in flight: more than their latency needs, and all in registers."""
+    return target.vector_registers * 5 // 8
+
+
+def _code(target: Target) -> str:
+    """The functions that are measured, for the widest vectors of the target."""
+    return "\n".join((_fma_code(target), _read_code(target)))
+
+
+def _fma_code(target: Target) -> str:
+    chains, vector = range(_chains(target)), f"<{target.lanes(32)} x float>"
+    phis = [f"%a{i} = phi {vector} [%start, %entry], [%b{i}, %loop]" for i in chains]
+    steps = [
+        f"%b{i} = call {vector} @llvm.fma({vector} %factor, {vector} %factor, {vector} %a{i})"
+        for i in chains
+    ]
+    sums = [f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in chains if i]
+    return _text(
+        f"declare {vector} @llvm.fma({vector}, {vector}, {vector})",
+        f"define float @xrelax.machine.fma(i64 %seed, i64 %count) {_attributes(target)} {{",
+        "entry:",
+        "%number = sitofp i64 %seed to float",
+        f"%one = insertelement {vector} poison, float %number, i32 0",
+        f"%factor = shufflevector {vector} %one, {vector} poison, "
+        f"<{target.lanes(32)} x i32> zeroinitializer",
+        f"%start = fadd {vector} %factor, %factor",
+        "br label %loop",
+        "loop:",
+        "%i = phi i64 [0, %entry], [%next, %loop]",
+        *phis,
+        *steps,
+        "%next = add i64 %i, 1",
+        "%more = icmp slt i64 %next, %count",
+        "br i1 %more, label %loop, label %done",
+        "done:",
+        f"%s0 = fadd {vector} %b0, %b0",
+        *sums,
+        f"%result = extractelement {vector} %s{chains[-1]}, i32 0",
+        "ret float %result",
+        "}",
+    )
+
+
+def _read_code(target: Target) -> str:
+    """Sums over memory in several accumulators, as often as asked.
+
+    The halves of the memory are read side by side: L2 gives two streams more than one.
+    """
+    parts = _STEP_BYTES * 8 // target.vector_bits
+    numbers, vector = range(parts), f"<{target.lanes(32)} x float>"
+    steps: list[str] = []
+    for i in numbers:
+        steps += [
+            f"%p{i} = getelementptr {vector}, ptr %{'low' if i % 2 else 'high'}, i64 {i // 2}",
+            f"%x{i} = load {vector}, ptr %p{i}, align 16",
+            f"%b{i} = fadd {vector} %a{i}, %x{i}",
+        ]
+    return _text(
+        "define float @xrelax.machine.read(i64 %address, i64 %steps, i64 %count) "
+        f"{_attributes(target)} {{",
+        "entry:",
+        "%first = inttoptr i64 %address to ptr",
+        f"%half = mul i64 %steps, {_STEP_BYTES // 2}",
+        "br label %again",
+        "again:",
+        "%time = phi i64 [0, %entry], [%later, %end]",
+        "%total = phi float [0.0, %entry], [%sum, %end]",
+        "br label %loop",
+        "loop:",
+        "%i = phi i64 [0, %again], [%next, %loop]",
+        *(f"%a{i} = phi {vector} [zeroinitializer, %again], [%b{i}, %loop]" for i in numbers),
+        f"%offset = mul i64 %i, {_STEP_BYTES // 2}",
+        "%low = getelementptr i8, ptr %first, i64 %offset",
+        "%high = getelementptr i8, ptr %low, i64 %half",
+        *steps,
+        "%next = add i64 %i, 1",
+        "%more = icmp slt i64 %next, %steps",
+        "br i1 %more, label %loop, label %end",
+        "end:",
+        f"%s0 = fadd {vector} %b0, %b0",
+        *(f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in numbers if i),
+        f"%lane = extractelement {vector} %s{parts - 1}, i32 0",
+        "%sum = fadd float %total, %lane",
+        # Without this, one sum would do for all of them.
+        'call void asm sideeffect "", "~{memory}"()',
+        "%later = add i64 %time, 1",
+        "%repeat = icmp slt i64 %later, %count",
+        "br i1 %repeat, label %again, label %done",
+        "done:",
+        "ret float %sum",
+        "}",
+    )
+
+
+def _attributes(target: Target) -> str:
+    width = target.vector_bits
+    return f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
+
+
+def _text(*lines: str) -> str:
+    return "\n".join(lines)

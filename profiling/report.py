@@ -1,0 +1,223 @@
+"""What a profile says: a line for each kernel, as a table and as a picture."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..ir.function import PrimFunc
+from .machine import Machine
+
+_COLUMNS = (
+    "kernel",
+    "calls",
+    "min µs",
+    "median µs",
+    "time %",
+    "GFLOP/s",
+    "GB/s",
+    "roofline %",
+    "bound",
+)
+_REST = "(rest of the call)"
+
+
+@dataclass(frozen=True)
+class KernelProfile:
+    """One kernel in the calls of a function; times and work are sums over its calls in one run."""
+
+    name: str
+    calls: int
+    """How often one run calls it."""
+    seconds: tuple[float, ...]
+    """For each run, the time of all its calls."""
+    operations: int | None
+    """Arithmetic operations, a multiply-add as two; `None` where data decides, or Python."""
+    bytes_read: int
+    bytes_written: int
+    """Bytes of its buffers, each once a call."""
+    largest_call: int
+    """Bytes of the call that moves most, which say what level of memory the data is in."""
+    dtype: str
+    """The type of the arithmetic."""
+    machine: Machine
+    """The roofline of as many threads as the kernel may use."""
+    function: PrimFunc | None
+    """The TensorIR before it is scheduled; `None` for a registered function."""
+    scheduled: PrimFunc | None
+
+    @property
+    def min(self) -> float:
+        """The time of the quickest run, in seconds."""
+        return min(self.seconds)
+
+    @property
+    def median(self) -> float:
+        """The median time of the runs, in seconds."""
+        return statistics.median(self.seconds)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def gflops(self) -> float | None:
+        """10⁹ operations per second; `None` where they are not known."""
+        return None if self.operations is None else _rate(self.operations, self.median)
+
+    @property
+    def gbytes(self) -> float:
+        """10⁹ bytes per second."""
+        return _rate(self.bytes, self.median)
+
+    @property
+    def roofline(self) -> float | None:
+        """The least time that the work can take as a part of the time it took.
+
+        `None` where nothing is known of the work.
+        """
+        if not self.bytes and not self.operations:
+            return None
+        work = self.operations or 0, self.bytes, self.dtype, self.largest_call
+        least = self.machine.seconds(*work)
+        return least / self.median if self.median else 1.0
+
+    @property
+    def bound(self) -> str:
+        """What limits the work: "FMA" or a level of memory; nothing where it is not known."""
+        if not self.bytes and not self.operations:
+            return ""
+        work = self.operations or 0, self.bytes, self.dtype, self.largest_call
+        return self.machine.bound(*work)
+
+    def show(self, stage: str | None = None, target: Any = "llvm") -> None:
+        """Print the TensorIR that the kernel comes from, or its form at a stage such as "asm".
+
+        Raises ValueError for a registered function, which has no TensorIR.
+        """
+        if self.function is None:
+            raise ValueError(
+                f"expected a kernel to show, got the registered function '{self.name}'"
+            )
+        self.function.show(stage=stage, target=target)
+
+
+@dataclass(frozen=True)
+class ProfileReport:
+    """Where the time of a function goes: `print(report)`, `report["matmul"]`, `report.plot(path)`.
+
+    Times were taken by the machine code around each call of a kernel, in calls of the whole.
+    """
+
+    function: str
+    seconds: tuple[float, ...]
+    """For each run, the time of the whole call from Python."""
+    kernels: tuple[KernelProfile, ...]
+    result: Any
+    """What the last call returned."""
+    target: str
+
+    def __getitem__(self, name: str) -> KernelProfile:
+        for kernel in self.kernels:
+            if kernel.name == name:
+                return kernel
+        known = ", ".join(k.name for k in self.kernels) or "none"
+        raise ValueError(f"expected a kernel of '{self.function}' ({known}), got '{name}'")
+
+    def __iter__(self) -> Iterator[KernelProfile]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    @property
+    def median(self) -> float:
+        """The median time of a call, in seconds."""
+        return statistics.median(self.seconds)
+
+    def share(self, kernel: KernelProfile) -> float:
+        """The kernel's part of the time of a call, the median of all runs."""
+        return statistics.median(
+            inside / whole for inside, whole in zip(kernel.seconds, self.seconds, strict=True)
+        )
+
+    def rows(self) -> list[list[str]]:
+        """The cells of the table, the slowest kernel first, and what is left of the call."""
+        slowest = sorted(self.kernels, key=lambda k: -k.median)
+        rows = [self._row(kernel) for kernel in slowest]
+        inside = [sum(run) for run in zip(*(k.seconds for k in self.kernels), strict=True)]
+        rest = [
+            s - i for s, i in zip(self.seconds, inside or [0.0] * len(self.seconds), strict=True)
+        ]
+        times = [_micro(min(rest)), _micro(statistics.median(rest))]
+        parts = [r / s for r, s in zip(rest, self.seconds, strict=True)]
+        share = f"{100 * statistics.median(parts):.1f}"
+        return [*rows, [_REST, "", *times, share, *[""] * 4]]
+
+    def _row(self, kernel: KernelProfile) -> list[str]:
+        roofline = kernel.roofline
+        return [
+            kernel.name,
+            str(kernel.calls),
+            _micro(kernel.min),
+            _micro(kernel.median),
+            f"{100 * self.share(kernel):.1f}",
+            "" if not kernel.gflops else f"{kernel.gflops:.1f}",
+            f"{kernel.gbytes:.1f}" if kernel.bytes else "",
+            "" if roofline is None else f"{100 * roofline:.0f}",
+            kernel.bound,
+        ]
+
+    def table(self) -> str:
+        """The table as text, by `tabulate` where it is installed."""
+        rows = self.rows()
+        try:
+            from tabulate import tabulate
+        except ImportError:
+            return _plain_table(_COLUMNS, rows)
+        numbers = ("left", *["right"] * (len(_COLUMNS) - 2), "left")
+        return tabulate(rows, _COLUMNS, disable_numparse=True, colalign=numbers)
+
+    def __str__(self) -> str:
+        head = f"{self.function}: {_micro(self.median)} µs, the median of {len(self.seconds)} calls"
+        machines = sorted({k.machine for k in self.kernels}, key=lambda m: m.threads)
+        return "\n".join([head, self.table(), *map(str, machines)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def plot(self, path: str | Path) -> None:
+        """Write a roofline picture with every kernel, by matplotlib, in the format of the suffix.
+
+        Raises ValueError where matplotlib is not installed.
+        """
+        from .plot import plot_roofline
+
+        plot_roofline(self, path)
+
+
+def _rate(amount: int, seconds: float) -> float:
+    return amount / seconds * 1e-9 if seconds else 0.0
+
+
+def _micro(seconds: float) -> str:
+    return f"{seconds * 1e6:.2f}"
+
+
+def _plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    cells = [list(head), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    ends = (0, len(head) - 1)
+
+    def line(row: Sequence[str]) -> str:
+        padded = [
+            c.ljust(w) if i in ends else c.rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(cells[0]), "  ".join("-" * w for w in widths), *map(line, cells[1:])])
