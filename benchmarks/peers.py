@@ -1,0 +1,279 @@
+"""The contestants: each makes of a workload a call without arguments, at its defaults.
+
+Constants are bound before anything is measured, inputs are what a user of the library has: its own
+arrays. A peer that is not installed is left out, with a line that says so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from languages import ArrayLanguage, GraphLanguage, JaxLanguage, TorchLanguage
+from machine import empty_cache
+from workloads import Workload
+
+Call = Callable[[], Any]
+
+
+@dataclass
+class Case:
+    """A workload with its values, and what several peers make of it."""
+
+    workload: Workload
+    threads: int
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.inputs = self.workload.arrays(self.workload.inputs)
+        self.constants = self.workload.arrays(self.workload.constants)
+
+    def run(self, language: Any, convert: Callable[[np.ndarray], Any]) -> Any:
+        """The program on values of a language."""
+        inputs = [convert(a) for a in self.inputs.values()]
+        constants = {name: convert(a) for name, a in self.constants.items()}
+        return self.workload.function(language, *inputs, **constants)
+
+    @cached_property
+    def expected(self) -> np.ndarray:
+        """The result by NumPy in f64."""
+        return self.run(ArrayLanguage(), lambda a: a.astype(np.float64))
+
+    def error(self, result: np.ndarray) -> float:
+        """The largest error of a result, as a part of the largest value."""
+        if result.shape != self.expected.shape:
+            return float("inf")
+        scale = np.abs(self.expected).max() or 1.0
+        error = float(np.abs(result - self.expected).max() / scale)
+        return error if np.isfinite(error) else float("inf")
+
+    @cached_property
+    def torch_module(self) -> Any:
+        """The program as a module of PyTorch, with parameters."""
+        import torch
+
+        function, names = self.workload.function, list(self.constants)
+
+        class Program(torch.nn.Module):
+            def forward(self, *inputs: Any) -> Any:
+                given = {n: getattr(self, f"p_{n}") for n in names}
+                return function(TorchLanguage(), *inputs, **given)
+
+        module = Program()
+        for name, array in self.constants.items():
+            parameter = torch.nn.Parameter(torch.from_numpy(array), requires_grad=False)
+            module.register_parameter(f"p_{name}", parameter)
+        return module.eval()
+
+    @cached_property
+    def torch_inputs(self) -> tuple[Any, ...]:
+        """The inputs as tensors of PyTorch."""
+        import torch
+
+        return tuple(torch.from_numpy(a) for a in self.inputs.values())
+
+    @cached_property
+    def onnx_path(self) -> Path:
+        """The program exported by PyTorch."""
+        import torch
+
+        path = self.folder / "program.onnx"
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                self.torch_module, self.torch_inputs, str(path), dynamo=True, verbose=False
+            )
+        return path
+
+
+@dataclass
+class Contestant:
+    """A call, how its result becomes an array, and facts about making it."""
+
+    call: Call
+    array: Callable[[Any], np.ndarray] = np.asarray
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def ours(case: Case) -> Contestant:
+    """A graph function, compiled twice: without a cache, and from it."""
+    from xrelax import relax
+
+    builder = relax.BlockBuilder()
+    shapes = case.workload.inputs.items()
+    params = [relax.Var(n, relax.TensorStructInfo(s, "float32")) for n, s in shapes]
+    constants = {name: relax.const(array) for name, array in case.constants.items()}
+    with builder.function("main", params):
+        with builder.dataflow():
+            result = case.workload.function(GraphLanguage(builder), *params, **constants)
+            result = builder.emit_output(result)
+        builder.emit_func_output(result)
+    module = builder.get()
+    seconds: list[float] = []
+    with empty_cache():
+        for _ in range(2):
+            begin = time.perf_counter()
+            executable = relax.build(module)
+            seconds.append(time.perf_counter() - begin)
+    main, arrays = executable["main"], list(case.inputs.values())
+    out = main(*arrays).numpy()
+    facts = {"cold": seconds[0], "cached": seconds[1]}
+    report = executable.profile("main", *arrays, repeat=3)
+    facts["operations"] = sum(k.operations or 0 for k in report)
+    facts["report"] = report
+    return Contestant(lambda: main(*arrays, out=out), np.asarray, facts)
+
+
+def numpy(case: Case) -> Contestant | None:
+    """NumPy, for what it has operators for."""
+    if not case.workload.is_numpy:
+        return None
+    language, inputs = ArrayLanguage(), list(case.inputs.values())
+    function, constants = case.workload.function, case.constants
+    return Contestant(lambda: function(language, *inputs, **constants))
+
+
+def torch(case: Case) -> Contestant:
+    """PyTorch as it is."""
+    return _torch_call(case, case.torch_module)
+
+
+def torch_compile(case: Case) -> Contestant:
+    """PyTorch with its own compiler."""
+    import torch
+
+    torch._dynamo.reset()
+    return _torch_call(case, torch.compile(case.torch_module))
+
+
+def _torch_call(case: Case, module: Any) -> Contestant:
+    import torch
+
+    torch.set_num_threads(case.threads)
+    inputs = case.torch_inputs
+
+    def call() -> Any:
+        with torch.inference_mode():
+            return module(*inputs)
+
+    return Contestant(call, lambda t: t.numpy())
+
+
+def onnxruntime(case: Case) -> Contestant:
+    """ONNX Runtime on the program that PyTorch exports."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = case.threads
+    options.log_severity_level = 3
+    session = ort.InferenceSession(str(case.onnx_path), options, providers=["CPUExecutionProvider"])
+    names = [i.name for i in session.get_inputs()]
+    feed = dict(zip(names, case.inputs.values(), strict=True))
+    return Contestant(lambda: session.run(None, feed), lambda r: r[0])
+
+
+def openvino(case: Case) -> Contestant:
+    """OpenVINO on the program that PyTorch exports, in f32."""
+    import openvino as ov
+
+    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": case.threads}
+    compiled = ov.compile_model(str(case.onnx_path), "CPU", config)
+    inputs = list(case.inputs.values())
+    return Contestant(lambda: compiled(inputs), lambda r: np.asarray(r[0]))
+
+
+def jax(case: Case) -> Contestant:
+    """JAX, compiled with the constants in it."""
+    import jax as library
+
+    language = JaxLanguage()
+    constants = {name: library.numpy.asarray(a) for name, a in case.constants.items()}
+    inputs = [library.numpy.asarray(a) for a in case.inputs.values()]
+    function = case.workload.function
+    compiled = library.jit(lambda *given: function(language, *given, **constants))
+    return Contestant(lambda: compiled(*inputs).block_until_ready())
+
+
+def tvm(case: Case) -> Contestant:
+    """TVM with its default pipeline, untuned."""
+    import torch
+    import tvm as library
+    from tvm.relax.frontend.torch import from_exported_program
+
+    with torch.no_grad():
+        exported = torch.export.export(case.torch_module, case.torch_inputs)
+    module = from_exported_program(exported, keep_params_as_input=False)
+    target = library.target.Target({"kind": "llvm", "mcpu": _host_cpu(), "num-cores": case.threads})
+    machine = library.relax.VirtualMachine(library.compile(module, target), library.cpu())
+    inputs = [library.runtime.tensor(a) for a in case.inputs.values()]
+    main = machine["main"]
+    return Contestant(lambda: main(*inputs), _first_array)
+
+
+def _first_array(result: Any) -> np.ndarray:
+    return (result if hasattr(result, "numpy") else result[0]).numpy()
+
+
+def _host_cpu() -> str:
+    from xrelax.target import Target
+
+    return Target("llvm").cpu
+
+
+OURS = "xrelax"
+PEERS: dict[str, tuple[str, Callable[[Case], Contestant | None]]] = {
+    "numpy": ("numpy", numpy),
+    "torch": ("torch", torch),
+    "torch.compile": ("torch", torch_compile),
+    "onnxruntime": ("onnxruntime", onnxruntime),
+    "openvino": ("openvino", openvino),
+    "jax": ("jax", jax),
+    "tvm": ("tvm", tvm),
+}
+"""Each peer by the name that it has in tables: the module it needs, and what it makes of a case."""
+
+
+def installed(wanted: list[str] | None = None) -> list[str]:
+    """The peers that can take part; prints a line for each that cannot."""
+    found: list[str] = []
+    for name, (module, _) in PEERS.items():
+        if wanted is not None and name not in wanted:
+            continue
+        needs = [module, "torch", "onnx"] if name in ("onnxruntime", "openvino") else [module]
+        missing = [m for m in needs if importlib.util.find_spec(m) is None]
+        if missing:
+            print(f"{name}: left out, {', '.join(missing)} not installed")
+        else:
+            found.append(name)
+    return found
+
+
+def contestants(case: Case, names: list[str]) -> dict[str, Contestant]:
+    """Ours first, then the peers that can run the workload; a line for each that fails."""
+    found = {OURS: ours(case)}
+    for name in names:
+        try:
+            made = PEERS[name][1](case)
+            if made is not None:
+                made.call()
+                found[name] = made
+        except Exception as error:  # what a peer raises is its own affair
+            first = (str(error).splitlines() or [""])[0]
+            print(f"{name}: cannot run '{case.workload.name}': {type(error).__name__}: {first}")
+    return found
+
+
+def case_folder() -> tempfile.TemporaryDirectory[str]:
+    """Where exported programs of a case are kept."""
+    return tempfile.TemporaryDirectory(prefix=f"bench{os.getpid()}_")

@@ -1,0 +1,137 @@
+"""Compare compiled code with NumPy, PyTorch, ONNX Runtime, OpenVINO, JAX and TVM in one process.
+
+``python benchmarks/run.py --threads 1`` prints a table of every workload: microseconds of each
+contestant, the time of the best peer over ours, and the part of the machine's roofline, measured in
+the same run. ``--random 7`` draws other shapes of each class. Results are compared with NumPy's in
+f64; a wrong one makes the exit status 1. Peers are those that are installed (the extra `bench`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from machine import medians, prepare
+
+TOLERANCE = 1e-3
+"""The largest error that counts as equal, as a part of the largest value."""
+
+
+def arguments(args: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--threads", type=int, default=1, help="threads of every contestant (1)")
+    add("--only", metavar="TEXT", help="a class, or a part of the names of workloads")
+    add("--random", type=int, metavar="SEED", help="draw shapes instead of the standard ones")
+    add("--quick", action="store_true", help="two workloads of each class, few rounds")
+    add("--rounds", type=int, default=15, help="rounds, of which medians are taken (15)")
+    add("--budget", type=float, default=8, help="seconds for the rounds of one workload (8)")
+    add("--peers", help="names of peers, with commas between them")
+    add("--output", type=Path, metavar="FOLDER", help="write results.md and results.svg there")
+    return parser.parse_args(args)
+
+
+def chosen(options: argparse.Namespace) -> list[Any]:
+    """The workloads that the options ask for."""
+    from workloads import KINDS, drawn, quick, standard
+
+    found = standard() if options.random is None else drawn(options.random)
+    only = options.only
+    if only in KINDS:
+        found = (w for w in found if w.kind == only)
+    elif only is not None:
+        found = (w for w in found if only in w.name)
+    return quick(found) if options.quick else list(found)
+
+
+def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any:
+    """The row of a workload; the machine is measured beside it, for its clock drifts."""
+    from peers import OURS, Case, case_folder, contestants
+    from report import Row
+
+    from xrelax.profiling.machine import measure_machine
+
+    with case_folder() as folder:
+        case = Case(workload, options.threads, Path(folder))
+        found = contestants(case, names)
+        errors = {name: case.error(c.array(c.call())) for name, c in found.items()}
+        rounds = 3 if options.quick else options.rounds
+        budget = min(options.budget, 1.0) if options.quick else options.budget
+        seconds = medians({name: c.call for name, c in found.items()}, rounds, budget)
+        for name, error in errors.items():
+            if error > TOLERANCE and name != OURS:
+                print(f"{name}: left out of '{workload.name}', error {error:.1e}")
+                del seconds[name]
+        facts = found[OURS].facts
+        expected = case.expected.size
+    moved = [*case.inputs.values(), *case.constants.values()]
+    nbytes = sum(a.nbytes for a in moved) + 4 * expected
+    machine = measure_machine(options.threads)
+    roofline = machine.seconds(facts["operations"], nbytes, "float32")
+    return Row(
+        workload.name,
+        workload.kind,
+        seconds,
+        roofline,
+        errors[OURS],
+        facts["cold"],
+        facts["cached"],
+        _why(facts["report"]),
+    )
+
+
+def _why(report: Any) -> str:
+    if not len(report):
+        return ""
+    kernel = max(report, key=lambda k: k.median)
+    share = kernel.roofline
+    part = "" if share is None else f", {100 * share:.0f} % of {kernel.bound}"
+    return f"{kernel.name}: {100 * report.share(kernel):.0f} % of the time{part}"
+
+
+def rows(options: argparse.Namespace, names: list[str]) -> Iterator[Any]:
+    """Every workload's row, printed as it comes."""
+    for workload in chosen(options):
+        begin = time.perf_counter()
+        row = measure(workload, names, options)
+        best = "" if row.ratio is None else f", {row.ratio:.2f} of the best peer ({row.best_peer})"
+        took = time.perf_counter() - begin
+        print(
+            f"{row.name}: {100 * row.share:.0f} % of the roofline{best}; error {row.error:.0e}; "
+            f"measured in {took:.0f} s",
+            flush=True,
+        )
+        yield row
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run; the exit status is 1 if a result is wrong."""
+    options = arguments(args)
+    prepare(options.threads)
+    from peers import installed
+    from report import plot, text
+
+    from xrelax.profiling.machine import measured_machine
+
+    names = installed(None if options.peers is None else options.peers.split(","))
+    machine = measured_machine(options.threads)
+    found = list(rows(options, names))
+    result = text(found, names, machine)
+    print(f"\n{result}")
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "results.md").write_text(result)
+        plot(found, options.output / "results.svg")
+    wrong = [row.name for row in found if row.error > TOLERANCE]
+    if wrong:
+        print(f"wrong results: {', '.join(wrong)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

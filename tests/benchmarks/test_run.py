@@ -1,0 +1,63 @@
+"""`benchmarks/run.py`: the table that it prints, with no peer but NumPy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, FOLDER / "run.py", "--peers", "numpy", *options]
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "XRELAX_CACHE": "1"}
+    )
+
+
+def test_a_quick_run_prints_a_table_and_checks_results(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = run("--quick", "--only", "call", "--output", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("| workload ") and " numpy µs " in line for line in lines)
+    assert any(line.startswith("| MLP, batch 1 ") for line in lines)
+    assert any(line.startswith("| call | 1 | ") for line in lines)
+    assert (tmp_path / "results.md").read_text() in done.stdout
+    assert "MLP, batch 1" in (tmp_path / "results.svg").read_text()
+
+
+def test_more_threads_than_cores_are_refused():
+    assert "expected at most" in run("--threads", "100000").stderr
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+def test_drawn_workloads_are_those_of_their_seed_and_every_class(benchmarks):
+    from workloads import KINDS, drawn, standard
+
+    names = [w.name for w in drawn(7)]
+    assert names == [w.name for w in drawn(7)] != [w.name for w in drawn(8)]
+    assert {w.kind for w in drawn(7)} == {w.kind for w in standard()} == set(KINDS)
+
+
+def test_means_and_marks_of_a_table(benchmarks):
+    from report import Row, markdown, means
+
+    def row(name: str, ours: float, peer: float, roofline: float) -> Row:
+        seconds = {"xrelax": ours, "numpy": peer}
+        return Row(name, "small", seconds, roofline, 0.0, 1.0, 0.1, "relu: 90 % of the time")
+
+    rows = [row("a", 1.0, 2.0, 0.5), row("b", 1.0, 0.5, 0.5), row("c", 1.0, 1.0, 0.95)]
+    assert means(rows) == {"small": pytest.approx(1.0)}
+    assert [r.passes for r in rows] == [True, False, True]
+    table = markdown(rows, ["numpy"]).splitlines()
+    assert "relu: 90 %" in table[3] and table[3].startswith("| b *")
+    assert "relu" not in table[2]
