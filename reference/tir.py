@@ -140,6 +140,15 @@ def _view(compiler: KernelCompiler, op: rt.ViewOp) -> Step:
     return run
 
 
+def _slot(compiler: KernelCompiler, op: rt.SlotOp) -> Step:
+    result = op.result
+
+    def run(frame: Frame) -> None:
+        frame.values[result] = 0
+
+    return run
+
+
 def _assert(compiler: KernelCompiler, op: tir.AssertOp) -> Step:
     condition, message = op.condition, op.message.data
 
@@ -198,6 +207,7 @@ TIR: dict[str, Handler] = {
     "tir.load": _load,
     "tir.match_buffer": _match_buffer,
     "tir.store": _store,
+    "rt.slot": _slot,
     "rt.view": _view,
 }
 """How each `tir` operation runs."""

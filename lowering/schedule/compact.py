@@ -82,6 +82,8 @@ def _is_stored_first(home: Block, uses: Uses) -> bool:
         for s in home.ops
         if s in ancestors(u) and not _is_own_accumulation(u, uses)
     }
+    if any(_is_reduced_over(u, loop) for u in uses.loads if _is_own_accumulation(u, uses)):
+        return False
     order = {op: i for i, op in enumerate(home.ops)}
     if not stored or (loaded and max(order[s] for s in stored) >= min(order[s] for s in loaded)):
         return False
@@ -97,6 +99,20 @@ def _is_own_accumulation(load: tir.LoadOp, uses: Uses) -> bool:
     return any(
         init in ancestors(s) and (s.indices, tuple(s.operands_)) == _place(load)
         for s in uses.stores
+    )
+
+
+def _is_reduced_over(load: tir.LoadOp, loop: tir.ForOp) -> bool:
+    """Whether a reduction goes on from one iteration to the next of a loop or one around it."""
+    block = block_around(load)
+    assert block is not None
+    variables = {p.loop_var for p in (loop, *ancestors(loop)) if isinstance(p, tir.ForOp)}
+    numbering = block.numbering()
+    return any(
+        numbering[i] in variables
+        for kind, binding in zip(block.axis_kinds, exprs_of(block.bindings), strict=True)
+        for i in binding.args()
+        if kind == "reduce"
     )
 
 

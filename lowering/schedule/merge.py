@@ -30,14 +30,10 @@ from .blocks import (
 )
 from .compute_at import reverse_compute_at
 from .inline import accessed_axes
-from .nest import Nest
 from .produced import produced_parts
 
 TILE = 8
 """The most iterations of a loop over part of a tile that are unrolled."""
-
-ROWS = (4, 2, 3)
-"""How many rows a kernel of several reductions works on at once, if that divides their number."""
 
 LONG = 16
 """Elements of a row from which on vectors are worth it."""
@@ -46,50 +42,11 @@ LONG = 16
 def merge_rows(func: tir.PrimFuncOp, target: Target) -> None:
     """Merge the nests of several reductions, as of a softmax, over the loops that they share.
 
-    Only after reductions that use each element once: others are tiled first.
+    Only reductions that use each element once: others are tiled first.
     """
     reductions = [block for block in blocks_in(func) if block.init is not None]
     if len(reductions) > 1 and not any(has_reuse(block) for block in reductions):
-        _tile_rows(func, reductions)
         _merge(func, only_rows=True)
-
-
-def _tile_rows(func: tir.PrimFuncOp, reductions: Sequence[tir.BlockOp]) -> None:
-    """Let the first nest run over several rows at once, whose sums do not wait for each other.
-
-    Other reductions get their loops over rows inside of the others, where they move to unrolled.
-    """
-    first = _movable_block(next(s for s in statements(func).ops if blocks_in(s)))
-    nest = None if first is None else Nest.around(first)
-    row = sum(kind == "spatial" for kind in reductions[0].axis_kinds) - 1
-    if first is None or nest is None or not 0 <= row < len(nest.loops):
-        return
-    extent = nest.loops[row].extent.constant or 1
-    factor = next((f for f in ROWS if extent % f == 0 and extent > f), None)
-    if factor is None or not all(_starts_with_rows(block, row) for block in reductions):
-        return
-    for block in reductions:
-        own = Nest.around(block)
-        if block is not first and own is not None:
-            own.reorder([*own.loops[row + 1 :], *own.loops[: row + 1]])
-            own.replace()
-    outer, inner = nest.split(nest.loops[row], factor)
-    inner.kind = "unrolled"
-    rest = nest.loops[row + 2 :]
-    nest.reorder(
-        [*nest.loops[:row], outer, *([*rest, inner] if first.init is not None else [inner, *rest])]
-    )
-    nest.replace()
-
-
-def _starts_with_rows(block: tir.BlockOp, row: int) -> bool:
-    """Whether the block is alone in plain loops, the first of which are its spatial axes."""
-    nest = Nest.around(block)
-    if nest is None or _movable_block(nest.outermost) is not block:
-        return False
-    loops = [nest.loop_of_axis(axis) for axis in range(len(block.axes.data))]
-    kinds = ["spatial" if i <= row else "reduce" for i in range(len(nest.loops))]
-    return loops == nest.loops and list(block.axis_kinds) == kinds
 
 
 def merge_consumers(func: tir.PrimFuncOp, target: Target) -> None:

@@ -24,9 +24,10 @@ from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.sym import exprs_of
+from .blocks import IS_SCHEDULED
+from .merge import has_reuse
 from .nest import Loop, Nest
 
-IS_SCHEDULED = "tir.is_scheduled"
 COLUMN_TILES, LONE_COLUMN_TILES = (4, 5, 3, 2), (2, 3)
 """Factors of the last spatial loop where the reduction is innermost; fewer where no row is tiled,
 since every column then brings an operand of its own and shares nothing but one load."""
@@ -43,7 +44,7 @@ def tile_reductions(function: tir.PrimFuncOp, target: Target) -> None:
     if function.attr(IS_SCHEDULED) is not None:
         return
     for block in [op for op in function.walk() if isinstance(op, tir.BlockOp)]:
-        reduction = _reduction(block)
+        reduction = _reduction(block) if has_reuse(block) else None
         if reduction is not None and _rearrange(reduction):
             reduction.nest.replace()
 

@@ -158,10 +158,13 @@ class NormalizedExponentialOp(UnaryOp, ABC):
     A row of infinities gives NaN.
     """
 
+    KEEPS_POWERS: ClassVar[bool] = False
+    """Whether results are made of exponentials, which are stored then and not computed twice."""
+
     @staticmethod
     @abstractmethod
-    def element(te: TensorLanguage, shifted: Any, total: Any) -> Any:
-        """The result from ``x - max`` and the sum of the exponentials of all such."""
+    def element(te: TensorLanguage, own: Any, total: Any) -> Any:
+        """The result from ``x - max``, or its exponential, and the sum of all exponentials."""
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -178,22 +181,32 @@ class NormalizedExponentialOp(UnaryOp, ABC):
         rows = [d for i, d in enumerate(data.shape) if i != axis]
         working = accumulator(data.dtype)
 
-        def along(combine: Callable[[Any, Any, list[Any]], Any], name: str) -> Any:
+        def along(
+            combine: Callable[..., Any], element: Callable[..., Any], name: str
+        ) -> Callable[..., Any]:
             k = te.reduce_axis((0, data.shape[axis]), name="k")
 
             def row(*i: Any) -> Any:
-                return combine(data(*i[:axis], k, *i[axis:]).astype(working), k, list(i))
+                return combine(element(*i[:axis], k, *i[axis:]), axis=k)
 
             return te.compute(rows, row, name=name)
 
-        top = along(lambda x, k, i: te.max(x, axis=k), "T_softmax_maxelem")
-        total = along(lambda x, k, i: te.sum(te.exp(x - top(*i)), axis=k), "T_softmax_expsum")
+        def value(*i: Any) -> Any:
+            return data(*i).astype(working)
+
+        def shifted(*i: Any) -> Any:
+            return value(*i) - top(*i[:axis], *i[axis + 1 :])
+
+        def power(*i: Any) -> Any:
+            return te.exp(shifted(*i))
+
+        top = along(te.max, value, "T_softmax_maxelem")
+        kept = te.compute(data.shape, power, name="T_softmax_exp") if cls.KEEPS_POWERS else power
+        total = along(te.sum, kept, "T_softmax_expsum")
 
         def element(*i: Any) -> Any:
-            row = (*i[:axis], *i[axis + 1 :])
-            return cls.element(te, data(*i).astype(working) - top(*row), total(*row)).astype(
-                data.dtype
-            )
+            own = kept(*i) if cls.KEEPS_POWERS else shifted(*i)
+            return cls.element(te, own, total(*i[:axis], *i[axis + 1 :])).astype(data.dtype)
 
         return te.compute(data.shape, element, name=f"T_{cls.name.rpartition('.')[2]}")
 
@@ -210,10 +223,11 @@ class SoftmaxOp(NormalizedExponentialOp):
 
     name = "relax.nn.softmax"
     axis = opt_prop_def(Int(default=-1))
+    KEEPS_POWERS: ClassVar[bool] = True
 
     @staticmethod
-    def element(te: TensorLanguage, shifted: Any, total: Any) -> Any:
-        return te.exp(shifted) / total
+    def element(te: TensorLanguage, own: Any, total: Any) -> Any:
+        return own * (te.const(1, total.dtype) / total)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -229,8 +243,8 @@ class LogSoftmaxOp(NormalizedExponentialOp):
     axis = opt_prop_def(Int(default=-1))
 
     @staticmethod
-    def element(te: TensorLanguage, shifted: Any, total: Any) -> Any:
-        return shifted - te.log(total)
+    def element(te: TensorLanguage, own: Any, total: Any) -> Any:
+        return own - te.log(total)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -1,0 +1,93 @@
+"""Blocks that are made of another block, with some of its axes and a body of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Region, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from ..loops.scope import Bound
+
+
+class NewBlock:
+    """A block in the making: spatial axes as of another block, bound to `loops` instead of its."""
+
+    def __init__(self, old: tir.BlockOp, loops: Mapping[SSAValue, SSAValue]):
+        self.old = old
+        self.values = Values()
+        self.loops = loops
+        kept = [i for i, kind in enumerate(old.axis_kinds) if kind == "spatial"]
+        self.body = Block(arg_types=[IndexType()] * len(kept))
+        self.meaning: dict[SSAValue, IntExpr] = {}
+        for i, var in zip(kept, self.body.args, strict=True):
+            var.name_hint = old.axis_vars[i].name_hint
+            self.meaning[old.axis_vars[i]] = self.values.expr(var)
+        bindings = exprs_of(old.bindings)
+        self.axes = [
+            tir.Axis(
+                "spatial",
+                self.over_loops(old.axes.data[i].min.data),
+                self.over_loops(old.axes.data[i].extent.data),
+                self.over_loops(bindings[i]),
+            )
+            for i in kept
+        ]
+
+    def over_loops(self, expr: IntExpr, by: Mapping[SSAValue, IntExpr] | None = None) -> IntExpr:
+        """An expression of the old block over the new numbering; `by` replaces variables."""
+        mapping: dict[Atom, IntLike] = {}
+        numbering = self.old.numbering()
+        for i in expr.args():
+            value = numbering[i]
+            known = None if by is None else by.get(value)
+            known = self.meaning.get(value) if known is None else known
+            value = self.loops.get(value, value)
+            mapping[Arg(i)] = self.values.expr(value) if known is None else known
+        return expr.substitute(mapping)
+
+    def add_axis(self, kind: str, loop: tir.ForOp) -> IntExpr:
+        """Another axis, bound to a loop; returns what it is in the body."""
+        var = self.body.insert_arg(IndexType(), len(self.body.args))
+        var.name_hint = f"v_{loop.loop_var.name_hint or 'k'}"
+        own = self.values.expr(var)
+        self.axes.append(tir.Axis(kind, ZERO, loop.extent.data, self.values.expr(loop.loop_var)))
+        return own
+
+    def add(self, ops: Block) -> None:
+        """Put operations at the end of the body."""
+        for op in list(ops.ops):
+            op.detach()
+            self.body.add_op(op)
+
+    def finish(self, name: str, predicates: Sequence[Bound]) -> tir.BlockOp:
+        """The block, which is nowhere yet."""
+        reads, writes = infer_regions(self.body, self.values)
+        block = tir.BlockOp.build_from(
+            name,
+            self.axes,
+            Region(self.body),
+            self.values.list,
+            predicates,
+            reads,
+            writes,
+            self.old.annotations,
+        )
+        block.location = self.old.location
+        return block
+
+
+def take_over(block: tir.BlockOp, new: tir.BlockOp) -> None:
+    """Let a block have the body, operands and properties of another one, which goes away."""
+    for op in list(block.body.block.ops)[::-1]:
+        op.detach()
+        op.erase()
+    block.detach_region(block.body)
+    block.add_region(new.detach_region(new.body))
+    block.operands = list(new.operands)
+    block.properties = dict(new.properties)
+    new.erase()

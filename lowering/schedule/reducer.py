@@ -1,0 +1,216 @@
+"""What a reduction block does with each new value: ``Y[i] = combine(Y[i], value)``.
+
+The combination must be one that takes its values in any order and in any groups: a sum, product,
+minimum, maximum or bitwise operation, or a choice between the old and the new values, as of the
+position and value of the largest element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError
+from .copy_scalars import ScalarCopier
+
+ASSOCIATIVE = (
+    arith.AddfOp,
+    arith.AddiOp,
+    arith.AndIOp,
+    arith.MaxSIOp,
+    arith.MaxUIOp,
+    arith.MaximumfOp,
+    arith.MaxnumfOp,
+    arith.MinSIOp,
+    arith.MinUIOp,
+    arith.MinimumfOp,
+    arith.MinnumfOp,
+    arith.MulfOp,
+    arith.MuliOp,
+    arith.OrIOp,
+    arith.XOrIOp,
+)
+"""Operations of two values that combine results; floats count, as their sums may be regrouped."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """``store(combine(old, value))``: one result of a reduction and the value it takes in."""
+
+    store: tir.StoreOp
+    value: SSAValue
+
+    @property
+    def buffer(self) -> SSAValue:
+        """The buffer of the results."""
+        return self.store.buffer
+
+
+@dataclass(frozen=True)
+class Reducer:
+    """The results of a reduction block and the operations that combine old and new ones."""
+
+    updates: list[Update]
+    combining: list[Operation]
+    """The operations from old results and the values that are taken in to the new results."""
+    same: Mapping[SSAValue, int]
+    """Values of the body that are an update's value, perhaps computed once more."""
+
+    def combine(self, copier: ScalarCopier, values: Sequence[SSAValue]) -> list[SSAValue]:
+        """Copy the combination of the old results with other values; returns the new results."""
+        for value, number in self.same.items():
+            copier.scope.data[value] = values[number]
+        copier.copy_all(self.combining)
+        return [copier.value(u.store.value) for u in self.updates]
+
+
+def reducer_of(block: tir.BlockOp) -> Reducer:
+    """How a reduction block combines values; raises ScheduleError where their groups matter."""
+    where = f"block '{block.block_name.data}'"
+    body = _Body(block)
+    stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
+    if not stores or len({s.buffer for s in stores}) != len(stores):
+        raise ScheduleError(f"expected {where} to store one element of each result", block)
+    keys = [body.key_of_access(s) for s in stores]
+    for op in block.body.block.walk():
+        if isinstance(op, tir.LoadOp) and op.buffer in {s.buffer for s in stores}:
+            if body.key_of_access(op) not in keys:
+                raise ScheduleError(
+                    f"expected {where} to load of {buffer_text(op.buffer)} what it stores", block
+                )
+    updates = [Update(store, _taken_in(block, store, body)) for store in stores]
+    return _verified(block, updates, body)
+
+
+def _taken_in(block: tir.BlockOp, store: tir.StoreOp, body: _Body) -> SSAValue:
+    """The value that the last operation before a store combines with the old result."""
+    op = store.value.owner
+    operands: list[SSAValue] = []
+    if isinstance(op, ASSOCIATIVE):
+        operands = list(op.operands)
+    elif isinstance(op, arith.SelectOp):
+        operands = [op.lhs, op.rhs]
+    old = [v for v in operands if body.is_old(v, store)]
+    new = [v for v in operands if v not in body.dependent]
+    if len(old) != 1 or len(new) != 1:
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to combine {buffer_text(store.buffer)} with "
+            "one value by an operation of any order, or to choose one",
+            block,
+        )
+    return new[0]
+
+
+def _verified(block: tir.BlockOp, updates: list[Update], body: _Body) -> Reducer:
+    """The reducer, if combinations use nothing but old results, the new values and constants."""
+    choices = [u for u in updates if isinstance(u.store.value.owner, arith.SelectOp)]
+    if choices and len(choices) != len(updates):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to choose all results or none", block
+        )
+    if not choices and any(body.mixes(u) for u in updates):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to combine each result by itself", block
+        )
+    wanted = {body.key(u.value): i for i, u in enumerate(updates)}
+    same: dict[SSAValue, int] = {}
+    needed: set[Operation] = set()
+    todo = [u.store.value for u in updates]
+    while todo:
+        value = todo.pop()
+        number = wanted.get(body.key(value))
+        op = value.owner
+        if number is not None:
+            same[value] = number
+        elif isinstance(op, tir.LoadOp) and op.buffer in body.stored:
+            needed.add(op)
+        elif isinstance(op, Operation) and op.name.startswith("arith.") and not op.regions:
+            needed.add(op)
+            todo += op.operands
+        else:
+            name = "an axis" if isinstance(op, Block) else f"'{op.name}'"
+            raise ScheduleError(
+                f"expected block '{block.block_name.data}' to combine old results with the values "
+                f"that it takes in alone, got {name}",
+                block,
+            )
+    return Reducer(updates, [op for op in block.body.block.ops if op in needed], same)
+
+
+@dataclass
+class _Body:
+    """The values of a block's body: which depend on old results, and which are the same."""
+
+    block: tir.BlockOp
+    stored: set[SSAValue] = field(default_factory=lambda: set())
+    dependent: set[SSAValue] = field(default_factory=lambda: set())
+    numbering: Values = field(default_factory=Values)
+    keys: dict[SSAValue, object] = field(default_factory=lambda: {})
+
+    def __post_init__(self) -> None:
+        ops = self.block.body.block.ops
+        self.stored = {op.buffer for op in ops if isinstance(op, tir.StoreOp)}
+        for op in self.block.body.block.ops:
+            if isinstance(op, tir.InitOp):
+                continue
+            uses = any(
+                (isinstance(o, tir.LoadOp) and o.buffer in self.stored)
+                or any(v in self.dependent for v in o.operands)
+                for o in op.walk()
+            )
+            if uses:
+                self.dependent.update(op.results)
+            if uses and op.regions:
+                raise ScheduleError(
+                    f"expected block '{self.block.block_name.data}' to combine results without "
+                    f"'{op.name}'",
+                    op,
+                )
+
+    def is_old(self, value: SSAValue, store: tir.StoreOp) -> bool:
+        """Whether a value is what the place of a store holds so far."""
+        load = value.owner
+        return isinstance(load, tir.LoadOp) and (
+            self.key_of_access(load) == self.key_of_access(store)
+        )
+
+    def mixes(self, update: Update) -> bool:
+        """Whether a result depends on the old ones of others."""
+        op = update.store.value.owner
+        return isinstance(op, Operation) and any(
+            v in self.dependent and not self.is_old(v, update.store) for v in op.operands
+        )
+
+    def key_of_access(self, op: tir.LoadOp | tir.StoreOp) -> tuple[SSAValue, tuple[IntExpr, ...]]:
+        """Equal for accesses to one element."""
+        indices = exprs_of(op.indices)
+        return op.buffer, tuple(self.numbering.rebase(e, op.operands_) for e in indices)
+
+    def key(self, value: SSAValue) -> object:
+        """Equal for values that are computed alike."""
+        if value not in self.keys:
+            self.keys[value] = self._key(value)
+        return self.keys[value]
+
+    def _key(self, value: SSAValue) -> object:
+        op = value.owner
+        match op:
+            case tir.LoadOp():
+                return self.key_of_access(op)
+            case tir.ApplyOp():
+                return self.numbering.rebase(op.expr.data, op.operands)
+            case Block():
+                return value
+            case _ if op.regions or not op.results:
+                return value
+            case _:
+                properties = tuple(sorted((k, v) for k, v in op.properties.items()))
+                operands = tuple(self.key(v) for v in op.operands)
+                return op.name, operands, properties, op.results.index(value)

@@ -1,0 +1,248 @@
+"""`rfactor`: a reduction becomes partial results, one for each iteration of a loop, and their sum.
+
+::
+
+    for i, k_0, k_1 in (n, 8, 16):                    for i, k_0, k_1 in (n, 8, 16):
+      Y[i] += X[i, k_0 * 16 + k_1]            ⇒         Y_rf[i, k_1] += X[i, k_0 * 16 + k_1]
+                                                      for i, k_1 in (n, 16):
+                                                        Y[i] += Y_rf[i, k_1]
+
+The partial results do not wait for each other: their loop can run in lanes or in threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
+from ...dialects.sym import exprs_of
+from ..loops.scope import Bound
+from .blocks import ScheduleError, ancestors, blocks_in, function_of, loops_around, own_nest
+from .copy_scalars import ScalarCopier
+from .index_values import is_certain
+from .new_block import NewBlock, take_over
+from .reducer import Reducer, reducer_of
+from .regions import refresh_around
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A reduction in its own loops, outermost first, one of which gets partial results."""
+
+    block: tir.BlockOp
+    reducer: Reducer
+    loops: list[tir.ForOp]
+    loop: tir.ForOp
+    spatial: list[tir.ForOp]
+    position: int
+
+
+def rfactor(loop: tir.ForOp, factor_axis: int = 0) -> tir.BlockOp:
+    """Compute partial results for each iteration of a reduction's loop first; TVM's ``rfactor``.
+
+    The buffers of the partial results have the loop's extent as dim `factor_axis`, which counts
+    from the end where it is negative. Loops that drive reduction axes must be the block's own, from
+    0, and drive nothing else; the block must combine its result with one value by an associative
+    and commutative operation, or choose between them. Returns the block of the partial results,
+    which stays in the loops; the given block becomes the one that sums them up, in loops behind.
+    Raises ScheduleError with one line where that is not so; then nothing has changed.
+    """
+    plan = _plan(loop, factor_axis)
+    partial = [_allocate(u.buffer, plan) for u in plan.reducer.updates]
+    made = _partial_block(plan, partial)
+    loops = [_copy_of(op) for op in [*plan.spatial, loop]]
+    final = _final_block(plan, partial, loops)
+    block, nest = plan.block, plan.loops[0]
+    parent, place = nest.parent, block.parent
+    assert parent is not None and place is not None
+    place.insert_op_before(made, block)
+    block.detach()
+    take_over(block, final)
+    for outer, inner in zip(loops, [*loops[1:], block], strict=True):
+        outer.body.block.add_op(inner)
+    parent.insert_op_after(loops[0], nest)
+    refresh_around([made, block])
+    return made
+
+
+def _plan(loop: tir.ForOp, factor_axis: int) -> _Plan:
+    found = blocks_in(loop)
+    if len(found) != 1:
+        raise ScheduleError(f"expected one block in the loop, got {len(found)}", loop)
+    (block,) = found
+    where = f"block '{block.block_name.data}'"
+    if block.init is None or set(block.axis_kinds) - {"spatial", "reduce"}:
+        raise ScheduleError(f"expected {where} to be a reduction with an initial value", block)
+    outermost, around = own_nest(block), loops_around(block)
+    own = around[around.index(outermost) :] if isinstance(outermost, tir.ForOp) else []
+    if loop not in own:
+        raise ScheduleError(f"expected {where} to be alone in the loop", block)
+    spatial, reduce = (_driving(block, around, kind) for kind in ("spatial", "reduce"))
+    if loop not in reduce:
+        raise ScheduleError(f"expected the loop to drive a reduction axis of {where}", loop)
+    if set(spatial) & set(reduce) or set(reduce) - set(own):
+        raise ScheduleError(f"expected loops of {where} to drive axes of one kind alone", block)
+    for op in own:
+        if op.min.data != ZERO or op.extent.data.args():
+            raise ScheduleError(f"expected loops of {where} to run from 0 to fixed extents", op)
+    reducer = reducer_of(block)
+    rank = len(reducer.updates[0].store.indices)
+    position = factor_axis + rank + 1 if factor_axis < 0 else factor_axis
+    if not 0 <= position <= rank:
+        raise ScheduleError(
+            f"expected factor_axis of {where} from {-rank - 1} to {rank}, got {factor_axis}", block
+        )
+    return _Plan(block, reducer, own, loop, [op for op in own if op not in reduce], position)
+
+
+def _driving(block: tir.BlockOp, loops: Sequence[tir.ForOp], kind: str) -> list[tir.ForOp]:
+    """The loops that axes of a kind depend on."""
+    numbering = block.numbering()
+    used = {
+        numbering[i]
+        for k, binding in zip(block.axis_kinds, exprs_of(block.bindings), strict=True)
+        for i in binding.args()
+        if k == kind
+    }
+    return [op for op in loops if op.loop_var in used]
+
+
+def _allocate(buffer: SSAValue, plan: _Plan) -> SSAValue:
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    dims = list(type_.dims)
+    dims.insert(plan.position, plan.loop.extent.data)
+    name = f"{buffer.name_hint or 'buffer'}_rf"
+    alloc = tir.AllocBufferOp(tir.BufferType.of(dims, type_.element_type), name)
+    alloc.result.name_hint = name
+    outer = [p for p in ancestors(plan.block) if isinstance(p, tir.BlockOp)]
+    home = outer[-1].body.block if outer else function_of(plan.block).body.block
+    assert home.first_op is not None
+    home.insert_op_before(alloc, home.first_op)
+    return alloc.result
+
+
+def _copy_of(loop: tir.ForOp) -> tir.ForOp:
+    """An empty loop over the same range."""
+    body = Block(arg_types=[IndexType()])
+    body.args[0].name_hint = loop.loop_var.name_hint
+    copy = tir.ForOp(ZERO, loop.extent.data, [], Region(body), loop.kind.data)
+    copy.location = loop.location
+    return copy
+
+
+def _partial_block(plan: _Plan, partial: Sequence[SSAValue]) -> tir.BlockOp:
+    """The old block with a result of its own for each iteration of the loop."""
+    old = plan.block
+    new = NewBlock(old, {})
+    own = new.add_axis("spatial", plan.loop)
+    steps: dict[SSAValue, IntExpr] = {plan.loop.loop_var: own}
+    for loop in plan.loops:
+        if loop is not plan.loop and loop not in plan.spatial:
+            steps[loop.loop_var] = new.add_axis("reduce", loop)
+    for var, kind, binding in zip(
+        old.axis_vars, old.axis_kinds, exprs_of(old.bindings), strict=True
+    ):
+        if kind == "reduce":
+            new.meaning[var] = new.over_loops(binding, steps)
+    init = old.init
+    assert init is not None
+    start = _copy(list(init.body.block.ops), plan, new, partial, own)
+    new.body.add_op(tir.InitOp(Region(start)))
+    new.add(_copy([op for op in old.body.block.ops if op is not init], plan, new, partial, own))
+    return new.finish(f"{old.block_name.data}_rf", _bounds(old, new, {}))
+
+
+def _bounds(old: tir.BlockOp, new: NewBlock, loops: Mapping[SSAValue, IntExpr]) -> list[Bound]:
+    """The predicates of the old block over loops, some of which are replaced."""
+    bindings: dict[Atom, IntLike] = {Arg(i): e for i, e in enumerate(exprs_of(old.bindings))}
+    return [
+        (
+            new.over_loops(b.lhs.data.substitute(bindings), loops),
+            new.over_loops(b.rhs.data.substitute(bindings), loops),
+        )
+        for b in old.predicates.data
+    ]
+
+
+def _copy(
+    ops: Sequence[Operation],
+    plan: _Plan,
+    new: NewBlock,
+    partial: Sequence[SSAValue],
+    own: IntExpr,
+) -> Block:
+    """A copy of operations in which partial results stand for the results."""
+    buffers = dict(zip((u.buffer for u in plan.reducer.updates), partial, strict=True))
+    copier = ScalarCopier(new.values, new.meaning)
+    scope = copier.scope
+    for op in ops:
+        if not (isinstance(op, tir.LoadOp | tir.StoreOp) and op.buffer in buffers):
+            copier.copy(op)
+            continue
+        indices = scope.exprs(exprs_of(op.indices), op.operands_)
+        indices.insert(plan.position, own)
+        if isinstance(op, tir.LoadOp):
+            load = tir.LoadOp(buffers[op.buffer], indices, scope.values.list)
+            scope.emit(load)
+            scope.define(op.result, load.result)
+        else:
+            value = copier.value(op.value)
+            scope.emit(tir.StoreOp(value, buffers[op.buffer], indices, scope.values.list))
+    return copier.block
+
+
+def _final_block(
+    plan: _Plan, partial: Sequence[SSAValue], loops: Sequence[tir.ForOp]
+) -> tir.BlockOp:
+    """The block that combines the partial results, of which it uses those that have any values."""
+    old = plan.block
+    pairs = zip([*plan.spatial, plan.loop], loops, strict=True)
+    new = NewBlock(old, {a.loop_var: b.loop_var for a, b in pairs})
+    own = new.add_axis("reduce", loops[-1])
+    init = old.init
+    assert init is not None
+    start = ScalarCopier(new.values, new.meaning)
+    _copy_stores(start, list(init.body.block.ops))
+    new.body.add_op(tir.InitOp(Region(start.block)))
+    copier = ScalarCopier(new.values, new.meaning)
+    scope = copier.scope
+    values: list[SSAValue] = []
+    for update, buffer in zip(plan.reducer.updates, partial, strict=True):
+        indices = scope.exprs(exprs_of(update.store.indices), update.store.operands_)
+        indices.insert(plan.position, own)
+        load = tir.LoadOp(buffer, indices, scope.values.list)
+        scope.emit(load)
+        values.append(load.result)
+    results = plan.reducer.combine(copier, values)
+    for update, result in zip(plan.reducer.updates, results, strict=True):
+        indices = scope.exprs(exprs_of(update.store.indices), update.store.operands_)
+        scope.emit(tir.StoreOp(result, update.buffer, indices, scope.values.list))
+    new.add(copier.block)
+    return new.finish(old.block_name.data, _first_bounds(plan, new))
+
+
+def _copy_stores(copier: ScalarCopier, ops: Sequence[Operation]) -> None:
+    for op in ops:
+        if isinstance(op, tir.StoreOp):
+            indices = copier.scope.exprs(exprs_of(op.indices), op.operands_)
+            value = copier.value(op.value)
+            copier.scope.emit(tir.StoreOp(value, op.buffer, indices, copier.scope.values.list))
+        else:
+            copier.copy(op)
+
+
+def _first_bounds(plan: _Plan, new: NewBlock) -> list[Bound]:
+    """The predicates where the other reduction loops start: whether a partial result was begun."""
+    old = plan.block
+    zeros: dict[SSAValue, IntExpr] = {
+        loop.loop_var: ZERO
+        for loop in plan.loops
+        if loop is not plan.loop and loop not in plan.spatial
+    }
+    return [b for b in _bounds(old, new, zeros) if not is_certain(b, new.values)]

@@ -1,0 +1,70 @@
+"""Reductions across rows of contiguous memory: the results stay in the cache, rows stream by.
+
+::
+
+    for j, k: Y[j] += X[k, j]      ⇒      for k0: for j vectorized: for k1 in 8: Y[j] += …
+
+Each load and store of a result takes in several rows.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.int_expr import ONE, ZERO
+from ..blocks import ScheduleError, blocks_in
+from ..loops import partition, reorder, set_kind, split
+from ..merge import has_reuse
+from .lanes import choose_lanes
+from .strides import Strides, drives, own_loops
+
+ROWS = 8
+"""Rows that are added at once."""
+
+WINDOW = 32
+"""Reductions of fewer elements, as of pooling, stay inside of the loop over results."""
+
+
+def stream_rows(func: tir.PrimFuncOp, target: Target) -> None:
+    """Rearrange every reduction of much memory whose neighbours are different results."""
+    for block in blocks_in(func):
+        if block.init is None or block.predicates.data or has_reuse(block):
+            continue
+        lanes = choose_lanes(block, target)
+        if lanes is None or drives(lanes.loop, block) != {"spatial"}:
+            continue
+        loops = own_loops(block)
+        reduce = [op for op in loops if drives(op, block) == {"reduce"}]
+        extents = [op.extent.data.constant for op in reduce]
+        strides = Strides(block)
+        if any(strides.step(load, lanes.loop) not in (ZERO, ONE) for load in strides.loads):
+            continue
+        if not reduce or (None not in extents and prod(e or 1 for e in extents) <= WINDOW):
+            continue
+        _stream(block, lanes.loop, reduce, target)
+
+
+def _stream(
+    block: tir.BlockOp, columns: tir.ForOp, reduce: list[tir.ForOp], target: Target
+) -> None:
+    rest = [op for op in own_loops(block) if op is not columns and op not in reduce]
+    try:
+        reorder([*rest, *reduce, columns])
+    except ScheduleError:
+        return
+    last = reduce[-1]
+    count = last.extent.data.constant
+    parts = [last]
+    if count is not None and count % ROWS and count > ROWS:
+        parts = partition(last, [count // ROWS * ROWS, None])
+    for part in parts:
+        found = blocks_in(part)[0]
+        loop = own_loops(found)[-1]
+        rows = part.extent.data.constant
+        if rows is not None and rows % ROWS == 0 and rows:
+            inner = split(part, [None, ROWS])[1]
+            reorder([loop, inner])
+            set_kind(inner, "unrolled")
+        set_kind(loop, "vectorized")

@@ -1,0 +1,139 @@
+"""The loop of a nest that runs in the lanes of vectors: the one along which memory is contiguous.
+
+::
+
+    for i, k: Y[i] += X[i, k]                 ⇒      for i: for k vectorized: …
+    for i, k: Y[i] += X[k, i]                 ⇒      for i vectorized: for k: …
+    for i, j: Y[i, j] = X[i, j] + B[j]        ⇒      for i: for j vectorized: …
+
+A loop over a reduction keeps partial results in the lanes, which are combined behind it: see
+`vectorize-loops`, which also masks what is left of a last vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import StringAttr
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.dtypes import byte_width
+from ....dialects.int_expr import ONE, ZERO
+from ..blocks import ScheduleError, blocks_in
+from ..loop_checks import verify_data_parallel, verify_plain
+from ..loops import reorder, set_kind
+from ..reducer import ASSOCIATIVE, reducer_of
+from .strides import Strides, drives, own_loops
+
+COMBINING = 12
+"""What it costs to combine the lanes of a vector, in loads of a vector."""
+
+TILE = 4
+"""The most results that are accumulated at once, each in vectors of its own."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A loop that can run in lanes, and what an iteration costs then, in loads of a vector."""
+
+    loop: tir.ForOp
+    cost: float
+
+
+def vectorize_nests(func: tir.PrimFuncOp, target: Target) -> None:
+    """Let a loop of every nest that is as it was written run in lanes, where one can."""
+    for block in blocks_in(func):
+        choice = choose_lanes(block, target)
+        if choice is not None:
+            run_in_lanes(block, choice.loop)
+
+
+def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
+    """The cheapest loop of a block to run in lanes, if all of its loops are plain."""
+    loops = own_loops(block)
+    try:
+        for loop in loops:
+            verify_plain(loop)
+    except ScheduleError:
+        return None
+    if block.predicates.data or any(loop.extent.data.args() for loop in loops):
+        return None
+    strides = Strides(block)
+    found = [c for loop in loops if (c := _cost(loop, strides, target)) is not None]
+    return min(found, key=lambda c: c.cost, default=None)
+
+
+def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
+    block = strides.block
+    kinds = drives(loop, block)
+    extent = loop.extent.data.constant
+    if kinds not in ({"spatial"}, {"reduce"}) or loop.extent.data == ONE or not strides.stores:
+        return None
+    is_reduction = kinds == {"reduce"}
+    wanted = ZERO if is_reduction else ONE
+    if any(strides.step(s, loop) != wanted for s in strides.stores):
+        return None
+    if not (_is_accumulation(block) if is_reduction else _is_data_parallel(loop)):
+        return None
+    bits = max(8 * byte_width(s.value.type) for s in strides.stores)
+    lanes = target.lanes(bits)
+    steps = [strides.step(load, loop) for load in strides.loads]
+    if is_reduction and not any(step == ONE for step in steps):
+        return None
+    jumps = sum(step is None or step not in (ZERO, ONE) for step in steps)
+    count = extent or 16 * lanes
+    vectors = -(-count // lanes)
+    cost = vectors * (len(strides.stores) + len(steps) + jumps * lanes)
+    return Lanes(loop, (cost + (COMBINING if is_reduction else 0)) / count)
+
+
+def _is_accumulation(block: tir.BlockOp) -> bool:
+    """Whether a block only accumulates one value, in any order."""
+    try:
+        (update,) = reducer_of(block).updates
+    except (ScheduleError, ValueError):
+        return False
+    return isinstance(update.store.value.owner, ASSOCIATIVE)
+
+
+def run_in_lanes(block: tir.BlockOp, loop: tir.ForOp) -> None:
+    """Move a loop inside of the block's others, save those over the block's reductions, into lanes.
+
+    These stay in the loop and accumulate vectors.
+    """
+    loops = own_loops(block)
+    others = [op for op in loops if op is not loop]
+    is_reduction = "reduce" in drives(loop, block)
+    if is_reduction:
+        behind = [op for op in loops[loops.index(loop) + 1 :] if _is_tile(op, block)]
+    else:
+        behind = []
+    inside = [op for op in others if "reduce" in drives(op, block)]
+    outside = [op for op in others if op not in inside and op not in behind]
+    try:
+        reorder([*outside, loop, *inside, *behind])
+    except ScheduleError:
+        if loops[-1] is not loop:
+            return
+    for tile in behind:
+        set_kind(tile, "unrolled")
+    if is_reduction:
+        # No lane needs another one's result before all of them are combined.
+        loop.properties["kind"] = StringAttr("vectorized")
+    else:
+        set_kind(loop, "vectorized")
+
+
+def _is_data_parallel(loop: tir.ForOp) -> bool:
+    try:
+        verify_data_parallel(loop, "vectorized")
+    except ScheduleError:
+        return False
+    return True
+
+
+def _is_tile(loop: tir.ForOp, block: tir.BlockOp) -> bool:
+    """Whether a loop is over a few results that are computed at once."""
+    extent = loop.extent.data.constant
+    return "reduce" not in drives(loop, block) and extent is not None and extent <= TILE

@@ -1,0 +1,98 @@
+"""Copies whose operands are contiguous along different loops: tiles of a few cache lines.
+
+::
+
+    for i, j: Y[i, j] = X[j, i]      ⇒      for i0, j0:
+                                              for i1 in 4: for i2 in 16 unrolled:
+                                                for j1 in 16 vectorized:
+                                                  Y[…, j0 * 16 + j1] = X[j0 * 16 + j1, …]
+
+What a tile loads and stores are whole cache lines, all of which it uses while they are at hand;
+results are stored in their order, which loads need not wait for.
+"""
+
+from __future__ import annotations
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.dtypes import byte_width
+from ....dialects.int_expr import ONE, ZERO
+from ..blocks import ScheduleError, blocks_in
+from ..loops import partition, reorder, set_kind, split
+from .lanes import choose_lanes
+from .strides import Strides, own_loops
+
+LINE = 64
+"""Bytes of a line of the cache."""
+
+LINES = (4, 3, 2, 1)
+"""How many lines of each row of an operand a tile has, if that divides their number."""
+
+
+def tile_transposes(func: tir.PrimFuncOp, target: Target) -> None:
+    """Tile every block that loads along another loop than it stores."""
+    for block in blocks_in(func):
+        if block.init is not None or set(block.axis_kinds) != {"spatial"}:
+            continue
+        lanes = choose_lanes(block, target)
+        other = None if lanes is None else _contiguous_elsewhere(block, lanes.loop)
+        if lanes is not None and other is not None:
+            store = Strides(block).stores[0]
+            size = byte_width(store.value.type)
+            _tile(block, lanes.loop, other, max(target.lanes(8 * size), LINE // size))
+
+
+def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | None:
+    """The loop along which a load is contiguous that jumps along `lanes`."""
+    strides = Strides(block)
+    for load in strides.loads:
+        step = strides.step(load, lanes)
+        if step is not None and step not in (ZERO, ONE):
+            for loop in own_loops(block):
+                if loop.extent.data != ONE and strides.step(load, loop) == ONE:
+                    return loop
+    return None
+
+
+def _tile(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp, size: int) -> None:
+    """Tile the part of the loops that full tiles cover; the rest runs after it."""
+    others = [op for op in own_loops(block) if op is not columns and op is not rows]
+    try:
+        reorder([*others, columns, rows])
+    except ScheduleError:
+        return
+    full = _full_part(columns, size)
+    if full is None:
+        return
+    inner = own_loops(blocks_in(full)[0])[-1]
+    reorder([inner, full])
+    tiled = _full_part(inner, size)
+    parent = full.parent_op() if tiled is None else tiled
+    assert isinstance(parent, tir.ForOp)
+    following = parent.next_op
+    _tile_part(parent, size)
+    if isinstance(following, tir.ForOp) and tiled is not None and tiled is not inner:
+        _tile_part(following, size)
+
+
+def _tile_part(rows: tir.ForOp, size: int) -> None:
+    """Tile two loops, the inner of which has full tiles only."""
+    columns = own_loops(blocks_in(rows)[0])[-1]
+    count = rows.extent.data.constant
+    outer, lanes = split(columns, [None, size])
+    if count is not None and count % size == 0:
+        lines = next(n for n in LINES if count // size % n == 0)
+        tiles, line, unrolled = split(rows, [None, lines, size])
+        reorder([tiles, outer, line, unrolled, lanes])
+        set_kind(unrolled, "unrolled")
+    else:
+        reorder([outer, rows, lanes])
+    set_kind(lanes, "vectorized")
+
+
+def _full_part(loop: tir.ForOp, size: int) -> tir.ForOp | None:
+    """The loop over as many iterations as full tiles have; `None` where there are none."""
+    count = loop.extent.data.constant
+    if count is None or count < size:
+        return None
+    return loop if count % size == 0 else partition(loop, [count // size * size, None])[0]

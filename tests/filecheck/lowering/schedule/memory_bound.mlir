@@ -1,0 +1,186 @@
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+
+// Neighbours in memory are neighbours in lanes, whatever is the innermost loop.
+// CHECK-LABEL: tir.prim_func @elementwise
+// CHECK:         tir.for %i in (0, n)
+// CHECK-NEXT:      tir.for %j in (0, m) vectorized {
+// CHECK-NEXT:        tir.block "Y"
+tir.prim_func @elementwise(%X: !tir.buffer<[n, m], f32>, %B: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n, m], f32>) {
+  tir.for %j in (0, m) {
+    tir.for %i in (0, n) {
+      tir.block "Y" (%vi: spatial (0, n) = %i, %vj: spatial (0, m) = %j) reads (%X[%vi, %vj], %B[%vi]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[n, m], f32>
+        %b = tir.load %B[%vi] : !tir.buffer<[n], f32>
+        %y = arith.addf %x, %b : f32
+        tir.store %y, %Y[%vi, %vj] : !tir.buffer<[n, m], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// A loop that carries a result from one iteration to the next stays as it is.
+// CHECK-LABEL: tir.prim_func @scan
+// CHECK:         tir.for %i in (0, 64) {
+// CHECK-NEXT:      tir.block "Y"
+tir.prim_func @scan(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[65], f32>) {
+  tir.for %i in (0, 64) {
+    tir.block "Y" (%vi: scan (0, 64) = %i) reads (%X[%vi], %Y[%vi]) writes (%Y[%vi + 1]) {
+      %x = tir.load %X[%vi] : !tir.buffer<[64], f32>
+      %y = tir.load %Y[%vi] : !tir.buffer<[65], f32>
+      %s = arith.addf %x, %y : f32
+      tir.store %s, %Y[%vi + 1] : !tir.buffer<[65], f32>
+    }
+  }
+}
+
+// -----
+
+// The rows of more memory than the second cache holds are read four at a time.
+// CHECK-LABEL: tir.prim_func @row_sums
+// CHECK:         tir.for %i in (0, 1024)
+// CHECK-NEXT:      tir.for %k in (0, 1000) vectorized {
+// CHECK-NEXT:        tir.for %i_1 in (0, 4) unrolled {
+// CHECK-NEXT:          tir.block "Y" (%vi: spatial (0, 4096) = %i * 4 + %i_1, %vk: reduce (0, 1000) = %k)
+tir.prim_func @row_sums(%X: !tir.buffer<[4096, 1000], f32>, %Y: !tir.buffer<[4096], f32>) {
+  tir.for %i in (0, 4096) {
+    tir.for %k in (0, 1000) {
+      tir.block "Y" (%vi: spatial (0, 4096) = %i, %vk: reduce (0, 1000) = %k) reads (%X[%vi, %vk]) writes (%Y[%vi]) {
+        tir.init {
+          %c = arith.constant 0.0 : f32
+          tir.store %c, %Y[%vi] : !tir.buffer<[4096], f32>
+        }
+        %y = tir.load %Y[%vi] : !tir.buffer<[4096], f32>
+        %x = tir.load %X[%vi, %vk] : !tir.buffer<[4096, 1000], f32>
+        %q = arith.addf %y, %x : f32
+        tir.store %q, %Y[%vi] : !tir.buffer<[4096], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// A sum of much is one of partial sums, of rows that each fit the cache.
+// CHECK-LABEL: tir.prim_func @total
+// CHECK:         tir.for %k in (0, 1024)
+// CHECK-NEXT:      tir.for %l in (0, 1000) vectorized {
+// CHECK-NEXT:        tir.for %k_1 in (0, 4) unrolled {
+// CHECK-NEXT:          tir.block "Y_rf" (%v_k: spatial (0, 4096) = %k * 4 + %k_1, %v_l: reduce (0, 1000) = %l)
+// CHECK:         tir.for %{{.*}} in (0, 4096) vectorized {
+// CHECK-NEXT:      tir.block "Y" (%{{.*}}: reduce (0, 4096) = %{{.*}})
+tir.prim_func @total(%X: !tir.buffer<[4096, 1000], f32>, %Y: !tir.buffer<[], f32>) {
+  tir.for %k in (0, 4096) {
+    tir.for %l in (0, 1000) {
+      tir.block "Y" (%vk: reduce (0, 4096) = %k, %vl: reduce (0, 1000) = %l) reads (%X[%vk, %vl]) writes (%Y[]) {
+        tir.init {
+          %c = arith.constant 0.0 : f32
+          tir.store %c, %Y[] : !tir.buffer<[], f32>
+        }
+        %y = tir.load %Y[] : !tir.buffer<[], f32>
+        %x = tir.load %X[%vk, %vl] : !tir.buffer<[4096, 1000], f32>
+        %q = arith.addf %y, %x : f32
+        tir.store %q, %Y[] : !tir.buffer<[], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// So is a long sum of one dim, if parts of one length cover it.
+// CHECK-LABEL: tir.prim_func @long_sum
+// CHECK:         tir.for %k in (0, 4)
+// CHECK-NEXT:      tir.for %k_1 in (0, 12500) vectorized {
+// CHECK-NEXT:        tir.block "Y_rf"
+tir.prim_func @long_sum(%X: !tir.buffer<[50000], f32>, %Y: !tir.buffer<[], f32>) {
+  tir.for %k in (0, 50000) {
+    tir.block "Y" (%vk: reduce (0, 50000) = %k) reads (%X[%vk]) writes (%Y[]) {
+      tir.init {
+        %c = arith.constant 0.0 : f32
+        tir.store %c, %Y[] : !tir.buffer<[], f32>
+      }
+      %y = tir.load %Y[] : !tir.buffer<[], f32>
+      %x = tir.load %X[%vk] : !tir.buffer<[50000], f32>
+      %q = arith.addf %y, %x : f32
+      tir.store %q, %Y[] : !tir.buffer<[], f32>
+    }
+  }
+}
+
+// -----
+
+// Sums of columns stay in the cache while rows stream by, eight of them for each load of a sum; the
+// rows that are left over follow.
+// CHECK-LABEL: tir.prim_func @column_sums
+// CHECK:         tir.for %k in (0, 12) {
+// CHECK-NEXT:      tir.for %j in (0, n) vectorized {
+// CHECK-NEXT:        tir.for %k_1 in (0, 8) unrolled {
+// CHECK-NEXT:          tir.block "Y_k_0" (%vj: spatial (0, n) = %j, %vk: reduce (0, 96) = %k * 8 + %k_1)
+// CHECK:         tir.for %{{.*}} in (96, 4) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, n) vectorized {
+// CHECK-NEXT:        tir.block "Y_k_1"
+// CHECK-NOT:     tir.init
+tir.prim_func @column_sums(%X: !tir.buffer<[100, n], f32>, %Y: !tir.buffer<[n], f32>) {
+  tir.for %j in (0, n) {
+    tir.for %k in (0, 100) {
+      tir.block "Y" (%vj: spatial (0, n) = %j, %vk: reduce (0, 100) = %k) reads (%X[%vk, %vj]) writes (%Y[%vj]) {
+        tir.init {
+          %c = arith.constant 0.0 : f32
+          tir.store %c, %Y[%vj] : !tir.buffer<[n], f32>
+        }
+        %y = tir.load %Y[%vj] : !tir.buffer<[n], f32>
+        %x = tir.load %X[%vk, %vj] : !tir.buffer<[100, n], f32>
+        %q = arith.addf %y, %x : f32
+        tir.store %q, %Y[%vj] : !tir.buffer<[n], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// A transpose runs over tiles of one cache line by four; what is left over has loops of its own.
+// CHECK-LABEL: tir.prim_func @transpose
+// CHECK:         tir.for %{{.*}} in (0, 4) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 16) unrolled {
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 16) vectorized {
+// CHECK-NEXT:          tir.block "Y_j_0_i_0"
+// CHECK:         tir.for %{{.*}} in (64, 6) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 16) vectorized {
+// CHECK-NEXT:        tir.block "Y_j_0_i_1"
+// CHECK:         tir.block "Y_j_1"
+tir.prim_func @transpose(%X: !tir.buffer<[100, 70], f32>, %Y: !tir.buffer<[70, 100], f32>) {
+  tir.for %i in (0, 70) {
+    tir.for %j in (0, 100) {
+      tir.block "Y" (%vi: spatial (0, 70) = %i, %vj: spatial (0, 100) = %j) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vj, %vi] : !tir.buffer<[100, 70], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[70, 100], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// The sums of a window stay inside of the loop over results.
+// CHECK-LABEL: tir.prim_func @window
+// CHECK:         tir.for %i in (0, 30) vectorized {
+// CHECK-NEXT:      tir.for %k in (0, 3) {
+tir.prim_func @window(%X: !tir.buffer<[32], f32>, %Y: !tir.buffer<[30], f32>) {
+  tir.for %i in (0, 30) {
+    tir.for %k in (0, 3) {
+      tir.block "Y" (%vi: spatial (0, 30) = %i, %vk: reduce (0, 3) = %k) reads (%X[%vi + %vk]) writes (%Y[%vi]) {
+        tir.init {
+          %c = arith.constant 0.0 : f32
+          tir.store %c, %Y[%vi] : !tir.buffer<[30], f32>
+        }
+        %y = tir.load %Y[%vi] : !tir.buffer<[30], f32>
+        %x = tir.load %X[%vi + %vk] : !tir.buffer<[32], f32>
+        %q = arith.addf %y, %x : f32
+        tir.store %q, %Y[%vi] : !tir.buffer<[30], f32>
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+"""`rfactor` keeps what a reduction computes, and says where it cannot."""
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelax.dialects import tir
+from xrelax.dialects.diagnostics import verify
+from xrelax.lowering.schedule.blocks import ScheduleError, blocks_in, loops_around
+from xrelax.lowering.schedule.loops import split
+from xrelax.lowering.schedule.rfactor import rfactor
+from xrelax.reference.evaluate import evaluate
+from xrelax.script import from_source
+
+SUM = """
+@T.prim_func
+def kernel(X: T.Buffer(({n}, {m}), "float32"), Y: T.Buffer(({n},), "float32")):
+    for i, k in T.grid({n}, {m}):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32({init})
+            Y[vi] = {update}
+"""
+
+
+def function(text, **values):
+    module = ModuleOp([from_source(text.format(**values)).op.clone()])
+    return module, next(op for op in module.body.block.ops if isinstance(op, tir.PrimFuncOp))
+
+
+def numbers(*shape):
+    return np.random.default_rng(0).integers(-3, 4, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, -2])
+@pytest.mark.parametrize(("n", "m"), [(3, 12), (1, 1), (5, 13), (4, 3), (0, 4), (2, 0)])
+@pytest.mark.parametrize("which", [0, 1])
+def test_sums(n, m, axis, which):
+    module, func = function(SUM, n=n, m=m, init=0, update="Y[vi] + X[vi, vk] * X[vi, vk]")
+    (block,) = blocks_in(func)
+    made = split(loops_around(block)[1], [None, 4])
+    partial = rfactor(made[which], axis)
+    verify(module)
+    assert partial.block_name.data == "Y_rf" and block.block_name.data == "Y"
+    x = numbers(n, m)
+    got = evaluate(module, "kernel", [x, np.full(n, np.nan, np.float32)])[-1]
+    np.testing.assert_array_equal(got, (x * x).sum(1))
+
+
+@pytest.mark.parametrize(
+    ("update", "init", "expected"),
+    [
+        ("T.max(Y[vi], X[vi, vk])", -10, lambda x: x.max(1)),
+        ("T.min(X[vi, vk], Y[vi])", 10, lambda x: x.min(1)),
+        ("X[vi, vk] * Y[vi]", 1, lambda x: x.prod(1)),
+    ],
+)
+def test_other_reductions(update, init, expected):
+    module, func = function(SUM, n=3, m=10, init=init, update=update)
+    rfactor(split(loops_around(blocks_in(func)[0])[1], [None, 4])[1])
+    verify(module)
+    x = numbers(3, 10)
+    got = evaluate(module, "kernel", [x, np.zeros(3, np.float32)])[-1]
+    np.testing.assert_array_equal(got, expected(x))
+
+
+def test_partial_results_that_no_value_reaches_are_left_out():
+    module, func = function(SUM, n=2, m=3, init=0, update="Y[vi] + X[vi, vk]")
+    (block,) = blocks_in(func)
+    rfactor(split(loops_around(block)[1], [None, 8])[1])
+    assert len(block.predicates.data) == 1
+    got = evaluate(module, "kernel", [numbers(2, 3), np.zeros(2, np.float32)])[-1]
+    np.testing.assert_array_equal(got, numbers(2, 3).sum(1))
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        ("X[vi, vk] - Y[vi]", "expected block 'Y' to combine 'Y' with one value"),
+        ("Y[vi] + X[vi, vk] * Y[vi]", "expected block 'Y' to combine 'Y' with one value"),
+        ("Y[vi] + Y[0]", "expected block 'Y' to load of 'Y' what it stores"),
+    ],
+)
+def test_wrong_reductions(update, message):
+    module, func = function(SUM, n=3, m=4, init=0, update=update)
+    before = str(module)
+    with pytest.raises(ScheduleError, match=message):
+        rfactor(loops_around(blocks_in(func)[0])[1])
+    assert str(module) == before
+
+
+def test_wrong_loops():
+    module, func = function(SUM, n=3, m=4, init=0, update="Y[vi] + X[vi, vk]")
+    before, (outer, inner) = str(module), loops_around(blocks_in(func)[0])
+    with pytest.raises(ScheduleError, match="expected the loop to drive a reduction axis"):
+        rfactor(outer)
+    with pytest.raises(ScheduleError, match="expected factor_axis of block 'Y' from -2 to 1"):
+        rfactor(inner, 2)
+    assert str(module) == before
