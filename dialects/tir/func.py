@@ -74,6 +74,21 @@ class PrimFuncOp(FunctionOp):
                 found[name] = None
         return list(found)
 
+    def matched_symbols(self) -> list[str]:
+        """Symbols that are a whole stride or the offset of a parameter, and not determined else.
+
+        They stand for what a buffer has that is put in the parameter's place: a function with some
+        is the implementation of a tensor intrinsic, and is not compiled by itself.
+        """
+        found: dict[str, None] = {}
+        for param in self.params:
+            if isinstance(param.type, BufferType):
+                strides = param.type.element_strides() if param.type.has_strides else ()
+                for expr in (*strides, param.type.offset.data):
+                    if isinstance(atom := expr.as_atom, Sym):
+                        found[atom.name] = None
+        return [s for s in found if s not in self.declared_symbols()]
+
     def attr(self, key: str) -> Attribute | None:
         """A function attribute, such as "global_symbol" or "tir.noalias"."""
         return None if self.attrs is None else self.attrs.data.get(key)
@@ -88,7 +103,7 @@ class PrimFuncOp(FunctionOp):
                 raise VerifyException(
                     f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}"
                 )
-        declared = set(self.declared_symbols())
+        declared = {*self.declared_symbols(), *self.matched_symbols()}
         for op in operations_in(self):
             for symbol in sorted(symbols_of(op) - declared):
                 raise VerifyException(

@@ -8,6 +8,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ..bounds import Interval, Ranges, interval_of, is_less
 from ..int_expr import Arg, Atom, IntExpr, Sym
+from ..sym import Values, exprs_of
 from .access import ApplyOp
 from .block import BlockOp
 from .loop import ForOp
@@ -51,6 +52,25 @@ def range_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
     if any(Arg(index) not in ranges for index in expr.args()):
         return None
     return interval_of(expr, ranges)
+
+
+def range_over_loops(expr: IntExpr, operands: Sequence[SSAValue]) -> Interval | None:
+    """The values of an expression in which block axes stand for what they are bound to.
+
+    That knows how axes and loops move together, as in ``axis - loop``, and not what predicates say.
+    """
+    values = Values()
+
+    def in_loops(value: SSAValue) -> IntExpr:
+        owner = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+        if not isinstance(value, BlockArgument) or not isinstance(owner, BlockOp):
+            return values.expr(value)
+        return over(exprs_of(owner.bindings)[value.index], owner.numbering())
+
+    def over(part: IntExpr, numbering: Sequence[SSAValue]) -> IntExpr:
+        return part.substitute({Arg(i): in_loops(numbering[i]) for i in part.args()})
+
+    return range_of(over(expr, operands), ranges_of(values.list))
 
 
 def surely_less(lhs: IntExpr, rhs: IntExpr) -> bool:

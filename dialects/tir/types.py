@@ -70,6 +70,11 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
         """Whether the buffer is row-major without gaps and starts at its pointer."""
         return isinstance(self.strides, NoneAttr) and self.offset.data == IntExpr.of(0)
 
+    @property
+    def has_strides(self) -> bool:
+        """Whether strides are written down, even if they are those of a dense buffer."""
+        return not isinstance(self.strides, NoneAttr)
+
     def element_strides(self) -> tuple[IntExpr, ...]:
         """Distance in elements between neighbours along each dim."""
         if not isinstance(self.strides, NoneAttr):

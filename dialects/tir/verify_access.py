@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..bounds import Interval
 from ..int_expr import ONE, ZERO, Arg, IntExpr, Sym, render
 from .iterations import Iteration, happens
-from .ranges import range_of, ranges_of, surely_less
+from .ranges import range_of, range_over_loops, ranges_of, surely_less
 from .types import BufferType
 
 
@@ -44,9 +44,10 @@ def verify_inside(
     for position, (index, size) in enumerate(zip(indices, extents, strict=True)):
         dim = buffer.type.dims[position]
         span = range_of(index, ranges)
-        if span is None or not (
-            surely_less(span.lower, ZERO) or surely_less(dim, span.upper + size)
-        ):
+        if span is None or not _may_leave(span, size, dim):
+            continue
+        over_loops = range_over_loops(index, operands)
+        if over_loops is not None and not _may_leave(over_loops, size, dim):
             continue
         if happens(op, lambda i, e=index, s=size, d=dim: _is_outside(i, e, s, d, operands)):
             taken = Interval(span.lower, span.upper + size - 1)
@@ -54,6 +55,10 @@ def verify_inside(
                 f"indices of dim {position} of {buffer_text(buffer)} take values in "
                 f"{range_text(taken)}, outside [0, {dim})"
             )
+
+
+def _may_leave(span: Interval, size: IntExpr, dim: IntExpr) -> bool:
+    return surely_less(span.lower, ZERO) or surely_less(dim, span.upper + size)
 
 
 def _is_outside(
