@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..bounds import Interval
+from ..bounds import Interval, is_less, is_non_negative
 from ..int_expr import ONE, ZERO, Arg, IntExpr, Sym, render
 from .iterations import Iteration, happens
 from .ranges import range_of, range_over_loops, ranges_of, surely_less
@@ -44,10 +44,12 @@ def verify_inside(
     for position, (index, size) in enumerate(zip(indices, extents, strict=True)):
         dim = buffer.type.dims[position]
         span = range_of(index, ranges)
-        if span is None or not _may_leave(span, size, dim):
+        if span is None or not (
+            surely_less(span.lower, ZERO) or surely_less(dim, span.upper + size)
+        ):
             continue
         over_loops = range_over_loops(index, operands)
-        if over_loops is not None and not _may_leave(over_loops, size, dim):
+        if over_loops is not None and _surely_stays(over_loops, size, dim):
             continue
         if happens(op, lambda i, e=index, s=size, d=dim: _is_outside(i, e, s, d, operands)):
             taken = Interval(span.lower, span.upper + size - 1)
@@ -57,8 +59,8 @@ def verify_inside(
             )
 
 
-def _may_leave(span: Interval, size: IntExpr, dim: IntExpr) -> bool:
-    return surely_less(span.lower, ZERO) or surely_less(dim, span.upper + size)
+def _surely_stays(span: Interval, size: IntExpr, dim: IntExpr) -> bool:
+    return is_non_negative(span.lower) and is_less(span.upper + size - 1, dim)
 
 
 def _is_outside(
