@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 from .dialects.diagnostics import verify
 
 PASSES: dict[str, str] = {
+    "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
     "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
@@ -95,6 +96,7 @@ STAGES: tuple[Stage, ...] = (
             "fold-constant",
             "dead-code-elimination",
             "schedule-default",
+            "align-storage",
         ),
     ),
     Stage("rt", ("convert-relax-to-rt", "lift-workspace", "plan-memory")),

@@ -34,8 +34,8 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax
 from ...dialects.sym import expr_array
 from ..functions import functions_by_name, graph_functions, is_private
+from ..schedule.blocks import IS_SCHEDULED
 from ..schedule.inline_producers import inline_producers
-from ..schedule.register_tile import IS_SCHEDULED
 from ..verify_calls import unify_call
 from .fuse_ops import is_primitive
 from .fusion_kernel import FusedKernel, NotAKernel, fused_kernel

@@ -26,8 +26,7 @@ from ...dialects.nesting import operations_in
 from ...dialects.relax.types import tensors_in
 from ...dialects.tir.func import symbols_of
 from ..functions import PRIVATE, unique_name
-from ..schedule.blocks import may_overlap, statements
-from ..schedule.register_tile import IS_SCHEDULED
+from ..schedule.blocks import IS_SCHEDULED, may_overlap, statements
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_kernel_call
 

@@ -16,10 +16,9 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import exprs_of
-from ..schedule.blocks import block_around, blocks_in, may_overlap, uses_of
+from ..schedule.blocks import IS_SCHEDULED, block_around, blocks_in, may_overlap, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
 from ..schedule.merge import has_reuse
-from ..schedule.register_tile import IS_SCHEDULED
 
 
 class OpPattern(IntEnum):

@@ -11,13 +11,33 @@ from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects import tir
+from .blocks import IS_SCHEDULED
 from .compact import compact_buffers
 from .merge import merge_consumers, merge_rows
-from .register_tile import IS_SCHEDULED, tile_reductions
+from .register_tile import tile_reductions
+from .rules.columns import stream_rows
+from .rules.contraction import tile_contractions
+from .rules.lanes import vectorize_nests
+from .rules.parallelize import parallelize
+from .rules.rows import split_long_reductions, tile_rows, widen_choices
+from .rules.transpose import tile_transposes
 
 Rule = Callable[[tir.PrimFuncOp, Target], None]
 
-RULES: tuple[Rule, ...] = (merge_rows, tile_reductions, merge_consumers, compact_buffers)
+RULES: tuple[Rule, ...] = (
+    split_long_reductions,
+    widen_choices,
+    tile_rows,
+    merge_rows,
+    tile_contractions,
+    tile_reductions,
+    merge_consumers,
+    stream_rows,
+    tile_transposes,
+    vectorize_nests,
+    compact_buffers,
+    parallelize,
+)
 """The rules, applied in order to every PrimFunc that is not scheduled already."""
 
 

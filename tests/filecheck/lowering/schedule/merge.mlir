@@ -48,14 +48,14 @@ tir.prim_func @product(%X: !tir.buffer<[8, 16], f32>, %W: !tir.buffer<[8, 16], f
 
 // The reductions of each row and what is elementwise in them share the loop over rows.
 // CHECK-LABEL: tir.prim_func @rows
-// CHECK-NEXT:    tir.for %i in (0, n) {
+// CHECK-NEXT:    tir.for %i in (0, n)
 // CHECK-NEXT:      %E = tir.alloc_buffer : !tir.buffer<[1, m], f32>
 // CHECK-NEXT:      %M = tir.alloc_buffer : !tir.buffer<[1], f32>
-// CHECK-NEXT:      tir.for %k in (0, m) {
+// CHECK-NEXT:      tir.for %k in (0, m)
 // CHECK-NEXT:        tir.block "M"
-// CHECK:           tir.for %{{.*}} in (0, m) {
+// CHECK:           tir.for %{{.*}} in (0, m)
 // CHECK-NEXT:        tir.block "E"
-// CHECK:           tir.for %{{.*}} in (0, m) {
+// CHECK:           tir.for %{{.*}} in (0, m)
 // CHECK-NEXT:        tir.block "Y" (%{{.*}}: spatial (0, n) = %i, %{{.*}}: reduce (0, m) = %{{.*}}) reads (%E[
 // CHECK-NOT:     tir.for
 tir.prim_func @rows(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {

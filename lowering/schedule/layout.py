@@ -1,0 +1,136 @@
+"""`transform_layout`: the elements of a buffer are stored in another order.
+
+::
+
+    T: [n, m]                                    T: [m, n]
+    for i, j: T[i, j] = …              ⇒         for i, j: T[j, i] = …
+    … T[i, j] …                                  … T[j, i] …
+
+Loops and blocks stay as they are; only where elements are changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.rewriter import Rewriter
+
+from ...dialects import tir
+from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.sym import Values, expr_array, exprs_of, pack
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError, ancestors, function_of, uses_of
+from .index_map import IndexMap
+from .index_values import simplify_around
+from .layout_padding import fill_padding, verify_fillable
+from .regions import refresh_around
+
+Placement = Callable[[Sequence[IntExpr]], Sequence[IntExpr]]
+"""The new indices of an element by its old ones; an `IndexMap` is one."""
+
+
+def transform_layout(
+    block: tir.BlockOp,
+    buffer: SSAValue,
+    index_map: Placement,
+    shape: Sequence[IntExpr] | None = None,
+    pad_value: float | None = None,
+    assume_injective: bool = False,
+) -> SSAValue:
+    """Store the elements of a buffer that a block uses where `index_map` says; TVM's namesake.
+
+    Each new dim is as long as the largest new index needs unless `shape` has the dims. Where the
+    map leaves gaps, `pad_value` is stored after the last store to the buffer, and nothing without
+    one. A parameter gets the new type, which callers must pass then. Returns the new buffer. Raises
+    ScheduleError for a buffer that is viewed, passed on or not dense, for a map whose values are
+    not known, for one that is not known to keep elements apart, unless `assume_injective` says that
+    it does, and for padding of a buffer that is not stored to.
+    """
+    if buffer not in (*block.read_buffers, *block.write_buffers):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to use {buffer_text(buffer)}", block
+        )
+    verify_movable(buffer, block)
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    moved = map_of(index_map, type_.rank, block)
+    try:
+        dims = moved.shape(type_.dims) if shape is None else list(shape)
+        inverse = None if assume_injective and pad_value is None else moved.inverse(type_.dims)
+    except ValueError as error:
+        raise ScheduleError(str(error), block) from None
+    _verify_symbols(buffer, dims, block)
+    if pad_value is not None:
+        verify_fillable(buffer, block)
+    new = relayout(buffer, moved, dims)
+    if pad_value is not None and inverse is not None:
+        fill_padding(new, inverse, type_.dims, pad_value)
+    return new
+
+
+def map_of(index_map: Placement, rank: int, block: tir.BlockOp) -> IndexMap:
+    """The map of as many indices; raises ScheduleError for a map of another number."""
+    if isinstance(index_map, IndexMap):
+        if len(index_map.names) != rank:
+            raise ScheduleError(
+                f"expected a map of {rank} indices, got {index_map} of {len(index_map.names)}",
+                block,
+            )
+        return index_map
+    return IndexMap.of(index_map, rank)
+
+
+def relayout(buffer: SSAValue, index_map: Placement, dims: Sequence[IntExpr]) -> SSAValue:
+    """Give a buffer that is only loaded and stored to these dims, its accesses new indices."""
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    uses = uses_of(buffer)
+    accesses = [*uses.loads, *uses.stores]
+    blocks = [p for op in accesses for p in ancestors(op) if isinstance(p, tir.BlockOp)]
+    new = Rewriter.replace_value_with_new_type(
+        buffer, tir.BufferType.of(dims, type_.element_type, scope=type_.scope.data)
+    )
+    for op in accesses:
+        values = Values()
+        indices = [values.rebase(e, op.operands_) for e in exprs_of(op.indices)]
+        moved = [simplify_around(e, values) for e in index_map(indices)]
+        operands, packed = pack(moved, values.list)
+        first = list(op.operands)[: len(op.operands) - len(op.operands_)]
+        op.operands = [*first, *operands]
+        op.properties["indices"] = expr_array(packed)
+    refresh_around(dict.fromkeys(blocks))
+    return new
+
+
+def verify_movable(buffer: SSAValue, block: tir.BlockOp) -> None:
+    """Raise ScheduleError for a buffer that is viewed, passed on or not dense."""
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    if uses_of(buffer).others or not type_.is_dense:
+        raise ScheduleError(
+            f"expected {buffer_text(buffer)} to be dense and only loaded and stored to", block
+        )
+
+
+def _verify_symbols(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockOp) -> None:
+    """Raise ScheduleError where a parameter's new dims leave open what a symbol is."""
+    if not isinstance(buffer, BlockArgument):
+        return
+    func = function_of(block)
+    pairs = zip(func.names, func.params, strict=True)
+    known: set[Atom | None] = {Sym(name) for name, p in pairs if isinstance(p.type, IndexType)}
+    known |= {d.as_atom for p in func.params if p is not buffer for d in _dims(p)}
+    known |= {d.as_atom for d in dims}
+    for dim in _dims(buffer):
+        if isinstance(symbol := dim.as_atom, Sym) and symbol not in known:
+            raise ScheduleError(
+                f"expected '{symbol.name}' to be a dim of some parameter still, "
+                f"got {buffer_text(buffer)} of [{', '.join(str(d) for d in dims)}]",
+                block,
+            )
+
+
+def _dims(value: SSAValue) -> Sequence[IntExpr]:
+    return value.type.dims if isinstance(value.type, tir.BufferType) else ()

@@ -1,0 +1,118 @@
+"""What `transform_layout` stores where a buffer's new layout has room for no element.
+
+::
+
+    T: [(n + 3) // 4, 4]                 element i at [i // 4, i % 4]
+    for a, b: where n - 1 < a * 4 + b: T[a, b] = 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects import tir
+from ...dialects.dtypes import is_float, value_type
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.sym import Values
+from ...dialects.tir.verify_access import buffer_text
+from ..loops.scope import Bound
+from .blocks import ScheduleError, block_around, common_block, own_nest, statement_in, uses_of
+from .cache import scope_statement
+from .copy_block import new_loops
+from .index_map import IndexMap
+from .index_values import is_certain
+from .regions import refresh_around
+
+
+def verify_fillable(buffer: SSAValue, block: tir.BlockOp) -> None:
+    """Raise ScheduleError for a buffer that the function does not store to in blocks."""
+    stores = uses_of(buffer).stores
+    if not stores or any(block_around(s) is None for s in stores):
+        raise ScheduleError(
+            f"expected blocks to store to {buffer_text(buffer)}, which gets padding", block
+        )
+
+
+def fill_padding(
+    buffer: SSAValue, inverse: IndexMap, old_dims: Sequence[IntExpr], value: float
+) -> None:
+    """Store a value, after the last store to a buffer, to all elements that no old index has.
+
+    There is a block for each bound of an old index that such elements can break.
+    """
+    writers = [block_around(s) for s in uses_of(buffer).stores]
+    places = [scope_statement(w) for w in writers if w is not None]
+    home = common_block(places)
+    holders = {statement_in(home, p) for p in places}
+    last = next(op for op in reversed(list(home.ops)) if op in holders)
+    made = [b for i in range(len(old_dims)) for b in _blocks(buffer, inverse, old_dims, i, value)]
+    for block in reversed(made):
+        home.insert_op_after(own_nest(block), last)
+    refresh_around(made)
+
+
+def _blocks(
+    buffer: SSAValue,
+    inverse: IndexMap,
+    old_dims: Sequence[IntExpr],
+    dim: int,
+    value: float,
+) -> list[tir.BlockOp]:
+    """The blocks for elements whose old index of a dim would be too small, and too large."""
+    found: list[tir.BlockOp] = []
+    for is_low in (True, False):
+        values = Values()
+        loops, indices = _loops(buffer, values)
+        old = inverse(indices)[dim]
+        broken, kept = (
+            ((old, ZERO), (-ONE, old))
+            if is_low
+            else ((old_dims[dim] - 1, old), (old, old_dims[dim]))
+        )
+        if not is_certain(kept, values):
+            found.append(_block(buffer, loops, values, broken, value))
+    return found
+
+
+def _loops(buffer: SSAValue, values: Values) -> tuple[list[tir.ForOp], list[IntExpr]]:
+    assert isinstance(buffer.type, tir.BufferType)
+    dims = buffer.type.dims
+    loops = new_loops([f"ax{i}" for i in range(len(dims))], dims, values)
+    return loops, [values.expr(loop.loop_var) for loop in loops]
+
+
+def _block(
+    buffer: SSAValue,
+    loops: Sequence[tir.ForOp],
+    values: Values,
+    where: Bound,
+    value: float,
+) -> tir.BlockOp:
+    assert isinstance(buffer.type, tir.BufferType)
+    body = Block(arg_types=[IndexType()] * len(loops))
+    axes: list[tir.Axis] = []
+    for i, (var, loop) in enumerate(zip(body.args, loops, strict=True)):
+        var.name_hint = f"v_ax{i}"
+        axes.append(tir.Axis("spatial", ZERO, loop.extent.data, values.expr(loop.loop_var)))
+    own = Values()
+    number = _constant(buffer.type, value)
+    store = tir.StoreOp(number.results[0], buffer, [own.expr(a) for a in body.args], own.list)
+    body.add_ops([number, store])
+    here = tuple(values.expr(a) for a in body.args)
+    region = tir.BufferRegion(buffer, here, (ONE,) * len(here))
+    name = f"{buffer.name_hint or 'buffer'}_pad"
+    block = tir.BlockOp.build_from(name, axes, Region(body), values.list, [where], [], [region])
+    loops[-1].body.block.add_op(block)
+    return block
+
+
+def _constant(type_: tir.BufferType, value: float) -> Operation:
+    element = cast(Any, value_type(type_.element_type))
+    if is_float(type_.dtype):
+        return arith.ConstantOp(FloatAttr(float(value), element))
+    return arith.ConstantOp(IntegerAttr(int(value), element, truncate_bits=True))

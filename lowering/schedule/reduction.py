@@ -1,0 +1,153 @@
+"""`decompose_reduction`: a reduction starts in loops of its own.
+
+::
+
+    for i, k:                                       for i: Y[i] = 0
+      block "Y": init Y[i] = 0;            ⇒        for i, k:
+                 Y[i] += X[i, k]                      block "Y_update": Y[i] += X[i, k]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, StringAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from .blocks import ScheduleError, ancestors
+from .loop_checks import loop_text
+from .reduction_checks import verify_apart, verify_starts_once
+from .regions import axes_of, refresh_around, replace_header
+
+
+def decompose_reduction(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
+    """Move a block's initialisation into loops before `loop`; TVM's ``decompose_reduction``.
+
+    The new block runs over the spatial axes that `loop` and the loops inside it drive. Returns it.
+    Raises ScheduleError unless the block has an initialisation, `loop` is around it, no loop
+    outside of `loop` drives a reduction, the loops inside start each element once, and nothing else
+    in `loop` sees when its elements are started.
+    """
+    init, inner = _verified(block, loop)
+    reducing = _driving_values(block, "reduce")
+    place = _InitPlace(block, inner, loop)
+    new = place.add_block(init, reducing)
+    block.block_name = StringAttr(f"{block.block_name.data}_update")
+    init.detach()
+    init.erase()
+    refresh_around([new, block])
+    return new
+
+
+def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir.ForOp]]:
+    """The block's initialisation and the loops from `loop` to the block, if that can be done."""
+    where = f"block '{block.block_name.data}'"
+    init = block.init
+    if init is None:
+        raise ScheduleError(f"expected {where} to have an initialisation", block)
+    if loop not in ancestors(block):
+        raise ScheduleError(f"expected {where} to be in the loop", block)
+    reducing = _driving_values(block, "reduce")
+    inner = _loops_inside(block, loop)
+    outside = [p for p in ancestors(loop) if isinstance(p, tir.ForOp)]
+    if any(p.loop_var in reducing for p in outside):
+        raise ScheduleError(
+            f"expected no loop around {loop_text(loop)} to drive a reduction of {where}", loop
+        )
+    if reducing & _driving_values(block, "spatial") & {op.loop_var for op in inner}:
+        raise ScheduleError(
+            f"expected no loop to drive spatial and reduction axes of {where}", loop
+        )
+    verify_starts_once(block, inner, reducing)
+    verify_apart(block, init, loop)
+    return init, inner
+
+
+def _loops_inside(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
+    """The loops from `loop` to the block, outermost first."""
+    found: list[tir.ForOp] = []
+    for parent in ancestors(block):
+        if not isinstance(parent, tir.ForOp):
+            raise ScheduleError(
+                f"expected block '{block.block_name.data}' to be in loops alone", block
+            )
+        found.insert(0, parent)
+        if parent is loop:
+            break
+    return found
+
+
+def _driving_values(block: tir.BlockOp, kind: str) -> set[SSAValue]:
+    """The values that axes of a kind are bound to."""
+    numbering = block.numbering()
+    return {
+        numbering[i]
+        for binding, own in zip(exprs_of(block.bindings), block.axis_kinds, strict=True)
+        if own == kind
+        for i in binding.args()
+    }
+
+
+class _InitPlace:
+    """Copies, before a loop, of the loops inside that drive a block's spatial axes."""
+
+    def __init__(self, block: tir.BlockOp, inner: Sequence[tir.ForOp], loop: tir.ForOp):
+        self.source = block
+        self.copies: dict[SSAValue, SSAValue] = {}
+        self.body: Block | None = loop.parent
+        self.before: Operation | None = loop
+        spatial = _driving_values(block, "spatial")
+        for old in [op for op in inner if op.loop_var in spatial]:
+            body = Block(arg_types=[IndexType()])
+            body.args[0].name_hint = old.loop_var.name_hint
+            operands = [self.copies.get(v, v) for v in old.operands_]
+            new = tir.ForOp(old.min.data, old.extent.data, operands, Region(body), old.kind.data)
+            new.location = old.location
+            self.copies[old.loop_var] = body.args[0]
+            self._insert(new)
+            self.body, self.before = body, None
+
+    def add_block(self, init: tir.InitOp, reducing: set[SSAValue]) -> tir.BlockOp:
+        """The block of the initialisation, over the spatial axes."""
+        source, values = self.source, Values()
+        kept = [i for i, kind in enumerate(source.axis_kinds) if kind == "spatial"]
+        body = Block(arg_types=[IndexType()] * len(kept))
+        mapping: dict[SSAValue, SSAValue] = dict(self.copies)
+        for arg, position in zip(body.args, kept, strict=True):
+            values.expr(arg)
+            arg.name_hint = source.axis_vars[position].name_hint
+            mapping[source.axis_vars[position]] = arg
+        body.add_ops([op.clone(mapping) for op in init.body.block.ops])
+        numbering, own = source.numbering(), axes_of(source)
+        operands = [self.copies.get(v, v) for v in numbering]
+
+        def here(expr: IntExpr) -> IntExpr:
+            return values.rebase(expr, operands)
+
+        axes = [
+            tir.Axis("spatial", here(a.min), here(a.extent), here(a.binding))
+            for a in (own[i] for i in kept)
+        ]
+        bounds = [
+            (here(b.lhs.data), here(b.rhs.data))
+            for b in source.predicates.data
+            if not reducing & {numbering[i] for e in (b.lhs.data, b.rhs.data) for i in e.args()}
+        ]
+        name = f"{source.block_name.data}_init"
+        new = tir.BlockOp.build_from(name, axes, Region(body), values.list, bounds)
+        new.location = source.location
+        self._insert(new)
+        reads, writes = infer_regions(body, values)
+        replace_header(new, axes, values, reads, writes, bounds)
+        return new
+
+    def _insert(self, op: Operation) -> None:
+        assert self.body is not None
+        if self.before is None:
+            self.body.add_op(op)
+        else:
+            self.body.insert_op_before(op, self.before)

@@ -1,0 +1,106 @@
+"""What must hold for a reduction to start in loops of its own, before those that reduce."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
+from .dense import covers_densely, distinguishes, used_in
+from .loop_checks import contains, loop_text
+
+
+def verify_starts_once(
+    block: tir.BlockOp, inner: Sequence[tir.ForOp], reducing: set[SSAValue]
+) -> None:
+    """Raise ScheduleError unless different iterations of these loops are different instances.
+
+    Where two are the same one, the element starts again in the second.
+    """
+    values = Values()
+    extents: dict[Atom, IntExpr] = {}
+    for loop in inner:
+        atom = values.expr(loop.loop_var).as_atom
+        assert atom is not None
+        extents[atom] = values.rebase(loop.extent.data, loop.operands_)
+    left = {a for a, extent in extents.items() if extent != ONE}
+    for binding in exprs_of(block.bindings):
+        own = values.rebase(binding, block.numbering())
+        used = used_in(own, extents)
+        if used <= left and covers_densely(own, {a: extents[a] for a in used}):
+            left -= used
+    left -= {a for a in left if _is_told_by(a, block, values, extents)}
+    for loop, atom in zip(inner, extents, strict=True):
+        if atom in left:
+            raise ScheduleError(
+                f"expected each iteration of {loop_text(loop)} to be another instance of block "
+                f"'{block.block_name.data}'",
+                loop,
+            )
+
+
+def _is_told_by(
+    variable: Atom, block: tir.BlockOp, values: Values, extents: Mapping[Atom, IntExpr]
+) -> bool:
+    """Whether bindings over one loop alone, as after a fusion, tell its iterations apart."""
+    bindings = [values.rebase(b, block.numbering()) for b in exprs_of(block.bindings)]
+    own = [b for b in bindings if used_in(b, extents) == {variable}]
+    return distinguishes(own, variable)
+
+
+def verify_apart(block: tir.BlockOp, init: tir.InitOp, loop: tir.ForOp) -> None:
+    """Raise ScheduleError where something in a loop sees when the block's elements start."""
+    started = stored_buffers(init)
+    _verify_inputs(block, init, loop)
+    is_before = True
+    for op in operations_in(loop):
+        if op is block:
+            is_before = False
+        elif block not in ancestors(op) and op not in ancestors(block):
+            _verify_other(op, block, started, is_before)
+    values = Values()
+    reads, writes = infer_regions(loop.body.block, values)
+    written = {w.buffer: w for w in writes}
+    for read in reads:
+        if read.buffer in started and not contains(written[read.buffer], read, values):
+            raise ScheduleError(
+                f"expected each iteration of {loop_text(loop)} to read of "
+                f"{buffer_text(read.buffer)} what block '{block.block_name.data}' makes in it",
+                loop,
+            )
+
+
+def _verify_inputs(block: tir.BlockOp, init: tir.InitOp, loop: tir.ForOp) -> None:
+    for buffer in loaded_buffers(init) & stored_buffers(loop):
+        raise ScheduleError(
+            f"expected nothing in {loop_text(loop)} to store to {buffer_text(buffer)}, which the "
+            f"initialisation of block '{block.block_name.data}' loads",
+            loop,
+        )
+
+
+def _verify_other(
+    op: Operation, block: tir.BlockOp, started: set[SSAValue], is_before: bool
+) -> None:
+    """Nothing else stores to what the block starts, or loads it before the block has run."""
+    if op.regions:
+        return
+    for buffer in started & stored_buffers(op):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' alone to store to {buffer_text(buffer)} "
+            "in the loop",
+            op,
+        )
+    for buffer in started & loaded_buffers(op) if is_before else ():
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to come before what loads "
+            f"{buffer_text(buffer)} in the loop",
+            op,
+        )

@@ -1,0 +1,154 @@
+"""The default schedule of contractions: a tile of results in registers, one operand in panels.
+
+::
+
+    for i, j, k: Y[i, j] += X[i, k] * W[k, j]
+
+⇒
+
+    for j0:
+      for k, j: P[k, j] = W[k, j0 * 32 + j]                  a panel that fits the cache
+      for i0:
+        for i unrolled, j vectorized: T[i, j] = 0
+        for k:
+          for i unrolled, j vectorized: T[i, j] += X[i0 * 12 + i, k] * P[k, j]
+        for i unrolled, j vectorized: Y[i0 * 12 + i, j0 * 32 + j] = T[i, j]
+
+What uses the result element by element takes the place of the last statement. The loop over `k` has
+no conditions: rows of the last tile that do not exist repeat one that does.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ....backend.target import Target
+from ....dialects import tir
+from ..blocks import ScheduleError, block_around, blocks_in, loops_around, uses_of
+from ..cache import cache_read, cache_write
+from ..compact import compact_buffer
+from ..compute_at import compute_at, reverse_compute_at
+from ..layout import transform_layout
+from ..loops import reorder, set_kind, split
+from ..reduction import decompose_reduction
+from .contraction_plan import Plan, column_dim, plan_of
+from .products import Product, product_of
+from .unpredicated import run_all_iterations
+from .write_back import is_element_wise, is_light, vectorize_tile
+
+UNROLLED_STEPS = 128
+"""The most multiplications in the body of the innermost loop if that is unrolled."""
+
+
+def tile_contractions(func: tir.PrimFuncOp, target: Target) -> None:
+    """Tile every contraction of the function, if its columns are neighbours or get so."""
+    for block in blocks_in(func):
+        product = product_of(block)
+        plan = None if product is None else plan_of(product, target)
+        if plan is not None:
+            _apply(plan)
+
+
+def _apply(plan: Plan) -> None:
+    """Carry out a plan; steps that this block does not allow leave a worse but right schedule."""
+    product, block = plan.product, plan.product.block
+    consumer = _consumer(product)
+    outer_row, outer_column = _tile_loops(plan)
+    _write_back(block, consumer, outer_row, plan)
+    panel = _pack(plan, outer_column) if plan.packs else None
+    for buffer in (block.write_buffers[0], *(b.write_buffers[0] for b in (panel,) if b)):
+        if isinstance(buffer.owner, tir.AllocBufferOp):
+            compact_buffer(buffer.owner)
+    with suppress(ScheduleError):  # the block keeps its conditions then
+        run_all_iterations(block)
+    reduce = [loop for loop in loops_around(block) if _drives_reduction(block, loop)]
+    decompose_reduction(block, reduce[0])
+
+
+def _tile_loops(plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
+    """Split and order the loops; returns those over tiles of rows and of columns."""
+    product, lanes = plan.product, plan.lanes
+    column, vector, lane = split(product.loops[product.column], [None, plan.tile.vectors, lanes])
+    rows = [] if plan.row is None else split(product.loops[plan.row], [None, plan.tile.rows])
+    (panel,) = product.moving[:1]
+    spatial = [
+        axis
+        for axis, kind in enumerate(product.block.axis_kinds)
+        if kind == "spatial" and axis in product.loops and axis not in (plan.row, product.column)
+    ]
+    repeating = [product.loops[a] for a in spatial if product.uses(panel, a)]
+    others = [product.loops[a] for a in spatial if not product.uses(panel, a)]
+    reduce = [product.loops[a] for a in product.reduce if a in product.loops]
+    outer = [*repeating, column, *others, *rows[:1]]
+    reorder([*outer, *reduce, *rows[1:], vector, lane])
+    for loop in (*rows[1:], vector):
+        set_kind(loop, "unrolled")
+    set_kind(lane, "vectorized")
+    steps = product.extent(product.reduce[-1]).constant
+    work = plan.tile.rows * plan.tile.vectors
+    if len(reduce) > 1 and steps is not None and steps * work <= UNROLLED_STEPS:
+        set_kind(reduce[-1], "unrolled")
+    return outer[-1], column
+
+
+def _consumer(product: Product) -> tir.BlockOp | None:
+    """The block that uses the result element by element, if it is the only use."""
+    buffer = product.store.buffer
+    if not isinstance(buffer.owner, tir.AllocBufferOp):
+        return None
+    uses = uses_of(buffer)
+    users = {block_around(op) for op in uses.loads} - {product.block}
+    if uses.others or len(users) != 1:
+        return None
+    user = users.pop()
+    return user if user is not None and is_element_wise(user, product) else None
+
+
+def _write_back(
+    block: tir.BlockOp, consumer: tir.BlockOp | None, loop: tir.ForOp, plan: Plan
+) -> None:
+    """Finish each tile in its iteration of `loop`: what uses the result, or a copy of it."""
+    if consumer is not None and is_light(consumer) and _move(consumer, loop, plan, True):
+        return
+    copy = cache_write(block, 0, "global")
+    _move(copy, loop, plan, True)
+    if consumer is not None and _move(consumer, loop, plan, False):
+        owner = copy.write_buffers[0].owner
+        if isinstance(owner, tir.AllocBufferOp):
+            compact_buffer(owner)
+
+
+def _move(block: tir.BlockOp, loop: tir.ForOp, plan: Plan, is_unrolled: bool) -> bool:
+    try:
+        made = reverse_compute_at(block, loop)
+    except ScheduleError:
+        return False
+    vectorize_tile(block, made, plan.lanes, is_unrolled)
+    return True
+
+
+def _pack(plan: Plan, loop: tir.ForOp) -> tir.BlockOp:
+    """Copy the columns of an iteration of `loop`, as neighbours, in front of what uses them."""
+    block, (load,) = plan.product.block, plan.product.moving
+    place = column_dim(plan.product, load)
+    assert place is not None
+    panel = cache_read(block, list(block.read_buffers).index(load.buffer), "global", [block])
+    transform_layout(
+        panel, panel.write_buffers[0], lambda e: [*e[:place], *e[place + 1 :], e[place]]
+    )
+    try:
+        made = compute_at(panel, loop)
+    except ScheduleError:  # all panels are made in front of the loops then
+        made = loops_around(panel)
+    vectorize_tile(panel, made, plan.lanes, False)
+    return panel
+
+
+def _drives_reduction(block: tir.BlockOp, loop: tir.ForOp) -> bool:
+    numbering = block.numbering()
+    return any(
+        numbering[i] is loop.loop_var
+        for binding, kind in zip(block.bindings.data, block.axis_kinds, strict=True)
+        if kind == "reduce"
+        for i in binding.data.args()
+    )

@@ -1,0 +1,170 @@
+"""How a contraction is tiled: the row axis, the tile, and where its columns come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
+from ....dialects.sym import exprs_of
+from .products import Product, step_along
+from .tiles import LONG, Tile, choose_tile
+
+ROWS_APART = 8
+"""The most rows of a tile whose distance is only known at run time: each needs an address."""
+
+ROWS_ON_PAGES, PAGE = 10, 4096
+"""The most rows whose distance in bytes is a multiple of this: they share few lines of a cache."""
+
+FEW_ROWS = 4
+"""The most rows of a tile if their number is only known at run time, when there may be one."""
+
+UNKNOWN_ROWS = 1.1
+"""How much worse a tile is for an extent that is only known at run time: there may be few rows."""
+
+LEAST_REUSE = 3
+"""A panel is worth its copy if at least so many tiles use it."""
+
+TRANSPOSED_ROWS, LONG_DOT = 64, 256
+"""Rows that a panel is worth it for whose columns are not neighbours in memory: long sums of
+neighbouring products do without one."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do with a contraction; `row` is `None` where it has one row only."""
+
+    product: Product
+    row: int | None
+    tile: Tile
+    lanes: int
+    packs: bool
+
+    @property
+    def width(self) -> int:
+        """Columns of the tile."""
+        return self.tile.vectors * self.lanes
+
+
+def plan_of(product: Product, target: Target) -> Plan | None:
+    """The plan for a contraction; `None` where tiles of rows and columns do not suit it."""
+    lanes = target.lanes(product.element_bits)
+    if lanes < 2:
+        return None
+    panel = next((w for op in product.moving if (w := panel_width(product, op))), None)
+    row, tile = choose_rows(product, lanes, target, panel)
+    if panel is not None:
+        ready = len(product.moving) == 1
+        return Plan(product, row, tile, lanes, False) if ready and not panel % lanes else None
+    columns = product.extent(product.column).constant
+    contiguous = all(step_along(product, op, product.column) == ONE for op in product.moving)
+    width = tile.vectors * lanes
+    fits = contiguous and columns is not None and columns % width == 0
+    packs = is_packable(product) and _is_worth_a_panel(product, row, tile, contiguous)
+    if fits and (columns == width or not packs):  # one panel is what it is already
+        return Plan(product, row, tile, lanes, False) if row is not None else None
+    return Plan(product, row, tile, lanes, True) if packs else None
+
+
+def choose_rows(
+    product: Product, lanes: int, target: Target, panel: int | None = None
+) -> tuple[int | None, Tile]:
+    """The axis whose values are the rows of a tile, and the tile."""
+    columns = product.extent(product.column).constant
+    depth = _depth(product)
+    if not product.rows:
+        return None, choose_tile(1, 1, columns, depth, lanes, target, panel)
+    found: list[tuple[float, int, Tile]] = []
+    for axis in product.rows:
+        size = product.extent(axis).constant
+        most = FEW_ROWS if size is None else _most_rows(product, axis)
+        tile = choose_tile(size, most, columns, depth, lanes, target, panel)
+        found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
+    _, axis, tile = min(found, key=lambda f: f[:2])
+    return -axis, tile
+
+
+def _most_rows(product: Product, axis: int) -> int:
+    """How many rows a tile may have for what their addresses and the first cache allow."""
+    steps = [_stride(product, op, axis) for op in product.fixed]
+    if None in steps:
+        return ROWS_APART
+    apart = {(step or 0) * product.element_bits // 8 % PAGE for step in steps}
+    return ROWS_ON_PAGES if steps and apart == {0} else LONG
+
+
+def _stride(product: Product, load: tir.LoadOp, axis: int) -> int | None:
+    step = step_along(product, load, axis)
+    return None if step is None else step.constant
+
+
+def _is_worth_a_panel(product: Product, row: int | None, tile: Tile, contiguous: bool) -> bool:
+    """Whether so many tiles read the same columns that a copy of these pays."""
+    tiles = rows = 1
+    for axis in product.rows:
+        size = product.extent(axis).constant
+        if size is None:
+            return True
+        rows *= size
+        tiles *= -(-size // tile.rows) if axis == row else size
+    if contiguous:
+        return tiles >= LEAST_REUSE
+    depth = _depth(product)
+    return tiles > 1 and (rows >= TRANSPOSED_ROWS or (depth is not None and depth < LONG_DOT))
+
+
+def _depth(product: Product) -> int | None:
+    """The number of products in each result, if that is known."""
+    depth = 1
+    for axis in product.reduce:
+        size = product.extent(axis).constant
+        if size is None:
+            return None
+        depth *= size
+    return depth
+
+
+def is_packable(product: Product) -> bool:
+    """Whether one operand has all columns, at a dim of their own, and is the same for all rows."""
+    (load, *more) = product.moving
+    return (
+        not more
+        and not any(product.uses(load, axis) for axis in product.rows)
+        and column_dim(product, load) is not None
+    )
+
+
+def column_dim(product: Product, load: tir.LoadOp) -> int | None:
+    """The dim of a load that the column, and nothing else, indexes, if it indexes only that."""
+    var = product.block.axis_vars[product.column]
+    users = [
+        (dim, e)
+        for dim, e in enumerate(exprs_of(load.indices))
+        if any(load.operands_[i] is var for i in e.args())
+    ]
+    return users[0][0] if len(users) == 1 and isinstance(users[0][1].as_atom, Arg) else None
+
+
+def panel_width(product: Product, load: tir.LoadOp) -> int | None:
+    """The width of the panels that an operand is laid out in: ``[j floordiv w, …, j mod w]``.
+
+    A single panel is only known by being wider than there are columns.
+    """
+    type_ = load.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    indices = exprs_of(load.indices)
+    width = type_.dims[-1].constant if type_.rank > 1 else None
+    if width is None or type_.element_strides()[-1] != ONE:
+        return None
+    var = product.block.axis_vars[product.column]
+    column = next((IntExpr.of(Arg(i)) for i, v in enumerate(load.operands_) if v is var), None)
+    used = [i for e in indices[1:-1] for i in e.args() if load.operands_[i] is var]
+    if column is None or used:
+        return None
+    columns = product.extent(product.column).constant
+    if columns is not None and columns < width and indices[-1] == column:
+        return width if var not in [load.operands_[i] for i in indices[0].args()] else None
+    is_compound = isinstance(indices[0].as_atom, Compound)
+    whole = (indices[0], indices[-1]) == (column // width, column % width)
+    return width if whole and is_compound else None

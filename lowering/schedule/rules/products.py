@@ -1,0 +1,202 @@
+"""What a contraction is: a reduction one operand of which several results share.
+
+::
+
+    Y[b, i, j] += X[b, i, k] * W[b, k, j]
+
+`j`, along which results are neighbours in memory, is the column; `i`, which does not index what
+moves with the column, is a row; `k` reduces; the others, `b` here, only repeat all that. A row and
+a convolution's place in the image are the same to this analysis, and so are its window and `k`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IndexType, i1
+from xdsl.ir import Operation, SSAValue
+
+from ....dialects import tir
+from ....dialects.dtypes import byte_width
+from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
+from ....dialects.sym import exprs_of
+from ..blocks import ancestors, function_of, may_overlap, own_nest, uses_of
+
+
+@dataclass(frozen=True)
+class Product:
+    """A reduction block in a nest of its own; axes are positions in the block."""
+
+    block: tir.BlockOp
+    loops: dict[int, tir.ForOp]
+    """The loop of each axis that has one."""
+    store: tir.StoreOp
+    column: int
+    rows: tuple[int, ...]
+    moving: tuple[tir.LoadOp, ...]
+    """The loads that move with the column."""
+    fixed: tuple[tir.LoadOp, ...]
+    """The others, apart from those of the result itself."""
+
+    @property
+    def reduce(self) -> list[int]:
+        """The axes of the reduction."""
+        return [i for i, kind in enumerate(self.block.axis_kinds) if kind == "reduce"]
+
+    def extent(self, axis: int) -> IntExpr:
+        """The number of values of an axis."""
+        return self.block.axes.data[axis].extent.data
+
+    def uses(self, load: tir.LoadOp, axis: int) -> bool:
+        """Whether the place of a load depends on an axis."""
+        return self.block.axis_vars[axis] in load.operands_
+
+    @property
+    def element_bits(self) -> int:
+        """Width of the widest element that the block works on."""
+        buffers = [op.buffer for op in (self.store, *self.moving, *self.fixed)]
+        return max(8 * byte_width(_type(b).element_type) for b in buffers)
+
+
+def product_of(block: tir.BlockOp) -> Product | None:
+    """The contraction that a block is, if it is one that nobody has rearranged."""
+    loops = _plain_loops(block)
+    if loops is None or block.init is None or block.predicates.data:
+        return None
+    if set(block.axis_kinds) - {"spatial", "reduce"}:
+        return None
+    if not any(block.axis_kinds[axis] == "reduce" for axis in loops):
+        return None
+    found = _accesses(block)
+    if found is None or not _is_apart(block, *found):
+        return None
+    store, loads = found
+    column = _column(block, store)
+    if column is None:
+        return None
+    var = block.axis_vars[column]
+    moving = tuple(op for op in loads if var in op.operands_)
+    fixed = tuple(op for op in loads if var not in op.operands_)
+    rows = tuple(
+        axis
+        for axis, (value, kind) in enumerate(zip(block.axis_vars, block.axis_kinds, strict=True))
+        if kind == "spatial"
+        and axis != column
+        and block.axes.data[axis].extent.data != ONE
+        and any(value not in op.operands_ for op in moving)
+    )
+    return Product(block, loops, store, column, rows, moving, fixed) if moving else None
+
+
+def _plain_loops(block: tir.BlockOp) -> dict[int, tir.ForOp] | None:
+    """The loop of each axis, where the block's nest is one plain loop from 0 for each axis."""
+    nest = own_nest(block)
+    around = [op for op in ancestors(block) if isinstance(op, tir.ForOp)]
+    own = around[: around.index(nest) + 1] if isinstance(nest, tir.ForOp) else []
+    numbering: list[SSAValue] = block.numbering()
+    found: dict[int, tir.ForOp] = {}
+    for axis, binding in enumerate(exprs_of(block.bindings)):
+        bounds, atom = block.axes.data[axis], binding.as_atom
+        if not isinstance(atom, Arg):
+            if bounds.extent.data != ONE:
+                return None
+            continue
+        loop = next((op for op in own if op.loop_var is numbering[atom.index]), None)
+        if loop is None or loop in found.values() or not _is_over(loop, bounds):
+            return None
+        found[axis] = loop
+    return found if set(own) == set(found.values()) else None
+
+
+def _is_over(loop: tir.ForOp, axis: tir.AxisAttr) -> bool:
+    return (
+        loop.kind.data == "serial"
+        and not (loop.annotations is not None and loop.annotations.data)
+        and loop.min.data == axis.min.data == ZERO
+        and loop.extent.data == axis.extent.data
+        and not loop.extent.data.args()
+    )
+
+
+def _accesses(block: tir.BlockOp) -> tuple[tir.StoreOp, list[tir.LoadOp]] | None:
+    """The only store, and the loads of other buffers, of a body that updates one element."""
+    stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
+    if len(stores) != 1 or len(block.write_buffers) != 1:
+        return None
+    (store,) = stores
+    loads: list[tir.LoadOp] = []
+    for op in block.body.block.ops:
+        match op:
+            case tir.InitOp() | tir.StoreOp():
+                pass
+            case tir.LoadOp() if op.buffer is store.buffer:
+                if (op.indices, tuple(op.operands_)) != (store.indices, tuple(store.operands_)):
+                    return None
+            case tir.LoadOp():
+                loads.append(op)
+            case _ if not _is_arithmetic(op):
+                return None
+            case _:
+                pass
+    if any(_is_boolean(v) for v in (store.buffer, *(op.buffer for op in loads))):
+        return None
+    return store, loads
+
+
+def _is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp]) -> bool:
+    """Whether the block alone makes its result, which shares no memory with what it reads."""
+    func, uses = function_of(block), uses_of(store.buffer)
+    if uses.others or any(block not in ancestors(op) for op in uses.stores):
+        return False
+    return not any(may_overlap(func, store.buffer, op.buffer) for op in loads)
+
+
+def _is_arithmetic(op: Operation) -> bool:
+    """Whether an operation works on vectors as it does on numbers."""
+    if op.regions or any(isinstance(v.type, IndexType) for v in op.operands):
+        return False
+    return op.name.startswith(("arith.", "math.")) and not op.name.startswith(
+        ("arith.cmp", "arith.select")
+    )
+
+
+def _is_boolean(buffer: SSAValue) -> bool:
+    return _type(buffer).element_type == i1
+
+
+def _column(block: tir.BlockOp, store: tir.StoreOp) -> int | None:
+    """The axis along which results are neighbours, if each axis indexes one dim of the result."""
+    spatial = [
+        var
+        for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
+        if axis.kind.data == "spatial" and axis.extent.data != ONE
+    ]
+    seen: list[SSAValue] = []
+    column: int | None = None
+    dims, strides = _type(store.buffer).dims, _type(store.buffer).element_strides()
+    for index, dim, stride in zip(exprs_of(store.indices), dims, strides, strict=True):
+        atom = index.as_atom
+        if not isinstance(atom, Arg):
+            if index.args():
+                return None
+            continue
+        var = store.operands_[atom.index]
+        if var in seen or var not in block.axis_vars:
+            return None
+        seen.append(var)
+        if dim != ONE and stride == ONE:
+            column = block.axis_vars.index(var)
+    return column if set(spatial) <= set(seen) else None
+
+
+def step_along(product: Product, load: tir.LoadOp, axis: int) -> IntExpr | None:
+    """How far a load moves in memory with an axis, `None` where that is not one number."""
+    offset = _type(load.buffer).linear_index(exprs_of(load.indices))
+    atoms = [Arg(i) for i, v in enumerate(load.operands_) if v is product.block.axis_vars[axis]]
+    return offset.coefficient_of(atoms[0]) if atoms else ZERO
+
+
+def _type(buffer: SSAValue) -> tir.BufferType:
+    assert isinstance(buffer.type, tir.BufferType)
+    return buffer.type

@@ -1,0 +1,151 @@
+"""Tiled contractions compute what the loops say, whatever the tiles divide, on every target."""
+
+import re
+
+import numpy as np
+import pytest
+
+from xrelax import relax
+from xrelax.backend.target import Target
+from xrelax.dialects import get_context, tir
+from xrelax.driver import module_of, stage_text
+from xrelax.pipeline import STAGES, run_stage
+from xrelax.reference.evaluate import evaluate
+from xrelax.script import from_source
+
+SIZES = ((0, 5, 3), (1, 1, 1), (7, 16, 5), (13, 17, 8), (30, 32, 1), (33, 40, 0), (64, 96, 12))
+TARGETS = ("llvm", "llvm -mcpu=haswell", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76")
+
+
+def whole_numbers(shape, seed=0):
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
+
+
+def product(rows, columns, depth, right="w", shape=None):
+    shape = (depth, columns) if shape is None else shape
+    return f"""
+@R.function
+def main(x: R.Tensor(({rows}, {depth}), "float32"), w: R.Tensor({shape}, "float32"),
+         b: R.Tensor(({columns},), "float32")):
+    return R.nn.relu(R.add(R.matmul(x, {right}), b))
+"""
+
+
+def operands(rows, columns, depth):
+    return (
+        whole_numbers((rows, depth)),
+        whole_numbers((depth, columns), 1),
+        whole_numbers(columns, 2),
+    )
+
+
+@pytest.mark.parametrize("is_transposed", [False, True])
+@pytest.mark.parametrize("target", TARGETS)
+def test_scheduled_kernels_agree_with_the_graph(target, is_transposed):
+    for rows, columns, depth in SIZES:
+        shape = (columns, depth) if is_transposed else (depth, columns)
+        right = "R.permute_dims(w, [1, 0])" if is_transposed else "w"
+        text = product(rows, columns, depth, right, str(shape).replace("'", ""))
+        x, w, b = whole_numbers((rows, depth)), whole_numbers(shape, 1), whole_numbers(columns, 2)
+        lowered = kernels(text, target)
+        got = evaluate(lowered, "main", [x, w, b])
+        expected = np.maximum(x @ (w.T if is_transposed else w) + b, 0)
+        np.testing.assert_array_equal(np.asarray(got).reshape(rows, columns), expected)
+
+
+def kernels(text, target="llvm"):
+    """The module of a function with the schedules of a target."""
+    module = module_of(from_source(text)).clone()
+    for stage in STAGES[:2]:
+        run_stage(module, stage, get_context(), target)
+    return module
+
+
+@pytest.mark.parametrize("are_constant", [False, True])
+def test_compiled_products_of_static_shapes(are_constant):
+    for rows, columns, depth in ((1, 100, 64), (3, 77, 130), (8, 48, 33), (50, 65, 31)):
+        main = from_source(product(rows, columns, depth))
+        x, w, b = operands(rows, columns, depth)
+        params = {"w": w, "b": b} if are_constant else None
+        rest = () if are_constant else (w, b)
+        got = relax.build(main, params=params)["main"](x, *rest).numpy()
+        np.testing.assert_array_equal(got, np.maximum(x @ w + b, 0))
+
+
+def test_compiled_products_of_symbolic_shapes():
+    main = relax.build(from_source(product("'m'", "'n'", "'k'", shape="('k', 'n')")))["main"]
+    for rows, columns, depth in SIZES:
+        x, w, b = operands(rows, columns, depth)
+        np.testing.assert_array_equal(main(x, w, b).numpy(), np.maximum(x @ w + b, 0))
+
+
+@pytest.mark.parametrize(("stride", "padding"), [(1, 1), (2, 0), (2, 3)])
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_convolutions(stride, padding, is_constant):
+    main = from_source(f"""
+@R.function
+def main(x: R.Tensor((2, 9, 11, 5), "float32"), w: R.Tensor((3, 3, 5, 20), "float32")):
+    return R.nn.conv2d(x, w, strides=({stride}, {stride}), padding=({padding}, {padding}),
+                       data_layout="NHWC", kernel_layout="HWIO")
+""")
+    x, w = whole_numbers((2, 9, 11, 5)), whole_numbers((3, 3, 5, 20), 1)
+    ex = relax.build(main, params={"w": w} if is_constant else None)
+    got = ex["main"](*((x,) if is_constant else (x, w))).numpy()
+    edges = [(0, 0), (padding, padding), (padding, padding), (0, 0)]
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, edges), (3, 3), (1, 2))
+    expected = np.einsum("nhwcij,ijco->nhwo", windows[:, ::stride, ::stride], w)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_batches_and_both_operands_moving():
+    main = from_source("""
+@R.function
+def main(x: R.Tensor((2, 3, "n", 8), "float32"), y: R.Tensor((2, 3, "m", 8), "float32")):
+    return R.matmul(x, R.permute_dims(y, [0, 1, 3, 2]))
+""")
+    ex = relax.build(main)["main"]
+    for n, m in ((1, 1), (5, 19), (33, 16)):
+        x, y = whole_numbers((2, 3, n, 8)), whole_numbers((2, 3, m, 8), 1)
+        np.testing.assert_array_equal(ex(x, y).numpy(), x @ y.swapaxes(2, 3))
+
+
+def test_a_dear_epilogue_runs_on_tiles_in_memory():
+    text = product(40, 48, 64).replace("R.nn.relu", "R.nn.gelu")
+    ops = kernels(text).body.block.ops
+    (text,) = [str(op) for op in ops if isinstance(op, tir.PrimFuncOp)]
+    assert text.index("_update") < text.index("math.erf")
+    assert not re.search(r"alloc_buffer : !tir.buffer<\[40, 48\]", text)
+
+
+@pytest.mark.parametrize(
+    ("target", "multiply_add"),
+    [(TARGETS[1], "vfmadd231ps"), (TARGETS[2], "fmla")],
+)
+def test_tiles_stay_in_registers(target, multiply_add):
+    main = from_source(product(96, 96, 96))
+    loop = _innermost_loop(stage_text(main, "asm", target), multiply_add)
+    assert sum(multiply_add in line for line in loop) >= 12
+    stack = re.compile(r"\[sp\b|\(%r[sb]p\)|\[r[sb]p\b")
+    assert not [line for line in loop if stack.search(line)]
+
+
+def _innermost_loop(assembly, instruction):
+    """The lines from a label to the next branch that hold the most of an instruction."""
+    parts = re.split(r"^\.?L?[\w.$]+:|^\t(?:j|b\.)[a-z]+\t.*", assembly, flags=re.MULTILINE)
+    return max((p.splitlines() for p in parts), key=lambda p: sum(instruction in x for x in p))
+
+
+def test_compiled_without_masks_in_memory_or_with_half_the_lanes():
+    for target in ("llvm -mcpu=haswell", "llvm -mcpu=x86-64"):
+        if "x86" not in Target("llvm").triple:
+            pytest.skip("runs code for x86")
+        main = relax.build(from_source(product(33, 21, "'k'", shape="('k', 21)")), target=target)
+        x, w, b = operands(33, 21, 9)
+        np.testing.assert_array_equal(main["main"](x, w, b).numpy(), np.maximum(x @ w + b, 0))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "int32", "uint8"])
+def test_element_types(dtype):
+    main = from_source(product(19, 37, 11).replace("float32", dtype).replace("R.nn.relu", ""))
+    x, w, b = (np.abs(a).astype(dtype) for a in operands(19, 37, 11))
+    np.testing.assert_array_equal(relax.build(main)["main"](x, w, b).numpy(), x @ w + b)
