@@ -149,13 +149,16 @@ def test_edited_source_is_not_cached(folder, compiled, monkeypatch):
     assert not folder.exists()
 
 
-def test_weights_of_the_module_are_not_stored_and_are_its_own(folder, compiled):
-    weight = np.random.default_rng(0).standard_normal((64, 64), dtype="float32")
-    source = """
+WEIGHTED = """
 @R.function
 def main(x: R.Tensor((2, 64), "float32"), w: R.Tensor((64, 64), "float32")):
-    return R.matmul(x, w)
+    return R.{operator}(x, w)
 """
+
+
+def test_weights_of_the_module_are_not_stored_and_are_its_own(folder, compiled):
+    weight = np.random.default_rng(0).standard_normal((2, 64), dtype="float32")
+    source = WEIGHTED.format(operator="add").replace("(64, 64)", "(2, 64)")
     x = np.ones((2, 64), "float32")
     results = []
     for _ in range(2):
@@ -168,6 +171,18 @@ def main(x: R.Tensor((2, 64), "float32"), w: R.Tensor((64, 64), "float32")):
     assert not [n for n in np.load(entry).files if n.startswith("constants/")]
     relax.build(from_source(source), params={"w": weight + 1})
     assert len(compiled) == 2
+
+
+def test_packed_weights_are_stored_with_the_module(folder, compiled):
+    weight = np.random.default_rng(0).standard_normal((64, 64), dtype="float32")
+    source = WEIGHTED.format(operator="matmul")
+    x = np.ones((2, 64), "float32")
+    results = [relax.build(from_source(source), params={"w": weight})(x).numpy() for _ in range(2)]
+    assert len(compiled) == 1
+    np.testing.assert_array_equal(*results)
+    (entry,) = files(folder, MODULE)
+    (packed,) = [n for n in np.load(entry).files if n.startswith("constants/")]
+    np.testing.assert_array_equal(np.sort(np.load(entry)[packed], None), np.sort(weight, None))
 
 
 def test_names_called_at_run_time_are_checked_at_every_build(folder, compiled):
