@@ -29,6 +29,9 @@ from xrelax.te.intrinsics import FUNCTIONS
 from xrelax.tools.opt import XRelaxOptMain
 
 FOLDER = Path(__file__).parent
+TARGET = "llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"
+"""What the listings are for, on whatever machine they are made."""
+
 FILENAME = "example.py"
 """What the programs of the pages are called in their error messages."""
 
@@ -79,7 +82,7 @@ def updated(text: str) -> str:
 def listing(page: Page, module: str, stage: str, function: str) -> str:
     """A function of a module at a stage; the stage "parsed" is before any pass."""
     op = page.names[module].op
-    lowered = op if stage == "parsed" else lower_to(op, stage)
+    lowered = op if stage == "parsed" else lower_to(op, stage, target=TARGET)
     text = io.StringIO()
     Printer(text).print_op(functions_by_name(lowered)[function])
     return f"```mlir\n{text.getvalue().strip()}\n```\n"
