@@ -126,7 +126,8 @@ class CanonicalForm:
         symbols, in_prim_func = self._symbols, self._in_prim_func
         self._in_prim_func = isinstance(op, PrimFuncOp)
         self._symbols = {}
-        for name in op.declared_symbols():
+        matched = op.matched_symbols() if isinstance(op, PrimFuncOp) else []
+        for name in (*op.declared_symbols(), *matched):
             self._new_symbol(name)
         self._operation(op)
         self._symbols, self._in_prim_func = symbols, in_prim_func

@@ -71,22 +71,23 @@ def dim_of(dim: Any) -> IntExpr:
 
 def _parsed(text: str) -> IntExpr:
     try:
-        return _expression(ast.parse(text.strip(), mode="eval").body)
+        return int_expr_of(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, TypeError, ZeroDivisionError, ValueError):
         raise ValueError(f"expected a dim such as 'n' or 'n * 4', got '{text}'") from None
 
 
-def _expression(node: ast.expr) -> IntExpr:
+def int_expr_of(node: ast.expr) -> IntExpr:
+    """The integer expression that Python is, names being symbols; raises ValueError for others."""
     match node:
         case ast.Name(id=name):
             return IntExpr.of(Sym(name))
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
             return IntExpr.of(value)
         case ast.BinOp(left=left, op=op, right=right):
-            return _OPERATORS[type(op)](_expression(left), _expression(right))
+            return _OPERATORS[type(op)](int_expr_of(left), int_expr_of(right))
         case ast.Call(func=ast.Name(id=name), args=[first, second]) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](_expression(first), _expression(second))
+            return _FUNCTIONS[name](int_expr_of(first), int_expr_of(second))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_expression(operand)
+            return -int_expr_of(operand)
         case _:
             raise ValueError

@@ -179,6 +179,10 @@ C_FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def _call_extern(compiler: KernelCompiler, op: tir.CallExternOp) -> Step:
     name, args, result = op.callee.data, list(op.args), op.result
+    if any(isinstance(a.type, tir.BufferType) for a in args):
+        raise EvaluationError(
+            f"expected '{name}' to get numbers, got memory, which is compiled code's"
+        )
     function = C_FUNCTIONS.get(name) or C_FUNCTIONS.get(name.removesuffix("f"))
     if name in compiler.externs:
         function = np.frompyfunc(compiler.externs[name], len(args), 1)

@@ -271,6 +271,8 @@ def _is_foreign(source: object) -> TypeGuard[SupportsDLPack]:
 
 def _from_memory(memory: SharedMemory) -> Tensor:
     shape, dtype, strides = memory.shape, memory.dtype, memory.strides
+    if not memory.address and prod(shape):
+        raise BufferError(f"expected memory for a tensor of shape {shape}, got none")
     size = dtype_info(dtype).itemsize
     if strides is not None:
         strides = tuple(s * size for s in strides)

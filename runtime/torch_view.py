@@ -14,10 +14,15 @@ _names: dict[object, str | None] = {}
 def torch_memory(source: Any) -> SharedMemory | None:
     """The memory of a plain torch tensor on the CPU, as DLPack would describe it.
 
-    None for anything else, and where torch has to decide: gradients, lazy views, other layouts.
+    None for anything else, and where torch has to decide: gradients, other layouts. Raises
+    BufferError for a view whose elements are still to be negated, of which DLPack does not tell.
     """
     torch: Any = sys.modules.get("torch")
-    if torch is None or type(source) is not torch.Tensor:
+    if torch is None or not isinstance(source, torch.Tensor):
+        return None
+    if source.is_neg():
+        raise BufferError("expected a tensor without the negative bit, use tensor.resolve_neg()")
+    if type(source) is not torch.Tensor:
         return None
     dtype = _dtype_name(source.dtype)
     if (
@@ -25,7 +30,6 @@ def torch_memory(source: Any) -> SharedMemory | None:
         or not source.is_cpu
         or source.layout is not torch.strided
         or source.requires_grad
-        or source.is_neg()
     ):
         return None
     strides = None if source.is_contiguous() else source.stride()

@@ -8,7 +8,9 @@ from ..names import known, resolve
 
 if TYPE_CHECKING:
     from ..ir.function import PrimFunc as PrimFunc
+    from .index_map import IndexMap as IndexMap
     from .schedule import Schedule as Schedule
+    from .tensor_intrin import TensorIntrin as TensorIntrin
 
 __script_path__ = "tir"
 

@@ -25,6 +25,7 @@ from .terms import Sym as Sym
 from .terms import arg as arg
 from .terms import sym as sym
 from .text import IR_SPELLING as IR_SPELLING
+from .text import PYTHON_SPELLING as PYTHON_SPELLING
 from .text import RESERVED as RESERVED
 from .text import render as render
 from .text import symbol_text as symbol_text

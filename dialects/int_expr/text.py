@@ -28,6 +28,7 @@ IR_SPELLING = {
     "min": "min({2}, {3})",
     "max": "max({2}, {3})",
 }
+PYTHON_SPELLING = {**IR_SPELLING, "floordiv": "{0} // {1}", "mod": "{0} % {1}"}
 
 
 def render(

@@ -5,6 +5,7 @@ Everything else is xDSL's: an op is here only where `llvm.*` has none (`fptosi`,
 float casts). `backend/llvm_text.py` turns both dialects into LLVM IR.
 """
 
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Dialect
 
 from .calls import CallPtrOp as CallPtrOp
@@ -32,6 +33,9 @@ BRANCH_WEIGHTS = "llvm_ext.weights"
 
 INVARIANT = "llvm_ext.invariant"
 """Unit attribute of `llvm.load`: the memory never changes while the function runs."""
+
+EXPLICIT_VECTORS = ArrayAttr([StringAttr("xrelax-loops"), StringAttr("explicit-vectors")])
+"""In `passthrough` of a kernel's function: its loops work on vectors, and LLVM need not try."""
 
 LLVMExt = Dialect(
     "llvm_ext",

@@ -11,6 +11,7 @@ from .access import AllocaOp as AllocaOp
 from .access import LoadOp as LoadOp
 from .access import MaskOp as MaskOp
 from .access import StoreOp as StoreOp
+from .access import ViewOp as ViewOp
 from .control import FOR_KINDS as FOR_KINDS
 from .control import ForOp as ForOp
 from .control import IfOp as IfOp
@@ -21,6 +22,6 @@ from .lanewise import LanewiseOp as LanewiseOp
 
 LoopsDialect = Dialect(
     "loops",
-    [AllocaOp, ForOp, FuncOp, IfOp, LanewiseOp, LoadOp, MaskOp, StoreOp, YieldOp],
+    [AllocaOp, ForOp, FuncOp, IfOp, LanewiseOp, LoadOp, MaskOp, StoreOp, ViewOp, YieldOp],
     [],
 )

@@ -273,3 +273,28 @@ class AllocaOp(IRDLOperation):
             raise VerifyException(
                 f"expected a buffer of constant size on the stack, got {self.result.type}"
             )
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """The memory of a buffer from an element on, as external functions take it.
+
+    ``%v = loops.view %X at %offset : !tir.buffer<[n, m], f32> to !tir.buffer<[4], f32>``. It has no
+    traits: what moves or merges accesses must see that the buffer is used where its view is.
+    """
+
+    name = "loops.view"
+    source = operand_def(BufferType)
+    offset = operand_def(IndexType)
+    result = result_def(BufferType)
+    assembly_format = "$source `at` $offset attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue, offset: SSAValue, type_: BufferType):
+        super().__init__(operands=[source, offset], result_types=[type_])
+
+    def verify_(self) -> None:
+        source, view = cast(BufferType, self.source.type), self.result.type
+        if view.element_type != source.element_type:
+            raise VerifyException(
+                f"expected a view of element type {source.element_type}, got {view.element_type}"
+            )

@@ -17,6 +17,7 @@ from ..sym import Values, exprs_of
 from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp
 from .block_attributes import BufferRegion
+from .func import CallExternOp
 from .loop import ForOp
 from .types import BufferType
 
@@ -46,6 +47,22 @@ def root_buffer(buffer: SSAValue) -> SSAValue:
     return buffer
 
 
+def calls_on_memory(block: BlockOp) -> bool:
+    """Whether a block itself passes memory to functions: what it accesses is what it declares."""
+    return any(
+        isinstance(op, CallExternOp) and any(isinstance(a.type, BufferType) for a in op.args)
+        for op in block.body.block.walk()
+        if _block_around(op) is block
+    )
+
+
+def _block_around(op: Operation) -> Operation | None:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, BlockOp):
+        parent = parent.parent_op()
+    return parent
+
+
 @dataclass
 class _Detector:
     body: Block
@@ -59,6 +76,9 @@ class _Detector:
     def visit(self, ops: Sequence[Operation]) -> None:
         for op in ops:
             self._define(op)
+            if isinstance(op, BlockOp) and calls_on_memory(op):
+                self._declared(op)
+                continue
             if isinstance(op, LoadOp):
                 self._access(
                     self.reads, op.buffer, self._rebase_all(exprs_of(op.indices), op.operands_)
@@ -70,6 +90,20 @@ class _Detector:
             for region in op.regions:
                 for inner in region.blocks:
                     self.visit(list(inner.ops))
+
+    def _declared(self, op: BlockOp) -> None:
+        """What a block declares stands for what its body accesses."""
+        for which, into in (("reads", self.reads), ("writes", self.writes)):
+            for region in op.regions_of(which):
+                lasts = [
+                    low + size - 1 for low, size in zip(region.mins, region.extents, strict=True)
+                ]
+                firsts, ends = (self._rebase_all(e, op.numbering()) for e in (region.mins, lasts))
+                dims = cast(BufferType, region.buffer.type).dims
+                pairs = zip(
+                    map(self._interval, firsts, dims), map(self._interval, ends, dims), strict=True
+                )
+                self._touch(into, region.buffer, [Interval(a.lower, b.upper) for a, b in pairs])
 
     def _define(self, op: Operation) -> None:
         if isinstance(op, ForOp):
@@ -140,7 +174,13 @@ class _Detector:
         indices: Sequence[IntExpr | None],
     ) -> None:
         dims = cast(BufferType, buffer.type).dims
-        box = [self._interval(i, dim) for i, dim in zip(indices, dims, strict=True)]
+        self._touch(
+            into, buffer, [self._interval(i, d) for i, d in zip(indices, dims, strict=True)]
+        )
+
+    def _touch(
+        self, into: dict[SSAValue, list[Interval]], buffer: SSAValue, box: list[Interval]
+    ) -> None:
         while isinstance(buffer.owner, MatchBufferOp) and self._is_inside(buffer):
             box, buffer = self._through_view(buffer.owner), buffer.owner.source
         if self._is_inside(buffer) and not self._is_beside(buffer):

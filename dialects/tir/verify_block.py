@@ -98,11 +98,18 @@ def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval])
                 f"binding of axis '{name}' takes values in {range_text(covered)}, "
                 f"outside its range {range_text(wanted)}"
             )
+    if _has_no_instances(op):  # loops fused over nothing leave the other axes one value
+        return
     if axis.kind.data in ("spatial", "reduce") and not _covers(binding, covered, wanted):
         raise VerifyException(
             f"axis '{name}' does not cover its range {range_text(wanted)}: "
             f"its binding takes values in {range_text(covered)}{_stride_text(binding)}"
         )
+
+
+def _has_no_instances(op: BlockOp) -> bool:
+    """Whether some axis has an empty range, so that there is nothing for the others to cover."""
+    return any(axis.extent.data.constant == 0 for axis in op.axes.data)
 
 
 def _is_within(at: Iteration, op: BlockOp, binding: IntExpr, wanted: Interval) -> bool:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects import rt
+from ...dialects import loops, rt
 from ...dialects.int_expr import Atom, IntExpr
 from ...dialects.tir.types import BufferType
 from .types import Properties, alignment_of, gep_properties, is_bool, memory_type
@@ -64,6 +64,6 @@ class Layout:
 
 def root_of(buffer: SSAValue) -> SSAValue:
     """The buffer of which a buffer is a view, or itself."""
-    while isinstance(owner := buffer.owner, rt.ViewOp | rt.ReinterpretOp):
+    while isinstance(owner := buffer.owner, loops.ViewOp | rt.ViewOp | rt.ReinterpretOp):
         buffer = owner.source
     return buffer

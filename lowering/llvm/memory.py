@@ -151,6 +151,15 @@ def lower_view(f: FunctionBuilder, op: rt.ViewOp) -> None:
     )
 
 
+def lower_element_view(f: FunctionBuilder, op: loops.ViewOp) -> None:
+    """A buffer from an element on: a pointer to that."""
+    base, level = f.find(op.source)
+    offset, inner = f.find(op.offset)
+    level = max(level, inner)
+    address = f.module.layout(cast(BufferType, op.source.type)).address
+    f.levels[level].values[op.result] = offset_address(f, base, offset, level, address)
+
+
 def lower_reinterpret(f: FunctionBuilder, op: rt.ReinterpretOp) -> None:
     """The same pointer: the accesses know the dims."""
     base, level = f.find(op.source)
@@ -198,6 +207,7 @@ def _copy_dims(f: FunctionBuilder, op: rt.CopyOp, position: list[SSAValue]) -> N
 MEMORY: dict[type[Operation], Lowering] = {
     loops.AllocaOp: lower_alloca,
     loops.LoadOp: lower_load,
+    loops.ViewOp: lower_element_view,
     loops.StoreOp: lower_store,
     rt.CopyOp: lower_copy,
     rt.ReinterpretOp: lower_reinterpret,

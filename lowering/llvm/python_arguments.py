@@ -160,6 +160,7 @@ def _torch(
     _refuse_strided(f, shape, f.load(memory, DLPlace.STRIDES), rank, refuse)
     _copy(f, shape, dims, rank)
     start_ = f.load(memory, DLPlace.DATA, i64)
+    f.unless(f.opposite(f.is_zero(start_)), refuse)  # nothing there, or no elements
     address = f.add(start_, f.load(memory, DLPlace.OFFSET, i64))
     mask = f.word(tensor, TensorWord.ALIGN_MASK, i64)
     f.unless(f.is_zero(f.bits(address, mask)), refuse)

@@ -54,13 +54,14 @@ def strided_load(
             width + offset - starts[number] if source == number else min(place, width - 1)
             for source, offset, place in zip(sources, offsets, places, strict=True)
         ]
-        result, places = _shuffle(result, piece, order, type_, scope), range(width)
+        result, places = shuffle(result, piece, order, type_, scope), range(width)
     return result
 
 
-def _shuffle(
+def shuffle(
     lhs: SSAValue, rhs: SSAValue, order: Sequence[int], type_: VectorType, scope: Scope
 ) -> SSAValue:
+    """Emit a vector of elements of two others, by their positions in both."""
     op = ShuffleOp.create(
         operands=[lhs, rhs],
         result_types=[type_],

@@ -22,14 +22,15 @@ from typing import Any, cast
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import loops, rt, tir
-from ...dialects.int_expr import ONE, ZERO, Atom, IntExpr, sym
+from ...dialects.int_expr import ONE, Atom, IntExpr, sym
 from ...dialects.sym import exprs_of
 from .copy_ops import rebuild
+from .open_views import opened_views
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .scope import Bound, Scope, View, name_of
 from .stack_buffers import STACK_BYTES, stack_buffers
@@ -223,21 +224,8 @@ class _FunctionConverter:
 
     def convert_call_extern(self, op: tir.CallExternOp) -> None:
         """A call; of a view it gets the memory from the view's first element on."""
-        for operand in op.operands:
-            if operand in self.scope.views:
-                self._open_view(operand)
-        self.convert_scalar(op)
-
-    def _open_view(self, value: SSAValue) -> None:
-        view = self.scope.views.pop(value)
-        source, type_ = view.buffer.type, value.type
-        assert isinstance(source, tir.BufferType) and isinstance(type_, tir.BufferType)
-        zeros = [ZERO] * view.rank
-        offset = tir.ApplyOp(source.linear_index(view.place(zeros)), self.scope.values.list)
-        new = loops.ViewOp(view.buffer, offset.result, type_)
-        for made in (offset, new):
-            self.scope.emit(made)
-        self.scope.data[value] = new.result
+        with opened_views(self.scope, op.operands):
+            self.convert_scalar(op)
 
     def convert_view(self, op: rt.ViewOp) -> None:
         """A part of the workspace, for the whole function."""

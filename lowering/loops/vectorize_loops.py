@@ -29,6 +29,7 @@ from .lane_analysis import LaneAnalysis
 from .lane_totals import add_lanes, start
 from .promote_accumulators import promote_in_vectorized
 from .scope import Scope, replace_by_block
+from .turned_tiles import turned_tile
 from .vector_copy import VectorCopier
 from .vector_unit import VectorUnit
 
@@ -189,9 +190,24 @@ def _note_ranges(op: loops.ForOp, scope: Scope) -> None:
         scope.define_loop(loop.loop_var, loop.loop_var, lower, extent)
 
 
+def _turn(op: loops.ForOp, unit: VectorUnit) -> bool:
+    """Replace a loop around a vectorized one if it loads rows and stores columns."""
+    tile = turned_tile(op, unit)
+    if tile is None:
+        return False
+    around = Block()
+    scope = Scope(around, in_place=True)
+    _note_ranges(op, scope)
+    tile.emit(scope)
+    replace_by_block(op, around, [])
+    return True
+
+
 def vectorize_loops(block: Block, may_overlap: bool, unit: VectorUnit) -> None:
     """Vectorize the loops in a block, inner ones first; if buffers may overlap, none."""
     for op in list(block.ops):
+        if isinstance(op, loops.ForOp) and not may_overlap and _turn(op, unit):
+            continue
         for region in op.regions:
             for inner in region.blocks:
                 vectorize_loops(inner, may_overlap, unit)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation
 
@@ -18,9 +19,18 @@ from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import IntExpr
+from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
-from .blocks import Uses, ancestors, block_around, common_block, uses_of
+from .blocks import (
+    Uses,
+    ancestors,
+    block_around,
+    common_block,
+    function_of,
+    stored_buffers,
+    uses_of,
+)
 from .copy_scalars import ranges_of_values
 from .produced import is_complete_in
 from .regions import refresh_around
@@ -38,21 +48,53 @@ def compact_buffer(alloc: tir.AllocBufferOp) -> bool:
 
     Only where each iteration of that loop stores what it loads; returns whether that is so.
     """
+    plan = _plan_of(alloc)
+    if plan is not None:
+        _shrink(alloc, plan)
+    return plan is not None
+
+
+def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
+    """The scratch buffers from outside of a loop that `compact_buffer` would move into it."""
+    found: list[tir.AllocBufferOp] = []
+    stored = stored_buffers(loop)
+    for alloc in operations_in(function_of(loop)):
+        if not isinstance(alloc, tir.AllocBufferOp) or alloc.result not in stored:
+            continue
+        if loop in ancestors(alloc):
+            continue
+        plan = _plan_of(alloc)
+        inner = None if plan is None else plan.home.parent_op()
+        if inner is not None and loop in (inner, *ancestors(inner)):
+            found.append(alloc)
+    return found
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Where a buffer goes, and which part of it, over `values`, one iteration there uses."""
+
+    home: Block
+    region: tir.BufferRegion
+    values: Values
+    accesses: Sequence[Operation]
+
+
+def _plan_of(alloc: tir.AllocBufferOp) -> _Plan | None:
     uses = uses_of(alloc.result)
     accesses: list[Operation] = [*uses.stores, *uses.loads]
     if uses.others or not uses.stores or not uses.loads or not alloc.result.type.is_dense:
-        return False
+        return None
     home = _innermost_loop(accesses)
     if home is None or not _is_stored_first(home, uses):
-        return False
+        return None
     values = Values()
     reads, writes = infer_regions(home, values)
     written = [r for r in writes if r.buffer is alloc.result]
     read = [r for r in reads if r.buffer is alloc.result]
     if len(written) != 1 or (read and not _contains(written[0], read[0], values)):
-        return False
-    _shrink(alloc, home, written[0], values, accesses)
-    return True
+        return None
+    return _Plan(home, written[0], values, accesses)
 
 
 def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
@@ -132,14 +174,8 @@ def _contains(outer: tir.BufferRegion, inner: tir.BufferRegion, values: Values) 
     return all(span is not None and is_non_negative(span.lower) for span in spans)
 
 
-def _shrink(
-    alloc: tir.AllocBufferOp,
-    home: Block,
-    region: tir.BufferRegion,
-    values: Values,
-    accesses: Sequence[Operation],
-) -> None:
-    type_ = alloc.result.type
+def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:
+    type_, home, region = alloc.result.type, plan.home, plan.region
     mins: list[IntExpr | None] = []
     dims: list[IntExpr] = []
     for low, extent, dim in zip(region.mins, region.extents, type_.dims, strict=True):
@@ -156,9 +192,9 @@ def _shrink(
     alloc.result.replace_all_uses_with(new.result)
     alloc.detach()
     alloc.erase()
-    for op in accesses:
-        _shift(op, mins, values)
-    refresh_around(accesses)
+    for op in plan.accesses:
+        _shift(op, mins, plan.values)
+    refresh_around(plan.accesses)
 
 
 def _shift(op: Operation, mins: Sequence[IntExpr | None], outer: Values) -> None:

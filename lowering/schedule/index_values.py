@@ -50,6 +50,16 @@ def is_certain(bound: Bound, values: Values) -> bool:
     return not scope.undecided([bound])
 
 
+def undecided(bounds: Sequence[Bound], values: Values) -> list[Bound]:
+    """The bounds that the ranges of the values, and the bounds before, do not prove; simplified."""
+    found: list[Bound] = []
+    for lhs, rhs in bounds:
+        bound = (simplify_around(lhs, values), simplify_around(rhs, values))
+        if bound not in found and not is_certain(bound, values):
+            found.append(bound)
+    return found
+
+
 def _rewrite(op: Operation, value: SSAValue, scope: Scope) -> None:
     match op:
         case tir.ForOp():

@@ -66,7 +66,7 @@ def transform_layout(
         verify_fillable(buffer, block)
     new = relayout(buffer, moved, dims)
     if pad_value is not None and inverse is not None:
-        fill_padding(new, inverse, type_.dims, pad_value)
+        fill_padding(new, moved, inverse, type_.dims, pad_value)
     return new
 
 

@@ -25,7 +25,7 @@ from .blocks import ScheduleError, block_around, common_block, own_nest, stateme
 from .cache import scope_statement
 from .copy_block import new_loops
 from .index_map import IndexMap
-from .index_values import is_certain
+from .index_values import undecided
 from .regions import refresh_around
 
 
@@ -39,44 +39,34 @@ def verify_fillable(buffer: SSAValue, block: tir.BlockOp) -> None:
 
 
 def fill_padding(
-    buffer: SSAValue, inverse: IndexMap, old_dims: Sequence[IntExpr], value: float
+    buffer: SSAValue,
+    index_map: IndexMap,
+    inverse: IndexMap,
+    old_dims: Sequence[IntExpr],
+    value: float,
 ) -> None:
-    """Store a value, after the last store to a buffer, to all elements that no old index has.
+    """Store a value, after the last store to a buffer, to all places that have no element.
 
-    There is a block for each bound of an old index that such elements can break.
+    There is a block for each condition of an element that such a place can break.
     """
     writers = [block_around(s) for s in uses_of(buffer).stores]
     places = [scope_statement(w) for w in writers if w is not None]
     home = common_block(places)
     holders = {statement_in(home, p) for p in places}
     last = next(op for op in reversed(list(home.ops)) if op in holders)
-    made = [b for i in range(len(old_dims)) for b in _blocks(buffer, inverse, old_dims, i, value)]
+    values = Values()
+    _, new = _loops(buffer, values)
+    count = len(undecided(index_map.conditions(inverse, new, old_dims), values))
+    made: list[tir.BlockOp] = []
+    for number in range(count):
+        values = Values()
+        loops, new = _loops(buffer, values)
+        lhs, rhs = undecided(index_map.conditions(inverse, new, old_dims), values)[number]
+        broken = (rhs - 1, lhs) if lhs.constant is None else (rhs, lhs + 1)
+        made.append(_block(buffer, loops, values, broken, value))
     for block in reversed(made):
         home.insert_op_after(own_nest(block), last)
     refresh_around(made)
-
-
-def _blocks(
-    buffer: SSAValue,
-    inverse: IndexMap,
-    old_dims: Sequence[IntExpr],
-    dim: int,
-    value: float,
-) -> list[tir.BlockOp]:
-    """The blocks for elements whose old index of a dim would be too small, and too large."""
-    found: list[tir.BlockOp] = []
-    for is_low in (True, False):
-        values = Values()
-        loops, indices = _loops(buffer, values)
-        old = inverse(indices)[dim]
-        broken, kept = (
-            ((old, ZERO), (-ONE, old))
-            if is_low
-            else ((old_dims[dim] - 1, old), (old, old_dims[dim]))
-        )
-        if not is_certain(kept, values):
-            found.append(_block(buffer, loops, values, broken, value))
-    return found
 
 
 def _loops(buffer: SSAValue, values: Values) -> tuple[list[tir.ForOp], list[IntExpr]]:

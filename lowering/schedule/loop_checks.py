@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from xdsl.ir import Operation, SSAValue
 
@@ -91,8 +92,13 @@ def verify_only_blocks(loop: tir.ForOp) -> None:
             )
 
 
-def verify_data_parallel(loop: tir.ForOp, kind: str) -> None:
-    """Raise ScheduleError unless iterations of a loop run different instances of its blocks."""
+def verify_data_parallel(
+    loop: tir.ForOp, kind: str, private: AbstractSet[SSAValue] = frozenset()
+) -> None:
+    """Raise ScheduleError unless iterations of a loop run different instances of its blocks.
+
+    Of `private` buffers each iteration has its own.
+    """
     verify_only_blocks(loop)
     values = Values()
     variable = values.expr(loop.loop_var).as_atom
@@ -112,21 +118,25 @@ def verify_data_parallel(loop: tir.ForOp, kind: str) -> None:
                     loop,
                 )
         if loop.extent.data != ONE:
-            _verify_own_writes(block, bindings, loop, kind)
+            _verify_own_writes(block, bindings, loop, kind, private)
     if loop.extent.data != ONE:
-        _verify_own_reads(loop, kind)
+        _verify_own_reads(loop, kind, private)
 
 
 def _verify_own_writes(
-    block: tir.BlockOp, bindings: Sequence[IntExpr], loop: tir.ForOp, kind: str
+    block: tir.BlockOp,
+    bindings: Sequence[IntExpr],
+    loop: tir.ForOp,
+    kind: str,
+    private: AbstractSet[SSAValue],
 ) -> None:
     """Raise ScheduleError where two iterations of a loop may write the same place outside of it."""
     variable = Arg(0)
     for region in block.regions_of("writes"):
         axes = sorted({i for e in region.mins for i in e.args() if i < len(bindings)})
-        if not _is_made_in(region.buffer, loop) and not distinguishes(
-            [bindings[i] for i in axes], variable
-        ):
+        if region.buffer in private or _is_made_in(region.buffer, loop):
+            continue
+        if not distinguishes([bindings[i] for i in axes], variable):
             raise ScheduleError(
                 f"expected iterations of {loop_text(loop)} to write different parts of "
                 f"{buffer_text(region.buffer)} in block '{block.block_name.data}' to be {kind}",
@@ -134,11 +144,12 @@ def _verify_own_writes(
             )
 
 
-def _verify_own_reads(loop: tir.ForOp, kind: str) -> None:
+def _verify_own_reads(loop: tir.ForOp, kind: str, private: AbstractSet[SSAValue]) -> None:
     """Raise ScheduleError where an iteration may read what another one writes."""
     values = Values()
     reads, writes = infer_regions(loop.body.block, values)
-    written = {w.buffer: w for w in writes if not _is_made_in(w.buffer, loop)}
+    shared = [w for w in writes if w.buffer not in private and not _is_made_in(w.buffer, loop)]
+    written = {w.buffer: w for w in shared}
     for region in reads:
         if region.buffer in written and not contains(written[region.buffer], region, values):
             raise ScheduleError(

@@ -22,6 +22,7 @@ from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.sym import Values
 from ..loops.scope import describe
 from .blocks import ScheduleError, insert_before
+from .compact import compact_buffer, private_buffers
 from .index_values import add_predicates, is_certain, replace_index
 from .loop_checks import (
     loop_text,
@@ -158,7 +159,8 @@ def set_kind(loop: tir.ForOp, kind: str) -> tir.ForOp:
 
     Returns the loop. Raises ScheduleError for an unrolled loop of symbolic extent, and where
     iterations of a parallel, vectorized or bound loop depend on each other: each must run its own
-    instances of blocks, of which it drives spatial axes only.
+    instances of blocks, of which it drives spatial axes only. A scratch buffer that iterations of a
+    parallel or bound loop would share moves into the loop if each stores what it loads of it.
     """
     kinds = ("serial", "parallel", "vectorized", "unrolled")
     if kind not in (*kinds, *THREAD_TAGS):
@@ -171,13 +173,26 @@ def set_kind(loop: tir.ForOp, kind: str) -> tir.ForOp:
             loop,
         )
     if kind not in ("serial", "unrolled"):
-        verify_data_parallel(loop, kind)
+        _make_data_parallel(loop, kind)
     is_thread = kind in THREAD_TAGS
     loop.properties["kind"] = StringAttr("thread_binding" if is_thread else kind)
     loop.properties.pop("thread_tag", None)
     if is_thread:
         loop.properties["thread_tag"] = StringAttr(kind)
     return loop
+
+
+def _make_data_parallel(loop: tir.ForOp, kind: str) -> None:
+    """Give iterations of a loop scratch memory of their own if they need it; or ScheduleError."""
+    try:
+        verify_data_parallel(loop, kind)
+    except ScheduleError:
+        private = [] if kind == "vectorized" else private_buffers(loop)
+        if not private:
+            raise
+        verify_data_parallel(loop, kind, {alloc.result for alloc in private})
+        for alloc in private:
+            compact_buffer(alloc)
 
 
 def add_unit_loop(op: tir.ForOp | tir.BlockOp) -> tir.ForOp:

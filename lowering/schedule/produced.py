@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr
+from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
@@ -132,13 +132,14 @@ def _defect(
     digits = _Digits.of(writer, loop, statement)
     if any(op.extent.data.args() or op.min.data.args() for op in digits.loops):
         return f"expected loops around {_name(writer)} to have bounds over symbols"
-    if accessed_axes(writer, store) is None:
+    if not digits.knows(store):
         return (
             f"expected {_name(writer)} to store each element of {buffer_text(store.buffer)} "
             "at its axes"
         )
-    if not _keeps_in_range(writer):
-        return f"expected predicates of {_name(writer)} to keep axes in range only"
+    for block in digits.blocks:
+        if not keeps_in_range(block) or (block.predicates.data and len(digits.blocks) > 1):
+            return f"expected predicates of {_name(block)} to keep axes in range only"
     spatial = digits.stored(store)
     inside = {a: e for a, e in digits.extents.items() if a in digits.inside}
     groups = [inside] if is_shared else [digits.extents, inside]
@@ -150,37 +151,63 @@ def _defect(
             f"expected {_name(writer)} to store a box of {buffer_text(store.buffer)} in each "
             "iteration of the loop"
         )
-    reduce = [b for b, k in zip(digits.bindings, writer.axis_kinds, strict=True) if k != "spatial"]
-    if any(used_in(b, digits.extents) & digits.outside for b in reduce):
+    if any(used_in(b, digits.extents) & digits.outside for b in digits.reduced()):
         return f"expected {_name(writer)} to be complete after each iteration of the loop"
     return None
 
 
 @dataclass(frozen=True)
 class _Digits:
-    """The bindings of a block over the loops around it, out to a statement."""
+    """What a block, and those around it out to a statement, are bound to over the loops between."""
 
     loops: list[tir.ForOp]
+    blocks: list[tir.BlockOp]
     extents: dict[Atom, IntExpr]
     inside: set[Atom]
     outside: set[Atom]
-    bindings: list[IntExpr]
-    writer: tir.BlockOp
+    values: Values
+    meaning: dict[SSAValue, IntExpr]
 
     @staticmethod
     def of(writer: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> _Digits:
         """`inside` are the loops within `loop`, `outside` that loop and those around it."""
         values = Values()
-        loops = _loops_between(writer, statement)
-        bindings = [values.rebase(b, writer.numbering()) for b in exprs_of(writer.bindings)]
+        loops, blocks = _between(writer, statement)
         extents = {_atom(values, op): op.extent.data for op in loops}
         inside = {_atom(values, op) for op in loops if loop in ancestors(op)}
-        return _Digits(loops, extents, inside, set(extents) - inside, bindings, writer)
+        digits = _Digits(loops, blocks, extents, inside, set(extents) - inside, values, {})
+        for block in reversed(blocks):
+            for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
+                digits.meaning[var] = digits.over_loops(binding, block.numbering())
+        return digits
+
+    def over_loops(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
+        """An expression with what axes are bound to."""
+        mapping: dict[Atom, IntLike] = {}
+        for number in expr.args():
+            value = operands[number]
+            known = self.meaning.get(value)
+            mapping[Arg(number)] = self.values.expr(value) if known is None else known
+        return expr.substitute(mapping)
+
+    def knows(self, store: tir.StoreOp) -> bool:
+        """Whether a block stores at its axes, or in blocks around it at what all their axes say."""
+        if len(self.blocks) == 1:
+            return accessed_axes(self.blocks[0], store) is not None
+        return all(v in self.meaning for v in store.operands_)
 
     def stored(self, store: tir.StoreOp) -> list[IntExpr]:
-        """The bindings of the axes that index a store."""
-        axes = stored_axes_of(store, self.writer)
-        return [self.bindings[a] for a in axes if a is not None]
+        """The indices of a store over the loops."""
+        return [self.over_loops(e, store.operands_) for e in exprs_of(store.indices)]
+
+    def reduced(self) -> list[IntExpr]:
+        """What axes that are not spatial are bound to."""
+        return [
+            self.meaning[var]
+            for block in self.blocks
+            for var, kind in zip(block.axis_vars, block.axis_kinds, strict=True)
+            if kind != "spatial"
+        ]
 
 
 def _name(block: tir.BlockOp) -> str:
@@ -192,7 +219,7 @@ def _are_independent(exprs: Sequence[IntExpr], extents: Mapping[Atom, IntExpr]) 
     return len(used) == len(set(used))
 
 
-def _keeps_in_range(writer: tir.BlockOp) -> bool:
+def keeps_in_range(writer: tir.BlockOp) -> bool:
     """Whether predicates say no more than that axes are in their ranges."""
     ends = {
         (binding, a.min.data + a.extent.data)
@@ -201,18 +228,23 @@ def _keeps_in_range(writer: tir.BlockOp) -> bool:
     return all((b.lhs.data, b.rhs.data) in ends for b in writer.predicates.data)
 
 
-def _loops_between(writer: tir.BlockOp, statement: Operation) -> list[tir.ForOp]:
-    """The loops around a block, out to a statement."""
+def _between(
+    writer: tir.BlockOp, statement: Operation
+) -> tuple[list[tir.ForOp], list[tir.BlockOp]]:
+    """The loops around a block, out to a statement, and the block with those around it there."""
     loops: list[tir.ForOp] = []
+    blocks = [writer]
     for parent in ancestors(writer):
         if isinstance(parent, tir.ForOp):
             loops.append(parent)
         elif isinstance(parent, tir.BlockOp):
+            blocks.append(parent)
+        elif not isinstance(parent, tir.InitOp):
             raise ScheduleError(
-                f"expected block '{writer.block_name.data}' to be in loops alone", writer
+                f"expected block '{writer.block_name.data}' to be in loops and blocks alone", writer
             )
         if parent is statement:
-            return loops
+            return loops, blocks
     raise ScheduleError(
         f"expected block '{writer.block_name.data}' to be in the loop's statement", writer
     )

@@ -50,7 +50,7 @@ def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir
     if init is None:
         raise ScheduleError(f"expected {where} to have an initialisation", block)
     if loop not in ancestors(block):
-        raise ScheduleError(f"expected {where} to be in the loop", block)
+        raise ScheduleError(f"expected {where} to be in {loop_text(loop)}", block)
     reducing = _driving_values(block, "reduce")
     inner = _loops_inside(block, loop)
     outside = [p for p in ancestors(loop) if isinstance(p, tir.ForOp)]

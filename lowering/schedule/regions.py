@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.regions import calls_on_memory, infer_regions
 from ..loops.scope import Bound
 from .blocks import ancestors
 
@@ -16,7 +16,8 @@ from .blocks import ancestors
 def refresh_around(ops: Iterable[Operation]) -> None:
     """Infer the regions of every block around the operations again, inner blocks first.
 
-    A root block that declares nothing stays as it is.
+    A root block that declares nothing stays as it is, and so do blocks that pass memory to
+    functions.
     """
     seen: dict[tir.BlockOp, int] = {}
     for op in ops:
@@ -24,7 +25,7 @@ def refresh_around(ops: Iterable[Operation]) -> None:
         for depth, block in enumerate(reversed(around)):
             seen[block] = depth
     for block in sorted(seen, key=lambda b: -seen[b]):
-        if block.reads.data or block.writes.data:
+        if (block.reads.data or block.writes.data) and not calls_on_memory(block):
             refresh_regions(block)
 
 

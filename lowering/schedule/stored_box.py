@@ -134,10 +134,10 @@ def _expanded(
         around = owner.parent_op() if isinstance(owner, Block) else owner
         match around:
             case tir.BlockOp() if around is block:
-                low = block.axes.data[list(block.axis_vars).index(value)].min.data
+                low = block.axes.data[_number(block, value)].min.data
                 mapping[Arg(number)] = values.expr(value) + low
             case tir.BlockOp() if block in ancestors(around):
-                binding = exprs_of(around.bindings)[list(around.axis_vars).index(value)]
+                binding = exprs_of(around.bindings)[_number(around, value)]
                 mapping[Arg(number)] = _expanded(binding, around.numbering(), block, values)
             case tir.ForOp() if block in ancestors(around) and around.min.data == ZERO:
                 mapping[Arg(number)] = values.expr(value)
@@ -149,7 +149,7 @@ def _expanded(
 def _depth(variable: SSAValue, block: tir.BlockOp) -> int:
     """The place of an axis among the block's, or behind these that of a loop among the loops."""
     if variable in block.axis_vars:
-        return list(block.axis_vars).index(variable)
+        return _number(block, variable)
     assert isinstance(variable.owner, Block)
     return len(block.axis_vars) + _level(variable.owner)
 
@@ -157,7 +157,7 @@ def _depth(variable: SSAValue, block: tir.BlockOp) -> int:
 def _size(variable: SSAValue, block: tir.BlockOp) -> IntExpr:
     """How many values a variable has; raises ValueError where others decide that."""
     if variable in block.axis_vars:
-        axis = block.axes.data[block.axis_vars.index(variable)]
+        axis = block.axes.data[_number(block, variable)]
         if axis.min.data.args() or axis.extent.data.args():
             raise ValueError
         return axis.extent.data
@@ -171,3 +171,8 @@ def _size(variable: SSAValue, block: tir.BlockOp) -> IntExpr:
 def _level(block: Block) -> int:
     loop = block.parent_op()
     return 0 if loop is None else sum(1 for _ in ancestors(loop))
+
+
+def _number(block: tir.BlockOp, variable: SSAValue) -> int:
+    """The position of an axis."""
+    return next(i for i, v in enumerate(block.axis_vars) if v is variable)

@@ -42,9 +42,13 @@ def buffer_attribute(buffer: Buffer, name: str) -> Any:
     """``X.shape`` and the like; raises ValueError for anything else."""
     if name == "data":
         return DataPointer(buffer)
+    if name == "access_ptr":
+        return lambda access_mask="rw": DataPointer(buffer)  # pyright: ignore
     if name in ("shape", "strides", "dtype", "name"):
         return getattr(buffer, name)
-    raise ValueError(f"expected data, dtype, name, shape or strides of a buffer, got '{name}'")
+    raise ValueError(
+        f"expected access_ptr, data, dtype, name, shape or strides of a buffer, got '{name}'"
+    )
 
 
 def call(exprs: ExprParser, node: ast.Call) -> Any:
@@ -115,10 +119,15 @@ def _typed_literal(exprs: ExprParser, node: ast.Call, dtype: str) -> PrimExpr:
 
 
 def extern_call(exprs: ExprParser, node: ast.Call) -> ExternCall:
-    """``T.call_extern("float32", "fmaf", a, b, c)``; the dtype "void" is for no result."""
-    if len(node.args) < 2 or node.keywords:
+    """``T.call_extern("float32", "fmaf", a, b, c)``; the dtype "void" is for no result.
+
+    The dtype may also come last, as ``dtype="float32"``.
+    """
+    last = [k.value for k in node.keywords if k.arg == "dtype"]
+    operands = [*last, *node.args]
+    if len(operands) < 2 or len(last) != len(node.keywords):
         raise exprs.error(node, "expected T.call_extern(dtype, name, …)")
-    returned, name, *rest = node.args
+    returned, name, *rest = operands
     is_void = exprs.eval(returned) == "void"
     args: list[Any] = []
     for arg in rest:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
 from ...dialects.scalar_ops import reads_memory, yielded
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp
+from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp, MatchBufferOp
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
 from .operators import Text
@@ -172,10 +172,16 @@ class Expressions:
         """``T.call_extern("float32", "fmaf", a, b, c)``; a buffer is passed as its data pointer."""
         dtype = "void" if op.result is None else self.dtype(op.result)
         arguments = [
-            f"{self.names[a]}.data" if isinstance(a.type, BufferType) else self.value(a).text
+            self._pointer(a) if isinstance(a.type, BufferType) else self.value(a).text
             for a in op.args
         ]
         return Text(call_text("T.call_extern", quote(dtype), quote(op.callee.data), *arguments))
+
+    def _pointer(self, buffer: SSAValue) -> str:
+        """The data pointer of a buffer, or for a view the pointer to its first element."""
+        is_view = isinstance(buffer.owner, MatchBufferOp)
+        pointer = 'access_ptr("rw")' if is_view else "data"
+        return f"{self.names[buffer]}.{pointer}"
 
     def _conditional(self, op: scf.IfOp, unsigned: bool) -> Text:
         branches = [self.value(v, unsigned).text for v in yielded(op)]

@@ -35,7 +35,7 @@ class PrimFuncPrinter:
     def write(self) -> None:
         """Write the decorator, the signature and the body."""
         params = [self._param(n, p) for n, p in zip(self.func.names, self.func.params, strict=True)]
-        for symbol in self.func.declared_symbols():
+        for symbol in (*self.func.declared_symbols(), *self.func.matched_symbols()):
             if symbol not in self.symbols:
                 self.symbols[symbol] = self.names.fresh(symbol)
         self.writer.line("@T.prim_func")

@@ -105,6 +105,24 @@ def test_a_tensor_that_needs_gradients_is_refused_by_torch_itself():
         from_dlpack(torch.ones(2, requires_grad=True))
 
 
+@needs_torch
+def test_a_view_that_torch_would_negate_is_refused():
+    with pytest.raises(BufferError, match="^expected a tensor without the negative bit"):
+        from_dlpack(torch._neg_view(torch.ones(2)))
+
+
+@needs_torch
+def test_tensors_without_memory_are_refused_unless_they_are_empty():
+    freed = torch.ones(2, 3)
+    freed.untyped_storage().resize_(0)
+    with torch._subclasses.FakeTensorMode():
+        fake = torch.ones(2, 3)
+    for tensor in (freed, fake):
+        with pytest.raises(BufferError, match=r"for a tensor of shape \(2, 3\), got none$"):
+            from_dlpack(tensor)
+    assert from_dlpack(torch.empty(0, 3)).shape == (0, 3)
+
+
 def test_numpy_shares_writable_memory_through_version_1():
     x = array([1.0, 2.0])
     view = np.from_dlpack(x)

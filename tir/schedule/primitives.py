@@ -144,7 +144,9 @@ class Primitives:
         annotation = str(kind.signature.parameters[parameter].annotation)
         if isinstance(value, str) and "BlockRV" in annotation:
             return self.perform(_get_block(), (value,), {})
-        return value
+        if isinstance(value, list) and "BlockRV" in annotation:
+            return [self._looked_up(kind, parameter, v) for v in cast("list[Any]", value)]
+        return cast(Any, value)
 
     def _rendered(self, kind: InstructionKind, error: ScheduleError) -> ScheduleError:
         if self.error_render_level == "fast":

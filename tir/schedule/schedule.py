@@ -9,9 +9,14 @@ from ...ir.function import PrimFunc
 from ...ir.module import IRModule
 from ...lowering.schedule.blocks import ScheduleError
 from .annotation_primitives import AnnotationPrimitives
+from .block_primitives import BlockPrimitives
+from .buffer_primitives import BufferPrimitives
 from .compute_primitives import ComputePrimitives
+from .layout_primitives import LayoutPrimitives
 from .lookup import LookupPrimitives
 from .loop_primitives import LoopPrimitives
+from .padding_primitives import PaddingPrimitives
+from .reduction_primitives import ReductionPrimitives
 from .sampling import SamplingPrimitives
 from .state import ScheduleState
 from .trace import Trace
@@ -24,6 +29,11 @@ class Schedule(
     LoopPrimitives,
     AnnotationPrimitives,
     ComputePrimitives,
+    BufferPrimitives,
+    LayoutPrimitives,
+    ReductionPrimitives,
+    BlockPrimitives,
+    PaddingPrimitives,
     SamplingPrimitives,
 ):
     """A copy of a module that primitives change step by step; TVM's ``tir.Schedule``.

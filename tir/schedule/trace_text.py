@@ -7,15 +7,12 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ...dialects.int_expr import IntExpr, render
-from ...dialects.int_expr.text import IR_SPELLING
+from ...dialects.int_expr import PYTHON_SPELLING, IntExpr, render
 from ...ir.dims import dim_of
 from .instructions import Code
 from .random_variables import RandomVariable
 
 Names = Mapping[RandomVariable, str]
-
-_PYTHON = {**IR_SPELLING, "floordiv": "{0} // {1}", "mod": "{0} % {1}"}
 
 
 def python_text(value: Any, names: Names) -> str:
@@ -93,4 +90,4 @@ def _plain(value: Any) -> Any:
 
 
 def _expression_text(expr: IntExpr) -> str:
-    return render(expr, spelling=_PYTHON)
+    return render(expr, spelling=PYTHON_SPELLING)

@@ -176,17 +176,31 @@ def convolve(
     inner = te.reduce_axis((0, own), name="ri")
     (each,) = te.tensor.shape_of([each])
 
-    def element(*i: Any) -> Any:
-        n, *at, o = i
+    def product(n: Any, at: Sequence[Any], channel: Any, o: Any) -> Any:
         reads = [a * w.stride + r * w.dilation for a, w, r in zip(at, windows, sizes, strict=True)]
-        channel = inner
-        if groups > 1:
-            channel = o if own == each == 1 else o // each * own + inner
         left = data(n, *reads, channel).astype(dtype)
         return te.sum(left * weight(*sizes, inner, o).astype(dtype), axis=[*sizes, inner])
 
-    shape = (batch, *te.tensor.shape_of(counts), channels)
-    return te.compute(shape, element, name="conv_sum")
+    shape = (batch, *te.tensor.shape_of(counts))
+    if groups == 1 or each == 1:
+
+        def element(n: Any, *i: Any) -> Any:
+            *at, o = i
+            own_channel = o if own == 1 else o * own + inner
+            return product(n, at, inner if groups == 1 else own_channel, o)
+
+        return te.compute((*shape, channels), element, name="conv_sum")
+    # Results of a group share what they read of the data: a product with the group's weights.
+    found = te.compute(
+        (*shape, groups, each),
+        lambda n, *i: product(n, i[:-2], i[-2] * own + inner, i[-2] * each + i[-1]),
+        name="conv_sum",
+    )
+    return te.compute(
+        (*shape, channels),
+        lambda *i: found(*i[:-1], i[-1] // each, i[-1] % each),
+        name="conv_groups",
+    )
 
 
 class ForwardConvolutionOp(ConvolutionOp, ABC):

@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from xdsl.ir import SSAValue
+
 from ....backend.target import Target
 from ....dialects import tir
 from ..blocks import ScheduleError, block_around, blocks_in, loops_around, uses_of
@@ -34,7 +36,7 @@ from ..reduction import decompose_reduction
 from .contraction_plan import Plan, column_dim, plan_of
 from .products import Product, product_of
 from .unpredicated import run_all_iterations
-from .write_back import is_element_wise, is_light, vectorize_tile
+from .write_back import is_element_wise, is_light, vectorize_copy, vectorize_tile
 
 UNROLLED_STEPS = 128
 """The most multiplications in the body of the innermost loop if that is unrolled."""
@@ -55,10 +57,9 @@ def _apply(plan: Plan) -> None:
     consumer = _consumer(product)
     outer_row, outer_column = _tile_loops(plan)
     _write_back(block, consumer, outer_row, plan)
-    panel = _pack(plan, outer_column) if plan.packs else None
-    for buffer in (block.write_buffers[0], *(b.write_buffers[0] for b in (panel,) if b)):
-        if isinstance(buffer.owner, tir.AllocBufferOp):
-            compact_buffer(buffer.owner)
+    if plan.packs:
+        _pack(plan, outer_column)
+    _compact(block.write_buffers[0])
     with suppress(ScheduleError):  # the block keeps its conditions then
         run_all_iterations(block)
     reduce = [loop for loop in loops_around(block) if _drives_reduction(block, loop)]
@@ -113,9 +114,7 @@ def _write_back(
     copy = cache_write(block, 0, "global")
     _move(copy, loop, plan, True)
     if consumer is not None and _move(consumer, loop, plan, False):
-        owner = copy.write_buffers[0].owner
-        if isinstance(owner, tir.AllocBufferOp):
-            compact_buffer(owner)
+        _compact(copy.write_buffers[0])
 
 
 def _move(block: tir.BlockOp, loop: tir.ForOp, plan: Plan, is_unrolled: bool) -> bool:
@@ -127,7 +126,7 @@ def _move(block: tir.BlockOp, loop: tir.ForOp, plan: Plan, is_unrolled: bool) ->
     return True
 
 
-def _pack(plan: Plan, loop: tir.ForOp) -> tir.BlockOp:
+def _pack(plan: Plan, loop: tir.ForOp) -> None:
     """Copy the columns of an iteration of `loop`, as neighbours, in front of what uses them."""
     block, (load,) = plan.product.block, plan.product.moving
     place = column_dim(plan.product, load)
@@ -140,8 +139,13 @@ def _pack(plan: Plan, loop: tir.ForOp) -> tir.BlockOp:
         made = compute_at(panel, loop)
     except ScheduleError:  # all panels are made in front of the loops then
         made = loops_around(panel)
-    vectorize_tile(panel, made, plan.lanes, False)
-    return panel
+    _compact(panel.write_buffers[0])
+    vectorize_copy(panel, made, plan.lanes)
+
+
+def _compact(buffer: SSAValue) -> None:
+    if isinstance(buffer.owner, tir.AllocBufferOp):
+        compact_buffer(buffer.owner)
 
 
 def _drives_reduction(block: tir.BlockOp, loop: tir.ForOp) -> bool:

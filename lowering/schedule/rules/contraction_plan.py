@@ -8,6 +8,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
+from ..register_tile import COLUMN_TILES
 from .products import Product, step_along
 from .tiles import LONG, Tile, choose_tile
 
@@ -29,6 +30,9 @@ LEAST_REUSE = 3
 TRANSPOSED_ROWS, LONG_DOT = 64, 256
 """Rows that a panel is worth it for whose columns are not neighbours in memory: long sums of
 neighbouring products do without one."""
+
+UNTILED_ROWS = 8
+"""The same where those sums would not share what they load, as no tile divides the columns."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +114,10 @@ def _is_worth_a_panel(product: Product, row: int | None, tile: Tile, contiguous:
         tiles *= -(-size // tile.rows) if axis == row else size
     if contiguous:
         return tiles >= LEAST_REUSE
-    depth = _depth(product)
-    return tiles > 1 and (rows >= TRANSPOSED_ROWS or (depth is not None and depth < LONG_DOT))
+    depth, columns = _depth(product), product.extent(product.column).constant
+    is_tiled = columns is not None and any(columns % n == 0 for n in COLUMN_TILES)
+    enough = TRANSPOSED_ROWS if is_tiled else UNTILED_ROWS
+    return tiles > 1 and (rows >= enough or (depth is not None and depth < LONG_DOT))
 
 
 def _depth(product: Product) -> int | None:

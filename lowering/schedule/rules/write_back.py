@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from xdsl.ir import SSAValue
 
@@ -10,9 +11,11 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
-from ..blocks import ScheduleError
+from ..blocks import ScheduleError, blocks_in, loops_around
 from ..loops import reorder, set_kind, split
+from ..partition import partition
 from .products import Product
+from .unpredicated import run_all_iterations
 
 LIGHT = 8
 """Operations up to which a block is repeated for each vector of a tile."""
@@ -56,8 +59,11 @@ def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
     wide = [i for i, dim in enumerate(type_.dims) if dim != ONE]
     if not wide or type_.element_strides()[wide[-1]] != ONE:
         return None
-    var = _variable(store, wide[-1])
-    return var if var in block.axis_vars else None
+    index = exprs_of(store.indices)[wide[-1]]
+    moving = [i for i in index.args() if store.operands_[i] in block.axis_vars]
+    if len(moving) != 1 or index.coefficient_of(Arg(moving[0])) != ONE:
+        return None
+    return store.operands_[moving[0]]
 
 
 def _is_column(index: object, product: Product) -> bool:
@@ -82,14 +88,9 @@ def vectorize_tile(
     if loop is None:
         return
     rest = [op for op in made if op is not loop]
-    across = None if is_unrolled or column is None else _strided_source(block, column, rest)
     try:
         vector, lane = split(loop, [None, lanes])
-        if across is None:
-            reorder([*rest, vector, lane])
-        else:
-            line, inner = split(across, [None, lanes])
-            reorder([*(op for op in rest if op is not across), line, vector, inner, lane])
+        reorder([*rest, vector, lane])
     except ScheduleError:
         return
     set_kind(lane, "vectorized")
@@ -101,13 +102,52 @@ def vectorize_tile(
             set_kind(op, "unrolled")
 
 
+def vectorize_copy(block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int) -> None:
+    """Turn a copy's loops into vectors along what it stores.
+
+    Where it reads neighbours along another loop, it copies squares of as many rows as lanes, which
+    are turned in registers, also columns that do not exist if what it stores has room for them;
+    rows that make up no square are copied one by one. It reads as few columns at once as it can:
+    those that are a power of two apart share few lines of the cache.
+    """
+    (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
+    column = column_of(block, store)
+    loop = None if column is None else _loop_of(block, column, made)
+    across = None if column is None else _strided_source(block, column, made)
+    if loop is None or across is None:
+        vectorize_tile(block, made, lanes, False)
+        return
+    others = [op for op in made if op is not loop and op is not across]
+    reorder([*others, across, loop])
+    parts = _full_squares(across, lanes)
+    blocks = [blocks_in(part)[0] for part in parts]
+    for number, part in enumerate(parts):
+        vector, lane = split(loops_around(blocks[number])[-1], [None, lanes])
+        if number == 0:
+            line, inner = split(part, [None, lanes])
+            reorder([vector, line, inner, lane])
+        set_kind(lane, "vectorized")
+        if number and vector.extent.data.constant is not None:
+            set_kind(vector, "unrolled")
+        with suppress(ScheduleError):  # columns that do not exist are masked then
+            run_all_iterations(blocks[number])
+
+
+def _full_squares(loop: tir.ForOp, lanes: int) -> list[tir.ForOp]:
+    """The loop in two parts, the first of which makes up squares; as it is if that is all."""
+    count = loop.extent.data
+    if count.constant is not None and (count.constant < lanes or count.constant % lanes == 0):
+        return [loop]
+    try:
+        return partition(loop, [count // lanes * lanes, None])
+    except ScheduleError:
+        return [loop]
+
+
 def _strided_source(
     block: tir.BlockOp, column: SSAValue, loops: Sequence[tir.ForOp]
 ) -> tir.ForOp | None:
-    """The loop along which a copy reads neighbours, where that is not the contiguous one.
-
-    It takes a cache line's worth of each row at once: power-of-two distances share few lines.
-    """
+    """The loop along which a copy reads neighbours, where that is not the contiguous one."""
     (load, *more) = [op for op in operations_in(block) if isinstance(op, tir.LoadOp)]
     type_ = load.buffer.type
     assert isinstance(type_, tir.BufferType)

@@ -123,3 +123,18 @@ def kernel(X: T.Buffer((12, 16), "float32"), Y: T.Buffer((12, 16), "float32")):
     x, y = whole_numbers((12, 16), 0), np.zeros((12, 16), np.float32)
     relax.build(from_source(text), check=True)["kernel"](x, y)
     np.testing.assert_array_equal(y, 2 * x - 2 * x.sum(1, keepdims=True))
+
+
+@pytest.mark.parametrize("dims", list(itertools.permutations((0, 3, 5))))
+def test_loops_fused_over_nothing(dims):
+    mod = from_source(f"""
+@T.prim_func
+def kernel(Y: T.Buffer({(*dims, 8)}, "float32")):
+    for i, j, k, l in T.grid{(*dims, 8)}:
+        with T.block("Y"):
+            vi, vj, vk, vl = T.axis.remap("SSSS", [i, j, k, l])
+            Y[vi, vj, vk, vl] = T.float32(1)
+""")
+    y = np.zeros((*dims, 8), np.float32)
+    relax.build(_module(mod))["kernel"](y)
+    assert y.size == 0

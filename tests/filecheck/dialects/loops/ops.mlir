@@ -57,3 +57,14 @@ loops.func @access(%X: !tir.buffer<[1, n], f32>, %B: !tir.buffer<[n], ui8>) symb
     loops.store %w, %X[0, %j * 16] mask %m : !tir.buffer<[1, n], f32>, vector<16xf32>
   }
 }
+
+// -----
+
+// The memory of a buffer from an element on.
+// CHECK-LABEL: @view
+loops.func @view(%X: !tir.buffer<[n, 16], f32>, %Y: !tir.buffer<[n], f32>) symbols [n] {
+  loops.for %i in (0, n) {
+    // CHECK: %v = loops.view %X at %i : !tir.buffer<[n, 16], f32> to !tir.buffer<[4], f32>
+    %v = loops.view %X at %i : !tir.buffer<[n, 16], f32> to !tir.buffer<[4], f32>
+  }
+}

@@ -193,3 +193,12 @@ loops.func @main(%X: !tir.buffer<[n], f32>, %z: f32) symbols [n] {
 loops.func @main(%X: !tir.buffer<[4], f32>) external "xrelax.main.1f2e" {
   %0 = arith.constant 1.0 : f32
 }
+
+// -----
+
+// CHECK: 'loops.view': expected a view of element type f32, got f64
+loops.func @main(%X: !tir.buffer<[4], f32>) {
+  loops.for %i in (0, 4) {
+    %v = loops.view %X at %i : !tir.buffer<[4], f32> to !tir.buffer<[4], f64>
+  }
+}

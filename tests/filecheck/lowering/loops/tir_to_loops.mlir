@@ -424,3 +424,18 @@ tir.prim_func @accumulating_lanes(%X: !tir.buffer<[100], f32>, %Y: !tir.buffer<[
     }
   }
 }
+
+// -----
+
+// A function gets the memory of a view from its first element on.
+
+// CHECK-LABEL: loops.func @passed(
+// CHECK:           [[FIRST:%.*]] = tir.apply %i * 16 + 4
+// CHECK-NEXT:      [[VIEW:%.*]] = loops.view %Y at [[FIRST]] : !tir.buffer<[8, 16], f32> to !tir.buffer<[4], f32>
+// CHECK-NEXT:      tir.call_extern "fill"([[VIEW]])
+tir.prim_func @passed(%Y: !tir.buffer<[8, 16], f32>) {
+  tir.for %i in (0, 8) {
+    %B = tir.match_buffer %Y[%i, 4] : !tir.buffer<[8, 16], f32> to !tir.buffer<[4], f32>
+    tir.call_extern "fill"(%B) : (!tir.buffer<[4], f32>) -> ()
+  }
+}

@@ -16,11 +16,3 @@ tir.prim_func @large(%Y: !tir.buffer<[n], f32>) {
   %zero = arith.constant 0.0 : f32
   tir.store %zero, %T[0] : !tir.buffer<[n], f32>
 }
-
-// -----
-
-// CHECK: in '@passed': cannot pass sub-region 'B' to 'tir.call_extern'
-tir.prim_func @passed(%Y: !tir.buffer<[8], f32>) {
-  %B = tir.match_buffer %Y[4] : !tir.buffer<[8], f32> to !tir.buffer<[4], f32>
-  tir.call_extern "fill"(%B) : (!tir.buffer<[4], f32>) -> ()
-}

@@ -41,12 +41,12 @@ tir.prim_func @symbolic(%X: !tir.buffer<[m, 16], f32>, %W: !tir.buffer<[16, n], 
 
 // -----
 
-// Columns that are not neighbours become so in the panel, a cache line of each at a time.
+// Columns that are not neighbours become so in the panel, square by square.
 
 // CHECK-LABEL: tir.prim_func @transposed
 // CHECK:       %W_global = tir.alloc_buffer : !tir.buffer<[64, 24], f32>
-// CHECK-NEXT:  tir.for %ax1 in (0, 8) {
-// CHECK-NEXT:    tir.for %ax0 in (0, 3) unrolled {
+// CHECK-NEXT:  tir.for %ax0 in (0, 3) {
+// CHECK-NEXT:    tir.for %ax1 in (0, 8) {
 // CHECK-NEXT:      tir.for %ax1_1 in (0, 8) {
 // CHECK-NEXT:        tir.for %ax0_1 in (0, 8) vectorized {
 // CHECK-NEXT:          tir.block "W_global"

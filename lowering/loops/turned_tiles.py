@@ -1,0 +1,156 @@
+"""Tiles that are loaded along one loop and stored along another are turned in registers.
+
+::
+
+    loops.for %i in (0, 4) {                         %r0 = loops.load %X[%a, 0] : … vector<4xf32>
+      loops.for %j in (0, 4) vectorized {            …
+        %x = loops.load %X[%a + %j, %i]       ⇒      %r3 = loops.load %X[%a + 3, 0] : …
+        loops.store %x, %Y[%i, %j]                   %s = vector.shuffle %r0, %r2 [0, 1, 4, 5]
+      }                                              …
+    }                                                loops.store %c0, %Y[0, 0]
+
+Rows are loaded whole. In each step rows `d` apart, where `d` halves from step to step, exchange the
+elements whose lanes differ in that bit; after the last one vectors are columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import SSAValue
+
+from ...dialects import loops
+from ...dialects.int_expr import ONE, IntExpr
+from ...dialects.sym import exprs_of
+from ...dialects.tir.types import BufferType
+from .lane_analysis import LaneAnalysis
+from .scope import Scope
+from .strided_load import shuffle
+from .vector_copy import VectorCopier
+from .vector_unit import VectorUnit
+
+MOST = 4
+"""The most vectors along each side of a tile: all of it becomes straight code."""
+
+
+@dataclass(frozen=True)
+class TurnedTile:
+    """A loop around a vectorized one whose iterations are the lanes of `turned` loads' rows."""
+
+    loop: loops.ForOp
+    analysis: LaneAnalysis
+    turned: tuple[loops.LoadOp, ...]
+    lanes: int
+
+    def emit(self, scope: Scope) -> None:
+        """Emit all iterations of both loops as vectors."""
+        inner, outer = self.analysis.loop, self.loop
+        first = scope.expr(outer.lower.data, outer.operands_)
+        for row in range(0, _count(outer), self.lanes):
+            for column in range(0, _count(inner), self.lanes):
+                self._emit_square(scope, first + row, column)
+
+    def _emit_square(self, scope: Scope, first: IntExpr, column: int) -> None:
+        inner, width = self.analysis.loop, self.lanes
+        columns: dict[loops.LoadOp, list[SSAValue]] = {}
+        for position in range(width):
+            scope.meaning[self.loop.loop_var] = first + position
+            base = scope.expr(inner.lower.data, inner.operands_) + column
+            copier = _TurnedCopier(scope, self.analysis, width, base)
+            if not columns:
+                columns = {op: turn(copier.rows_of(op), scope) for op in self.turned}
+            copier.known = {op: values[position] for op, values in columns.items()}
+            copier.copy_body()
+
+
+class _TurnedCopier(VectorCopier):
+    """Copies a body for its lanes; `known` has the values of some of its loads."""
+
+    known: Mapping[loops.LoadOp, SSAValue]
+
+    def rows_of(self, op: loops.LoadOp) -> list[SSAValue]:
+        """For each lane the vector that starts with the element it loads."""
+        indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
+        buffer, type_ = self.scope.value(op.buffer), self.vector_type(op.result.type)
+        return [
+            self.emit(loops.LoadOp(buffer, self.at(indices, lane), self.scope.values.list, type_))
+            for lane in range(self.width)
+        ]
+
+    def _copy_load(self, op: loops.LoadOp) -> None:
+        if op in self.known:
+            self.scope.define(op.result, self.known[op])
+        else:
+            super()._copy_load(op)
+
+
+def turned_tile(op: loops.ForOp, unit: VectorUnit) -> TurnedTile | None:
+    """The tile that a loop and the vectorized one in it are, if something in there is turned."""
+    inner = op.body.block.first_op
+    if op.kind.data != "serial" or op.inits or not isinstance(inner, loops.ForOp):
+        return None
+    if inner.kind.data != "vectorized" or inner.inits:
+        return None
+    if not isinstance(inner.next_op, loops.YieldOp) or any(o.regions for o in inner.body.block.ops):
+        return None
+    analysis = LaneAnalysis(inner, unit)
+    if not analysis.can_run_together():
+        return None
+    lanes = unit.lanes(analysis.bits)
+    counts = [loop.extent.data.constant for loop in (op, inner)]
+    if lanes < 2 or any(n is None or n % lanes or not 0 < n <= MOST * lanes for n in counts):
+        return None
+    turned = tuple(
+        load
+        for load in inner.body.block.ops
+        if isinstance(load, loops.LoadOp)
+        and load.buffer not in analysis.stored
+        and _is_turned(load, op, analysis)
+    )
+    return TurnedTile(op, analysis, turned, lanes) if turned else None
+
+
+def _is_turned(load: loops.LoadOp, outer: loops.ForOp, analysis: LaneAnalysis) -> bool:
+    """Whether a load moves on by an element with the outer loop, and jumps with the inner one."""
+    indices = analysis.scope.exprs(exprs_of(load.indices), load.operands_)
+    type_ = load.buffer.type
+    assert isinstance(type_, BufferType)
+    if len(indices) < 2 or load.mask is not None or type_.element_strides()[-1] != ONE:
+        return False
+    *others, last = indices
+    variable = analysis.scope.values.expr(outer.loop_var).as_atom
+    assert variable is not None
+    split = last.split_on(variable)
+    return (
+        split is not None
+        and split[0] == ONE
+        and not any(variable in e.atoms() for e in others)
+        and analysis.lane not in last.atoms()
+        and any(analysis.lane in e.atoms() for e in others)
+    )
+
+
+def _count(loop: loops.ForOp) -> int:
+    count = loop.extent.data.constant
+    assert count is not None
+    return count
+
+
+def turn(rows: Sequence[SSAValue], scope: Scope) -> list[SSAValue]:
+    """Emit the columns of a square whose rows are vectors, a power of two of them."""
+    found, width = list(rows), len(rows)
+    type_ = found[0].type
+    assert isinstance(type_, VectorType)
+    apart = width // 2
+    while apart:
+        lower = [width + (n ^ apart) if n & apart else n for n in range(width)]
+        upper = [width + n if n & apart else n ^ apart for n in range(width)]
+        for first in range(width):
+            if not first & apart:
+                pair = found[first], found[first + apart]
+                found[first] = shuffle(*pair, lower, type_, scope)
+                found[first + apart] = shuffle(*pair, upper, type_, scope)
+        apart //= 2
+    return found

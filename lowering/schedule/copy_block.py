@@ -1,0 +1,147 @@
+"""Blocks that copy a box of one buffer to another, in loops of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError, ancestors, insert_before, uses_of
+
+Place = Callable[[Sequence[IntExpr]], Sequence[IntExpr]]
+"""Where in a buffer an element is, by the axes of the block that copies it."""
+
+SCOPES = ("global", "shared", "local", "warp", "wmma", "texture")
+"""Kinds of memory; a name may go on after a dot, as in ``shared.dyn``."""
+
+
+def verify_scope(scope: str, op: Operation) -> None:
+    """Raise ScheduleError unless a buffer can be in this kind of memory."""
+    if scope.split(".")[0] not in SCOPES:
+        raise ScheduleError(f"expected a storage scope ({', '.join(SCOPES)}), got '{scope}'", op)
+
+
+def buffer_of(block: tir.BlockOp, which: str, key: int | str) -> SSAValue:
+    """The buffer that a block reads or writes of this number or name; raises ScheduleError."""
+    buffers = block.read_buffers if which == "read" else block.write_buffers
+    where = f"block '{block.block_name.data}'"
+    if isinstance(key, int):
+        if 0 <= key < len(buffers):
+            return buffers[key]
+        raise ScheduleError(
+            f"expected {where} to {which} more than {key} buffers, got {len(buffers)}", block
+        )
+    found = [b for b in buffers if b.name_hint == key]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(buffer_text(b) for b in buffers) or "none"
+    raise ScheduleError(f"expected {where} to {which} one buffer '{key}', got {known}", block)
+
+
+def new_scratch(
+    name: str, dims: Sequence[IntExpr], like: SSAValue, scope: str, home: Block
+) -> SSAValue:
+    """A dense scratch buffer of another one's dtype, allocated at the beginning of a block.
+
+    There it is in reach of all that primitives may move forward.
+    """
+    type_ = like.type
+    assert isinstance(type_, tir.BufferType)
+    alloc = tir.AllocBufferOp(tir.BufferType.of(dims, type_.element_type, scope=scope))
+    alloc.result.name_hint = name
+    leading = (tir.AllocBufferOp, tir.InitOp)
+    insert_before(alloc, home, next((op for op in home.ops if not isinstance(op, leading)), None))
+    return alloc.result
+
+
+def verify_direct(block: tir.BlockOp, buffer: SSAValue) -> None:
+    """Raise ScheduleError where a block views a buffer or passes it on."""
+    if any(block in ancestors(op) for op in uses_of(buffer).others):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to only load and store "
+            f"{buffer_text(buffer)}, got a view or call of it",
+            block,
+        )
+
+
+def redirect(op: Operation, old: SSAValue, new: SSAValue) -> None:
+    """Let an operation and all in it use another buffer."""
+    for inner in operations_in(op):
+        inner.operands = [new if operand is old else operand for operand in inner.operands]
+
+
+def copy_box(
+    source: SSAValue, target: SSAValue, region: tir.BufferRegion, name: str, values: Values
+) -> tir.BlockOp:
+    """A block, in loops over a region over `values`, that copies it between buffers of one shape.
+
+    Mins and extents may only move with values of loops around; axes are the dims of the buffers.
+    """
+    type_ = source.type
+    assert isinstance(type_, tir.BufferType)
+    axes: list[tir.Axis] = []
+    for low, size, dim in zip(region.mins, region.extents, type_.dims, strict=True):
+        start, extent = (ZERO, dim) if low.args() or size.args() else (low, size)
+        axes.append(tir.Axis("spatial", start, extent, low))
+    names = [f"ax{i}" for i in range(len(axes))]
+    return copy_elements(source, target, name, names, axes, region.extents, values)
+
+
+def copy_elements(
+    source: SSAValue,
+    target: SSAValue,
+    name: str,
+    names: Sequence[str],
+    axes: Sequence[tir.Axis],
+    extents: Sequence[IntExpr],
+    values: Values,
+    source_place: Place = list,
+    target_place: Place = list,
+) -> tir.BlockOp:
+    """A block in loops of `extents` that copies an element of `source` to `target`.
+
+    The places of the element are given by the axes, whose bindings are where the loops begin.
+    """
+    body = Block(arg_types=[IndexType()] * len(axes))
+    numbering = Values()
+    own = [numbering.expr(arg) for arg in body.args]
+    here, there = (tuple(place(own)) for place in (source_place, target_place))
+    load = tir.LoadOp(source, here, numbering.list)
+    body.add_ops([load, tir.StoreOp(load.result, target, there, numbering.list)])
+    loops = new_loops(names, extents, values)
+    bound: list[tir.Axis] = []
+    for axis_name, var, axis, loop in zip(names, body.args, axes, loops, strict=True):
+        var.name_hint = f"v_{axis_name}"
+        binding = numbering.rebase(axis.binding, values.list) + numbering.expr(loop.loop_var)
+        bound.append(tir.Axis(axis.kind, axis.min, axis.extent, binding))
+    block = tir.BlockOp.build_from(
+        name,
+        bound,
+        Region(body),
+        numbering.list,
+        (),
+        [tir.BufferRegion(source, here, (ONE,) * len(here))],
+        [tir.BufferRegion(target, there, (ONE,) * len(there))],
+    )
+    if loops:
+        loops[-1].body.block.add_op(block)
+    return block
+
+
+def new_loops(names: Sequence[str], extents: Sequence[IntExpr], values: Values) -> list[tir.ForOp]:
+    """Empty loops from 0, each in the one before."""
+    loops: list[tir.ForOp] = []
+    for name, extent in zip(names, extents, strict=True):
+        body = Block(arg_types=[IndexType()])
+        body.args[0].name_hint = name
+        loop = tir.ForOp(ZERO, extent, values.list, Region(body))
+        if loops:
+            loops[-1].body.block.add_op(loop)
+        loops.append(loop)
+    return loops

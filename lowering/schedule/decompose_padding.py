@@ -1,0 +1,241 @@
+"""`decompose_padding`: padding is stored first, and then the elements that there are.
+
+::
+
+    for i in (0, n + 4):                            for i in (0, n + 4): Y[i] = 0
+      block "Y" (v = i):                     ⇒      for i in (0, n):
+        Y[v] = X[v - 2] if 2 <= v < n + 2 else 0      block "Y" (v = i): Y[v + 2] = X[v]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.bounds import is_non_negative
+from ...dialects.int_expr import ZERO, Arg, IntExpr, maximum, minimum
+from ...dialects.nesting import operations_in
+from ...dialects.sym import ExprAttr, Values, exprs_of
+from ..loops.scope import Bound
+from .blocks import (
+    ScheduleError,
+    ancestors,
+    function_of,
+    insert_before,
+    loaded_buffers,
+    loops_around,
+    may_overlap,
+    own_nest,
+    stored_buffers,
+)
+from .index_values import add_predicates, replace_index
+from .loop_checks import loop_text
+from .regions import axes_of, refresh_around, refresh_regions, replace_header
+
+
+@dataclass
+class _Padding:
+    """What is stored: a choice between an element and a constant, and where it is the element."""
+
+    store: tir.StoreOp
+    choice: scf.IfOp
+    lower: dict[int, IntExpr] = field(default_factory=lambda: {})
+    upper: dict[int, IntExpr] = field(default_factory=lambda: {})
+
+
+def decompose_padding(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
+    """Store a block's constant before `loop` and its elements in it; TVM's ``decompose_padding``.
+
+    The block must store ``if_then_else(condition, element, constant)``, where the condition bounds
+    axes, and be alone in `loop`. Loops in `loop` that are bounded axes get shorter; other axes are
+    bounded by predicates. Returns the new block of the constant. Raises ScheduleError where the
+    block does anything else.
+    """
+    where = f"block '{block.block_name.data}'"
+    nest = own_nest(block)
+    if loop not in loops_around(block) or (nest is not loop and nest not in ancestors(loop)):
+        raise ScheduleError(f"expected {where} to be alone in {loop_text(loop)}", block)
+    padding = _padding(block)
+    func = function_of(block)
+    for stored in stored_buffers(block):
+        if any(may_overlap(func, stored, loaded) for loaded in loaded_buffers(block)):
+            raise ScheduleError(f"expected {where} to load other memory than it stores to", block)
+    fill = _fill(block, loop, padding)
+    _take_element(padding)
+    for axis in sorted({*padding.lower, *padding.upper}):
+        _shrink(block, loop, axis, padding)
+    refresh_regions(block)
+    refresh_around([block, fill])
+    return fill
+
+
+def _padding(block: tir.BlockOp) -> _Padding:
+    error = ScheduleError(
+        f"expected block '{block.block_name.data}' to store if_then_else(condition, element, "
+        "constant) with a condition that bounds axes",
+        block,
+    )
+    stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
+    if len(stores) != 1 or stores[0].parent is not block.body.block:
+        raise error
+    (store,) = stores
+    choice = store.value.owner
+    if set(block.axis_kinds) != {"spatial"} or not isinstance(choice, scf.IfOp):
+        raise error
+    otherwise = _yielded(choice, 1).owner
+    if not isinstance(otherwise, arith.ConstantOp):
+        raise error
+    found = _Padding(store, choice)
+    if not _collect(choice.cond, block, found):
+        raise error
+    return found
+
+
+def _yielded(choice: scf.IfOp, arm: int) -> SSAValue:
+    last = choice.regions[arm].block.last_op
+    assert last is not None
+    return last.operands[0]
+
+
+def _collect(condition: SSAValue, block: tir.BlockOp, found: _Padding) -> bool:
+    """Note the bounds of axes that a conjunction says; whether it says nothing else."""
+    op = condition.owner
+    if isinstance(op, arith.AndIOp):
+        return _collect(op.lhs, block, found) and _collect(op.rhs, block, found)
+    if not isinstance(op, arith.CmpiOp):
+        return False
+    sides = [v.owner for v in (op.lhs, op.rhs)]
+    values = Values()
+    exprs = [values.rebase(s.expr.data, s.operands) for s in sides if isinstance(s, tir.ApplyOp)]
+    name = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    if len(exprs) != 2 or name not in ("slt", "sle", "sgt", "sge"):
+        return False
+    low, high = exprs if name in ("slt", "sle") else exprs[::-1]
+    strict = 1 if name in ("slt", "sgt") else 0
+    return _bound(high - low - strict, block, values, found)
+
+
+def _bound(excess: IntExpr, block: tir.BlockOp, values: Values, found: _Padding) -> bool:
+    """Note ``excess >= 0``, which bounds an axis from one side."""
+    atoms = [Arg(i) for i in sorted(excess.args())]
+    split = excess.split_on(atoms[0]) if len(atoms) == 1 else None
+    if split is None or split[1].args():
+        return False
+    variable = values.list[atoms[0].index]
+    position = next((i for i, v in enumerate(block.axis_vars) if v is variable), None)
+    if position is None or split[0].constant not in (1, -1):
+        return False
+    if split[0].constant == 1 and position not in found.lower:
+        found.lower[position] = -split[1]
+    elif split[0].constant == -1 and position not in found.upper:
+        found.upper[position] = split[1] + 1
+    else:
+        return False
+    return True
+
+
+def _fill(block: tir.BlockOp, loop: tir.ForOp, padding: _Padding) -> tir.BlockOp:
+    """A copy of the loop before it, in which the block stores the constant."""
+    order = list(operations_in(loop))
+    copy = loop.clone()
+    copies = dict(zip(order, operations_in(copy), strict=True))
+    fill, store, choice = (copies[op] for op in (block, padding.store, padding.choice))
+    assert isinstance(fill, tir.BlockOp) and isinstance(choice, scf.IfOp)
+    assert loop.parent is not None
+    constant = _yielded(choice, 1).owner
+    assert isinstance(constant, Operation)
+    constant.detach()
+    fill.body.block.insert_op_before(constant, choice)
+    store.operands[0] = constant.results[0]
+    _erase_unused(choice)
+    fill.block_name = StringAttr(f"{block.block_name.data}_pad_const")
+    insert_before(copy, loop.parent, loop)
+    return fill
+
+
+def _take_element(padding: _Padding) -> None:
+    """Store the element without a choice."""
+    choice = padding.choice
+    body = choice.regions[0].block
+    value = _yielded(choice, 0)
+    for op in list(body.ops)[:-1]:
+        op.detach()
+        assert choice.parent is not None
+        choice.parent.insert_op_before(op, choice)
+    padding.store.operands[0] = value
+    _erase_unused(choice)
+
+
+def _erase_unused(op: Operation) -> None:
+    """Erase an operation and what computes its operands for it alone."""
+    operands = [v.owner for v in op.operands]
+    op.detach()
+    op.erase()
+    for owner in dict.fromkeys(operands):
+        if isinstance(owner, Operation) and not any(r.uses for r in owner.results):
+            _erase_unused(owner)
+
+
+def _shrink(block: tir.BlockOp, loop: tir.ForOp, position: int, padding: _Padding) -> None:
+    """Let an axis run over its bounds alone: by its own loop, or else by a predicate."""
+    axis, variable = axes_of(block)[position], block.axis_vars[position]
+    numbering = block.numbering()
+    low = padding.lower.get(position, axis.min)
+    high = padding.upper.get(position, axis.min + axis.extent)
+    own = _own_loop(block, loop, position)
+    if own is None:
+        values = Values()
+        bound = values.rebase(axis.binding, numbering)
+        bounds: list[Bound] = []
+        if position in padding.lower:
+            bounds.append((low - 1, bound))
+        if position in padding.upper:
+            bounds.append((bound, high))
+        add_predicates(block, bounds, values)
+        return
+    if not is_non_negative(low):
+        low = maximum(low, ZERO)
+    if not is_non_negative(axis.extent - high):
+        high = minimum(high, axis.extent)
+    size = high - low
+    if not is_non_negative(size):
+        size = maximum(size, ZERO)
+    own.properties["extent"] = ExprAttr(size)
+    values = Values()
+    for value in numbering:
+        values.expr(value)
+    axes = axes_of(block)
+    axes[position] = tir.Axis(axis.kind, ZERO, size, axis.binding)
+    bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
+    replace_header(block, axes, values, [], [], bounds)
+    replace_index(variable, low + values.expr(variable), values)
+
+
+def _own_loop(block: tir.BlockOp, loop: tir.ForOp, position: int) -> tir.ForOp | None:
+    """The loop in `loop` from 0 that is an axis and nothing else, if there is one."""
+    atom = exprs_of(block.bindings)[position].as_atom
+    axis = block.axes.data[position]
+    if not isinstance(atom, Arg) or axis.min.data != ZERO:
+        return None
+    value = block.numbering()[atom.index]
+    for own in loops_around(block):
+        is_inside = own is loop or loop in ancestors(own)
+        if own.loop_var is value and is_inside and own.min.data == ZERO and not own.operands_:
+            is_whole = own.extent.data == axis.extent.data
+            return own if is_whole and _uses(block, value) == 1 else None
+    return None
+
+
+def _uses(block: tir.BlockOp, value: SSAValue) -> int:
+    """How many axes and predicates a value is in."""
+    numbering = block.numbering()
+    exprs: Sequence[IntExpr] = [
+        *exprs_of(block.bindings),
+        *(e.data for b in block.predicates.data for e in (b.lhs, b.rhs)),
+    ]
+    return sum(any(numbering[i] is value for i in e.args()) for e in exprs)

@@ -1,0 +1,108 @@
+"""`reindex`: a block accesses a buffer at its own axes, by way of a scratch buffer.
+
+::
+
+    for i, j, k: Y[i, j] += X[k * 2, j]      ⇒      for j, k: X_reindex[j, k] = X[k * 2, j]
+                                                    for i, j, k: Y[i, j] += X_reindex[j, k]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from ...dialects import tir
+from ...dialects.bounds import interval_of, is_less, is_non_negative
+from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr
+from ...dialects.sym import Values, expr_array, pack
+from ...dialects.tir.verify_access import buffer_text
+from .blocks import ScheduleError, own_nest
+from .cache import scope_statement, verify_sole_writer, verify_unchanged
+from .copy_block import buffer_of, copy_elements, new_scratch, verify_direct
+from .index_map import ranges_of_dims
+from .regions import refresh_around
+from .stored_box import accesses_in, indices_over_axes, verify_stores_box
+
+
+def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
+    """Let a block "read" or "write" a buffer through one that has its axes as dims.
+
+    Those are the axes that index the buffer, in the block's order. Returns the new block, before or
+    after the block's loops, that copies. TVM's ``reindex``. Raises ScheduleError where the block
+    uses other elements or values of the buffer than those at one place over its axes.
+    """
+    if which not in ("read", "write"):
+        raise ScheduleError(f"expected 'read' or 'write', got '{which}'", block)
+    old = buffer_of(block, which, buffer)
+    nest = scope_statement(block)
+    home = nest.parent
+    assert home is not None
+    verify_direct(block, old)
+    axes, indices = _place(block, old)
+    if which == "write":
+        verify_sole_writer(block, old, nest)
+        verify_stores_box(block, old)
+    else:
+        verify_unchanged(old, home, [nest], block)
+    headers = [block.axes.data[a] for a in axes]
+    dims = [h.extent.data for h in headers]
+    name = f"{old.name_hint or 'buffer'}_reindex"
+    assert isinstance(old.type, tir.BufferType)
+    new = new_scratch(name, dims, old, old.type.scope.data, home)
+    for access in accesses_in(block, old):
+        access.operands = [new if o is old else o for o in access.operands]
+        _index_by(access, block, axes)
+    source, target = (old, new) if which == "read" else (new, old)
+    copy = copy_elements(
+        source,
+        target,
+        name,
+        [f"ax{i}" for i in range(len(dims))],
+        [tir.Axis("spatial", ZERO, dim, ZERO) for dim in dims],
+        dims,
+        Values(),
+        source_place=lambda v: _at(indices, v) if which == "read" else v,
+        target_place=lambda v: v if which == "read" else _at(indices, v),
+    )
+    copy.location = block.location
+    if which == "read":
+        home.insert_op_before(own_nest(copy), nest)
+    else:
+        home.insert_op_after(own_nest(copy), nest)
+    refresh_around([block])
+    return copy
+
+
+def _at(indices: Sequence[IntExpr], axes: Sequence[IntExpr]) -> list[IntExpr]:
+    by: dict[Atom, IntExpr] = {Arg(i): axis for i, axis in enumerate(axes)}
+    return [e.substitute(by) for e in indices]
+
+
+def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExpr]]:
+    """The axes that index a buffer in a block, and its indices over these, each from 0."""
+    where = f"block '{block.block_name.data}' to access {buffer_text(buffer)}"
+    found = [indices_over_axes(op, block) for op in accesses_in(block, buffer)]
+    place = found[0] if found else None
+    if place is None or any(other != place for other in found):
+        raise ScheduleError(f"expected {where} at one place over its axes", block)
+    axes, indices = place
+    dims = [block.axes.data[a].extent.data for a in axes]
+    if any(block.axes.data[a].min.data.args() or d.args() for a, d in zip(axes, dims, strict=True)):
+        raise ScheduleError("expected axes not to depend on loops", block)
+    assert isinstance(buffer.type, tir.BufferType)
+    for index, dim in zip(indices, buffer.type.dims, strict=True):
+        span = interval_of(index, ranges_of_dims(dims))
+        if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):
+            raise ScheduleError(f"expected {where} inside of it for all values of its axes", block)
+    return axes, indices
+
+
+def _index_by(access: tir.LoadOp | tir.StoreOp, block: tir.BlockOp, axes: Sequence[int]) -> None:
+    """Let an access have axes of the block, counted from 0, as its indices."""
+    values = Values()
+    indices = [values.expr(block.axis_vars[a]) - block.axes.data[a].min.data for a in axes]
+    operands, packed = pack(indices, values.list)
+    first = list(access.operands)[: len(access.operands) - len(access.operands_)]
+    access.operands = [*first, *operands]
+    access.properties["indices"] = expr_array(packed)

@@ -1,0 +1,95 @@
+"""`set_scope` and `storage_align`: the kind of memory of a scratch buffer, and its strides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
+
+from ...dialects import tir
+from ...dialects.tir.verify_access import buffer_text
+from .annotations import annotate
+from .blocks import ScheduleError, uses_of
+from .copy_block import buffer_of, verify_scope
+
+ALIGNMENTS = "buffer_dim_align"
+"""The annotation of blocks with ``[buffer, dim, factor, offset]`` for each aligned dim."""
+
+Alignment = tuple[int, int, int, int]
+
+
+def set_scope(block: tir.BlockOp, buffer: int | str, scope: str) -> None:
+    """Put a scratch buffer that a block writes into another kind of memory; TVM's ``set_scope``.
+
+    Raises ScheduleError for a parameter, and for an unknown scope.
+    """
+    verify_scope(scope, block)
+    old = _scratch_of(block, buffer)
+    _set_scope(old, StringAttr(scope))
+
+
+def storage_align(
+    block: tir.BlockOp, buffer: int | str, axis: int, factor: int, offset: int
+) -> None:
+    """Let a stride of a scratch buffer that a block writes be `offset` more than a multiple.
+
+    Neighbours along `axis`, counted from the end if negative, are ``k * factor + offset`` elements
+    apart, with the smallest k that is enough; TVM's ``storage_align``. The pass `align-storage`
+    lays the memory out. Raises ScheduleError for a parameter, a viewed buffer, and numbers out of
+    range.
+    """
+    old = _scratch_of(block, buffer)
+    if uses_of(old).others:
+        raise ScheduleError(f"expected {buffer_text(old)} to be only loaded and stored to", block)
+    assert isinstance(old.type, tir.BufferType)
+    rank = old.type.rank
+    if not -rank <= axis < rank:
+        raise ScheduleError(
+            f"expected an axis from {-rank} to {rank - 1} of {buffer_text(old)}, got {axis}", block
+        )
+    if factor < 1:
+        raise ScheduleError(f"expected a factor of at least 1, got {factor}", block)
+    if not 0 <= offset < factor:
+        raise ScheduleError(f"expected an offset from 0 to {factor - 1}, got {offset}", block)
+    number, dim = list(block.write_buffers).index(old), axis % rank
+    kept = [a for a in alignments_of(block) if a[:2] != (number, dim)]
+    rows = [[IntegerAttr(n, i64) for n in a] for a in (*kept, (number, dim, factor, offset))]
+    annotate(block, ALIGNMENTS, ArrayAttr([ArrayAttr(row) for row in rows]))
+
+
+def alignments_of(block: tir.BlockOp) -> list[Alignment]:
+    """What `storage_align` has said of the buffers that a block writes."""
+    found = None if block.annotations is None else block.annotations.data.get(ALIGNMENTS)
+    if found is None:
+        return []
+    assert isa(found, ArrayAttr[Attribute])
+    rows = [row for row in found.data if isa(row, ArrayAttr[IntegerAttr])]
+    return [_alignment([n.value.data for n in row.data]) for row in rows]
+
+
+def _alignment(numbers: Sequence[int]) -> Alignment:
+    number, axis, factor, offset = numbers
+    return number, axis, factor, offset
+
+
+def _scratch_of(block: tir.BlockOp, buffer: int | str) -> SSAValue:
+    old = buffer_of(block, "write", buffer)
+    if not isinstance(old.owner, tir.AllocBufferOp):
+        raise ScheduleError(f"expected {buffer_text(old)} to be a scratch buffer", block)
+    return old
+
+
+def _set_scope(buffer: SSAValue, scope: StringAttr) -> None:
+    """Give a buffer, and views of it, a scope."""
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    new = Rewriter.replace_value_with_new_type(
+        buffer,
+        tir.BufferType(type_.shape, type_.element_type, type_.strides, type_.offset, scope),
+    )
+    for use in list(new.uses):
+        if isinstance(use.operation, tir.MatchBufferOp):
+            _set_scope(use.operation.result, scope)

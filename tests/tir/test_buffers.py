@@ -1,0 +1,298 @@
+"""Primitives on memory: copies of buffers, their kind and strides; before, after, and refusals."""
+
+import re
+
+import pytest
+from programs import chain, matmul_relu, program, row_sum
+from schedule_check import check_schedule
+
+from xrelax.script import from_source
+from xrelax.tir.schedule import Schedule, ScheduleError
+
+SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
+
+
+def body_text(sch):
+    """The statements of the scheduled function, without parameters and root block."""
+    lines = sch.func.script().splitlines()
+    start = next(i for i, line in enumerate(lines) if "alloc_buffer" in line or "for " in line)
+    kept = [line for line in lines[start:] if "T.reads" not in line and "T.writes" not in line]
+    indent = len(kept[0]) - len(kept[0].lstrip())
+    return "\n".join(line[indent:] for line in kept)
+
+
+def check_text(source, schedule, text, *sizes, native=False):
+    sch = check_schedule(source, schedule, *sizes, native=native)
+    assert body_text(sch) == text.strip("\n")
+    return sch
+
+
+def check_refused(source, schedule, message):
+    """The last primitive raises this message and changes nothing: the trace says what was done."""
+    sch = Schedule(from_source(source))
+    with pytest.raises(ScheduleError, match=re.escape(message)):
+        schedule(sch)
+    again = Schedule(from_source(source))
+    sch.trace.apply_to_schedule(again)
+    assert again.mod.script() == sch.mod.script()
+
+
+def test_cache_read_by_number_and_name():
+    for buffer in (0, "X"):
+        check_text(
+            row_sum(),
+            lambda sch, b=buffer: sch.cache_read("Y", b, "shared"),
+            """
+X_shared = T.alloc_buffer((n, m), scope="shared")
+for ax0, ax1 in T.grid(n, m):
+    with T.block("X_shared"):
+        v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+        X_shared[v_ax0, v_ax1] = X[v_ax0, v_ax1]
+for i, k in T.grid(n, m):
+    with T.block("Y"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        with T.init():
+            Y[vi] = T.float32(0)
+        Y[vi] = Y[vi] + X_shared[vi, vk]
+""",
+            *SIZES,
+        )
+
+
+PARTS = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            Y[vi] = X[vi + 2]
+    for i in range({n}):
+        with T.block("Z"):
+            vi = T.axis.spatial({n}, i)
+            Z[vi] = X[vi + 3] + X[vi]
+"""
+PART_BUFFERS = {"X": "({n} + 4,)", "Y": "({n},)", "Z": "({n},)"}
+
+
+def test_cache_read_copies_what_is_read():
+    source = program(PARTS, PART_BUFFERS, n="n")
+    everyone = check_schedule(source, lambda s: s.cache_read("Y", 0, "local"), {"n": 5})
+    script = everyone.func.script()
+    assert "for ax0 in range(n + 3):" in script
+    assert "X_local[vi + 2]" in script and "X_local[vi + 3] + X_local[vi]" in script
+    one = check_schedule(source, lambda s: s.cache_read("Y", 0, "local", ["Y"]), {"n": 5})
+    script = one.func.script()
+    assert "for ax0 in range(n):" in script and "T.axis.spatial((2, n + 2), ax0 + 2)" in script
+    assert "X_local[vi + 2]" in script and "X[vi + 3] + X[vi]" in script
+    other = check_schedule(source, lambda s: s.cache_read("Y", 0, "local", ["Z"]), {"n": 5})
+    script = other.func.script()
+    assert "Y[vi] = X[vi + 2]" in script and "X_local[vi + 3] + X_local[vi]" in script
+
+
+def test_cache_write():
+    check_text(
+        row_sum(),
+        lambda sch: sch.cache_write("Y", 0, "local"),
+        """
+Y_local = T.alloc_buffer((n,), scope="local")
+for i, k in T.grid(n, m):
+    with T.block("Y"):
+        vi, vk = T.axis.remap("SR", [i, k])
+        with T.init():
+            Y_local[vi] = T.float32(0)
+        Y_local[vi] = Y_local[vi] + X[vi, vk]
+for ax0 in range(n):
+    with T.block("Y_local"):
+        v_ax0 = T.axis.spatial(n, ax0)
+        Y[v_ax0] = Y_local[v_ax0]
+""",
+        *SIZES,
+    )
+
+
+def test_cache_write_with_consumers():
+    def schedule(sch):
+        sch.cache_write("S", "S", "shared", consumer_blocks=["Y"])
+
+    sch = check_schedule(chain(), schedule, *SIZES)
+    assert "Y[vi, vj] = S_shared[vi, vj] + T.float32(1)" in sch.func.script()
+    assert "S[v_ax0, v_ax1] = S_shared[v_ax0, v_ax1]" in sch.func.script()
+
+
+STRIDED = """
+    for i, j, k in T.grid({n}, {m}, 3):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Y[vj, vi] = T.float32(0)
+            Y[vj, vi] = Y[vj, vi] + X[vi * 2 + vk]
+"""
+STRIDED_BUFFERS = {"X": "({n} * 2 + 1,)", "Y": "({m}, {n})"}
+
+
+def test_reindex():
+    def schedule(sch):
+        sch.reindex("Y", ("read", 0))
+        sch.reindex("Y", ("write", 0))
+
+    check_text(
+        program(STRIDED, STRIDED_BUFFERS, n="n", m="m"),
+        schedule,
+        """
+X_reindex = T.alloc_buffer((n, 3))
+Y_reindex = T.alloc_buffer((n, m))
+for ax0, ax1 in T.grid(n, 3):
+    with T.block("X_reindex"):
+        v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+        X_reindex[v_ax0, v_ax1] = X[v_ax0 * 2 + v_ax1]
+for i, j, k in T.grid(n, m, 3):
+    with T.block("Y"):
+        vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+        with T.init():
+            Y_reindex[vi, vj] = T.float32(0)
+        Y_reindex[vi, vj] = Y_reindex[vi, vj] + X_reindex[vi, vk]
+for ax0, ax1 in T.grid(n, m):
+    with T.block("Y_reindex"):
+        v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+        Y[v_ax1, v_ax0] = Y_reindex[v_ax0, v_ax1]
+""",
+        *SIZES,
+    )
+
+
+def test_set_scope():
+    sch = check_schedule(chain(), lambda s: s.set_scope("S", "S", "shared.dyn"), *SIZES)
+    assert 'S = T.alloc_buffer((n, m), scope="shared.dyn")' in sch.func.script()
+
+
+@pytest.mark.parametrize("shape", [(6, 5), ("n", "m")])
+@pytest.mark.parametrize("axis, factor, offset", [(0, 8, 3), (-2, 4, 0), (1, 3, 2), (-1, 1, 0)])
+def test_storage_align(shape, axis, factor, offset):
+    sch = check_schedule(
+        chain(*shape),
+        lambda s: s.storage_align("S", 0, axis, factor, offset),
+        *(SIZES if shape == ("n", "m") else ()),
+    )
+    expected = f'"buffer_dim_align": [[0, {axis % 2}, {factor}, {offset}]]'
+    assert expected in sch.func.script()
+
+
+IN_PLACE = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            Y[vi] = Y[vi] + X[vi]
+"""
+HALF = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            Y[vi * 2] = X[vi]
+"""
+GUARDED = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            T.where(i < 3)
+            Y[vi] = X[vi]
+"""
+VIEWED = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            V = T.match_buffer(X[vi : vi + 1], (1,))
+            Y[vi] = V[0]
+"""
+TWO = "@I.ir_module\nclass M:\n" + "\n".join(
+    "    " + line.replace("def main", f"def {name}").replace('"Y"', f'"{name}"')
+    for name in ("first", "second")
+    for line in row_sum().splitlines()
+)
+VECTORS = {"X": "({n},)", "Y": "({n},)"}
+
+
+@pytest.mark.parametrize(
+    "source, schedule, message",
+    [
+        (
+            row_sum(),
+            lambda s: s.cache_read("Y", 1, "local"),
+            "'Y' to read more than 1 buffers, got 1",
+        ),
+        (
+            row_sum(),
+            lambda s: s.cache_read("Y", "Z", "local"),
+            "'Y' to read one buffer 'Z', got 'X'",
+        ),
+        (row_sum(), lambda s: s.cache_read("Y", 0, "far"), "expected a storage scope (global,"),
+        (
+            chain(),
+            lambda s: s.cache_read("S", 0, "local", ["Y"]),
+            "expected block 'Y' to read 'X'",
+        ),
+        (
+            program(IN_PLACE, VECTORS, n=8),
+            lambda s: s.cache_read("Y", "Y", "local"),
+            "expected nothing to store to 'Y' where it is read from a copy",
+        ),
+        (
+            program(IN_PLACE, VECTORS, n=8),
+            lambda s: s.cache_write("Y", 0, "local"),
+            "expected block 'Y' to read nothing of 'Y' that it has not stored",
+        ),
+        (
+            program(HALF, {"X": "({n},)", "Y": "({n} * 2,)"}, n=8),
+            lambda s: s.cache_write("Y", 0, "local"),
+            "expected block 'Y' to store every element of a box of 'Y', one at a time",
+        ),
+        (
+            program(GUARDED, VECTORS, n=8),
+            lambda s: s.cache_write("Y", 0, "local"),
+            "expected block 'Y' to store every element of a box of 'Y', one at a time",
+        ),
+        (
+            chain(),
+            lambda s: s.cache_write("Y", 0, "local", ["S"]),
+            "expected block 'S' to come after block 'Y'",
+        ),
+        (
+            row_sum(),
+            lambda s: s.reindex("Y", ("both", 0)),
+            "expected a buffer's name, ('read', number)",
+        ),
+        (
+            program(PARTS, PART_BUFFERS, n=8),
+            lambda s: s.reindex("Z", "X"),
+            "expected block 'Z' to access 'X' at one place over its axes",
+        ),
+        (
+            program(VIEWED, VECTORS, n=8),
+            lambda s: s.cache_read("Y", 0, "local"),
+            "expected block 'Y' to only load and store 'X', got a view or call of it",
+        ),
+        (
+            TWO,
+            lambda s: s.cache_read(
+                s.get_block("first", "first"), 0, "local", [s.get_block("second", "second")]
+            ),
+            "expected block 'second' to be in function 'first'",
+        ),
+        (
+            matmul_relu(4, 4, 4),
+            lambda s: [
+                s.decompose_reduction("Y", s.get_loops("Y")[0]),
+                s.cache_write("Y_update", 0, "local"),
+            ],
+            "expected block 'Y_update' alone to store to 'Y', and to use it in its loops",
+        ),
+        (chain(), lambda s: s.set_scope("Y", 0, "local"), "expected 'Y' to be a scratch buffer"),
+        (chain(), lambda s: s.set_scope("S", 0, "moon"), "wmma, texture), got 'moon'"),
+        (
+            chain(),
+            lambda s: s.storage_align("S", 0, 2, 4, 0),
+            "expected an axis from -2 to 1 of 'S', got 2",
+        ),
+        (chain(), lambda s: s.storage_align("S", 0, 0, 0, 0), "a factor of at least 1, got 0"),
+        (chain(), lambda s: s.storage_align("S", 0, 0, 4, 4), "an offset from 0 to 3, got 4"),
+    ],
+)
+def test_refusals(source, schedule, message):
+    check_refused(source, schedule, message)

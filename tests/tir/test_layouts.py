@@ -1,0 +1,207 @@
+"""Primitives on the order of elements in memory and of iterations: before, after, refusals."""
+
+import numpy as np
+import pytest
+from programs import SHAPES, chain, matmul_relu, program, row_sum
+from schedule_check import check_schedule
+from test_buffers import SIZES, check_refused, check_text
+from test_index_map import MAPS
+
+import xrelax
+from xrelax import tir
+from xrelax.reference.evaluate import evaluate
+from xrelax.script import from_source
+from xrelax.tir.schedule import Schedule
+
+
+def test_transform_layout_of_scratch():
+    check_text(
+        chain(),
+        lambda sch: sch.transform_layout("S", ("write", 0), lambda i, j: (j, i // 4, i % 4)),
+        """
+S = T.alloc_buffer((m, (n + 3) // 4, 4))
+for i, j in T.grid(n, m):
+    with T.block("S"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        S[vj, vi // 4, vi % 4] = X[vi, vj] * T.float32(2)
+for i, j in T.grid(n, m):
+    with T.block("Y"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        Y[vi, vj] = S[vj, vi // 4, vi % 4] + T.float32(1)
+""",
+        *SIZES,
+    )
+
+
+def test_transform_layout_with_padding():
+    check_text(
+        chain(m=6),
+        lambda s: s.transform_layout("Y", "S", lambda i, j: (i // 4, j, i % 4), pad_value=1.5),
+        """
+S = T.alloc_buffer(((n + 3) // 4, 6, 4))
+for i, j in T.grid(n, 6):
+    with T.block("S"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        S[vi // 4, vj, vi % 4] = X[vi, vj] * T.float32(2)
+for ax0, ax1, ax2 in T.grid((n + 3) // 4, 6, 4):
+    with T.block("S_pad"):
+        v_ax0, v_ax1, v_ax2 = T.axis.remap("SSS", [ax0, ax1, ax2])
+        T.where(n - 1 < ax0 * 4 + ax2)
+        S[v_ax0, v_ax1, v_ax2] = T.float32(1.5)
+for i, j in T.grid(n, 6):
+    with T.block("Y"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        Y[vi, vj] = S[vi // 4, vj, vi % 4] + T.float32(1)
+""",
+        *({"n": n} for n in (8, 7, 1)),
+    )
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("pad_value", [None, 0])
+def test_layouts_of_scratch(name, pad_value):
+    def schedule(sch):
+        sch.transform_layout("S", ("write", 0), MAPS[name][0], pad_value)
+
+    check_schedule(chain(7, 13), schedule)
+
+
+@pytest.mark.parametrize("name", ["tiled", "in steps", "skewed", "padded rows", "reversed"])
+def test_layouts_of_parameters(name):
+    """The result is where the map says, with the pad value between its elements."""
+    function = MAPS[name][0]
+    sch = Schedule(from_source(chain(7, 13)))
+    sch.transform_layout("S", ("read", 0), function)
+    sch.transform_layout("Y", ("write", 0), function, pad_value=-5)
+    x = np.random.default_rng(0).integers(-3, 4, (7, 13)).astype("float32")
+    found = tir.IndexMap.from_func(function)
+    want = found.map_ndarray(x * 2 + 1 + 100)
+    want = np.where(want == 0, -5, want - 100).astype("float32")
+    moved, result = found.map_ndarray(x), np.zeros_like(want)
+    xrelax.build(sch.mod)["main"](moved, result)
+    np.testing.assert_array_equal(result, want)
+    _, evaluated = evaluate(sch.mod.op.clone(), "main", [moved, np.zeros_like(want)])
+    np.testing.assert_array_equal(evaluated, want)
+
+
+def test_symbols_in_maps():
+    n = tir.Var("m", "int64")
+
+    def schedule(sch):
+        sch.transform_layout("S", ("write", 0), lambda i, j: i * n + j)
+        sch.transform_block_layout("Y", lambda i, j: i * n + j)
+
+    sch = check_schedule(chain(), schedule, *SIZES)
+    assert 'index_map="lambda i, j: (i * m + j,)"' in str(sch.trace)
+
+
+def test_traces_print_as_python():
+    sch = Schedule(from_source(chain(8, 8)))
+    sch.transform_layout("S", ("write", 0), lambda i, j: (i, j // 4, j % 4))
+    sch.cache_read("Y", 0, "local", ["Y"])
+    assert "index_map=lambda i, j: (i, j // 4, j % 4), pad_value=None" in str(sch.trace)
+    names = {"tir": tir}
+    exec(str(sch.trace), names)
+    again = Schedule(from_source(chain(8, 8)))
+    names["apply_trace"](again)
+    assert again.mod.script() == sch.mod.script()
+
+
+def test_transform_block_layout():
+    check_text(
+        row_sum(),
+        lambda sch: sch.transform_block_layout("Y", lambda i, k: (k // 4, i, k % 4)),
+        """
+for ax0, ax1, ax2 in T.grid((m + 3) // 4, n, 4):
+    with T.block("Y"):
+        v_ax0, v_ax1, v_ax2 = T.axis.remap("RSR", [ax0, ax1, ax2])
+        T.where(ax0 * 4 + ax2 < m)
+        with T.init():
+            Y[v_ax1] = T.float32(0)
+        Y[v_ax1] = Y[v_ax1] + X[v_ax1, v_ax0 * 4 + v_ax2]
+""",
+        *SIZES,
+    )
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_block_layouts(name):
+    check_schedule(chain(7, 13), lambda s: s.transform_block_layout("Y", MAPS[name][0]))
+
+
+def test_products_in_panels():
+    """The operands of a product in the panels that its tiles read."""
+
+    def schedule(sch):
+        block = sch.get_block("Y")
+        panels = sch.cache_read(block, 1, "global")
+        sch.transform_layout(panels, ("write", 0), lambda k, j: (j // 4, k, j % 4), pad_value=0)
+        i, j, k = sch.get_loops(block)
+        j0, j1 = sch.split(j, [None, 4])
+        sch.reorder(j0, i, k, j1)
+        sch.vectorize(j1)
+
+    check_schedule(matmul_relu(), schedule, *SHAPES)
+
+
+VECTORS = {"X": "({n},)", "Y": "({n},)"}
+SQUARE = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            Y[vi] = X[vi]
+"""
+
+
+@pytest.mark.parametrize(
+    "source, schedule, message",
+    [
+        (
+            chain(),
+            lambda s: s.transform_layout("S", ("write", 0), lambda i, j: (i // 4, j)),
+            "expected new indices to tell 'i' of lambda i, j: (i // 4, j)",
+        ),
+        (
+            chain(),
+            lambda s: s.transform_layout("S", ("write", 0), lambda i: i),
+            "expected a map of 2 indices, got one of i",
+        ),
+        (
+            chain(),
+            lambda s: s.transform_layout("S", "Z", lambda i, j: (j, i)),
+            "expected block 'S' to read one buffer 'Z', got 'X'",
+        ),
+        (
+            chain(),
+            lambda s: s.transform_layout("S", "X", lambda i, j: (i // 4, j, i % 4), 0.0),
+            "expected blocks to store to 'X', which gets padding",
+        ),
+        (
+            program(SQUARE, VECTORS, n="n"),
+            lambda s: [
+                s.transform_layout("Y", name, lambda i: (i // 4, i % 4)) for name in ("X", "Y")
+            ],
+            "expected 'n' to be a dim of some parameter still, got 'Y' of [(n + 3) floordiv 4, 4]",
+        ),
+        (
+            row_sum(),
+            lambda s: s.transform_block_layout("Y", lambda i, k: i * tir.Var("m", "int64") + k),
+            "to be made of axes of one kind, got reduce and spatial",
+        ),
+        (
+            row_sum(),
+            lambda s: s.transform_block_layout("Y", lambda i, k: (i, (k + 1) // 4, (k + 1) % 4)),
+            "to keep the first of each reduction first",
+        ),
+        (
+            chain(8, 8),
+            lambda s: [
+                s.fuse(*s.get_loops("S")),
+                s.transform_block_layout("S", lambda i, j: (j, i)),
+            ],
+            "to drive one axis of block 'S' alone, from 0",
+        ),
+    ],
+)
+def test_refusals(source, schedule, message):
+    check_refused(source, schedule, message)

@@ -1,0 +1,141 @@
+"""`tir.IndexMap`: a map of indices, written as a Python function."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dialects.int_expr import Arg, Atom, IntExpr, Sym
+from ..ir.dims import dim_of, dims_of, int_expr_of, shape_of
+from ..lowering.schedule.index_map import IndexMap as _Map
+from ..te.expr import Index
+
+
+class IndexMap:
+    """New indices of an element by its old ones; TVM's ``tir.IndexMap``.
+
+    ``IndexMap.from_func(lambda i, j: (i // 4, j, i % 4))``. Symbols of a function, such as the
+    ``n`` of ``tir.Var("n", "int64")``, may occur in it.
+    """
+
+    def __init__(self, map: _Map):
+        self.map = map
+
+    @staticmethod
+    def from_func(mapping_function: Callable[..., Any], ndim: int | None = None) -> IndexMap:
+        """The map that a function of indices is: it returns the new index, or a sequence of them.
+
+        `ndim` is the number of indices where the function takes any. Raises TypeError where that is
+        missing or another one, and for results that are no integer expressions.
+        """
+        names = _parameters(mapping_function, ndim)
+        results = mapping_function(*[Index(IntExpr.of(Arg(i))) for i in range(len(names))])
+        items = cast("Iterable[Any]", results if isinstance(results, list | tuple) else [results])
+        found = IndexMap(_Map(tuple(names), tuple(dim_of(item) for item in items)))
+        taken = found.symbols
+        own = [name if name not in taken else f"{name}_{i}" for i, name in enumerate(names)]
+        return IndexMap(_Map(tuple(own), found.map.results))
+
+    @staticmethod
+    def from_text(text: str) -> IndexMap:
+        """The map that the text of a lambda is; raises ValueError for other text."""
+        try:
+            node = ast.parse(text.strip(), mode="eval").body
+            if not isinstance(node, ast.Lambda):
+                raise ValueError
+            names = [a.arg for a in node.args.args]
+            own: dict[Atom, IntExpr] = {Sym(n): IntExpr.of(Arg(i)) for i, n in enumerate(names)}
+            items = node.body.elts if isinstance(node.body, ast.Tuple | ast.List) else [node.body]
+            return IndexMap(
+                _Map(tuple(names), tuple(int_expr_of(e).substitute(own) for e in items))
+            )
+        except (SyntaxError, TypeError, ZeroDivisionError, ValueError):
+            raise ValueError(f"expected a lambda of integer expressions, got '{text}'") from None
+
+    @staticmethod
+    def of(index_map: IndexMap | Callable[..., Any] | str, ndim: int) -> IndexMap:
+        """What a user gives as a map of `ndim` indices: a map, a function, or a lambda's text."""
+        if isinstance(index_map, str):
+            return IndexMap.from_text(index_map)
+        return index_map if isinstance(index_map, IndexMap) else IndexMap.from_func(index_map, ndim)
+
+    @property
+    def initial_indices(self) -> list[Any]:
+        """The old indices."""
+        return [Index(IntExpr.of(Arg(i))) for i in range(len(self.map.names))]
+
+    @property
+    def final_indices(self) -> list[Any]:
+        """The new indices, over the old ones."""
+        return list(shape_of(self.map.results))
+
+    @property
+    def symbols(self) -> set[str]:
+        """The symbols in the new indices."""
+        return {s for e in self.map.results for s in e.symbols()}
+
+    def map_indices(self, indices: Sequence[Any]) -> list[Any]:
+        """The new indices of an element; raises ValueError for another number of old ones."""
+        return list(shape_of(self.map([dim_of(i) for i in indices])))
+
+    def map_shape(self, shape: Sequence[Any]) -> list[Any]:
+        """The shape that holds all elements of a shape; raises ValueError where it is not known."""
+        return list(shape_of(self.map.shape(dims_of(shape))))
+
+    def map_ndarray(self, array: NDArray[Any]) -> NDArray[Any]:
+        """An array with the elements at their new indices, and zeros where there are none."""
+        result = np.zeros(self.map_shape(array.shape), array.dtype)
+        for old in np.ndindex(array.shape):
+            result[tuple(self.map_indices(old))] = array[old]
+        return result
+
+    def inverse(self, shape: Sequence[Any]) -> IndexMap:
+        """The old indices by the new ones, for a shape whose elements fill the new shape.
+
+        Raises ValueError where they do not, or old indices are not known from new ones.
+        """
+        dims = dims_of(shape)
+        inverse = self.map.inverse(dims)
+        if not self.map.is_onto(dims):
+            new = ", ".join(str(d) for d in self.map.shape(dims))
+            raise ValueError(f"expected {self.map} to leave no gaps in [{new}]")
+        return IndexMap(inverse)
+
+    def non_surjective_inverse(self, shape: Sequence[Any]) -> IndexMap:
+        """The old indices by the new ones; those of gaps are mapped somewhere.
+
+        Raises ValueError where old indices are not known from new ones.
+        """
+        return IndexMap(self.map.inverse(dims_of(shape)))
+
+    def is_equivalent_to(self, other: IndexMap) -> bool:
+        """Whether another map of as many indices gives the same new ones."""
+        return len(self.map.names) == len(other.map.names) and self.map.results == other.map.results
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IndexMap) and self.is_equivalent_to(other)
+
+    def __hash__(self) -> int:
+        return hash((len(self.map.names), self.map.results))
+
+    def __str__(self) -> str:
+        return f"T.index_map({self.map})"
+
+    __repr__ = __str__
+
+
+def _parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
+    """A name for each index that a function takes."""
+    parameters = list(inspect.signature(function).parameters.values())
+    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    takes_any = len(names) < len(parameters)
+    if takes_any and ndim is None:
+        raise TypeError("expected the number of indices of a function that takes any, got none")
+    if ndim is not None and (len(names) > ndim or (len(names) < ndim and not takes_any)):
+        raise TypeError(f"expected a map of {ndim} indices, got one of {', '.join(names)}")
+    return names + [f"i{n}" for n in range(len(names), ndim or 0)]

@@ -1,0 +1,81 @@
+"""Primitives on the order of elements in memory, and of the axes of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from ...dialects import tir
+from ...lowering.schedule.block_layout import transform_block_layout
+from ...lowering.schedule.blocks import ScheduleError
+from ...lowering.schedule.copy_block import buffer_of
+from ...lowering.schedule.layout import transform_layout
+from ..index_map import IndexMap
+from .buffer_primitives import buffer_key
+from .instructions import Code, primitive
+from .primitives import Primitives
+from .random_variables import BlockRV
+
+
+class LayoutPrimitives(Primitives):
+    """What moves elements of buffers and iterations of blocks."""
+
+    @primitive
+    def transform_layout(
+        self,
+        block: BlockRV | str,
+        buffer: Sequence[int | str] | str,
+        index_map: IndexMap | Callable[..., Any] | str,
+        pad_value: float | None = None,
+        assume_injective_transform: bool = False,
+    ) -> None:
+        """Store the elements of a buffer where `index_map` says, in all of the function.
+
+        `buffer` is ``("read", number)``, ``("write", number)`` or a name. `index_map` gives an
+        element's new indices by its old ones: a function, an `IndexMap`, or a lambda's text. Where
+        the new layout has room for no element, `pad_value` is stored. A parameter gets another
+        shape. Raises ScheduleError where elements could meet, unless `assume_injective_transform`
+        says that they do not.
+        """
+        found = self.block(block)
+        target = _buffer(found, buffer)
+        assert isinstance(target.type, tir.BufferType)
+        moved = self._map(index_map, target.type.rank)
+        transform_layout(
+            found,
+            target,
+            moved.map,
+            pad_value=pad_value,
+            assume_injective=assume_injective_transform,
+        )
+
+    @primitive
+    def transform_block_layout(
+        self, block: BlockRV | str, index_map: IndexMap | Callable[..., Any] | str
+    ) -> None:
+        """Give a block other axes, each with a loop of its own, by a map of its axes.
+
+        Raises ScheduleError unless the block is alone in loops that drive one axis each, and for a
+        map that has no inverse, or mixes kinds of axes.
+        """
+        found = self.block(block)
+        transform_block_layout(found, self._map(index_map, len(found.axes.data)).map)
+
+    def _map(self, index_map: IndexMap | Callable[..., Any] | str, rank: int) -> IndexMap:
+        """The map, which the trace has as a lambda, or its text where it names symbols."""
+        try:
+            found = IndexMap.of(index_map, rank)
+        except (TypeError, ValueError) as error:
+            raise ScheduleError(str(error)) from None
+        text = str(found.map)
+        self.record(index_map=text if found.symbols else Code(text))
+        return found
+
+
+def _buffer(block: tir.BlockOp, buffer: Sequence[int | str] | str) -> SSAValue:
+    which, key = buffer_key(buffer)
+    if which is None:
+        which = "write" if key in [b.name_hint for b in block.write_buffers] else "read"
+    return buffer_of(block, which, key)

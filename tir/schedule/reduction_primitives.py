@@ -1,0 +1,34 @@
+"""Primitives on reductions: where they start, and partial results."""
+
+from __future__ import annotations
+
+from ...lowering.schedule.reduction import decompose_reduction
+from ...lowering.schedule.rfactor import rfactor
+from .instructions import primitive
+from .primitives import Primitives
+from .random_variables import BlockRV, LoopRV
+
+
+class ReductionPrimitives(Primitives):
+    """What takes reductions apart."""
+
+    @primitive
+    def decompose_reduction(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
+        """Move a block's initialisation into loops of its own, before `loop`.
+
+        Returns the new block ``Y_init``; the given one is ``Y_update`` from then on. Raises
+        ScheduleError where the block has no initialisation, a loop outside of `loop` drives the
+        reduction, or something would see that elements start earlier.
+        """
+        return self.new_block(decompose_reduction(self.block(block), self.loop(loop)))
+
+    @primitive
+    def rfactor(self, loop: LoopRV, factor_axis: int = 0) -> BlockRV:
+        """Compute partial results of a reduction, one for each iteration of one of its loops.
+
+        Their buffer has the loop's extent as dim `factor_axis`, counted from the end where that is
+        negative. Returns the new block ``Y_rf`` that computes them; the block of the reduction sums
+        them up. Raises ScheduleError where values may not be grouped, or the loop drives no
+        reduction.
+        """
+        return self.new_block(rfactor(self.loop(loop), factor_axis))
