@@ -5,7 +5,6 @@ from . import relax as relax
 from . import runtime as runtime
 from . import script as script
 from . import te as te
-from . import tir as s_tir
 from . import tir as tir
 from .driver import build as build
 from .driver import stages as stages
@@ -23,6 +22,7 @@ from .runtime import register_global_func as register_global_func
 from .te import topi as topi
 
 __version__: str
+s_tir = tir
 
 # Namespaces that are no modules.
 

@@ -18,6 +18,7 @@ from .dialects.diagnostics import verify
 PASSES: dict[str, str] = {
     "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
     "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
+    "convert-layout": ".lowering.graph.convert_layout:ConvertLayoutPass",
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
     "convert-to-llvm": ".lowering.llvm.convert:ConvertToLLVMPass",
@@ -76,6 +77,7 @@ STAGES: tuple[Stage, ...] = (
             "resolve-shapes",
             "decompose-ops-for-inference",
             "fuse-transpose-matmul",
+            "convert-layout",
             "pack-weights",
             "fold-constant",
             "eliminate-common-subexpr",

@@ -12,6 +12,7 @@ from ..runtime.llvm_binding import LLVM_LOCK, binding, llvm_module
 from ..runtime.native import Machine, NativeCode
 from .cpu_features import required_machine
 from .errors import BackendError
+from .single_lanes import with_scalar_stores
 from .target import Target, create_target_machine
 
 
@@ -82,8 +83,15 @@ def compile_module(
             _clean_up(module, machine, opt_level)
         else:
             _optimize(module, machine, opt_level)
-        bitcode = module.as_bitcode()
-        return Library([machine.emit_object(module)], target, [bitcode])
+        if (text := with_scalar_stores(module)) is None:
+            return _emit(module, machine, target)
+        with llvm_module(_parse, text) as rewritten:
+            return _emit(rewritten, machine, target)
+
+
+def _emit(module: Any, machine: Any, target: Target) -> Library:
+    bitcode = module.as_bitcode()
+    return Library([machine.emit_object(module)], target, [bitcode])
 
 
 def compile_object(object_bytes: bytes, target: Target) -> Library:

@@ -10,24 +10,22 @@
 
     %1 = relax.nn.conv2d %x, %v {out_layout = "NHWC"} : …
     %2 = relax.nn.relu %1 : …
-    %3 = relax.nn.conv2d %2, %w {data_layout = "NHWC"} : …
-    %4 = relax.permute_dims %3 {axes = array<i64: 0, 3, 1, 2>} : …
+    %3 = relax.nn.conv2d %2, %w {data_layout = "NHWC", out_layout = "NCHW"} : …
 
-Convolutions read what comes from elsewhere as it is: their kernels bring the channels last while
-they pad. Pools and functions of elements follow their operands; all else gets a permutation, which
-fuses with what it is made of. Those that nothing uses are left to dead code elimination. TVM's
-``ConvertLayout``.
+Convolutions read what comes from elsewhere as it is, and make what goes elsewhere as it was: their
+kernels permute while they pad and store. Pools and functions of elements follow their operands.
+Only what is used in both layouts gets a permutation. TVM's ``ConvertLayout``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriteWalker
 
 from ...dialects import relax
 from ...dialects.int_expr import ONE
@@ -38,10 +36,11 @@ from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
 from ...dialects.relax.operators.joining import ConcatOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.pooling import PoolOp
+from ...dialects.relax.operators.reshaping import ExpandDimsOp
 from ...dialects.relax.operators.selection import ClipOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
 from ..functions import graph_functions
-from .fold_constant import is_computed_from_constants
+from .fold_constant import FoldTupleField, is_computed_from_constants
 from .written import Written, touches, written_values
 
 FUNCTIONS_OF_ELEMENTS = (ElementFunctionOp, BinaryElementwiseOp, AstypeOp, ClipOp)
@@ -50,30 +49,49 @@ FUNCTIONS_OF_ELEMENTS = (ElementFunctionOp, BinaryElementwiseOp, AstypeOp, ClipO
 
 @dataclass
 class _Converter:
-    """Replaces operators one after the other, in the order of the program."""
+    """Puts operators with channels last beside others, and then keeps one of the two."""
 
     written: Written
     last: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
     """Values that have a form with their channels last, and that form."""
 
-    def convert(self, op: Operation) -> None:
-        """Replace an operator by one whose result has its channels last, where that pays."""
-        if not isinstance(op, OperatorOp) or touches(op, self.written):
+    twins: list[tuple[OperatorOp, OperatorOp]] = field(default_factory=lambda: [])
+    """Operators, and those whose results are theirs with the channels last."""
+
+    def add_twin(self, op: Operation) -> None:
+        """Put beside an operator one whose result has its channels last, where that pays."""
+        if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
             return
         rank = _rank(op.result)
-        made = None if rank is None or rank < 3 else self._with_channels_last(op, rank)
-        if made is None or rank is None:
-            return
-        back = PermuteDimsOp.of([made.result], {"axes": [0, rank - 1, *range(1, rank - 1)]})
-        if op.parent is None or back.result.type != op.result.type:
-            return
-        made.location = back.location = op.location
-        op.parent.insert_ops_before([made, back], op)
-        back.result.name_hint = op.result.name_hint
-        op.result.replace_all_uses_with(back.result)
-        op.detach()
-        op.erase()
-        self.last[back.result] = made.result
+        twin = None if rank is None or rank < 3 else self._with_channels_last(op, rank)
+        if twin is not None:
+            twin.location = op.location
+            op.parent.insert_op_before(twin, op)
+            self.last[op.result] = twin.result
+            self.twins.append((op, twin))
+
+    def choose(self) -> None:
+        """Keep of each operator and its twin what is used, users first."""
+        for op, twin in reversed(self.twins):
+            if not op.result.uses:
+                _erase(op)
+            elif twin.result.uses or not self._is_alone(op):
+                rank = _rank(op.result)
+                assert rank is not None
+                axes = [0, rank - 1, *range(1, rank - 1)]
+                _replace(op, PermuteDimsOp.of([twin.result], {"axes": axes}))
+            else:
+                if isinstance(op, ConvolutionOp | PoolOp) and twin.operands[0] != op.operands[0]:
+                    out = {"out_layout": f"NC{op.SPATIAL}"}
+                    _replace(op, type(op).of(twin.operands, twin.attribute_values() | out))
+                _erase(twin)
+
+    def _is_alone(self, op: OperatorOp) -> bool:
+        """Whether the operator can take the place of its twin without permutations."""
+        if isinstance(op, ConvolutionOp | PoolOp):
+            return True
+        forms = [self.last[v] for v in op.operands if v in self.last]
+        return all(form.has_one_use() for form in forms)
 
     def _with_channels_last(self, op: OperatorOp, rank: int) -> OperatorOp | None:
         match op:
@@ -117,16 +135,25 @@ class _Converter:
     def _function(self, op: OperatorOp, rank: int) -> OperatorOp | None:
         if not any(v in self.last for v in op.operands):
             return None
-        if not all(v in self.last or _is_cheap(v, rank) for v in op.operands):
-            return None
+        for value in op.operands:
+            if value not in self.last and not _is_alike(value, rank):
+                if _rank(value) is None or not is_computed_from_constants(value):
+                    return None
         operands = [self._operand(v, rank, op) for v in op.operands]
         return type(op).of(operands, op.attribute_values())
 
     def _operand(self, value: SSAValue, rank: int, user: Operation) -> SSAValue:
-        if (known := self.last.get(value)) is not None or _rank(value) != rank:
-            return value if known is None else known
-        moved = PermuteDimsOp.of([value], {"axes": [0, *range(2, rank), 1]})
+        if (known := self.last.get(value)) is not None:
+            return known
+        own = _rank(value)
+        if own is None or _is_alike(value, rank):
+            return value
         assert user.parent is not None
+        if own < rank:
+            full = ExpandDimsOp.of([value], {"axis": list(range(rank - own))})
+            user.parent.insert_op_before(full, user)
+            value = full.result
+        moved = PermuteDimsOp.of([value], {"axes": [0, *range(2, rank), 1]})
         user.parent.insert_op_before(moved, user)
         return moved.result
 
@@ -135,21 +162,31 @@ def _rank(value: SSAValue) -> int | None:
     return value.type.rank if isinstance(value.type, relax.TensorType) else None
 
 
-def _is_cheap(value: SSAValue, rank: int) -> bool:
-    """Whether an operand broadcasts alike in both layouts, or can be permuted before the call."""
-    type_ = value.type
-    if not isinstance(type_, relax.TensorType) or type_.dims is None:
-        return False
-    if len(type_.dims) == rank:
-        return is_computed_from_constants(value)
-    return all(d == ONE for d in type_.dims)
+def _is_alike(value: SSAValue, rank: int) -> bool:
+    """Whether an operand of fewer dims broadcasts to both layouts in the same way."""
+    dims = value.type.dims if isinstance(value.type, relax.TensorType) else None
+    return dims is not None and len(dims) < rank and all(d == ONE for d in dims)
 
 
-def convert_layouts(ops: Sequence[Operation], written: Written) -> None:
-    """Bring the channels last between the convolutions among operations, in program order."""
-    converter = _Converter(written)
-    for op in ops:
-        converter.convert(op)
+def _replace(op: OperatorOp, new: OperatorOp) -> None:
+    assert op.parent is not None
+    new.location, new.result.name_hint = op.location, op.result.name_hint
+    op.parent.insert_op_before(new, op)
+    op.result.replace_all_uses_with(new.result)
+    _erase(op)
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase()
+
+
+def _read_fields(module: ModuleOp) -> None:
+    """Let users of a field of a tuple that is made here, as of normalisations, use its value."""
+    PatternRewriteWalker(FoldTupleField()).rewrite_module(module)
+    for op in [op for func in graph_functions(module) for op in func.walk()]:
+        if isinstance(op, relax.TupleOp) and not op.result.uses:
+            _erase(op)
 
 
 @dataclass(frozen=True)
@@ -159,6 +196,10 @@ class ConvertLayoutPass(ModulePass):
     name = "convert-layout"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        _read_fields(op)
         written = written_values(op)
         for func in graph_functions(op):
-            convert_layouts(list(func.walk()), written)
+            converter = _Converter(written)
+            for inner in list(func.walk()):
+                converter.add_twin(inner)
+            converter.choose()

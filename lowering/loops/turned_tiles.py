@@ -60,7 +60,7 @@ class TurnedTile:
             base = scope.expr(inner.lower.data, inner.operands_) + column
             copier = _TurnedCopier(scope, self.analysis, width, base)
             if not columns:
-                columns = {op: turn(copier.rows_of(op), scope) for op in self.turned}
+                columns = {op: copier.columns_of(op) for op in self.turned}
             copier.known = {op: values[position] for op, values in columns.items()}
             copier.copy_body()
 
@@ -70,14 +70,16 @@ class _TurnedCopier(VectorCopier):
 
     known: Mapping[loops.LoadOp, SSAValue]
 
-    def rows_of(self, op: loops.LoadOp) -> list[SSAValue]:
-        """For each lane the vector that starts with the element it loads."""
+    def columns_of(self, op: loops.LoadOp) -> list[SSAValue]:
+        """For each iteration of the outer loop, from this one on, what a load gives its lanes."""
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, type_ = self.scope.value(op.buffer), self.vector_type(op.result.type)
-        return [
-            self.emit(loops.LoadOp(buffer, self.at(indices, lane), self.scope.values.list, type_))
+        values = self.scope.values.list
+        rows = [
+            self.emit(loops.LoadOp(buffer, self.at(indices, lane), values, type_))
             for lane in range(self.width)
         ]
+        return turn(rows, type_, self.scope)
 
     def _copy_load(self, op: loops.LoadOp) -> None:
         if op in self.known:
@@ -138,11 +140,9 @@ def _count(loop: loops.ForOp) -> int:
     return count
 
 
-def turn(rows: Sequence[SSAValue], scope: Scope) -> list[SSAValue]:
+def turn(rows: Sequence[SSAValue], type_: VectorType, scope: Scope) -> list[SSAValue]:
     """Emit the columns of a square whose rows are vectors, a power of two of them."""
     found, width = list(rows), len(rows)
-    type_ = found[0].type
-    assert isinstance(type_, VectorType)
     apart = width // 2
     while apart:
         lower = [width + (n ^ apart) if n & apart else n for n in range(width)]

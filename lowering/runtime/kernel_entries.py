@@ -28,7 +28,6 @@ from ...dialects.parameters import value_hint
 from ..call_signature import buffer_formals, unify
 from ..verify_calls import written_params
 
-
 KERNEL_SUFFIX = ".kernel"
 """What the name of a kernel ends in whose own name is that of its entry."""
 

@@ -38,6 +38,10 @@ LEAST_DOT = 16
 REDUCTION_BLOCK = 256
 """Rows of the second operand that stay in the cache while all rows of the result are updated."""
 
+LEAST_CHUNK, CHUNK_STEP = 1024, 64
+"""Elements that a thread reads of each row of the second operand, as whole pages are read fastest;
+their number is a multiple of a step, so that they are whole vectors."""
+
 
 def tile_reductions(function: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every plain reduction of a function."""
@@ -191,6 +195,15 @@ def _sharing_last(reduction: _Reduction, row: int) -> list[Loop]:
     return [*(loop for a, loop in loops.items() if a not in last), *(loops[a] for a in last)]
 
 
+def _chunk(length: int | None) -> int | None:
+    """The least part of a lone row, of equal ones, that a thread may work on alone."""
+    vectors = (length or 0) // CHUNK_STEP
+    counts = range(vectors * CHUNK_STEP // LEAST_CHUNK, 1, -1)
+    if vectors * CHUNK_STEP != length:
+        return None
+    return next((vectors // n * CHUNK_STEP for n in counts if vectors % n == 0), None)
+
+
 def _tile_rows(reduction: _Reduction, axis: int) -> bool:
     """A contiguous spatial loop innermost; rows and reduction steps share the result's traffic."""
     nest, row = reduction.nest, reduction.spatial[axis]
@@ -209,5 +222,9 @@ def _tile_rows(reduction: _Reduction, axis: int) -> bool:
             group[-1], second = nest.split(group[-1], factor)
             second.kind = "unrolled"
             inner.append(second)
-    nest.reorder([*outer[:-1], *blocks, *outer[-1:], *reduce, row, *inner])
+    chunks: list[Loop] = []
+    if all(loop.extent == ONE for loop in outer) and (size := _chunk(row.extent.constant)):
+        chunk, row = nest.split(row, size)
+        chunks.append(chunk)
+    nest.reorder([*chunks, *outer[:-1], *blocks, *outer[-1:], *reduce, row, *inner])
     return True

@@ -107,7 +107,7 @@ def test_a_tensor_that_needs_gradients_is_refused_by_torch_itself():
 
 @needs_torch
 def test_a_view_that_torch_would_negate_is_refused():
-    with pytest.raises(BufferError, match="^expected a tensor without the negative bit"):
+    with pytest.raises(BufferError, match=r"^expected a tensor without the negative bit"):
         from_dlpack(torch._neg_view(torch.ones(2)))
 
 
@@ -115,11 +115,8 @@ def test_a_view_that_torch_would_negate_is_refused():
 def test_tensors_without_memory_are_refused_unless_they_are_empty():
     freed = torch.ones(2, 3)
     freed.untyped_storage().resize_(0)
-    with torch._subclasses.FakeTensorMode():
-        fake = torch.ones(2, 3)
-    for tensor in (freed, fake):
-        with pytest.raises(BufferError, match=r"for a tensor of shape \(2, 3\), got none$"):
-            from_dlpack(tensor)
+    with pytest.raises(BufferError, match=r"for a tensor of shape \(2, 3\), got none$"):
+        from_dlpack(freed)
     assert from_dlpack(torch.empty(0, 3)).shape == (0, 3)
 
 

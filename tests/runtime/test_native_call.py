@@ -125,14 +125,10 @@ if torch is not None:
         "torch, a parameter": lambda a: torch.nn.Parameter(torch.tensor(a)),
         "torch, sparse": lambda a: torch.tensor(a).to_sparse(),
         "torch, on no device": lambda a: torch.tensor(a).to("meta"),
-        "torch, without memory": lambda a: freed(torch.tensor(a)),
+        "torch, without memory": lambda a: (t := torch.tensor(a), t.untyped_storage().resize_(0))[
+            0
+        ],
     }
-
-
-def freed(tensor):
-    """A torch tensor whose memory was given back, as wrappers of large models do."""
-    tensor.untyped_storage().resize_(0)
-    return tensor
 
 
 def outcome(call):

@@ -190,17 +190,17 @@ def convolve(
             return product(n, at, inner if groups == 1 else own_channel, o)
 
         return te.compute((*shape, channels), element, name="conv_sum")
+
+    def grouped(n: Any, *i: Any) -> Any:
+        *at, group, o = i
+        return product(n, at, group * own + inner, group * each + o)
+
+    def joined(*i: Any) -> Any:
+        return found(*i[:-1], i[-1] // each, i[-1] % each)
+
     # Results of a group share what they read of the data: a product with the group's weights.
-    found = te.compute(
-        (*shape, groups, each),
-        lambda n, *i: product(n, i[:-2], i[-2] * own + inner, i[-2] * each + i[-1]),
-        name="conv_sum",
-    )
-    return te.compute(
-        (*shape, channels),
-        lambda *i: found(*i[:-1], i[-1] // each, i[-1] % each),
-        name="conv_groups",
-    )
+    found = te.compute((*shape, groups, each), grouped, name="conv_sum")
+    return te.compute((*shape, channels), joined, name="conv_groups")
 
 
 class ForwardConvolutionOp(ConvolutionOp, ABC):

@@ -67,7 +67,8 @@ def plan_of(product: Product, target: Target) -> Plan | None:
     fits = contiguous and columns is not None and columns % width == 0
     packs = is_packable(product) and _is_worth_a_panel(product, row, tile, contiguous)
     if fits and (columns == width or not packs):  # one panel is what it is already
-        return Plan(product, row, tile, lanes, False) if row is not None else None
+        is_read_in_order = row is not None or columns == width
+        return Plan(product, row, tile, lanes, False) if is_read_in_order else None
     return Plan(product, row, tile, lanes, True) if packs else None
 
 

@@ -3,12 +3,12 @@
 ::
 
     for i, j: Y[i, j] = X[j, i]      ⇒      for i0, j0:
-                                              for i1 in 4: for i2 in 16 unrolled:
+                                              for i1 in 4: for i2 in 16:
                                                 for j1 in 16 vectorized:
                                                   Y[…, j0 * 16 + j1] = X[j0 * 16 + j1, …]
 
 What a tile loads and stores are whole cache lines, all of which it uses while they are at hand;
-results are stored in their order, which loads need not wait for.
+the two inner loops are a square, which `vectorize-loops` loads by rows and turns in registers.
 """
 
 from __future__ import annotations
@@ -82,9 +82,8 @@ def _tile_part(rows: tir.ForOp, size: int) -> None:
     outer, lanes = split(columns, [None, size])
     if count is not None and count % size == 0:
         lines = next(n for n in LINES if count // size % n == 0)
-        tiles, line, unrolled = split(rows, [None, lines, size])
-        reorder([tiles, outer, line, unrolled, lanes])
-        set_kind(unrolled, "unrolled")
+        tiles, line, square = split(rows, [None, lines, size])
+        reorder([tiles, outer, line, square, lanes])
     else:
         reorder([outer, rows, lanes])
     set_kind(lanes, "vectorized")

@@ -63,13 +63,31 @@ def kernels(text, target="llvm"):
 
 @pytest.mark.parametrize("are_constant", [False, True])
 def test_compiled_products_of_static_shapes(are_constant):
-    for rows, columns, depth in ((1, 100, 64), (3, 77, 130), (8, 48, 33), (50, 65, 31)):
+    for rows, columns, depth in (
+        (1, 100, 64),
+        (1, 4100, 20),
+        (3, 77, 130),
+        (8, 48, 33),
+        (50, 65, 31),
+    ):
         main = from_source(product(rows, columns, depth))
         x, w, b = operands(rows, columns, depth)
         params = {"w": w, "b": b} if are_constant else None
         rest = () if are_constant else (w, b)
         got = relax.build(main, params=params)["main"](x, *rest).numpy()
         np.testing.assert_array_equal(got, np.maximum(x @ w + b, 0))
+
+
+def test_compiled_products_whose_columns_are_apart():
+    for dtype in ("float32", "float64", "float16", "int8"):
+        for rows, columns, depth in ((70, 100, 64), (13, 77, 133), (66, 130, 15)):
+            text = product(rows, columns, depth, "R.permute_dims(w, [1, 0])", (columns, depth))
+            main = relax.build(from_source(text.replace("float32", dtype)))["main"]
+            x, w, b = (
+                whole_numbers(shape, seed).astype(dtype)
+                for seed, shape in enumerate(((rows, depth), (columns, depth), (columns,)))
+            )
+            np.testing.assert_array_equal(main(x, w, b).numpy(), np.maximum(x @ w.T + b, 0))
 
 
 def test_compiled_products_of_symbolic_shapes():

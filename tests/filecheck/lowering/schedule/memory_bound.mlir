@@ -144,7 +144,7 @@ tir.prim_func @column_sums(%X: !tir.buffer<[100, n], f32>, %Y: !tir.buffer<[n], 
 // A transpose runs over tiles of one cache line by four; what is left over has loops of its own.
 // CHECK-LABEL: tir.prim_func @transpose
 // CHECK:         tir.for %{{.*}} in (0, 4) {
-// CHECK-NEXT:      tir.for %{{.*}} in (0, 16) unrolled {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 16) {
 // CHECK-NEXT:        tir.for %{{.*}} in (0, 16) vectorized {
 // CHECK-NEXT:          tir.block "Y_j_0_i_0"
 // CHECK:         tir.for %{{.*}} in (64, 6) {

@@ -1,0 +1,51 @@
+// RUN: xrelax-opt %s -p convert-layout,dce --split-input-file | filecheck %s
+
+// Channels are last between two convolutions, but neither in what comes in nor in the result.
+
+// CHECK-LABEL: @between
+// CHECK:         relax.nn.conv2d %x, %w {out_layout = "NHWC"}
+// CHECK-NEXT:    {{.*}} = relax.nn.relu
+// CHECK-NEXT:    {{.*}} = relax.nn.max_pool2d {{.*}}layout = "NHWC"
+// CHECK-NEXT:    {{.*}} = relax.nn.conv2d {{.*}}data_layout = "NHWC", out_layout = "NCHW"
+// CHECK-NEXT:    relax.return
+relax.func @between(%x: !relax.tensor<[n, 3, 8, 8], f32>, %w: !relax.tensor<[4, 3, 1, 1], f32>, %v: !relax.tensor<[4, 4, 1, 1], f32>) -> !relax.tensor<[n, 4, 8, 8], f32> {
+  %0 = relax.nn.conv2d %x, %w : !relax.tensor<[n, 3, 8, 8], f32>, !relax.tensor<[4, 3, 1, 1], f32> -> !relax.tensor<[n, 4, 8, 8], f32>
+  %1 = relax.nn.relu %0 : !relax.tensor<[n, 4, 8, 8], f32> -> !relax.tensor<[n, 4, 8, 8], f32>
+  %2 = relax.nn.max_pool2d %1 : !relax.tensor<[n, 4, 8, 8], f32> -> !relax.tensor<[n, 4, 8, 8], f32>
+  %3 = relax.nn.conv2d %2, %v : !relax.tensor<[n, 4, 8, 8], f32>, !relax.tensor<[4, 4, 1, 1], f32> -> !relax.tensor<[n, 4, 8, 8], f32>
+  relax.return %3 : !relax.tensor<[n, 4, 8, 8], f32>
+}
+
+// -----
+
+// A constant operand is permuted, for `fold-constant`; a result in both layouts is permuted once.
+
+// CHECK-LABEL: @both
+// CHECK:         %[[C:.*]] = relax.nn.conv1d %x, %w {out_layout = "NWC"}
+// CHECK-NEXT:    {{.*}} = relax.permute_dims %[[C]] {axes = array<i64: 0, 2, 1>}
+// CHECK:         relax.expand_dims %b
+// CHECK-NEXT:    {{.*}} = relax.permute_dims {{.*}} {axes = array<i64: 0, 2, 1>}
+// CHECK-NEXT:    {{.*}} = relax.add %[[C]], {{.*}} -> !relax.tensor<[n, 8, 2], f32>
+// CHECK-NEXT:    {{.*}} = relax.nn.conv1d {{.*}}data_layout = "NWC", out_layout = "NCW"
+relax.func @both(%x: !relax.tensor<[n, 2, 8], f32>, %w: !relax.tensor<[2, 2, 1], f32>, %u: !relax.tensor<[8, 8], f32>) -> !relax.tensor<[n, 2, 8], f32> {
+  %0 = relax.nn.conv1d %x, %w : !relax.tensor<[n, 2, 8], f32>, !relax.tensor<[2, 2, 1], f32> -> !relax.tensor<[n, 2, 8], f32>
+  %b = relax.constant <float32, [2, 1], [1.0, 2.0]> : !relax.tensor<[2, 1], f32>
+  %1 = relax.add %0, %b : !relax.tensor<[n, 2, 8], f32>, !relax.tensor<[2, 1], f32> -> !relax.tensor<[n, 2, 8], f32>
+  %2 = relax.nn.conv1d %1, %w : !relax.tensor<[n, 2, 8], f32>, !relax.tensor<[2, 2, 1], f32> -> !relax.tensor<[n, 2, 8], f32>
+  %3 = relax.matmul %0, %u : !relax.tensor<[n, 2, 8], f32>, !relax.tensor<[8, 8], f32> -> !relax.tensor<[n, 2, 8], f32>
+  %4 = relax.add %2, %3 : !relax.tensor<[n, 2, 8], f32>, !relax.tensor<[n, 2, 8], f32> -> !relax.tensor<[n, 2, 8], f32>
+  relax.return %4 : !relax.tensor<[n, 2, 8], f32>
+}
+
+// -----
+
+// A convolution alone, and what is as large as its result but not a constant, stay.
+
+// CHECK-LABEL: @alone
+// CHECK-NEXT:    {{.*}} = relax.nn.conv2d %x, %w :
+// CHECK-NEXT:    {{.*}} = relax.add %0, %y
+relax.func @alone(%x: !relax.tensor<[n, 3, 8, 8], f32>, %w: !relax.tensor<[4, 3, 1, 1], f32>, %y: !relax.tensor<[n, 4, 8, 8], f32>) -> !relax.tensor<[n, 4, 8, 8], f32> {
+  %0 = relax.nn.conv2d %x, %w : !relax.tensor<[n, 3, 8, 8], f32>, !relax.tensor<[4, 3, 1, 1], f32> -> !relax.tensor<[n, 4, 8, 8], f32>
+  %1 = relax.add %0, %y : !relax.tensor<[n, 4, 8, 8], f32>, !relax.tensor<[n, 4, 8, 8], f32> -> !relax.tensor<[n, 4, 8, 8], f32>
+  relax.return %1 : !relax.tensor<[n, 4, 8, 8], f32>
+}
