@@ -323,7 +323,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("source", "change", "message"), REFUSED, ids=lambda v: str(v)[-50:])
+@pytest.mark.parametrize(
+    ("source", "change", "message"), REFUSED, ids=[row[-1][-50:] for row in REFUSED]
+)
 def test_refused(source, change, message):
     register("test.loops", LOOPS)
     register("test.wide", LOOPS, m=16)

@@ -254,7 +254,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("source", "change", "message"), REFUSED, ids=lambda v: str(v)[-50:])
+@pytest.mark.parametrize(
+    ("source", "change", "message"), REFUSED, ids=[row[-1][-50:] for row in REFUSED]
+)
 def test_refused(source, change, message):
     sch = Schedule(from_source(source), debug_mask="all")
     with pytest.raises(ScheduleError) as error:
