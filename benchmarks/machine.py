@@ -26,6 +26,8 @@ _THREAD_VARIABLES = (
 ROUND_SECONDS = 2e-3
 """How long one contestant runs in one round, at least one call."""
 FAR_BEHIND, LONG_SECONDS = 20, 0.2
+IDLE_SECONDS, MOST_IDLE_SECONDS = 1e-3, 0.5
+"""How long nobody computes before a contestant's turn, and how long that is waited for."""
 
 
 def prepare(threads: int) -> None:
@@ -64,9 +66,11 @@ def empty_cache() -> Generator[None]:
 def medians(calls: Mapping[str, Callable[[], Any]], rounds: int, budget: float) -> dict[str, float]:
     """Median seconds of a call, rounds of all interleaved.
 
-    A round has each call for `ROUND_SECONDS`. There are three of them at least, and no more than
-    fit into `budget` seconds. What takes longer than `FAR_BEHIND` times the quickest is called only
-    once, unless that is short.
+    A round has each call for `ROUND_SECONDS`, after a quarter as many calls that are not timed, so
+    that everybody finds in the caches what it has left there itself. Threads of the one before are
+    waited for: some spin for long after their last loop. There are three rounds at least, and no
+    more than fit into `budget` seconds. What takes longer than `FAR_BEHIND` times the quickest is
+    called only once, unless that is short.
     """
     once = {name: _single(call) for name, call in calls.items()}
     limit = max(LONG_SECONDS, FAR_BEHIND * min(once.values()))
@@ -79,12 +83,24 @@ def medians(calls: Mapping[str, Callable[[], Any]], rounds: int, budget: float) 
     begin = time.perf_counter()
     while len(next(iter(samples.values()))) < rounds:
         for name, call in calls.items():
+            _wait_for_threads()
+            _seconds(call, max(1, repeats[name] // 4))
             samples[name].append(_seconds(call, repeats[name]))
         done = len(next(iter(samples.values())))
         if done >= 3 and time.perf_counter() - begin > budget:
             break
     gc.enable()
     return far | {name: statistics.median(s) for name, s in samples.items()}
+
+
+def _wait_for_threads() -> None:
+    """Sleep until no thread of the process computes."""
+    end = time.perf_counter() + MOST_IDLE_SECONDS
+    while time.perf_counter() < end:
+        before = time.process_time()
+        time.sleep(IDLE_SECONDS)
+        if time.process_time() - before < IDLE_SECONDS / 10:
+            return
 
 
 def _single(call: Callable[[], Any]) -> float:

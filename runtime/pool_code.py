@@ -10,6 +10,9 @@ A thread claims a chunk by lowering the ticket that it has read, if nothing else
 It reads what the loop is only then, for the caller stays until all claimed chunks are done, and
 waits for nobody else. Threads of a slot that the ticket does not have take no part.
 
+Workers stay on processors of their own. When a caller has moved to one of those since the last
+loop, the worker there is sent to where the caller was.
+
 A call inside of a chunk, or of another thread meanwhile, finds the pool busy and runs its grains by
 itself. Bodies get the words of a context that failed checks report to; where several chunks fail,
 the caller gets the report of the first one, as if the loop were serial.
@@ -21,7 +24,8 @@ import ctypes
 from typing import NamedTuple
 
 from .context import CHECK, CONTEXT_WORDS, SECOND
-from .pool_text import TEXT
+from .pool_fork_join import FORK_JOIN
+from .pool_workers import WORKERS
 
 ENTRY, WORKER, POOL = "xrelax_parallel", "xrelax_worker", "xrelax_pool"
 """Symbols: what kernels call, what a worker runs for ever, the state of the pool."""
@@ -39,6 +43,9 @@ SPINS = 2000
 
 REPORT_WORDS = SECOND + 1 - CHECK
 """Words of the context in which a failed check reports."""
+
+MASK_BYTES = 128
+"""Bytes of a set of processors, which has 1024 of them (glibc's `cpu_set_t`)."""
 
 _LINE = 64
 
@@ -60,7 +67,10 @@ class Pool(ctypes.Structure):
         ("threads", ctypes.c_uint32),  # that may run a loop, its caller included
         ("workers", ctypes.c_uint32),  # that have been started
         ("start", ctypes.c_void_p),  # called with the number of workers that there should be
-        ("_after_start", ctypes.c_char * (_LINE - 24)),
+        ("get_processor", ctypes.c_void_p),  # the C library's sched_getcpu, or null
+        ("set_affinity", ctypes.c_void_p),  # its sched_setaffinity
+        ("home", ctypes.c_uint32),  # the caller's processor when it last shared out a loop
+        ("_after_home", ctypes.c_char * (_LINE - 44)),
         ("body", ctypes.c_void_p),
         ("env", ctypes.c_void_p),
         ("begin", ctypes.c_int64),
@@ -72,6 +82,8 @@ class Pool(ctypes.Structure):
         ("failed", ctypes.c_uint64),  # the first chunk that has failed, or the largest number
         ("status", ctypes.c_int32),
         ("report", ctypes.c_int64 * REPORT_WORDS),
+        ("places", ctypes.c_uint32 * MAX_THREADS),  # of workers by slot: processor + 1, 0 for any
+        ("thread_ids", ctypes.c_uint32 * MAX_THREADS),  # of workers that have places
     )
 
 
@@ -138,6 +150,7 @@ def pool_ir(system: System) -> str:
         "report_offset": 8 * CHECK,
         "report_bytes": 8 * REPORT_WORDS,
         "context_words": CONTEXT_WORDS,
+        "mask_bytes": MASK_BYTES,
     }
     own = {
         "declarations": system.declarations,
@@ -147,4 +160,4 @@ def pool_ir(system: System) -> str:
         "get_float_state": system.get_float_state.format(**fields),
         "set_float_state": system.set_float_state.format(**fields),
     }
-    return TEXT.format(**fields, **names, **costs, **own)
+    return (WORKERS + FORK_JOIN).format(**fields, **names, **costs, **own)

@@ -14,10 +14,11 @@ import os
 import threading
 from collections.abc import Set as AbstractSet
 from functools import cache
+from typing import Any
 
 from .llvm_binding import LLVM_LOCK, binding, llvm_module
 from .native import Machine, NativeCode, provide
-from .pool_code import ENTRY, MAX_THREADS, POOL, WORKER, Pool, pool_ir, system_of
+from .pool_code import ENTRY, MASK_BYTES, MAX_THREADS, POOL, WORKER, Pool, pool_ir, system_of
 
 VARIABLE = "XRELAX_NUM_THREADS"
 
@@ -122,11 +123,15 @@ class _ThreadPool:
         ctypes.memset(ctypes.addressof(self.state), 0, ctypes.sizeof(Pool))
         self.state.threads = num_threads()
         self.state.start = ctypes.cast(self._start, ctypes.c_void_p).value
+        if (calls := _placement()) is not None:
+            self.state.get_processor, self.state.set_affinity = map(_address, calls)
 
     def _hire(self, count: int) -> None:
         """Start workers up to a number; called by native code whose loop wants them."""
         with _lock:
-            places = _places(count, self._taken)
+            own = _processor_of_caller()
+            places = _places(count, self._taken, own)
+            self.state.home = own or 0
             for slot in range(self.state.workers + 1, count + 1):
                 place = places.pop(0) if places else None
                 worker = threading.Thread(
@@ -144,31 +149,42 @@ class _ThreadPool:
         if processor is not None:
             try:
                 os.sched_setaffinity(0, {processor})
+                self.state.thread_ids[slot] = threading.get_native_id()
+                self.state.places[slot] = processor + 1
             except OSError:
                 pass  # the processor was taken away meanwhile: the worker runs where it may
         self._worker_loop(slot)
 
 
-def _places(count: int, taken: AbstractSet[int | None]) -> list[int]:
-    """Processors for workers, none of them the caller's; none if there are fewer than `count`.
+def _places(count: int, taken: AbstractSet[int | None], own: int | None) -> list[int]:
+    """Processors for workers, not the caller's `own`; none if there are fewer than `count`.
 
     A worker that may run anywhere is woken where its caller runs, and waits there for it.
     """
-    own = _processor_of_caller()
     others = [p for p in _processors() if p != own]
     if own is None or len(others) < count:
         return []
     return [p for p in others if p not in taken]
 
 
-def _processor_of_caller() -> int | None:
-    if not hasattr(os, "sched_setaffinity"):
-        return None
+@cache
+def _placement() -> tuple[Any, Any] | None:
+    """The C library's `sched_getcpu` and `sched_setaffinity`, if it has them (Linux)."""
+    library = ctypes.CDLL(None)
     try:
-        found = int(ctypes.CDLL(None).sched_getcpu())
-    except AttributeError:  # a C library without it
+        return library.sched_getcpu, library.sched_setaffinity
+    except AttributeError:
         return None
-    return found if found >= 0 else None
+
+
+def _address(function: Any) -> int | None:
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
+def _processor_of_caller() -> int | None:
+    calls = _placement()
+    found = -1 if calls is None else int(calls[0]())
+    return found if 0 <= found < 8 * MASK_BYTES else None
 
 
 _pool: _ThreadPool | None = None

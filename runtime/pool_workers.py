@@ -1,11 +1,12 @@
-"""The code of the thread pool as a template of LLVM IR, which `pool_code` fills in."""
+"""What workers of the thread pool do, as a template of LLVM IR, which `pool_code` fills in."""
 
-TEXT = """
+WORKERS = """
 {declarations}
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 @{pool} = dso_local global [{size} x i8] zeroinitializer, align 64
 
@@ -195,140 +196,5 @@ rest:
 rise:
   %after = atomicrmw sub ptr {sleepers}, i32 1 seq_cst
   br label %run
-}}
-
-; Run a loop over [begin, end), of which an iteration takes `cost` picoseconds, on the caller and on
-; workers below `slots`. A grain of many iterations is a multiple of 64 of them, for whole vectors.
-
-define i32 @{entry}(ptr %ctx, ptr %body, ptr %env, i64 %begin, i64 %end, i64 %cost,
-                    i64 %slots) nounwind {{
-entry:
-  %count = sub i64 %end, %begin
-  %empty = icmp sle i64 %count, 0
-  br i1 %empty, label %nothing, label %measure
-nothing:
-  ret i32 0
-measure:
-  %positive = call i64 @llvm.smax.i64(i64 %cost, i64 1)
-  %each = call i64 @llvm.smin.i64(i64 %positive, i64 1125899906842624)
-  %raised = add i64 %each, {grain_rest}
-  %exact = udiv i64 %raised, %each
-  %up = add i64 %exact, 63
-  %vectors = and i64 %up, -64
-  %many = icmp ugt i64 %exact, 64
-  %grain = select i1 %many, i64 %vectors, i64 %exact
-  %reach = add i64 %count, %grain
-  %rest = sub i64 %reach, 1
-  %grains = udiv i64 %rest, %grain
-  %single = icmp eq i64 %grains, 1
-  br i1 %single, label %direct, label %choose
-direct:
-  %all = call i32 %body(ptr %ctx, ptr %env, i64 0, i64 %begin, i64 %end)
-  ret i32 %all
-choose:
-  %work = mul i64 %grain, %each
-  %few = udiv i64 {serial_cost}, %work
-  %small = icmp ule i64 %grains, %few
-  %known = load atomic i32, ptr {threads} monotonic, align 4
-  %threads = zext i32 %known to i64
-  %active = call i64 @llvm.umin.i64(i64 %threads, i64 %slots)
-  %single_thread = icmp ule i64 %active, 1
-  %alone = or i1 %small, %single_thread
-  br i1 %alone, label %serial, label %take
-take:
-  %pair = cmpxchg ptr {busy}, i32 0, i32 1 acquire monotonic
-  %mine = extractvalue {{ i32, i1 }} %pair, 1
-  br i1 %mine, label %staff, label %serial
-serial:
-  %found = call i32 @run_grains(ptr %ctx, ptr %body, ptr %env, i64 0, i64 %begin, i64 %end,
-                                i64 %grain, i64 0, i64 %grains)
-  ret i32 %found
-staff:
-  %hired = load i32, ptr {workers}
-  %hands = zext i32 %hired to i64
-  %wanted = sub i64 %active, 1
-  %missing = icmp ult i64 %hands, %wanted
-  br i1 %missing, label %hire, label %publish
-hire:
-  %start = load ptr, ptr {start}
-  call void %start(i64 %wanted)
-  br label %publish
-publish:
-  %enough = udiv i64 {long_cost}, %work
-  %long = icmp ugt i64 %grains, %enough
-  %per_thread = select i1 %long, i64 {chunks_per_thread}, i64 1
-  %ideal = mul i64 %active, %per_thread
-  %chunks = call i64 @llvm.umin.i64(i64 %ideal, i64 %grains)
-  store ptr %body, ptr {body}
-  store ptr %env, ptr {env}
-  store i64 %begin, ptr {begin}
-  store i64 %end, ptr {end}
-  store i64 %grain, ptr {grain}
-  store i64 %grains, ptr {grains}
-  store i64 %chunks, ptr {chunks}
-  store i32 0, ptr {status}
-  store atomic i64 -1, ptr {failed} monotonic, align 8
-  {get_float_state}
-  %pending = trunc i64 %chunks to i32
-  store atomic i32 %pending, ptr {pending} seq_cst, align 4
-  %old = load atomic i64, ptr {ticket} monotonic, align 8
-  %epoch = lshr i64 %old, 32
-  %next_epoch = add i64 %epoch, 1
-  %high = shl i64 %next_epoch, 32
-  %middle = shl i64 %active, 20
-  %part = or i64 %high, %middle
-  %ticket = or i64 %part, %chunks
-  store atomic i64 %ticket, ptr {ticket} seq_cst, align 8
-  %sleepers = load atomic i32, ptr {sleepers} seq_cst, align 4
-  %asleep = icmp ne i32 %sleepers, 0
-  br i1 %asleep, label %wake, label %join
-wake:
-  %woken = atomicrmw add ptr {wake}, i32 1 seq_cst
-  %staffed = load i32, ptr {workers}
-  %present = zext i32 %staffed to i64
-  %surplus = icmp uge i64 %present, %active
-  %useful = sub i64 %chunks, 1
-  %guests = select i1 %surplus, i64 2147483647, i64 %useful
-  call void @rouse(ptr {wake}, i64 %guests)
-  br label %join
-join:
-  call void @run_chunks(i64 0)
-  br label %look
-look:
-  %turns = phi i64 [ 0, %join ], [ %more, %again ]
-  %left = load atomic i32, ptr {pending} seq_cst, align 4
-  %done = icmp eq i32 %left, 0
-  br i1 %done, label %finish, label %spin
-spin:
-  %more = add i64 %turns, 1
-  %tired = icmp uge i64 %more, {spins}
-  br i1 %tired, label %park, label %again
-again:
-  {pause}
-  br label %look
-park:
-  store atomic i32 1, ptr {waiting} seq_cst, align 4
-  br label %check
-check:
-  %still = load atomic i32, ptr {pending} seq_cst, align 4
-  %over = icmp eq i32 %still, 0
-  br i1 %over, label %rise, label %rest_now
-rest_now:
-  call void @sleep(ptr {pending}, i32 %still)
-  br label %check
-rise:
-  store atomic i32 0, ptr {waiting} seq_cst, align 4
-  br label %finish
-finish:
-  %status = load i32, ptr {status}
-  %bad = icmp ne i32 %status, 0
-  br i1 %bad, label %fail, label %leave
-fail:
-  %target = getelementptr inbounds i8, ptr %ctx, i64 {report_offset}
-  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr {report}, i64 {report_bytes}, i1 false)
-  br label %leave
-leave:
-  store atomic i32 0, ptr {busy} release, align 4
-  ret i32 %status
 }}
 """
