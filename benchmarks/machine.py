@@ -69,8 +69,8 @@ def empty_cache() -> Generator[None]:
 def medians(calls: Mapping[str, Callable[[], Any]], rounds: int, budget: float) -> dict[str, float]:
     """Median seconds of a call, rounds of all interleaved.
 
-    A round has each call for `ROUND_SECONDS`, after a quarter as many calls that are not timed, so
-    that everybody finds in the caches what it has left there itself. Threads of the one before are
+    A round has each call for `ROUND_SECONDS`, after as many calls that are not timed, so that
+    everybody finds in the caches what it has left there itself. Threads of the one before are
     waited for: some spin for long after their last loop. There are three rounds at least, and no
     more than fit into `budget` seconds. What takes longer than `FAR_BEHIND` times the quickest is
     called only once, unless that is short.
@@ -87,7 +87,7 @@ def medians(calls: Mapping[str, Callable[[], Any]], rounds: int, budget: float) 
     while len(next(iter(samples.values()))) < rounds:
         for name, call in calls.items():
             _wait_for_threads()
-            _seconds(call, max(1, repeats[name] // 4))
+            _seconds(call, repeats[name])
             samples[name].append(_seconds(call, repeats[name]))
         done = len(next(iter(samples.values())))
         if done >= 3 and time.perf_counter() - begin > budget:
