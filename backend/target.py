@@ -33,6 +33,8 @@ class Target:
     vector_bits: int
     """Width of a vector register, in bits."""
     vector_registers: int
+    scales_vectors: bool
+    """Whether an instruction multiplies vectors of floats by powers of two, as of AVX-512."""
     caches: CacheSizes
     num_cores: int | None
     """As given; `None` leaves it to the thread pool."""
@@ -136,6 +138,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
             features = ",".join(filter(None, (own, features)))
         is_own_cpu = triple == own_triple and cpu == llvm.get_host_cpu_name()
         layout, bits, registers = _probe(triple, cpu, features)
+        scales = bits == 512 and _scales_vectors(triple, cpu, features)
     cores = options.get("num-cores")
     if cores is not None and not (cores.isdecimal() and int(cores)):
         raise BackendError(f"expected target option '-num-cores' to be positive, got '{cores}'")
@@ -152,6 +155,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "data_layout": layout,
         "vector_bits": bits,
         "vector_registers": registers,
+        "scales_vectors": scales,
         "caches": host_caches() if is_own_cpu else CacheSizes(),
         "num_cores": None if cores is None else int(cores),
         "math": math,
@@ -192,13 +196,33 @@ _REGISTERS = (("zmm", 512, 32), ("ymm", 256, 16), ("xmm", 128, 16))
 @cache
 def _probe(triple: str, cpu: str, features: str) -> tuple[str, int, int]:
     """Data layout, vector bits and vector registers, from what LLVM generates for a wide add."""
-    with LLVM_LOCK:
-        machine = create_target_machine(triple, cpu, features, opt_level=0)
-        with llvm_module(binding().parse_assembly, _PROBE) as module:
-            module.triple = triple
-            assembly = machine.emit_assembly(module)
-        layout = str(machine.target_data)
+    assembly, layout = _generated(_PROBE, triple, cpu, features)
     for register, bits, count in _REGISTERS:
         if f"%{register}" in assembly:
             return layout, bits, count
     return layout, 128, 32
+
+
+_SCALING = """
+declare <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float>, <8 x i32>)
+define <8 x float> @probe(<8 x float> %x, <8 x i32> %n) {
+  %y = call <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float> %x, <8 x i32> %n)
+  ret <8 x float> %y
+}
+"""
+
+
+@cache
+def _scales_vectors(triple: str, cpu: str, features: str) -> bool:
+    """Whether AVX-512 has its instructions for shorter vectors, too."""
+    assembly, _ = _generated(_SCALING, triple, cpu, features)
+    return any("vscalef" in line and "%ymm" in line for line in assembly.splitlines())
+
+
+def _generated(source: str, triple: str, cpu: str, features: str) -> tuple[str, str]:
+    """What LLVM generates for a function, and the data layout."""
+    with LLVM_LOCK:
+        machine = create_target_machine(triple, cpu, features, opt_level=0)
+        with llvm_module(binding().parse_assembly, source) as module:
+            module.triple = triple
+            return machine.emit_assembly(module), str(machine.target_data)

@@ -43,7 +43,7 @@ from .module_state import ModuleState
 from .operations import LOWERINGS
 
 
-def convert_to_llvm(module: ModuleOp, accurate_math: bool = False) -> None:
+def convert_to_llvm(module: ModuleOp, target: Target) -> None:
     """Replace the kernels and graph functions of the module by LLVM functions."""
     functions = functions_by_name(module)
     for op in module.body.block.ops:
@@ -54,7 +54,8 @@ def convert_to_llvm(module: ModuleOp, accurate_math: bool = False) -> None:
     }
     verify_recursive(functions, calls)
     order = callees_first(calls)
-    state = ModuleState(LOWERINGS, collect_tables(module), accurate_math)
+    is_accurate = target.math == "accurate"
+    state = ModuleState(LOWERINGS, collect_tables(module), is_accurate, target.scales_vectors)
     _lower_all(state, functions, order)
     block = module.body.block
     for op in list(block.ops):
@@ -80,11 +81,12 @@ def _lower_all(state: ModuleState, functions: Mapping[str, Operation], order: li
 class ConvertToLLVMPass(ModulePass):
     """Lower kernels and graph functions to the `llvm` and `llvm_ext` dialects.
 
-    `target` is the text of a `Target`, which says how accurate functions of floats are.
+    `target` is the text of a `Target`, which says how accurate functions of floats are, and what
+    they may be made of.
     """
 
     name = "convert-to-llvm"
     target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        convert_to_llvm(op, Target(self.target).math == "accurate")
+        convert_to_llvm(op, Target(self.target))

@@ -49,6 +49,8 @@ class ModuleState:
     tables: Tables
     accurate_math: bool = False
     """Whether functions of floats are within an ulp, rather than fast."""
+    scales_vectors: bool = False
+    """Whether an instruction multiplies vectors of floats by powers of two."""
     functions: list[Operation] = field(default_factory=lambda: [])
     callees: dict[str, Callee] = field(default_factory=lambda: {})
     helpers: set[str] = field(default_factory=lambda: set())

@@ -37,6 +37,19 @@ def test_vector_registers(options: str, bits: int, registers: int):
     assert (target.vector_bits, target.vector_registers) == (bits, registers)
 
 
+@pytest.mark.parametrize(
+    ("options", "scales"),
+    [
+        ("-mcpu=haswell", False),
+        ("-mcpu=skylake-avx512", True),
+        ("-mcpu=x86-64 -mattr=+avx512f", False),
+        ("-mcpu=x86-64 -mattr=+avx512f,+avx512vl", True),
+    ],
+)
+def test_scaling_of_vectors_of_every_length(options: str, scales: bool):
+    assert Target(f"llvm {options} -mtriple=x86_64-unknown-linux-gnu").scales_vectors == scales
+
+
 def test_text_and_dict_give_the_same_target():
     text = Target("llvm -mcpu=haswell -mattr=+fma,-avx2 -num-cores 4")
     assert text == Target(

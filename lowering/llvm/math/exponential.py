@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .formats import DOUBLE, SINGLE, Format
+from .scaling import can_scale, scale
 from .terms import Real, fused, polynomial
 
 LN2 = 0.6931471805599453
@@ -20,6 +21,8 @@ class _Constants:
 
     exp: tuple[float, ...]
     """``(e^r - 1 - r) / r^2`` for ``|r| <= ln 2``."""
+    short: tuple[float, ...]
+    """``e^r`` for ``|r| <= ln 2 / 2``: of even degree, so that it is above 0 everywhere."""
     expm1: tuple[float, ...]
     """The same for ``|r| <= ln 2 / 2``, its error relative to ``e^r - 1``."""
     ln2: tuple[float, float]
@@ -32,6 +35,20 @@ class _Constants:
     """Beyond this ``e^x / 2`` is infinite."""
 
 
+_DOUBLE_EXPM1 = (
+    float.fromhex("0x1.0000000000000p-1"),
+    float.fromhex("0x1.5555555555559p-3"),
+    float.fromhex("0x1.5555555555558p-5"),
+    float.fromhex("0x1.111111110f726p-7"),
+    float.fromhex("0x1.6c16c16c1794ap-10"),
+    float.fromhex("0x1.a01a01af99e9ap-13"),
+    float.fromhex("0x1.a01a01963003bp-16"),
+    float.fromhex("0x1.71ddf8b66f102p-19"),
+    float.fromhex("0x1.27e50bf336fbfp-22"),
+    float.fromhex("0x1.af5f2800786d6p-26"),
+    float.fromhex("0x1.1f1dad12623fdp-29"),
+)
+
 _CONSTANTS: dict[Format, _Constants] = {
     SINGLE: _Constants(
         exp=(
@@ -42,6 +59,15 @@ _CONSTANTS: dict[Format, _Constants] = {
             0.0013883154606446624,
             0.00020158407278358936,
             2.5777746486710384e-05,
+        ),
+        short=(
+            1.0,
+            1.0,
+            0.499999934321146,
+            0.16666520399002732,
+            0.0416683907865773,
+            0.008368745112607618,
+            0.0013814540026202589,
         ),
         expm1=(
             0.5,
@@ -73,19 +99,8 @@ _CONSTANTS: dict[Format, _Constants] = {
             float.fromhex("0x1.645217fbcd7acp-33"),
             float.fromhex("0x1.a27e055c9be88p-37"),
         ),
-        expm1=(
-            float.fromhex("0x1.0000000000000p-1"),
-            float.fromhex("0x1.5555555555559p-3"),
-            float.fromhex("0x1.5555555555558p-5"),
-            float.fromhex("0x1.111111110f726p-7"),
-            float.fromhex("0x1.6c16c16c1794ap-10"),
-            float.fromhex("0x1.a01a01af99e9ap-13"),
-            float.fromhex("0x1.a01a01963003bp-16"),
-            float.fromhex("0x1.71ddf8b66f102p-19"),
-            float.fromhex("0x1.27e50bf336fbfp-22"),
-            float.fromhex("0x1.af5f2800786d6p-26"),
-            float.fromhex("0x1.1f1dad12623fdp-29"),
-        ),
+        short=(1.0, 1.0, *_DOUBLE_EXPM1),
+        expm1=_DOUBLE_EXPM1,
         ln2=(float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")),
         exp_range=(-746.0, 710.0),
         exp2_range=(-1076.0, 1025.0),
@@ -115,9 +130,22 @@ def _scaled(r: Real, shifted: Real) -> Real:
     return (fused(r * r, tail, r) + 1.0) * scale * scale
 
 
+def _short_scaled(r: Real, n: Real) -> Real:
+    """``e^r * 2^n`` for any n, where ``|r| <= ln 2 / 2`` unless the result is 0 or infinite.
+
+    r may be anything then, also NaN: what takes the place of ``e^r`` is above 0 and finite.
+    """
+    power = polynomial(r, _CONSTANTS[r.format].short)
+    return scale((power < 2.0).choose(power, 2.0), n)
+
+
 def exp(x: Real, low: Real | None = None) -> Real:
     """``e^x``; ``e^(x + low)`` if there is a `low`, small against an ulp of 1."""
     c, shift = _CONSTANTS[x.format], x.format.shift
+    if can_scale(x):
+        n = fused(x, 1 / LN2, shift) - shift
+        r = fused(n, -c.ln2[1], fused(n, -c.ln2[0], x))
+        return _short_scaled(r if low is None else r + low, n)
     x = x.at_least(c.exp_range[0]).at_most(c.exp_range[1])
     shifted = fused(x, 0.5 / LN2, shift)
     m = shifted - shift
@@ -128,6 +156,9 @@ def exp(x: Real, low: Real | None = None) -> Real:
 def exp2(x: Real) -> Real:
     """``2^x``, exact for integers."""
     c, shift = _CONSTANTS[x.format], x.format.shift
+    if can_scale(x):
+        n = (x + shift) - shift
+        return _short_scaled((x - n) * LN2, n)
     x = x.at_least(c.exp2_range[0]).at_most(c.exp2_range[1])
     shifted = fused(x, 0.5, shift)
     return _scaled(fused(shifted - shift, -2.0, x) * LN2, shifted)

@@ -42,6 +42,8 @@ OF_TWO = {"atan2": np.arctan2, "powf": np.power}
 ACCURATE = "llvm -math=accurate"
 PORTABLE = "llvm -mcpu=x86-64"
 """No fused multiply-add."""
+WITHOUT_SCALING = "llvm -mcpu=haswell"
+"""No instruction that multiplies vectors by powers of two."""
 _SPECIAL = """
     0 0.5 1 1.5 2 3 7 0.3333333333333333 0.3 100 1e-3 5e-324 1e-45 1e-310 1e-40 1e-300 1e22 3.4e38
     1.7e308 88.7 88.8 103.9 104.1 709.7 709.8 745.1 745.2 9007199254740992 3.141592653589793
@@ -123,6 +125,14 @@ def test_scalars_and_code_without_fused_operations(elementwise, name):
     x = patterns(400009)
     check(elementwise, name, "f32 fast", x, 0)
     check(elementwise, name, "f32 fast", x, 4, PORTABLE)
+
+
+@pytest.mark.parametrize("target", ["llvm", WITHOUT_SCALING])
+@pytest.mark.parametrize("name", ["exp", "exp2"])
+def test_powers_of_two_in_registers_of_every_size(elementwise, name, target):
+    for lanes in (2, 4, 8, 16, 32):
+        check(elementwise, name, "f32 fast", patterns(40009), lanes, target)
+        check(elementwise, name, "f64 fast", wide_samples(), lanes, target)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -1,0 +1,38 @@
+// RUN: xrelax-opt %s -p 'convert-to-llvm{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=skylake-avx512"}' | filecheck %s
+// RUN: xrelax-opt %s -p 'convert-to-llvm{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=haswell"}' | filecheck %s --check-prefix=BITS
+
+// One instruction multiplies by a power of two where the target has it; it also takes what is
+// infinite and NaN, so that the argument needs no bounds.
+
+// CHECK-LABEL: llvm.func internal @xrelax.math.exp.v16f32(
+// CHECK-COUNT-1: llvm_ext.fcmp olt
+// CHECK:         llvm_ext.intrinsic "llvm.x86.avx512.mask.scalef.ps.512"({{.*}}) overloads []
+// CHECK-NEXT:    llvm.return
+
+// BITS-LABEL: llvm.func internal @xrelax.math.exp.v16f32(
+// BITS-COUNT-2: llvm_ext.select
+// BITS-NOT:     scalef
+// BITS:         llvm.shl
+// BITS:         llvm.return
+
+loops.func @vectors(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[16], f32>) noalias {
+  %x = loops.load %X[0] : !tir.buffer<[16], f32> -> vector<16xf32>
+  %y = math.exp %x : vector<16xf32>
+  loops.store %y, %Y[0] : !tir.buffer<[16], f32>, vector<16xf32>
+}
+
+// A shorter register has an instruction of its own; a single float stays as it is.
+
+// CHECK-LABEL: llvm.func internal @xrelax.math.exp.v2f64(
+// CHECK:         llvm_ext.intrinsic "llvm.x86.avx512.mask.scalef.pd.128"
+// CHECK-LABEL: llvm.func internal @xrelax.math.exp.f64(
+// CHECK-NOT:     scalef
+// CHECK:         llvm.return
+loops.func @shorter(%X: !tir.buffer<[4], f64>, %Y: !tir.buffer<[4], f64>) noalias {
+  %x = loops.load %X[0] : !tir.buffer<[4], f64> -> vector<2xf64>
+  %y = math.exp %x : vector<2xf64>
+  loops.store %y, %Y[0] : !tir.buffer<[4], f64>, vector<2xf64>
+  %z = loops.load %X[3] : !tir.buffer<[4], f64> -> f64
+  %w = math.exp %z : f64
+  loops.store %w, %Y[3] : !tir.buffer<[4], f64>, f64
+}
