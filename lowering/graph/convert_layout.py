@@ -14,7 +14,8 @@
 
 Convolutions read what comes from elsewhere as it is, and make what goes elsewhere as it was: their
 kernels permute while they pad and store. Pools and functions of elements follow their operands.
-Only what is used in both layouts gets a permutation. TVM's ``ConvertLayout``.
+Only what is used in both layouts gets a permutation, and where an image is flattened for products
+with constants these are permuted instead. TVM's ``ConvertLayout``.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
 from ...dialects.relax.operators.joining import ConcatOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.pooling import PoolOp
-from ...dialects.relax.operators.reshaping import ExpandDimsOp
+from ...dialects.relax.operators.reshaping import ExpandDimsOp, ReshapingOp
 from ...dialects.relax.operators.selection import ClipOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
 from ..functions import graph_functions
+from .flattened import flatten_last
 from .fold_constant import FoldTupleField, is_computed_from_constants
 from .written import Written, touches, written_values
 
@@ -61,6 +63,10 @@ class _Converter:
     def add_twin(self, op: Operation) -> None:
         """Put beside an operator one whose result has its channels last, where that pays."""
         if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
+            return
+        if isinstance(op, ReshapingOp) and op.x in self.last:
+            for replaced in flatten_last(op, self.last[op.x], self.written):
+                _erase(replaced)
             return
         rank = _rank(op.result)
         twin = None if rank is None or rank < 3 else self._with_channels_last(op, rank)

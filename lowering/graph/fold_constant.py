@@ -105,15 +105,15 @@ def _is_tuple(op: relax.OperatorOp) -> bool:
 
 def _is_worth_it(op: relax.OperatorOp) -> bool:
     """Whether results have static shapes and are not much larger than the operands."""
-    made = _bytes(tensors_in(op.result.type))
-    given = _bytes([t for o in op.operands for t in tensors_in(o.type)])
+    made = bytes_of(tensors_in(op.result.type))
+    given = bytes_of([t for o in op.operands for t in tensors_in(o.type)])
     if made is None or given is None or any(expr_symbols(p) for p in op.properties.values()):
         return False
     return made <= ALWAYS or made <= min(LARGEST, GROWTH * given)
 
 
-def _bytes(types: Sequence[relax.TensorType]) -> int | None:
-    """The bytes of tensors, None where some are not known."""
+def bytes_of(types: Sequence[relax.TensorType]) -> int | None:
+    """The bytes of tensors, `None` where some are not known."""
     total = 0
     for type_ in types:
         if type_.dims is None or type_.known_element is None:

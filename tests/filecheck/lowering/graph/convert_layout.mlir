@@ -49,3 +49,44 @@ relax.func @alone(%x: !relax.tensor<[n, 3, 8, 8], f32>, %w: !relax.tensor<[4, 3,
   %1 = relax.add %0, %y : !relax.tensor<[n, 4, 8, 8], f32>, !relax.tensor<[n, 4, 8, 8], f32> -> !relax.tensor<[n, 4, 8, 8], f32>
   relax.return %1 : !relax.tensor<[n, 4, 8, 8], f32>
 }
+
+// -----
+
+// Weights of a flattened image are permuted, for `fold-constant`, and not the image.
+
+// CHECK-LABEL: @flattened
+// CHECK:         %[[P:.*]] = relax.nn.max_pool2d {{.*}}layout = "NHWC", out_layout = "NHWC"
+// CHECK-NEXT:    {{.*}} = relax.reshape %[[P]] {{.*}} -> !relax.tensor<[n, 8], f32>
+// CHECK:         {{.*}} = relax.reshape %c {{.*}} -> !relax.tensor<[3, 4, 2, 1], f32>
+// CHECK-NEXT:    {{.*}} = relax.permute_dims {{.*}} {axes = array<i64: 0, 2, 3, 1>}
+// CHECK-NEXT:    {{.*}} = relax.reshape {{.*}} -> !relax.tensor<[3, 8], f32>
+// CHECK-NEXT:    {{.*}} = relax.matmul {{.*}} {transpose_rhs = true}
+// CHECK-NEXT:    relax.return
+relax.func @flattened(%x: !relax.tensor<[n, 3, 4, 2], f32>, %w: !relax.tensor<[4, 3, 1, 1], f32>) -> !relax.tensor<[n, 3], f32> {
+  %0 = relax.nn.conv2d %x, %w : !relax.tensor<[n, 3, 4, 2], f32>, !relax.tensor<[4, 3, 1, 1], f32> -> !relax.tensor<[n, 4, 4, 2], f32>
+  %1 = relax.nn.max_pool2d %0 {pool_size = array<i64: 2, 2>, strides = array<i64: 2, 2>} : !relax.tensor<[n, 4, 4, 2], f32> -> !relax.tensor<[n, 4, 2, 1], f32>
+  %2 = relax.reshape %1 {shape = [#sym.expr<n>, #sym.expr<8>]} : !relax.tensor<[n, 4, 2, 1], f32> -> !relax.tensor<[n, 8], f32>
+  %c = relax.constant <float32, [3, 8], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : !relax.tensor<[3, 8], f32>
+  %3 = relax.matmul %2, %c {transpose_rhs = true} : !relax.tensor<[n, 8], f32>, !relax.tensor<[3, 8], f32> -> !relax.tensor<[n, 3], f32>
+  relax.return %3 : !relax.tensor<[n, 3], f32>
+}
+
+// -----
+
+// An image whose elements something else uses in order stays as it was flattened.
+
+// CHECK-LABEL: @flattened_for_others
+// CHECK:         %0 = relax.nn.conv2d %x, %w :
+// CHECK-NEXT:    %1 = relax.reshape %0
+// CHECK-NEXT:    {{.*}} = relax.constant
+// CHECK-NEXT:    {{.*}} = relax.matmul %1
+// CHECK-NEXT:    {{.*}} = relax.sum %1
+relax.func @flattened_for_others(%x: !relax.tensor<[n, 3, 2, 1], f32>, %w: !relax.tensor<[4, 3, 1, 1], f32>) -> !relax.tensor<[n, 1], f32> {
+  %0 = relax.nn.conv2d %x, %w : !relax.tensor<[n, 3, 2, 1], f32>, !relax.tensor<[4, 3, 1, 1], f32> -> !relax.tensor<[n, 4, 2, 1], f32>
+  %1 = relax.reshape %0 {shape = [#sym.expr<n>, #sym.expr<8>]} : !relax.tensor<[n, 4, 2, 1], f32> -> !relax.tensor<[n, 8], f32>
+  %c = relax.constant <float32, [8, 1], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : !relax.tensor<[8, 1], f32>
+  %2 = relax.matmul %1, %c : !relax.tensor<[n, 8], f32>, !relax.tensor<[8, 1], f32> -> !relax.tensor<[n, 1], f32>
+  %3 = relax.sum %1 {axis = array<i64: 1>, keepdims = true} : !relax.tensor<[n, 8], f32> -> !relax.tensor<[n, 1], f32>
+  %4 = relax.add %2, %3 : !relax.tensor<[n, 1], f32>, !relax.tensor<[n, 1], f32> -> !relax.tensor<[n, 1], f32>
+  relax.return %4 : !relax.tensor<[n, 1], f32>
+}
