@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import ModuleOp
 from .backend.build import MachineCode, compile_llvm, link_executable
 from .backend.build_cache import BuildCache, KernelCode, build_cache, text_hash
 from .backend.jit import Library
+from .backend.jit import compile_module as compile_llvm_text
+from .backend.llvm_text import emit_module
 from .backend.target import Target
 from .dialects import get_context, tir
 from .dialects.canonical_form import CanonicalForm
@@ -142,7 +144,8 @@ class Compilation:
 
 @cache
 def _compiled_entry(target: Target) -> MachineCode:
-    return compile_llvm(python_entry_module(), target, opt_level=1)
+    text = emit_module(python_entry_module(), target)  # small functions without loops
+    return MachineCode(text, compile_llvm_text(text, target, opt_level=1, is_explicit=True))
 
 
 def code_text(module: ModuleOp, target: Target, form: str, function: str | None = None) -> str:

@@ -70,8 +70,8 @@ def compile_module(
 ) -> Library:
     """Optimise and compile LLVM IR. `opt_level` 0 to 3 is LLVM's; 3 and 2 vectorise loops.
 
-    With `is_explicit`, the loops of the code are vector code already, which is only cleaned up:
-    that gives the same machine code in half the time.
+    With `is_explicit`, nothing in the code is to be vectorised, because its loops have vectors or
+    it has none: it is only cleaned up. That gives the same machine code in half the time.
     Raises `BackendError`, naming the function, for text that LLVM does not accept.
     """
     with LLVM_LOCK, llvm_module(_parse, ir_text) as module:
