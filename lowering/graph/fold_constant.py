@@ -155,7 +155,7 @@ def _stored(values: NDArray[Any], dtype: str) -> NDArray[Any]:
     with np.errstate(all="ignore"):
         if dtype == "bfloat16":
             return float32_to_bfloat16(values.astype(np.float32))
-        return np.array(values, storage_dtype(dtype))
+        return np.array(values, storage_dtype(dtype), order="C")  # which is how they are kept
 
 
 @dataclass(frozen=True)
