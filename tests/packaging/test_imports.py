@@ -1,0 +1,38 @@
+"""What importing and building must not load: modules by name, each program in a new interpreter."""
+
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+IMPORT = "import xrelax; from xrelax.script import ir, relax, tir"
+BUILD = """
+from xrelax import relax
+from xrelax.script import from_source
+
+relax.build(from_source('''
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return R.add(x, x)
+'''))
+"""
+
+
+@cache
+def loaded(program: str) -> set[str]:
+    """The modules that a program has loaded at its end."""
+    run = [sys.executable, "-c", f"{program}\nimport sys\nprint(*sys.modules)"]
+    return set(subprocess.run(run, check=True, capture_output=True, text=True).stdout.split())
+
+
+@pytest.mark.parametrize(
+    "name", ["llvmlite", "torch", "xdsl.dialects.llvm", "xrelax.backend", "xrelax.pipeline"]
+)
+def test_the_script_language_loads_no_compiler(name: str):
+    assert name not in loaded(IMPORT)
+
+
+@pytest.mark.parametrize("name", ["torch", "xrelax.profiling.instrumented", "xrelax.reference"])
+def test_a_build_loads_no_evaluator(name: str):
+    assert name not in loaded(BUILD)
