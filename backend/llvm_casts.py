@@ -2,7 +2,8 @@
 
 LLVM lowers `fptrunc` to bf16, and from f64 to f16, to `__truncsfbf2` and the like, which a JIT
 without a compiler runtime cannot resolve, or to instructions that flush denormals. Here they
-become integer arithmetic that rounds to nearest even, on every target.
+become integer arithmetic that rounds to nearest even, on every target; and so do conversions of f16
+where the processor has no instructions for them.
 """
 
 from collections.abc import Callable
@@ -30,25 +31,30 @@ from .llvm_types import type_text
 
 
 def _emit_cast(w: FunctionWriter, opcode: str, flags: str, value: SSAValue, result: SSAValue):
-    if opcode == "fpext" and isinstance(element_type(value.type), BFloat16Type):
-        _extend_bf16(w, value, result)
+    if opcode == "fpext" and _is_expanded(w, value.type):
+        _extend(w, value, result)
         return
     expansion = _EXPANSIONS.get((opcode, type(element_type(result.type))))
     if opcode in ("fptosi", "fptoui") and isinstance(
         element_type(value.type), BFloat16Type | Float16Type
     ):
         expansion = _small_float_to_int
-    if expansion is None or (opcode == "fptrunc" and not _expands(value.type, result.type)):
+    if expansion is None or (opcode == "fptrunc" and not _expands(w, value.type, result.type)):
         text = f"{opcode} {flags}{w.typed(value)} to {w.type(result)}"
         w.append(f"{w.define(result)} = {text}")
     else:
         expansion(w, opcode, value, result)
 
 
-def _expands(source: Attribute, result: Attribute) -> bool:
-    return isinstance(element_type(result), BFloat16Type) or isinstance(
-        element_type(source), Float64Type
-    )
+def _expands(w: FunctionWriter, source: Attribute, result: Attribute) -> bool:
+    return _is_expanded(w, result) or isinstance(element_type(source), Float64Type)
+
+
+def _is_expanded(w: FunctionWriter, type_: Attribute) -> bool:
+    """Whether a small float is only bits to the processor."""
+    element = element_type(type_)
+    is_f16 = isinstance(element, Float16Type)
+    return isinstance(element, BFloat16Type) or (is_f16 and not w.module.converts_f16)
 
 
 def _truncate(w: FunctionWriter, _: str, value: SSAValue, result: SSAValue) -> None:
@@ -66,8 +72,8 @@ def _int_to_small_float(w: FunctionWriter, opcode: str, value: SSAValue, result:
 
 def _small_float_to_int(w: FunctionWriter, opcode: str, value: SSAValue, result: SSAValue) -> None:
     floats = type_text(like(value.type, f32))
-    if isinstance(element_type(value.type), BFloat16Type):
-        name = _bf16_as_f32(w, value)
+    if _is_expanded(w, value.type):
+        name = _as_f32(w, value)
     else:
         name = w.fresh()
         w.append(f"{name} = fpext {w.typed(value)} to {floats}")
@@ -77,6 +83,8 @@ def _small_float_to_int(w: FunctionWriter, opcode: str, value: SSAValue, result:
 def _from_f32(w: FunctionWriter, name: str, result: SSAValue) -> None:
     if isinstance(element_type(result.type), BFloat16Type):
         _f32_to_bf16(w, name, result)
+    elif _is_expanded(w, result.type):
+        _f32_to_f16(w, name, result)
     else:
         floats = type_text(like(result.type, f32))
         w.append(f"{w.define(result)} = fptrunc {floats} {name} to {w.type(result)}")
@@ -94,7 +102,7 @@ class _Lanes:
     def type(self, element: str) -> str:
         return self._format.format(element)
 
-    def literal(self, element: str, value: int) -> str:
+    def literal(self, element: str, value: int | str) -> str:
         return self._literal.format(element, value)
 
     def add(self, text: str) -> str:
@@ -111,10 +119,76 @@ def _bf16_as_f32(w: FunctionWriter, value: SSAValue) -> str:
     return v.add(f"bitcast {v.type('i32')} {bits} to {v.type('float')}")
 
 
-def _extend_bf16(w: FunctionWriter, value: SSAValue, result: SSAValue) -> None:
-    name, floats = _bf16_as_f32(w, value), type_text(like(value.type, f32))
+def _f16_as_f32(w: FunctionWriter, value: SSAValue) -> str:
+    """An f16 with its exponent where that of an f32 is, and scaled by the difference of the biases.
+
+    That is exact for denormal numbers, too. What has the largest exponent keeps the largest.
+    """
+    v = _Lanes(w, value.type)
+    i32s, f32s = v.type("i32"), v.type("float")
+    half = v.add(f"bitcast {w.typed(value)} to {v.type('i16')}")
+    bits = v.add(f"zext {v.type('i16')} {half} to {i32s}")
+    magnitude = v.add(f"and {i32s} {bits}, {v.literal('i32', 0x7FFF)}")
+    moved = v.add(f"shl {i32s} {magnitude}, {v.literal('i32', 13)}")
+    small = v.add(f"bitcast {i32s} {moved} to {f32s}")
+    scaled = v.add(f"fmul {f32s} {small}, {v.literal('float', _TWO_TO_112)}")
+    finite = v.add(f"bitcast {f32s} {scaled} to {i32s}")
+    largest = v.add(f"or {i32s} {moved}, {v.literal('i32', 0x7F800000)}")
+    is_finite = v.add(f"icmp ult {i32s} {magnitude}, {v.literal('i32', 0x7C00)}")
+    word = v.add(f"select {v.type('i1')} {is_finite}, {i32s} {finite}, {i32s} {largest}")
+    sign = v.add(f"and {i32s} {bits}, {v.literal('i32', 0x8000)}")
+    high = v.add(f"shl {i32s} {sign}, {v.literal('i32', 16)}")
+    total = v.add(f"or {i32s} {word}, {high}")
+    return v.add(f"bitcast {i32s} {total} to {f32s}")
+
+
+_TWO_TO_112, _HALF = "0x46F0000000000000", "0x3FE0000000000000"
+"""Floats as LLVM writes them: by the bits of the f64."""
+
+
+def _as_f32(w: FunctionWriter, value: SSAValue) -> str:
+    is_bf16 = isinstance(element_type(value.type), BFloat16Type)
+    return (_bf16_as_f32 if is_bf16 else _f16_as_f32)(w, value)
+
+
+def _extend(w: FunctionWriter, value: SSAValue, result: SSAValue) -> None:
+    name, floats = _as_f32(w, value), type_text(like(value.type, f32))
     opcode = "fpext" if isinstance(element_type(result.type), Float64Type) else "bitcast"
     w.append(f"{w.define(result)} = {opcode} {floats} {name} to {w.type(result)}")
+
+
+def _f32_to_f16(w: FunctionWriter, name: str, result: SSAValue) -> None:
+    """Three ways for three ranges, and a choice.
+
+    A normal result loses 13 bits, to the nearest or the even one of two. A denormal result is
+    rounded by the processor: in the sum with 1/2, the last bit is worth as much as that of the f16.
+    """
+    v = _Lanes(w, result.type)
+    f32s, i32s, i1s = v.type("float"), v.type("i32"), v.type("i1")
+    word = v.add(f"bitcast {f32s} {name} to {i32s}")
+    bits = v.add(f"and {i32s} {word}, {v.literal('i32', 0x7FFFFFFF)}")
+    high = v.add(f"lshr {i32s} {bits}, {v.literal('i32', 13)}")
+    odd = v.add(f"and {i32s} {high}, {v.literal('i32', 1)}")
+    rebased = v.add(f"sub {i32s} {bits}, {v.literal('i32', (112 << 23) - 0xFFF)}")
+    rounded = v.add(f"add {i32s} {rebased}, {odd}")
+    normal = v.add(f"lshr {i32s} {rounded}, {v.literal('i32', 13)}")
+    magnitude = v.add(f"bitcast {i32s} {bits} to {f32s}")
+    total = v.add(f"fadd {f32s} {magnitude}, {v.literal('float', _HALF)}")
+    total_bits = v.add(f"bitcast {f32s} {total} to {i32s}")
+    denormal = v.add(f"sub {i32s} {total_bits}, {v.literal('i32', 0x3F000000)}")
+    is_denormal = v.add(f"icmp ult {i32s} {bits}, {v.literal('i32', 0x38800000)}")
+    finite = v.add(f"select {i1s} {is_denormal}, {i32s} {denormal}, {i32s} {normal}")
+    payload = v.add(f"and {i32s} {high}, {v.literal('i32', 0x3FF)}")
+    nan = v.add(f"or {i32s} {payload}, {v.literal('i32', 0x7E00)}")
+    is_nan = v.add(f"icmp ugt {i32s} {bits}, {v.literal('i32', 0x7F800000)}")
+    special = v.add(f"select {i1s} {is_nan}, {i32s} {nan}, {i32s} {v.literal('i32', 0x7C00)}")
+    is_special = v.add(f"icmp uge {i32s} {bits}, {v.literal('i32', 0x47800000)}")
+    chosen = v.add(f"select {i1s} {is_special}, {i32s} {special}, {i32s} {finite}")
+    sign = v.add(f"lshr {i32s} {word}, {v.literal('i32', 16)}")
+    sign_bit = v.add(f"and {i32s} {sign}, {v.literal('i32', 0x8000)}")
+    signed = v.add(f"or {i32s} {chosen}, {sign_bit}")
+    half = v.add(f"trunc {i32s} {signed} to {v.type('i16')}")
+    w.append(f"{w.define(result)} = bitcast {v.type('i16')} {half} to {w.type(result)}")
 
 
 def _f32_to_bf16(w: FunctionWriter, name: str, result: SSAValue) -> None:

@@ -19,11 +19,15 @@ Emitters = Mapping[type[Operation], Emitter]
 
 
 class ModuleState:
-    """What the functions of a module share: declared intrinsics and numbered metadata."""
+    """What the functions of a module share: declared intrinsics and numbered metadata.
 
-    __slots__ = ("_metadata", "_metadata_ids", "declarations")
+    `converts_f16` says whether the processor has instructions for conversions of f16.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_metadata", "_metadata_ids", "converts_f16", "declarations")
+
+    def __init__(self, converts_f16: bool = True) -> None:
+        self.converts_f16 = converts_f16
         self.declarations: dict[str, str] = {}
         self._metadata: list[str] = []
         self._metadata_ids: dict[str, str] = {}

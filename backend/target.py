@@ -77,6 +77,11 @@ class Target:
         own = Target("llvm")
         return (self.triple, self.cpu, self.features) == (own.triple, own.cpu, own.features)
 
+    @property
+    def converts_f16(self) -> bool:
+        """Whether it has instructions between f16 and f32, or LLVM calls a library for that."""
+        return _converts_f16(self.triple, self.cpu, self.features)
+
     def lanes(self, element_bits: int) -> int:
         """Elements of this many bits in one vector register: 16 floats for AVX-512."""
         return self.vector_bits // element_bits
@@ -211,12 +216,30 @@ define <8 x float> @probe(<8 x float> %x, <8 x i32> %n) {
 }
 """
 
+_F16_PROBE = """
+define void @probe(ptr %p, ptr %q) {
+  %x = load half, ptr %p
+  %y = load float, ptr %q
+  %wide = fpext half %x to float
+  %narrow = fptrunc float %y to half
+  store half %narrow, ptr %p
+  store float %wide, ptr %q
+  ret void
+}
+"""
+
 
 @cache
 def _scales_vectors(triple: str, cpu: str, features: str) -> bool:
     """Whether AVX-512 has its instructions for shorter vectors, too."""
     assembly, _ = _generated(_SCALING, triple, cpu, features)
     return any("vscalef" in line and "%ymm" in line for line in assembly.splitlines())
+
+
+@cache
+def _converts_f16(triple: str, cpu: str, features: str) -> bool:
+    """Whether conversions of f16 need no function of a run time library."""
+    return "__" not in _generated(_F16_PROBE, triple, cpu, features)[0]
 
 
 def _generated(source: str, triple: str, cpu: str, features: str) -> tuple[str, str]:
