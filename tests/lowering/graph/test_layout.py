@@ -18,7 +18,8 @@ def network(batch, image, channels, features, is_transposed, other):
     weights = (features, length) if is_transposed else (length, features)
     right = "R.permute_dims(w1)" if is_transposed else "w1"
     result = "(y, R.nn.relu(f))" if other else "y"
-    return f"""
+    return (
+        f"""
 @R.function
 def main(
     x: R.Tensor(({batch}, 2, {image[0]}, {image[1]}), "float32"),
@@ -33,7 +34,9 @@ def main(
         z = {result}
         R.output(z)
     return z
-""", {"w0": (channels, 2, 3, 3), "w1": weights}
+""",
+        {"w0": (channels, 2, 3, 3), "w1": weights},
+    )
 
 
 @pytest.mark.parametrize("is_transposed", [False, True])
