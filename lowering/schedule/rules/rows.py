@@ -140,11 +140,12 @@ def widen_choices(func: tir.PrimFuncOp, target: Target) -> None:
             reducer_of(block)
             if extent % lanes:
                 loop = partition(loop, [extent // lanes * lanes, None])[0]
-            steps, own = split(loop, [None, lanes])
+            _, own = split(loop, [None, lanes])
             partial = rfactor(own, -1)
         except ScheduleError:
             continue
-        reorder([steps, own])
-        start = decompose_reduction(partial, steps)
+        steps = [op for op in own_loops(partial) if drives(op, partial) == {"reduce"}]
+        reorder([*steps, own])
+        start = decompose_reduction(partial, steps[0])
         for nest in (start, partial):
             set_kind(own_loops(nest)[-1], "vectorized")

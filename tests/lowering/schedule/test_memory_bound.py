@@ -55,6 +55,13 @@ def test_largest(shape, axis):
     check(f"R.argmax(x, axis={axis})", lambda x: x.argmax(axis), shape)
 
 
+@pytest.mark.parametrize("shape", [(3, 4000), (2, 2, 1000), (5, 128, 40), (7, 1, 300)])
+def test_largest_of_all(shape):
+    """The choice among lanes is outside of all loops over the reduction, not just of the last."""
+    check("R.argmax(x)", lambda x: x.argmax(), shape)
+    check("R.argmin(x)", lambda x: x.argmin(), shape)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_transposes(shape):
     check("R.permute_dims(x)", lambda x: x.T, shape)
