@@ -1,0 +1,94 @@
+"""Kernels with default schedules compute what those without compute, on several processors.
+
+Drawn programs of every family, compiled with the rules and without: the same bits for whole
+numbers, results within a bound of the exact ones for random numbers, the same bits on any number of
+threads. `XRELAX_SCHEDULE_SEEDS=100:200` draws others than a default run does.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+import numpy as np
+import pytest
+from differential import Unit, watched_rules, without_rules
+from drawn_programs import Draw
+from program_families import FAMILIES
+
+from xrelax.backend.target import Target
+from xrelax.lowering.schedule import default
+from xrelax.runtime import num_threads, set_num_threads
+
+SEEDS = range(*map(int, os.environ.get("XRELAX_SCHEDULE_SEEDS", "0:6").split(":")))
+THREADS = (1, 2, 5)
+HOST_TARGETS = ("llvm", "llvm -mcpu=x86-64-v3", "llvm -mcpu=x86-64")
+"""Registers of as many bits as the machine has, of 256 and of 128."""
+
+IS_X86 = Target("llvm").triple.startswith("x86_64")
+TARGETS = HOST_TARGETS if IS_X86 else HOST_TARGETS[:1]
+NEON = "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"
+
+
+@cache
+def drawn(seed: int) -> Unit:
+    """A program of each family."""
+    programs = [family(Draw(f"{family.__name__} {seed}")) for family in FAMILIES]
+    for family, program in zip(FAMILIES, programs, strict=True):
+        program.name = family.__name__
+    return Unit(programs, seed)
+
+
+@cache
+def scheduled(seed: int):
+    """Machine code with schedules for one of the targets, and what each rule has changed."""
+    with watched_rules() as fired:
+        return drawn(seed).build(TARGETS[seed % len(TARGETS)]), fired
+
+
+@pytest.fixture(autouse=True)
+def restored_threads():
+    """Leave the number of threads as it was."""
+    before = num_threads()
+    yield
+    set_num_threads(before)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_results(seed: int):
+    unit, (code, _) = drawn(seed), scheduled(seed)
+    with without_rules():
+        plain = unit.build(TARGETS[0])
+    for are_whole in (True, False):
+        values = unit.values(are_whole)
+        for kind, executable in (("as written", plain), ("scheduled", code)):
+            for name, found in unit.results(executable, values).items():
+                problem = unit.difference(name, values, found, are_whole)
+                assert problem is None, f"{unit.programs[name].text}{kind}: {problem}"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bits_do_not_depend_on_threads(seed: int):
+    unit, (code, _) = drawn(seed), scheduled(seed)
+    values, found = unit.values(are_whole=False), []
+    for threads in THREADS:
+        set_num_threads(threads)
+        found.append(unit.results(code, values))
+    for name, expected in found[0].items():
+        for other in found[1:]:
+            np.testing.assert_array_equal(other[name], expected, err_msg=unit.programs[name].text)
+
+
+def test_every_rule_fires():
+    """Each rule has changed some of the kernels that are compared."""
+    missing = {rule.__name__ for rule in default.RULES}
+    for seed in SEEDS:
+        missing -= scheduled(seed)[1].keys()
+    assert not missing
+
+
+@pytest.mark.parametrize("seed", SEEDS[:1])
+def test_code_for_neon(seed: int):
+    """It cannot run here, but every kernel of it is compiled."""
+    code = drawn(seed).build(NEON)
+    assert "aarch64" in str(code.attributes["target"])
