@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import shutil
 import tempfile
 import time
 import warnings
@@ -33,6 +34,8 @@ class Case:
     workload: Workload
     threads: int
     folder: Path
+    target: str = "llvm"
+    """What ours is compiled for."""
 
     def __post_init__(self) -> None:
         self.inputs = self.workload.arrays(self.workload.inputs)
@@ -124,7 +127,7 @@ def ours(case: Case) -> Contestant:
     with empty_cache():
         for _ in range(2):
             begin = time.perf_counter()
-            executable = relax.build(module)
+            executable = relax.build(module, case.target)
             seconds.append(time.perf_counter() - begin)
     main, arrays = executable["main"], list(case.inputs.values())
     out = main(*arrays).numpy()
@@ -252,6 +255,8 @@ def installed(wanted: list[str] | None = None) -> list[str]:
             continue
         needs = [module, "torch", "onnx"] if name in ("onnxruntime", "openvino") else [module]
         missing = [m for m in needs if importlib.util.find_spec(m) is None]
+        if name == "torch.compile" and shutil.which(os.environ.get("CXX", "g++")) is None:
+            missing.append("a C++ compiler")
         if missing:
             print(f"{name}: left out, {', '.join(missing)} not installed")
         else:

@@ -32,6 +32,7 @@ def arguments(args: Sequence[str] | None) -> argparse.Namespace:
     add("--rounds", type=int, default=15, help="rounds, of which medians are taken (15)")
     add("--budget", type=float, default=8, help="seconds for the rounds of one workload (8)")
     add("--peers", help="names of peers, with commas between them")
+    add("--target", default="llvm", help="what ours is compiled for, as 'llvm -mcpu=haswell'")
     add("--output", type=Path, metavar="FOLDER", help="write results.md and results.svg there")
     return parser.parse_args(args)
 
@@ -54,10 +55,11 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
     from peers import OURS, Case, case_folder, contestants
     from report import Row
 
+    from xrelax.backend.target import Target
     from xrelax.profiling.machine import measure_machine
 
     with case_folder() as folder:
-        case = Case(workload, options.threads, Path(folder))
+        case = Case(workload, options.threads, Path(folder), options.target)
         found = contestants(case, names)
         errors = {name: case.error(c.array(c.call())) for name, c in found.items()}
         rounds = 3 if options.quick else options.rounds
@@ -71,7 +73,7 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
         expected = case.expected.size
     moved = [*case.inputs.values(), *case.constants.values()]
     nbytes = sum(a.nbytes for a in moved) + 4 * expected
-    machine = measure_machine(options.threads)
+    machine = measure_machine(options.threads, Target(options.target))
     roofline = machine.seconds(facts["operations"], nbytes, "float32")
     return Row(
         workload.name,
@@ -116,10 +118,11 @@ def main(args: Sequence[str] | None = None) -> int:
     from peers import installed
     from report import plot, text
 
+    from xrelax.backend.target import Target
     from xrelax.profiling.machine import measured_machine
 
     names = installed(None if options.peers is None else options.peers.split(","))
-    machine = measured_machine(options.threads)
+    machine = measured_machine(options.threads, Target(options.target))
     found = list(rows(options, names))
     result = text(found, names, machine)
     print(f"\n{result}")

@@ -60,7 +60,9 @@ def instrumented_build(original: ModuleOp, target: Target) -> InstrumentedBuild:
     text = log_code(log.address)
     codes.append(KernelCode(TICK, MachineCode(text, compile_module(text, target))))
     executable, _ = compilation.finish(planned, codes)
-    return InstrumentedBuild(executable, log, sites, kernels["source"], kernels["scheduled"])
+    return InstrumentedBuild(
+        executable, target, log, sites, kernels["source"], kernels["scheduled"]
+    )
 
 
 def _prim_funcs(module: ModuleOp) -> dict[str, tir.PrimFuncOp]:
@@ -77,6 +79,7 @@ class InstrumentedBuild:
     """An executable with its log, and kernels by name as they were written and as they run."""
 
     executable: Executable
+    target: Target
     log: Log
     sites: list[Site]
     source: dict[str, tir.PrimFuncOp]
@@ -169,7 +172,9 @@ class InstrumentedBuild:
             bytes_written=last.written,
             largest_call=last.largest,
             dtype="" if work is None else work.dtype,
-            machine=measured_machine(num_threads() if _is_parallel(functions[1]) else 1),
+            machine=measured_machine(
+                num_threads() if _is_parallel(functions[1]) else 1, self.target
+            ),
             function=source,
             scheduled=scheduled,
         )

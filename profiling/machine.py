@@ -1,7 +1,8 @@
 """What one process can reach on this machine: multiplications and additions, reads of memory.
 
-Measured by generated code, once for each number of threads: a loop of fused multiply-adds in most
-registers that the target has, and sums over memory of half the size of each cache and of far more.
+Measured by generated code, once for each number of threads and target: a loop of multiply-adds in
+most registers that the target has, and sums over memory of half the size of each cache and of far
+more.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..backend.host import host_caches
 from ..backend.jit import Library, compile_module
 from ..backend.target import Target
 
@@ -45,7 +47,7 @@ class Machine:
 
     threads: int
     flops_per_second: float
-    """Of f32, with a fused multiply-add as two."""
+    """Of f32 in vectors of the target, with a multiply-add as two."""
     levels: tuple[Level, ...]
 
     def __str__(self) -> str:
@@ -82,29 +84,35 @@ class Machine:
         return "FMA" if is_compute else level.name
 
 
-@cache
-def measured_machine(threads: int = 1) -> Machine:
+def measured_machine(threads: int = 1, target: Target | None = None) -> Machine:
     """The roofline of this process on so many threads, measured at the first call.
 
-    Raises ValueError for less than one thread.
+    What `target` leaves unused, such as wider vectors, does not count; without one it is the
+    processor itself. Raises ValueError for less than one thread.
     """
-    return measure_machine(threads)
+    return _measured(threads, Target("llvm") if target is None else target)
 
 
-def measure_machine(threads: int) -> Machine:
+@cache
+def _measured(threads: int, target: Target) -> Machine:
+    return measure_machine(threads, target)
+
+
+def measure_machine(threads: int, target: Target | None = None) -> Machine:
     """The roofline of so many threads at the moment; takes about a second.
 
     Raises ValueError for less than one thread.
     """
     if threads < 1:
         raise ValueError(f"expected at least one thread, got {threads}")
-    target = Target("llvm")
-    library = compile_module(_code(target), target)
+    target = Target("llvm") if target is None else target
+    caches = host_caches()
+    library = compile_module(machine_code(target), target)
     sizes = (
-        ("L1", target.caches.l1, target.caches.l1 // 2),
-        ("L2", target.caches.l2, target.caches.l2 // 2),
-        ("L3", target.caches.l3, max(2 * target.caches.l2, target.caches.l3 // 4)),
-        ("DRAM", float("inf"), max(_DRAM_BYTES, 4 * target.caches.l3) // threads),
+        ("L1", caches.l1, caches.l1 // 2),
+        ("L2", caches.l2, caches.l2 // 2),
+        ("L3", caches.l3, max(2 * caches.l2, caches.l3 // 4)),
+        ("DRAM", float("inf"), max(_DRAM_BYTES, 4 * caches.l3) // threads),
     )
     return Machine(
         threads,
@@ -188,7 +196,7 @@ def _chains(target: Target) -> int:
     return target.vector_registers * 5 // 8
 
 
-def _code(target: Target) -> str:
+def machine_code(target: Target) -> str:
     """The functions that are measured, for the widest vectors of the target."""
     return "\n".join((_fma_code(target), _read_code(target)))
 
@@ -197,12 +205,12 @@ def _fma_code(target: Target) -> str:
     chains, vector = range(_chains(target)), f"<{target.lanes(32)} x float>"
     phis = [f"%a{i} = phi {vector} [%start, %entry], [%b{i}, %loop]" for i in chains]
     steps = [
-        f"%b{i} = call {vector} @llvm.fma({vector} %factor, {vector} %factor, {vector} %a{i})"
+        f"%b{i} = call {vector} @llvm.fmuladd({vector} %factor, {vector} %factor, {vector} %a{i})"
         for i in chains
     ]
     sums = [f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in chains if i]
     return _text(
-        f"declare {vector} @llvm.fma({vector}, {vector}, {vector})",
+        f"declare {vector} @llvm.fmuladd({vector}, {vector}, {vector})",
         f"define float @xrelax.machine.fma(i64 %seed, i64 %count) {_attributes(target)} {{",
         "entry:",
         "%number = sitofp i64 %seed to float",
@@ -234,12 +242,16 @@ def _read_code(target: Target) -> str:
     """
     parts = _STEP_BYTES * 8 // target.vector_bits
     numbers, vector = range(parts), f"<{target.lanes(32)} x float>"
+    # A power of two, as the parts are, so that each accumulator takes in as many of them.
+    sums = range(min(parts, 1 << (_chains(target).bit_length() - 1)))
+    last = parts - len(sums)
     steps: list[str] = []
     for i in numbers:
+        before = f"%a{i}" if i in sums else f"%b{i - len(sums)}"
         steps += [
             f"%p{i} = getelementptr {vector}, ptr %{'low' if i % 2 else 'high'}, i64 {i // 2}",
             f"%x{i} = load {vector}, ptr %p{i}, align 16",
-            f"%b{i} = fadd {vector} %a{i}, %x{i}",
+            f"%b{i} = fadd {vector} {before}, %x{i}",
         ]
     return _text(
         "define float @xrelax.machine.read(i64 %address, i64 %steps, i64 %count) "
@@ -254,7 +266,7 @@ def _read_code(target: Target) -> str:
         "br label %loop",
         "loop:",
         "%i = phi i64 [0, %again], [%next, %loop]",
-        *(f"%a{i} = phi {vector} [zeroinitializer, %again], [%b{i}, %loop]" for i in numbers),
+        *(f"%a{i} = phi {vector} [zeroinitializer, %again], [%b{i + last}, %loop]" for i in sums),
         f"%offset = mul i64 %i, {_STEP_BYTES // 2}",
         "%low = getelementptr i8, ptr %first, i64 %offset",
         "%high = getelementptr i8, ptr %low, i64 %half",
@@ -263,9 +275,9 @@ def _read_code(target: Target) -> str:
         "%more = icmp slt i64 %next, %steps",
         "br i1 %more, label %loop, label %end",
         "end:",
-        f"%s0 = fadd {vector} %b0, %b0",
-        *(f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in numbers if i),
-        f"%lane = extractelement {vector} %s{parts - 1}, i32 0",
+        f"%s0 = fadd {vector} %b{last}, %b{last}",
+        *(f"%s{i} = fadd {vector} %s{i - 1}, %b{i + last}" for i in sums if i),
+        f"%lane = extractelement {vector} %s{sums[-1]}, i32 0",
         "%sum = fadd float %total, %lane",
         # Without this, one sum would do for all of them.
         'call void asm sideeffect "", "~{memory}"()',

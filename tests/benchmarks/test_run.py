@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from xrelax.backend.target import Target
+
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 
@@ -31,6 +33,15 @@ def test_a_quick_run_prints_a_table_and_checks_results(tmp_path):
     assert "MLP, batch 1" in (tmp_path / "results.svg").read_text()
 
 
+def test_code_for_another_target():
+    pytest.importorskip("matplotlib")
+    if not Target("llvm").triple.startswith("x86_64"):
+        pytest.skip("the other target is an x86-64")
+    done = run("--quick", "--only", "softmax 4x", "--target", "llvm -mcpu=x86-64")
+    assert done.returncode == 0, done.stderr
+    assert "| softmax 4x1024" in done.stdout
+
+
 def test_more_threads_than_cores_are_refused():
     assert "expected at most" in run("--threads", "100000").stderr
 
@@ -38,6 +49,15 @@ def test_more_threads_than_cores_are_refused():
 @pytest.fixture
 def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
+
+
+def test_a_peer_without_its_compiler_is_left_out(benchmarks, monkeypatch, capsys):
+    import peers
+
+    monkeypatch.setattr(peers.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert peers.installed(["torch", "torch.compile"]) == ["torch"]
+    assert capsys.readouterr().out == ("torch.compile: left out, a C++ compiler not installed\n")
 
 
 def test_drawn_workloads_are_those_of_their_seed_and_every_class(benchmarks):

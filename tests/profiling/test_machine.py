@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from xrelax.profiling.machine import Level, Machine, measured_machine
+from xrelax.backend.jit import compile_module
+from xrelax.backend.target import Target
+from xrelax.profiling.machine import Level, Machine, machine_code, measured_machine
 
 LEVELS = (Level("L1", 1000, 100.0), Level("DRAM", float("inf"), 10.0))
 MACHINE = Machine(1, 1000.0, LEVELS)
@@ -33,6 +37,24 @@ def test_every_level_is_measured_once():
     assert [level.name for level in machine.levels] == ["L1", "L2", "L3", "DRAM"]
     assert all(level.bytes_per_second > 0 for level in machine.levels)
     assert machine.flops_per_second > 0
+
+
+def test_another_target_has_a_roofline_of_its_own():
+    """Vectors of half the width multiply half as much; what is read does not have to be less."""
+    own = Target("llvm")
+    if own.vector_bits < 512 or not own.triple.startswith("x86_64"):
+        pytest.skip("there are no wider vectors than those of the other target")
+    code = machine_code(Target("llvm -mcpu=haswell"))
+    assert "<8 x float>" in code and "<16 x float>" not in code
+    assert measured_machine(1, own) is measured_machine()
+
+
+@pytest.mark.parametrize("cpu", ["haswell", "x86-64", "skylake-avx512"])
+def test_reads_stay_in_registers(cpu):
+    target = Target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+    assembly = compile_module(machine_code(target), target).assembly()
+    assert not re.search(r"(ps|spill).*\(%rsp\)", assembly.lower())
+    assert "fmaf" not in assembly
 
 
 def test_there_is_at_least_one_thread():
