@@ -43,6 +43,7 @@ PASSES: dict[str, str] = {
     "pack-constants": ".lowering.graph.pack_constants:PackConstantsPass",
     "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
+    "prefetch-panels": ".lowering.loops.prefetch_panels:PrefetchPanelsPass",
     "promote-buffers": ".lowering.loops.promote_buffers:PromoteBuffersPass",
     "resolve-shapes": ".lowering.graph.resolve_shapes:ResolveShapesPass",
     "rewrite-dataflow-reshape": (
@@ -113,6 +114,7 @@ STAGES: tuple[Stage, ...] = (
             "hoist-invariants",
             "cse",
             "dce",
+            "prefetch-panels",
         ),
     ),
     Stage("llvm", ("convert-to-llvm",)),

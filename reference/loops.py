@@ -104,6 +104,7 @@ LOOPS: dict[str, Handler] = {
     "loops.if": _if,
     "loops.load": _load,
     "loops.mask": _mask,
+    "loops.prefetch": nothing,
     "loops.store": _store,
     "loops.yield": nothing,
 }

@@ -19,9 +19,22 @@ from .control import YieldOp as YieldOp
 from .func import FuncOp as FuncOp
 from .lanewise import LANEWISE as LANEWISE
 from .lanewise import LanewiseOp as LanewiseOp
+from .prefetch import PrefetchOp as PrefetchOp
 
 LoopsDialect = Dialect(
     "loops",
-    [AllocaOp, ForOp, FuncOp, IfOp, LanewiseOp, LoadOp, MaskOp, StoreOp, ViewOp, YieldOp],
+    [
+        AllocaOp,
+        ForOp,
+        FuncOp,
+        IfOp,
+        LanewiseOp,
+        LoadOp,
+        MaskOp,
+        PrefetchOp,
+        StoreOp,
+        ViewOp,
+        YieldOp,
+    ],
     [],
 )

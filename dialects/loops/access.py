@@ -38,8 +38,7 @@ from ..tir.types import BufferType
 def _verify_access(
     type_: BufferType, indices: int, value: Attribute, mask: SSAValue | None
 ) -> None:
-    if indices != type_.rank:
-        raise VerifyException(f"expected {type_.rank} indices for {type_}, got {indices}")
+    verify_rank(type_, indices)
     element = value
     if isinstance(value, VectorType):
         vector = cast("VectorType", value)
@@ -58,6 +57,12 @@ def _verify_access(
             raise VerifyException(
                 f"expected a mask of {value.get_shape()[0]} lanes, got {mask.type}"
             )
+
+
+def verify_rank(type_: BufferType, indices: int) -> None:
+    """Raise VerifyException unless there is an index for each dim."""
+    if indices != type_.rank:
+        raise VerifyException(f"expected {type_.rank} indices for {type_}, got {indices}")
 
 
 def _verify_contiguous(type_: BufferType) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, VectorType, i1, i8, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, i1, i8, i32, i64
 from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -32,6 +32,9 @@ from .types import (
 )
 
 STACK_ALIGNMENT = 64
+
+_PREFETCH_READ, _KEEP_IN_ALL_CACHES, _PREFETCH_DATA = 0, 3, 1
+"""Arguments of LLVM's intrinsic."""
 
 
 def lower_load(f: FunctionBuilder, op: loops.LoadOp) -> None:
@@ -106,6 +109,15 @@ def lower_store(f: FunctionBuilder, op: loops.StoreOp) -> None:
     else:
         properties = {"intrinsic": string("llvm.masked.store"), **layout.alignment}
         f.run(llvm_ext.IntrinsicOp, (value, pointer, f.value(mask)), properties)
+
+
+def lower_prefetch(f: FunctionBuilder, op: loops.PrefetchOp) -> None:
+    """Ask for a line that will be read, into all caches."""
+    layout = f.module.layout(cast(BufferType, op.buffer.type))
+    pointer, _ = element_address(f, layout, op.buffer, op.indices, op.operands_, False)
+    hints = (_PREFETCH_READ, _KEEP_IN_ALL_CACHES, _PREFETCH_DATA)
+    numbers = [f.constant(IntegerAttr(hint, i32), i32) for hint in hints]
+    f.run(llvm_ext.IntrinsicOp, (pointer, *numbers), {"intrinsic": string("llvm.prefetch")})
 
 
 def element_address(
@@ -207,6 +219,7 @@ def _copy_dims(f: FunctionBuilder, op: rt.CopyOp, position: list[SSAValue]) -> N
 MEMORY: dict[type[Operation], Lowering] = {
     loops.AllocaOp: lower_alloca,
     loops.LoadOp: lower_load,
+    loops.PrefetchOp: lower_prefetch,
     loops.ViewOp: lower_element_view,
     loops.StoreOp: lower_store,
     rt.CopyOp: lower_copy,

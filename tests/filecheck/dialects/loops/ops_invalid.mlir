@@ -202,3 +202,10 @@ loops.func @main(%X: !tir.buffer<[4], f32>) {
     %v = loops.view %X at %i : !tir.buffer<[4], f32> to !tir.buffer<[4], f64>
   }
 }
+
+// -----
+
+// CHECK: 'loops.prefetch': expected 2 indices for !tir.buffer<[4, 8], f32>, got 1
+loops.func @main(%X: !tir.buffer<[4, 8], f32>) {
+  loops.prefetch %X[0] : !tir.buffer<[4, 8], f32>
+}
