@@ -19,7 +19,7 @@ from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
-from .blocks import ScheduleError
+from .blocks import ScheduleError, ancestors
 from .copy_scalars import ranges_of_values
 from .dense import distinguishes
 from .index_values import replace_index
@@ -102,6 +102,7 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
     for block in _reductions_driven_by(loop):
         if block.init is None:
             continue
+        _verify_runs_around(loop, block)
         bindings: list[IntExpr] = []
         is_first = is_non_negative(size - 1)
         for axis, binding in zip(block.axes.data, exprs_of(block.bindings), strict=True):
@@ -114,6 +115,25 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
             raise ScheduleError(
                 f"expected the first iteration of {loop_text(loop)} alone to start the reduction "
                 f"of block '{block.block_name.data}', and to be in the first part",
+                loop,
+            )
+
+
+def _verify_runs_around(loop: tir.ForOp, block: tir.BlockOp) -> None:
+    """Raise ScheduleError where the reduction has loops around that may have no iteration.
+
+    What starts it is before all of its loops, and is inside of them as soon as there are parts.
+    """
+    kinds = zip(exprs_of(block.bindings), block.axis_kinds, strict=True)
+    numbering = block.numbering()
+    driving = {numbering[i] for b, kind in kinds if kind == "reduce" for i in b.args()}
+    for outer in ancestors(loop):
+        if not isinstance(outer, tir.ForOp) or outer.loop_var not in driving:
+            continue
+        if not is_non_negative(outer.extent.data - 1):
+            raise ScheduleError(
+                f"expected {loop_text(outer)} around {loop_text(loop)}, which reduces in block "
+                f"'{block.block_name.data}', to have iterations, got extent {outer.extent.data}",
                 loop,
             )
 

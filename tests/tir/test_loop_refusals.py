@@ -91,6 +91,12 @@ REFUSED = [
         "reduction of block 'Y', and to be in the first part",
     ),
     (
+        row_sum(8, 0),
+        lambda s, i, k: s.loop_partition(s.split(k, [None, 4])[1], [2, None]),
+        "loop_partition: expected loop 'k' around loop 'k', which reduces in block 'Y', to "
+        "have iterations, got extent 0",
+    ),
+    (
         row_sum(),
         lambda s, i, k: s.bind(i, "lane"),
         "bind: expected a thread axis (blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, "

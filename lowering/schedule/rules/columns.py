@@ -17,6 +17,7 @@ from ....dialects.int_expr import ONE, ZERO
 from ..blocks import ScheduleError, blocks_in
 from ..loops import partition, reorder, set_kind, split
 from ..merge import has_reuse
+from ..reduction import decompose_reduction
 from .lanes import choose_lanes
 from .strides import Strides, drives, own_loops
 
@@ -52,6 +53,9 @@ def _stream(
     rest = [op for op in own_loops(block) if op is not columns and op not in reduce]
     try:
         reorder([*rest, *reduce, columns])
+        if len(reduce) > 1:
+            start = decompose_reduction(block, reduce[0])
+            set_kind(own_loops(start)[-1], "vectorized")
     except ScheduleError:
         return
     last = reduce[-1]

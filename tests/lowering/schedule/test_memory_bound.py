@@ -55,6 +55,13 @@ def test_largest(shape, axis):
     check(f"R.argmax(x, axis={axis})", lambda x: x.argmax(axis), shape)
 
 
+@pytest.mark.parametrize("shape", [(0, 2, 33, 7), (2, 0, 33, 7), (2, 33, 0, 7), (0, 300, 1, 9)])
+def test_sums_of_nothing(shape):
+    """They are written, too, where one of several loops over the reduction has no iteration."""
+    for axes in ([0, 2], [1, 2], [0, 1]):
+        check(f"R.sum(x, axis={axes})", lambda x, axes=axes: x.sum(tuple(axes)), shape)
+
+
 @pytest.mark.parametrize("shape", [(3, 4000), (2, 2, 1000), (5, 128, 40), (7, 1, 300)])
 def test_largest_of_all(shape):
     """The choice among lanes is outside of all loops over the reduction, not just of the last."""
