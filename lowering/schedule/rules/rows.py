@@ -7,8 +7,9 @@
     for k, j: Y[] += X[k, j]         ⇒      for k, j: P[k] += X[k, j]
                                             for k: Y[] += P[k]
 
-Several rows are read at the same time because each is a stream of its own for the memory system,
-which does not look beyond a page. What is read again is still in the first cache then.
+Several rows are read at the same time where they come from memory: each is a stream of its own for
+the memory system, which does not look beyond a page. The caches keep up with one row. What is read
+again is still in the first cache then.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _element_bytes(block: tir.BlockOp) -> int:
 
 
 def tile_rows(func: tir.PrimFuncOp, target: Target) -> None:
-    """Let the reduction of the rows of much memory run over several rows at once."""
+    """Let the reduction of the rows of more than the last cache run over several rows at once."""
     blocks = blocks_in(func)
     if len(blocks) == 1:
         _tile(blocks[0], target)
@@ -103,7 +104,7 @@ def _tile(block: tir.BlockOp, target: Target) -> None:
     most = target.vector_registers // ACCUMULATORS
     rows = next((f for f in ROWS if f <= most and count % f == 0), None)
     elements = prod(op.extent.data.constant or 0 for op in loops)
-    if rows is not None and elements * _element_bytes(block) > target.caches.l2:
+    if rows is not None and elements * _element_bytes(block) > target.caches.l3:
         outer, inner = split(loops[row], [None, rows])
         reorder([outer, *loops[row + 1 :], inner])
 
