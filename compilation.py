@@ -112,7 +112,7 @@ class Compilation:
         parts.append(compile_llvm(planned, self.target))
         parts.append(self._python_entry())
         executable = link_executable(
-            interface.functions, interface.constants, parts, interface.kernels
+            interface.functions, interface.constants, parts, interface.kernels, interface.load
         )
         return executable, interface.constants
 

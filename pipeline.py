@@ -36,6 +36,7 @@ PASSES: dict[str, str] = {
     "fuse-tir": ".lowering.graph.fuse_tir:FuseTIRPass",
     "fuse-transpose-matmul": ".lowering.graph.fuse_transpose_matmul:FuseTransposeMatmulPass",
     "hoist-invariants": ".lowering.loops.hoist_invariants:HoistInvariantsPass",
+    "hoist-to-load": ".lowering.runtime.hoist_to_load:HoistToLoadPass",
     "lambda-lift": ".lowering.graph.lambda_lift:LambdaLiftPass",
     "lift-workspace": ".lowering.runtime.lift_workspace:LiftWorkspacePass",
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
@@ -97,12 +98,14 @@ STAGES: tuple[Stage, ...] = (
             "deduplicate-prim-funcs",
             "pack-constants",
             "fold-constant",
+            "rewrite-dataflow-reshape",
+            "legalize-ops",
             "dead-code-elimination",
             "schedule-default",
             "align-storage",
         ),
     ),
-    Stage("rt", ("convert-relax-to-rt", "lift-workspace", "plan-memory")),
+    Stage("rt", ("convert-relax-to-rt", "hoist-to-load", "lift-workspace", "plan-memory")),
     Stage(
         "loops",
         (

@@ -12,7 +12,7 @@ from ..dialects.llvm_ext import EXPLICIT_VECTORS
 from ..dialects.relax.constant import TensorData
 from ..runtime.executable import Executable
 from ..runtime.saving import stored_tensor
-from ..runtime.signature import FunctionSpec
+from ..runtime.signature import FunctionSpec, LoadSpec
 from .jit import Library, compile_module, join_libraries
 from .llvm_text import emit_module
 from .target import Target
@@ -67,6 +67,7 @@ def link_executable(
     constants: Iterable[TensorData],
     parts: Sequence[MachineCode],
     kernels: int = 0,
+    load: LoadSpec | None = None,
 ) -> Executable:
     """The executable of a module's parts, which may call each other.
 
@@ -77,7 +78,7 @@ def link_executable(
     llvm_ir = "\n".join(part.llvm_ir for part in parts)
     attributes = {**attributes_of(library, llvm_ir), "kernels": kernels}
     tensors = [stored_tensor(c.values, c.dtype) for c in constants]
-    return Executable(functions, library, tensors, attributes)
+    return Executable(functions, library, tensors, attributes, load)
 
 
 def attributes_of(library: Library, llvm_ir: str) -> dict[str, Any]:

@@ -96,8 +96,9 @@ def public_functions(module: ModuleOp) -> list[str]:
     called = {op.callee_name for op in module.walk() if isinstance(op, _CALLS)}
     found: list[str] = []
     for op in module.body.block.ops:
-        if isinstance(op, relax.FuncOp | rt.FuncOp) and op.private is None:
-            found.append(op.sym_name.data)
+        if isinstance(op, relax.FuncOp | rt.FuncOp):
+            is_entry = op.is_entry if isinstance(op, rt.FuncOp) else op.private is None
+            found += [op.sym_name.data] if is_entry else []
         elif isinstance(op, tir.PrimFuncOp | loops.FuncOp) and op.sym_name.data not in called:
             found.append(op.sym_name.data)
     return found

@@ -45,19 +45,23 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -
             bind_values(names, types, args, known)
         memory = [leaf for arg in args for leaf in flatten(arg) if isinstance(leaf, Buffer)]
         symbols = _bind(func, memory, known)
-        types = [cast(BufferType, r.type) for r in func.results_]
-        results = [
-            Buffer(
-                session.precision.fresh(t.dtype, shape_of(t.dims, symbols)), t.dtype, f"result {i}"
-            )
-            for i, t in enumerate(types)
-        ]
+        results = _results(session, func, symbols)
         _run_on(session, func, [*memory, *results], symbols)
         if func.signature is None:
             return tuple(results)
         return _result(func.signature.outputs.data[0], iter(results), symbols)
     except EvaluationError as error:
         raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
+
+
+def _results(session: Session, func: rt.FuncOp, symbols: Mapping[str, int]) -> list[Buffer]:
+    """Fresh memory for the results of a function."""
+    types = [cast(BufferType, r.type) for r in func.results_]
+    arrays = [session.precision.fresh(t.dtype, shape_of(t.dims, symbols)) for t in types]
+    return [
+        Buffer(array, type_.dtype, f"result {i}")
+        for i, (array, type_) in enumerate(zip(arrays, types, strict=True))
+    ]
 
 
 def _result(type_: Attribute, memory: Iterator[Buffer], symbols: Mapping[str, int]) -> GraphValue:
@@ -148,6 +152,21 @@ def _constant(plan: _Plan, op: rt.ConstantOp) -> None:
     plan.values[op.result] = constant_buffer(plan.session, data, op.result.name_hint or data.key)
 
 
+def _loaded(plan: _Plan, op: rt.LoadedOp) -> None:
+    """A result of a function that has run before, or runs now, as there is no loading here."""
+    session, name = plan.session, op.function_name
+    func = session.function(name)
+    if not isinstance(func, rt.FuncOp) or func.on_load is None:
+        raise EvaluationError(f"expected '{name}' to run on load")
+    if name not in session.loaded:
+        results = _results(session, func, {})
+        _run_on(session, func, results, {})
+        for result in results:
+            result.array.flags.writeable = False
+        session.loaded[name] = results
+    plan.values[op.result] = session.loaded[name][op.index.data]
+
+
 def _call_dps(plan: _Plan, op: rt.CallDPSOp) -> None:
     inputs, outputs = plan.buffers(op.inputs), plan.buffers(op.outputs)
     check_apart(op.callee_name, outputs, inputs)
@@ -221,6 +240,7 @@ _RT: dict[str, Callable[[_Plan, Any], None]] = {
     "rt.copy": _copy,
     "rt.dataflow": _dataflow,
     "rt.if": _if,
+    "rt.loaded": _loaded,
     "rt.reinterpret": _reinterpret,
     "rt.view": _view,
 }

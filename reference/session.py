@@ -45,6 +45,8 @@ class Session:
     depth: int = 0
     """How many calls of graph functions are nested at the moment."""
     functions: dict[str, Operation] = field(init=False)
+    loaded: dict[str, list[Buffer]] = field(default_factory=lambda: {})
+    """What functions have computed that run once, when the module is loaded."""
     kernels: dict[Any, Step] = field(default_factory=lambda: {})
 
     def __post_init__(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -10,14 +9,14 @@ from typing import Any, Protocol
 
 from .call import CompiledFunction
 from .call_words import ENTRY_SYMBOL
-from .callback import ReadOnlyMemory
+from .constants import Constants
 from .device import Device
-from .memory import ArenaPool, use_huge_pages
+from .memory import ArenaPool
 from .native import NativeCode, NativeError
 from .native_call import compiled_function
 from .saving import save
-from .signature import FunctionSpec, ParamSpec, TensorSpec, shape_text
-from .tensor import Tensor, as_tensor
+from .signature import FunctionSpec, LoadSpec, ParamSpec, TensorSpec, shape_text
+from .tensor import Tensor
 from .timing import TimeEvaluator
 
 
@@ -45,8 +44,9 @@ class Executable:
     `library` holds the native code, `constants` are the arrays in the order of the constants table,
     shared and not copied. `attributes` is for introspection alone (the target, IR texts, …).
     `entry_name` is the function that calling the executable itself runs: "main", or else the first.
-    Code is linked at the first use of a function, or by `link`. Functions stay usable without the
-    executable. As `tvm.relax.Executable` and a built module.
+    Code is linked at the first use of a function, or by `link`; then the function of `load` runs,
+    once for all who use the executable. Functions stay usable without the executable. As
+    `tvm.relax.Executable` and a built module.
     """
 
     def __init__(
@@ -55,17 +55,15 @@ class Executable:
         library: NativeLibrary,
         constants: Iterable[object] = (),
         attributes: Mapping[str, Any] | None = None,
+        load: LoadSpec | None = None,
     ) -> None:
-        self.constants: tuple[Tensor, ...] = tuple(_packed(c) for c in constants)
-        for constant in self.constants:
-            use_huge_pages(constant.address, constant.layout.nbytes, filled=True)
+        self._constants = Constants(constants, load)
+        self.constants: tuple[Tensor, ...] = self._constants.given
+        self.load = load
         self.attributes: Mapping[str, Any] = MappingProxyType(dict(attributes or {}))
         self.library = library
-        table = (ctypes.c_int64 * max(len(self.constants), 1))(*(c.address for c in self.constants))
-        self._table = ctypes.addressof(table)
-        self._owners = (library, self.constants, table)
+        self._owners = (library, self._constants)
         self._arenas = ArenaPool()
-        self._read_only = ReadOnlyMemory(self.constants)
         self._specs = {spec.name: spec for spec in functions}
         self._functions: dict[str, CompiledFunction] = {}
         self.profiler: Profiler | None = None
@@ -81,15 +79,16 @@ class Executable:
         found = self._functions.get(name)
         if found is None:
             spec = self._specs[name]
+            self._constants.compute(self.library, self.library.address)
             address = self.library.address(spec.entry)
             made = compiled_function(
                 self._python_entry(),
                 spec,
                 address,
-                self._table,
+                self._constants.table,
                 self._arenas,
                 self._owners,
-                self._read_only,
+                self._constants.read_only(),
             )
             found = self._functions.setdefault(name, made)
         return found
@@ -155,6 +154,8 @@ class Executable:
             f"constant {number}: {c.dtype} {shape_text(c.shape)}"
             for number, c in enumerate(self.constants)
         ]
+        if self.load is not None:
+            lines += [f"computed on load: {_tensor_text(r)}" for r in self.load.function.results]
         return "\n".join(lines) + "\n"
 
     def stats(self) -> dict[str, int]:
@@ -188,11 +189,6 @@ class Executable:
     ) -> TimeEvaluator:
         """A callable that measures a function on the arguments that it is given."""
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
-
-
-def _packed(constant: object) -> Tensor:
-    tensor = as_tensor(constant)
-    return tensor if tensor.layout.packed else tensor.contiguous_copy()
 
 
 def _signature_text(spec: FunctionSpec) -> str:

@@ -3,7 +3,8 @@
 A file is a zip archive (see `package`) of
 
 - ``manifest.json``: format and version, the target and the CPU features that the code needs, the
-  signature of every function, and for each constant its dtype and where its values are;
+  signature of every function and of the one that runs on load, and for each constant its dtype and
+  where its values are;
 - ``code/N.o``: the object files;
 - ``constants/N.npy``: the values of constants, where they can be mapped into memory as they are.
   bfloat16 is held as its 16 bits.
@@ -23,14 +24,14 @@ from .dtype import dtype_info
 from .layout import Layout
 from .native import Machine, NativeCode
 from .package import Package, PackageError, Part, write_package
-from .signature import FunctionSpec
+from .signature import FunctionSpec, LoadSpec
 from .tensor import Tensor, from_numpy
 
 if TYPE_CHECKING:
     from .executable import Executable
 
 FORMAT = "xrelax executable"
-VERSION = 2
+VERSION = 3
 """Changes with what is in the files, and with what native code expects of its caller."""
 
 _CODE = "code/{}.o"
@@ -109,6 +110,7 @@ def packed_parts(
         "code": objects,
         "functions": [spec.to_json() for spec in executable.functions.values()],
         "constants": constants,
+        "load": None if executable.load is None else executable.load.to_json(),
     }
     return manifest, parts
 
@@ -143,8 +145,9 @@ def unpacked(
         manifest = package.manifest
         functions = [FunctionSpec.from_json(f) for f in manifest["functions"]]
         constants = [_constant(package, c, given) for c in manifest["constants"]]
+        load = None if manifest["load"] is None else LoadSpec.from_json(manifest["load"])
         common = {"target": manifest["target"], "kernels": manifest["kernels"]}
-    return Executable(functions, code, constants, {**common, **attributes})
+    return Executable(functions, code, constants, {**common, **attributes}, load)
 
 
 def _constant(package: Package, entry: Mapping[str, Any], given: Callable[[int], object]) -> object:

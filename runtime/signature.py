@@ -177,6 +177,26 @@ class FunctionSpec:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class LoadSpec:
+    """The function without parameters that computes on load what others read with the constants.
+
+    `sources` are the positions of the constants that no other function reads.
+    """
+
+    function: FunctionSpec
+    sources: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As of `FunctionSpec`."""
+        return {"function": self.function.to_json(), "sources": list(self.sources)}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> LoadSpec:
+        """As of `FunctionSpec`."""
+        return LoadSpec(FunctionSpec.from_json(data["function"]), tuple(data["sources"]))
+
+
 def check_tensor(dtype: str, shape: Iterable[Dim]) -> None:
     """Raise ValueError unless the dtype is known and every dim is well formed."""
     dtype_info(dtype)

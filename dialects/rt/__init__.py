@@ -8,13 +8,14 @@ from xdsl.ir import Dialect
 from .call import CallDPSOp as CallDPSOp
 from .call import CallPackedOp as CallPackedOp
 from .call import DataflowOp as DataflowOp
+from .constant import ConstantOp as ConstantOp
+from .constant import LoadedOp as LoadedOp
 from .control import AssertOp as AssertOp
 from .control import IfOp as IfOp
 from .func import CheckOp as CheckOp
 from .func import FuncOp as FuncOp
 from .memory import AllocOp as AllocOp
 from .memory import ArenaOp as ArenaOp
-from .memory import ConstantOp as ConstantOp
 from .memory import CopyOp as CopyOp
 from .memory import ReinterpretOp as ReinterpretOp
 from .memory import SlotOp as SlotOp
@@ -35,6 +36,7 @@ RTDialect = Dialect(
         DataflowOp,
         FuncOp,
         IfOp,
+        LoadedOp,
         ReinterpretOp,
         SlotOp,
         ViewOp,

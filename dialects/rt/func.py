@@ -75,7 +75,8 @@ class FuncOp(FunctionOp):
 
     ``rt.func @main(%x: !tir.buffer<[1, n], f32>, %y: !tir.buffer<[1, n], f32>) results 1 { … }``.
     The caller allocates the results. `written` lists parameters that the function writes in place.
-    A `recursive` one, which may call itself, counts how deep its calls are nested. `symbols` are
+    A `recursive` one, which may call itself, counts how deep its calls are nested. An `on_load` one
+    runs once, when the module is loaded, and keeps its results for `rt.loaded`. `symbols` are
     those that no parameter in memory determines: callers of a private function give them, and a
     public one finds them in the shapes and numbers of its `signature`. That says what users pass
     and get, as types of the graph, where it is not one tensor for each parameter: its tensors in
@@ -88,6 +89,7 @@ class FuncOp(FunctionOp):
     returns_tuple = opt_prop_def(UnitAttr)
     private = opt_prop_def(UnitAttr)
     recursive = opt_prop_def(UnitAttr)
+    on_load = opt_prop_def(UnitAttr)
     written = prop_def(ArrayAttr[IntAttr])
     symbols = opt_prop_def(ArrayAttr[StringAttr])
     signature = opt_prop_def(FunctionType)
@@ -106,6 +108,7 @@ class FuncOp(FunctionOp):
         recursive: bool = False,
         symbols: Sequence[str] = (),
         signature: tuple[Sequence[str], FunctionType] | None = None,
+        on_load: bool = False,
     ):
         super().__init__(
             properties={
@@ -115,6 +118,7 @@ class FuncOp(FunctionOp):
                 "returns_tuple": UnitAttr() if returns_tuple else None,
                 "private": UnitAttr() if private else None,
                 "recursive": UnitAttr() if recursive else None,
+                "on_load": UnitAttr() if on_load else None,
                 "written": ArrayAttr([IntAttr(i) for i in written]),
                 "symbols": _names_attribute(symbols) if symbols else None,
                 "signature": None if signature is None else signature[1],
@@ -151,6 +155,11 @@ class FuncOp(FunctionOp):
         names = [n.data for n in self.signature_names.data]
         return list(zip(names, self.signature.inputs.data, strict=True))
 
+    @property
+    def is_entry(self) -> bool:
+        """Whether users can call the function."""
+        return self.private is None and self.on_load is None
+
     def declared_symbols(self) -> list[str]:
         """The symbols of `symbols`, then those that a parameter in memory determines."""
         found: dict[str, None] = dict.fromkeys(self.symbol_names)
@@ -174,6 +183,8 @@ class FuncOp(FunctionOp):
         for arg in self.args:
             if not isinstance(arg.type, BufferType):
                 raise VerifyException(f"expected a buffer, got {arg.type}")
+        if self.on_load is not None and (self.params or self.private is not None):
+            raise VerifyException("expected no parameters, and nothing private, to run on load")
         self._verify_signature()
         declared = set(self.declared_symbols())
         for op in operations_in(self):
@@ -207,6 +218,7 @@ class FuncOp(FunctionOp):
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
         private = parser.parse_optional_keyword("private") is not None
+        on_load = parser.parse_optional_keyword("on_load") is not None
         recursive = parser.parse_optional_keyword("recursive") is not None
         name = parser.parse_symbol_name().data
         args, names = parse_parameters(parser)
@@ -228,10 +240,12 @@ class FuncOp(FunctionOp):
             recursive,
             symbols,
             signature,
+            on_load,
         )
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" private " if self.private is not None else " ")
+        printer.print_string("on_load " if self.on_load is not None else "")
         printer.print_string("recursive " if self.recursive is not None else "")
         print_parameters(printer, self.sym_name.data, self.args, self.names)
         if self.num_results.data or self.returns_tuple is not None:

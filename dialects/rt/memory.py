@@ -26,7 +26,6 @@ from xdsl.utils.exceptions import VerifyException
 from ..bounds import is_less
 from ..effects import AllocatesResult
 from ..int_expr import IntExpr
-from ..relax.constant import DataAttr, TensorData
 from ..sym import ExprAttr, parse_expr
 from ..tir.types import BufferType
 
@@ -191,33 +190,6 @@ def memory_of(buffer: SSAValue) -> SSAValue:
     while isinstance(owner := buffer.owner, ReinterpretOp):
         buffer = owner.source
     return buffer
-
-
-@irdl_op_definition
-class ConstantOp(IRDLOperation):
-    """The memory of a constant.
-
-    ``%w = rt.constant <float32, [128, 784], "w0", "9f…"> : !tir.buffer<[128, 784], f32>``.
-    """
-
-    name = "rt.constant"
-    value = prop_def(DataAttr)
-    result = result_def(BufferType)
-    traits = traits_def(Pure())
-    assembly_format = "$value attr-dict `:` type($result)"
-
-    def __init__(self, data: TensorData):
-        type_ = data.tensor_type()
-        super().__init__(
-            properties={"value": DataAttr(data)},
-            result_types=[BufferType.of(data.shape, type_.element_type)],
-        )
-
-    def verify_(self) -> None:
-        data = self.value.data
-        expected = BufferType.of(data.shape, data.tensor_type().element_type)
-        if self.result.type != expected:
-            raise VerifyException(f"expected a constant of type {expected}, got {self.result.type}")
 
 
 @irdl_op_definition

@@ -43,21 +43,25 @@ from ...dialects.sym import expr_symbols
 from ...runtime.dtype import bfloat16_to_float32, float32_to_bfloat16
 from .written import Written, touches, written_values
 
-LARGEST = 64 << 20
-"""Bytes of a result that is still folded."""
+LARGEST = 1 << 20
+"""Bytes of a result that is still folded: what is larger, such as weights in another layout, is
+computed when the module is loaded, so that files do not hold it a second time."""
 ALWAYS = 64 << 10
-"""Bytes of a result that may be larger than its operands."""
+"""Bytes of a result that may be much larger than its operands."""
 GROWTH = 2
 """How many times the bytes of its operands any other result may have."""
 
 
+_PURE = (relax.ConstantOp, relax.OperatorOp, relax.CallTIROp, relax.TupleGetItemOp)
+
+
 def is_computed_from_constants(value: SSAValue) -> bool:
-    """Whether a value is a constant, or pure operators make it of constants."""
+    """Whether a value is a constant, or pure operators and kernels make it of constants."""
     waiting, seen = [value], set[SSAValue]()
     while waiting:
         current = waiting.pop()
         owner = current.owner
-        if not isinstance(owner, relax.ConstantOp | relax.OperatorOp | relax.TupleGetItemOp):
+        if not isinstance(owner, _PURE):
             return False
         seen.add(current)
         waiting += [o for o in owner.operands if o not in seen]
@@ -109,7 +113,12 @@ def _is_worth_it(op: relax.OperatorOp) -> bool:
     given = bytes_of([t for o in op.operands for t in tensors_in(o.type)])
     if made is None or given is None or any(expr_symbols(p) for p in op.properties.values()):
         return False
-    return made <= ALWAYS or made <= min(LARGEST, GROWTH * given)
+    return made <= LARGEST and is_worth_keeping(made, given)
+
+
+def is_worth_keeping(made: int, given: int) -> bool:
+    """Whether so many bytes are worth their memory beside those that they are computed from."""
+    return made <= max(ALWAYS, GROWTH * given)
 
 
 def bytes_of(types: Sequence[relax.TensorType]) -> int | None:

@@ -11,9 +11,9 @@
     %3 = relax.permute_dims %2 {…}                             [n // 64, k, 64]
     relax.call_tir @matmul(%x, %3) : …
 
-The kernel's parameter gets the new type, and its loads the new indices. `fold-constant` carries the
-rest out once, when the module is compiled. A kernel that some call gives something else than a
-constant stays as it is.
+The kernel's parameter gets the new type, and its loads the new indices. The rest is done once: by
+`fold-constant` when the module is compiled, or if much memory is moved, when it is loaded
+(`hoist-to-load`). A kernel that some call gives what is not made of constants stays as it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.layout import transform_layout
 from ..schedule.rules.contraction_plan import choose_rows, column_dim, is_packable
 from ..schedule.rules.products import Product, product_of
-from .fold_constant import LARGEST
+from .fold_constant import is_computed_from_constants, is_worth_keeping
 
 
 @dataclass(frozen=True)
@@ -119,18 +119,21 @@ def panels_of(func: tir.PrimFuncOp, target: Target) -> list[Panels]:
         buffer = load.buffer
         if not isinstance(buffer, BlockArgument) or uses_of(buffer).loads != [load]:
             continue
-        if lanes < 2 or dim is None or columns is None or not _is_static(buffer):
+        size = _size(buffer)
+        if lanes < 2 or dim is None or columns is None or not size:
             continue
         _, tile = choose_rows(product, lanes, target)
-        found.append(Panels(product, buffer, dim, columns, tile.vectors * lanes))
+        width = tile.vectors * lanes
+        if is_worth_keeping(size // columns * (-(-columns // width) * width), size):
+            found.append(Panels(product, buffer, dim, columns, width))
     return found
 
 
-def _is_static(buffer: SSAValue) -> bool:
+def _size(buffer: SSAValue) -> int | None:
+    """The bytes of a dense buffer, if they are known."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
-    size = type_.size_in_bytes().constant
-    return type_.is_dense and size is not None and 0 < size <= LARGEST // 2
+    return type_.size_in_bytes().constant if type_.is_dense else None
 
 
 def _calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
@@ -154,7 +157,7 @@ def _calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
 def _pack(panels: Panels, calls: Sequence[relax.CallTIROp]) -> None:
     position = panels.parameter.index
     constants = [call.args[position].owner for call in calls]
-    if not all(isinstance(c, relax.ConstantOp) for c in constants):
+    if not all(is_computed_from_constants(call.args[position]) for call in calls):
         return
     for call in calls:
         value = call.args[position]

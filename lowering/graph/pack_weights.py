@@ -9,7 +9,7 @@
     %1 = relax.permute_dims %w {axes = array<i64: 2, 3, 1, 0>} : …
     relax.nn.conv2d %x, %1 {kernel_layout = "HWIO"} : …
 
-`fold-constant` carries out the permutation once, when the module is compiled.
+The permutation is done once: by `fold-constant`, or if much memory is moved, on load.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which buffers are known to start at a multiple of 64 bytes: scratch memory.
+"""Which buffers are known to start at a multiple of 64 bytes: scratch memory, and what was loaded.
 
 Arguments of users, memory that they give for results, and constants may be aligned to their
 elements alone.
@@ -38,8 +38,10 @@ def _visit(func: rt.FuncOp, found: Aligned) -> None:
     aligned: set[SSAValue] = {
         arg for arg, is_aligned in zip(func.args, own, strict=False) if is_aligned
     }
+    if func.on_load is not None:
+        aligned |= set(func.results_)
     for op in func.walk():
-        if isinstance(op, rt.ArenaOp):
+        if isinstance(op, rt.ArenaOp | rt.LoadedOp):
             aligned.add(op.result)
         elif isinstance(op, rt.ViewOp):
             if op.source in aligned and is_multiple(op.offset.data):

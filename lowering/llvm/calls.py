@@ -76,6 +76,13 @@ def lower_constant(f: FunctionBuilder, op: rt.ConstantOp) -> None:
     f.levels[0].values[op.result] = load_word(f, table, position, PTR)
 
 
+def lower_loaded(f: FunctionBuilder, op: rt.LoadedOp) -> None:
+    """The data pointer of what was computed on load, from the same table, behind the constants."""
+    table = load_word(f, f.context, CONSTANTS, PTR)
+    position = len(f.module.tables.constants) + op.index.data
+    f.levels[0].values[op.result] = load_word(f, table, position, PTR)
+
+
 def lower_arena(f: FunctionBuilder, op: rt.ArenaOp) -> None:
     """The memory that the caller of the module lends to this call, or memory for a nested call."""
     if f.is_private and not f.is_recursive:
@@ -134,6 +141,7 @@ CALLS: dict[type[Operation], Lowering] = {
     rt.CheckOp: lower_check,
     rt.ConstantOp: lower_constant,
     rt.DataflowOp: lower_dataflow,
+    rt.LoadedOp: lower_loaded,
     tir.CallExternOp: lower_call_extern,
 }
 """How calls, and what they are made on, are lowered."""

@@ -24,6 +24,7 @@ from ...dialects.tir.types import BufferType
 from ...runtime.signature import (
     Dim,
     FunctionSpec,
+    LoadSpec,
     Node,
     PackedSite,
     ParamSpec,
@@ -81,6 +82,7 @@ class ModuleInterface:
     functions: tuple[FunctionSpec, ...]
     constants: tuple[TensorData, ...]
     kernels: int
+    load: LoadSpec | None
 
 
 def module_interface(module: ModuleOp) -> ModuleInterface:
@@ -94,10 +96,33 @@ def module_interface(module: ModuleOp) -> ModuleInterface:
             f, sites if f.sym_name.data in packing else (), checks, f.sym_name.data in nesting
         )
         for f in functions
-        if f.private is None
+        if f.is_entry
     ]
     kernels = sum(isinstance(op, loops.FuncOp) for op in module.body.block.ops)
-    return ModuleInterface(tuple(specs), tuple(tables.constants), kernels)
+    load = _load_spec(functions, tables)
+    return ModuleInterface(tuple(specs), tuple(tables.constants), kernels, load)
+
+
+def _load_spec(functions: Sequence[rt.FuncOp], tables: Tables) -> LoadSpec | None:
+    """The function that runs when the module is loaded, and the constants that no other reads."""
+    found = [f for f in functions if f.on_load is not None]
+    if len(found) > 1:
+        names = ", ".join(f.sym_name.data for f in found)
+        raise Diagnostic(f"expected at most one function that runs on load, got {names}")
+    if not found:
+        return None
+    used = {
+        f: {
+            tables.constant_ids[id(op.value.data)]
+            for op in f.walk()
+            if isinstance(op, rt.ConstantOp)
+        }
+        for f in functions
+    }
+    own = used.pop(found[0])
+    return LoadSpec(
+        _function_spec(found[0], (), (), False), tuple(sorted(own.difference(*used.values())))
+    )
 
 
 def called_functions(func: rt.FuncOp) -> list[str]:
