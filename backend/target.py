@@ -82,6 +82,11 @@ class Target:
         """Whether it has instructions between f16 and f32, or LLVM calls a library for that."""
         return _converts_f16(self.triple, self.cpu, self.features)
 
+    @property
+    def streams_stores(self) -> bool:
+        """Whether vectors can be written past the caches, by stores that a fence orders: on x86."""
+        return self.triple.startswith(("x86_64", "amd64"))
+
     def lanes(self, element_bits: int) -> int:
         """Elements of this many bits in one vector register: 16 floats for AVX-512."""
         return self.vector_bits // element_bits

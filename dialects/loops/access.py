@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, VectorType, i1
+from xdsl.dialects.builtin import ArrayAttr, IndexType, UnitAttr, VectorType, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -13,6 +13,7 @@ from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -83,6 +84,8 @@ def _print_access(printer: Printer, op: LoadOp | StoreOp) -> None:
     if op.mask is not None:
         printer.print_string(" mask ")
         printer.print_ssa_value(op.mask)
+    if isinstance(op, StoreOp) and op.nontemporal is not None:
+        printer.print_string(" nontemporal")
     printer.print_string(" : ")
     printer.print_attribute(op.buffer.type)
 
@@ -151,7 +154,9 @@ class LoadOp(IRDLOperation):
 class StoreOp(IRDLOperation):
     """Write an element, or the vector that starts there along the last dim, where the mask is on.
 
-    ``loops.store %v, %Y[%i, %j * 16] mask %m : !tir.buffer<[1, n], f32>, vector<16xf32>``
+    ``loops.store %v, %Y[%i, %j * 16] mask %m : !tir.buffer<[1, n], f32>, vector<16xf32>``; after
+    the indices and the mask, ``nontemporal`` says that the memory is not read again soon, so that a
+    vector may be written past the caches.
     """
 
     name = "loops.store"
@@ -160,6 +165,7 @@ class StoreOp(IRDLOperation):
     operands_ = var_operand_def(IndexType)
     mask = opt_operand_def(VectorType)
     indices = prop_def(ArrayAttr[ExprAttr])
+    nontemporal = opt_prop_def(UnitAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
 
@@ -170,11 +176,13 @@ class StoreOp(IRDLOperation):
         indices: Sequence[IntExpr],
         values: Sequence[SSAValue],
         mask: SSAValue | None = None,
+        is_nontemporal: bool = False,
     ):
         operands, packed = pack(indices, values)
-        super().__init__(
-            operands=[value, buffer, operands, mask], properties={"indices": expr_array(packed)}
-        )
+        properties: dict[str, Attribute] = {"indices": expr_array(packed)}
+        if is_nontemporal:
+            properties["nontemporal"] = UnitAttr()
+        super().__init__(operands=[value, buffer, operands, mask], properties=properties)
 
     def verify_(self) -> None:
         _verify_access(
@@ -190,6 +198,7 @@ class StoreOp(IRDLOperation):
         scope = OperandScope(parser)
         indices = scope.exprs()
         mask = parser.parse_unresolved_operand() if parser.parse_optional_keyword("mask") else None
+        is_nontemporal = parser.parse_optional_keyword("nontemporal") is not None
         parser.parse_punctuation(":")
         type_ = parser.parse_type()
         parser.parse_punctuation(",")
@@ -201,6 +210,7 @@ class StoreOp(IRDLOperation):
             indices,
             scope.resolve(),
             resolved,
+            is_nontemporal,
         )
 
     def print(self, printer: Printer) -> None:

@@ -17,6 +17,7 @@ from .block_attributes import RegionAttr as RegionAttr
 from .func import AssertOp as AssertOp
 from .func import CallExternOp as CallExternOp
 from .func import PrimFuncOp as PrimFuncOp
+from .loop import NONTEMPORAL as NONTEMPORAL
 from .loop import ForOp as ForOp
 from .types import BufferType as BufferType
 

@@ -24,6 +24,9 @@ from ..int_expr import IntExpr
 from ..sym import ExprAttr, OperandScope, pack, print_expr
 from .access import verify_args
 
+NONTEMPORAL = "nontemporal"
+"""The annotation of a block whose results are not read again soon: stores go past the caches."""
+
 LOOP_KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread_binding")
 
 

@@ -54,8 +54,13 @@ def convert_to_llvm(module: ModuleOp, target: Target) -> None:
     }
     verify_recursive(functions, calls)
     order = callees_first(calls)
-    is_accurate = target.math == "accurate"
-    state = ModuleState(LOWERINGS, collect_tables(module), is_accurate, target.scales_vectors)
+    state = ModuleState(
+        LOWERINGS,
+        collect_tables(module),
+        target.math == "accurate",
+        target.scales_vectors,
+        target.streams_stores,
+    )
     _lower_all(state, functions, order)
     block = module.body.block
     for op in list(block.ops):

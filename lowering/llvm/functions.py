@@ -25,6 +25,7 @@ from .builder import FunctionBuilder
 from .explicit_vectors import MARKED, is_explicit
 from .module_state import Callee, ModuleState
 from .nested_calls import enter, leave
+from .streaming import end_streams
 from .symbols import native_symbol
 from .types import PTR, UNIT, Properties, integer_attr, lowered
 from .words import load_word
@@ -44,6 +45,7 @@ def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]
         f.noalias = set(func.params)
     f.aligned = aligned
     f.lower_block(func.body.block)
+    end_streams(f)
     attrs = [_context_attributes(), *(_buffer_attributes(f, p) for p in func.params)]
     properties = {"no_inline": UNIT, **(MARKED if is_explicit(func) else {})}
     f.finish(attrs, properties=properties)

@@ -20,6 +20,7 @@ from .control import counted_loop
 from .index import index_value, place_sum
 from .layout import Layout, root_of
 from .module_state import Lowering
+from .streaming import can_stream, store_past_caches
 from .types import (
     NE,
     PTR,
@@ -104,7 +105,9 @@ def lower_store(f: FunctionBuilder, op: loops.StoreOp) -> None:
     if layout.is_bool:
         count = lane_count(value.type)
         value = f.emit(llvm.ZExtOp, (value,), vector_of(i8, count) if count else i8)
-    if mask is None:
+    if mask is None and op.nontemporal is not None and can_stream(f, value):
+        store_past_caches(f, value, pointer, layout.alignment)
+    elif mask is None:
         f.run(llvm.StoreOp, (value, pointer), layout.alignment)
     else:
         properties = {"intrinsic": string("llvm.masked.store"), **layout.alignment}

@@ -51,6 +51,10 @@ class ModuleState:
     """Whether functions of floats are within an ulp, rather than fast."""
     scales_vectors: bool = False
     """Whether an instruction multiplies vectors of floats by powers of two."""
+    streams_stores: bool = False
+    """Whether vectors can be written past the caches."""
+    streaming: set[str] = field(default_factory=lambda: set())
+    """Functions that do so."""
     functions: list[Operation] = field(default_factory=lambda: [])
     callees: dict[str, Callee] = field(default_factory=lambda: {})
     helpers: set[str] = field(default_factory=lambda: set())

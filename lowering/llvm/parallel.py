@@ -33,6 +33,7 @@ from .builder import FunctionBuilder
 from .layout import root_of
 from .levels import Source
 from .native_calls import call_symbol, field_address
+from .streaming import end_streams
 from .types import PTR, UNIT, Properties, integer_attr
 
 
@@ -55,6 +56,7 @@ def outline(
     body = FunctionBuilder(f.module, f"{f.symbol}.body{number}", f.label, parent=f)
     body.slot, begin, end = (body.entry.insert_arg(i64, i) for i in range(3))
     fill(body, begin, end)
+    end_streams(body)
     f.can_fail |= body.can_fail
     f.written |= body.written
     f.escaping |= body.escaping

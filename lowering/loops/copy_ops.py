@@ -116,7 +116,8 @@ class Copier:
         indices = scope.exprs(exprs_of(op.indices), op.operands_)
         mask = None if op.mask is None else scope.value(op.mask)
         value, buffer = scope.value(op.value), scope.value(op.buffer)
-        scope.emit(loops.StoreOp(value, buffer, indices, scope.values.list, mask))
+        values, past = scope.values.list, op.nontemporal is not None
+        scope.emit(loops.StoreOp(value, buffer, indices, values, mask, past))
 
     def _copy_other(self, op: Operation) -> None:
         rebuild(op, self.scope, self._copy_region)

@@ -200,7 +200,8 @@ class _FunctionConverter:
         value = self.scope.value(op.value)
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, indices = self.scope.place(op.buffer, indices)
-        self.scope.emit(loops.StoreOp(value, buffer, indices, self.scope.values.list))
+        values, past = self.scope.values.list, _goes_past_caches(op)
+        self.scope.emit(loops.StoreOp(value, buffer, indices, values, is_nontemporal=past))
 
     def convert_apply(self, op: tir.ApplyOp) -> None:
         self.scope.meaning[op.result] = self.scope.expr(op.expr.data, op.operands)
@@ -276,6 +277,14 @@ def symbol_order(func: tir.PrimFuncOp) -> list[str]:
     params = zip(func.names, func.params, strict=True)
     given = [name for name, param in params if isinstance(param.type, IndexType)]
     return list(dict.fromkeys([*given, *func.declared_symbols()]))
+
+
+def _goes_past_caches(op: tir.StoreOp) -> bool:
+    block = op.parent_op()
+    while block is not None and not isinstance(block, tir.BlockOp):
+        block = block.parent_op()
+    annotations = None if block is None else block.annotations
+    return annotations is not None and tir.NONTEMPORAL in annotations.data
 
 
 def _insert_first(block: Block, op: Operation) -> None:

@@ -103,7 +103,8 @@ class VectorCopier(LaneValues):
         indices = scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, value, values = scope.value(op.buffer), self.vector(op.value), scope.values.list
         if is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane):
-            scope.emit(loops.StoreOp(value, buffer, self.at(indices), values, self.mask))
+            past = op.nontemporal is not None
+            scope.emit(loops.StoreOp(value, buffer, self.at(indices), values, self.mask, past))
             return
         for lane in range(self._lanes_on()):
             element = self.emit(ExtractOp(value, [lane], op.value.type))

@@ -20,6 +20,7 @@ from .rules.contraction import tile_contractions
 from .rules.lanes import vectorize_nests
 from .rules.parallelize import parallelize
 from .rules.rows import split_long_reductions, tile_rows, widen_choices
+from .rules.stream import stream_results
 from .rules.transpose import tile_transposes
 
 Rule = Callable[[tir.PrimFuncOp, Target], None]
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     stream_rows,
     tile_transposes,
     vectorize_nests,
+    stream_results,
     compact_buffers,
     parallelize,
 )

@@ -167,3 +167,37 @@ def test_lanes_are_combined_and_moved(build, kind):
     found = build(text.replace("K", kind))["main"](x).numpy()
     np.testing.assert_array_equal(found[:8], [18, 19, 9, -5, 18, 18, 18, 18])
     np.testing.assert_array_equal(found[8:], [*x[:0:-1], 18])
+
+
+PAST_CACHES = """
+rt.func @main(%x: {T}, %y: {T}) results 1 {{
+  rt.call_dps @k(%x) outs(%y) : ({T}), ({T})
+}}
+loops.func @k(%X: {T}, %Y: {T}) noalias {{
+  loops.for %i in (0, 64) parallel {{
+    loops.for %j in (0, {vectors}) {{
+      %v = loops.load %X[%i, %j * {lanes}] : {T} -> vector<{lanes}xf32>
+      loops.store %v, %Y[%i, %j * {lanes}] nontemporal : {T}, vector<{lanes}xf32>
+    }}
+    %m = loops.mask {rest} : vector<{lanes}xi1>
+    %r = loops.load %X[%i, {done}] mask %m : {T} -> vector<{lanes}xf32>
+    loops.store %r, %Y[%i, {done}] mask %m nontemporal : {T}, vector<{lanes}xf32>
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16, 32])
+@pytest.mark.parametrize("columns", [16, 37, 64])
+def test_stores_past_the_caches_at_addresses_of_every_alignment(build, lanes, columns):
+    vectors, rest = divmod(columns, lanes)
+    type_, done = f"!tir.buffer<[64, {columns}], f32>", columns - rest
+    text = PAST_CACHES.format(T=type_, lanes=lanes, vectors=vectors, rest=rest, done=done)
+    main, x = build(text)["main"], np.random.default_rng(0).random((64, columns), np.float32)
+    memory = np.empty(x.size + 32, np.float32)
+    for start in (*range(5), 8, 16):
+        memory[:] = -1
+        y = memory[start : start + x.size].reshape(x.shape)
+        main(x, out=y)
+        np.testing.assert_array_equal(y, x)
+        assert (memory[:start] == -1).all() and (memory[start + x.size :] == -1).all()

@@ -55,6 +55,10 @@ loops.func @access(%X: !tir.buffer<[1, n], f32>, %B: !tir.buffer<[n], ui8>) symb
     loops.store %a, %S[0] : !tir.buffer<[16], f32>, f32
     // CHECK: loops.store %w, %X[0, %j * 16] mask %m : !tir.buffer<[1, n], f32>, vector<16xf32>
     loops.store %w, %X[0, %j * 16] mask %m : !tir.buffer<[1, n], f32>, vector<16xf32>
+    // CHECK: loops.store %v, %X[0, %j * 16] nontemporal : !tir.buffer<[1, n], f32>, vector<16xf32>
+    loops.store %v, %X[0, %j * 16] nontemporal : !tir.buffer<[1, n], f32>, vector<16xf32>
+    // CHECK: loops.store %w, %X[0, %j * 16] mask %m nontemporal : {{.*}}, vector<16xf32>
+    loops.store %w, %X[0, %j * 16] mask %m nontemporal : !tir.buffer<[1, n], f32>, vector<16xf32>
   }
 }
 

@@ -439,3 +439,23 @@ tir.prim_func @passed(%Y: !tir.buffer<[8, 16], f32>) {
     tir.call_extern "fill"(%B) : (!tir.buffer<[4], f32>) -> ()
   }
 }
+
+// -----
+
+// What a block with the annotation stores need not stay in the caches.
+
+// CHECK-LABEL: loops.func @nontemporal(
+// CHECK:         loops.store %y, %Y[%i] nontemporal : {{.*}}, f32
+// CHECK:         loops.store %z, %Z[%i] : {{.*}}, f32
+tir.prim_func @nontemporal(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>, %Z: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    tir.block "Y" (%vi: spatial (0, n) = %i) reads (%X[%vi]) writes (%Y[%vi]) annotations {nontemporal = true} {
+      %y = tir.load %X[%vi] : !tir.buffer<[n], f32>
+      tir.store %y, %Y[%vi] : !tir.buffer<[n], f32>
+    }
+    tir.block "Z" (%vi: spatial (0, n) = %i) reads (%X[%vi]) writes (%Z[%vi]) {
+      %z = tir.load %X[%vi] : !tir.buffer<[n], f32>
+      tir.store %z, %Z[%vi] : !tir.buffer<[n], f32>
+    }
+  }
+}

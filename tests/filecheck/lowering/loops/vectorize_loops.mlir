@@ -340,3 +340,17 @@ loops.func @apart(%X: !tir.buffer<[8], f32>, %Z: !tir.buffer<[4, 2], f32>) noali
     loops.store %z, %Z[%j, 1] : !tir.buffer<[4, 2], f32>, f32
   }
 }
+
+// -----
+
+// Stores that need not stay in the caches are vectors that need not.
+
+// CHECK-LABEL: loops.func @nontemporal(
+// CHECK:         loops.store %{{.*}}, %Y[0] nontemporal : {{.*}}, vector<16xf32>
+// CHECK:         loops.store %{{.*}}, %Y[16] mask %{{.*}} nontemporal : {{.*}}, vector<4xf32>
+loops.func @nontemporal(%X: !tir.buffer<[19], f32>, %Y: !tir.buffer<[19], f32>) noalias {
+  loops.for %i in (0, 19) vectorized {
+    %x = loops.load %X[%i] : !tir.buffer<[19], f32> -> f32
+    loops.store %x, %Y[%i] nontemporal : !tir.buffer<[19], f32>, f32
+  }
+}

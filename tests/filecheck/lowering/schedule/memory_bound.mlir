@@ -37,7 +37,7 @@ tir.prim_func @scan(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[65], f32>) {
 
 // -----
 
-// The rows of more memory than the second cache holds are read four at a time.
+// The rows of more memory than the last cache holds are read four at a time, of less one by one.
 // CHECK-LABEL: tir.prim_func @row_sums
 // CHECK:         tir.for %i in (0, 1024)
 // CHECK-NEXT:      tir.for %k in (0, 1000) vectorized {
@@ -180,6 +180,61 @@ tir.prim_func @window(%X: !tir.buffer<[32], f32>, %Y: !tir.buffer<[30], f32>) {
         %x = tir.load %X[%vi + %vk] : !tir.buffer<[32], f32>
         %q = arith.addf %y, %x : f32
         tir.store %q, %Y[%vi] : !tir.buffer<[30], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// A result that is larger than the last cache goes past the caches.
+// CHECK-LABEL: tir.prim_func @large_result
+// CHECK:         tir.block "Y" {{.*}} annotations {nontemporal = true} {
+// CHECK:         tir.block "Z"
+// CHECK-NOT:     nontemporal
+tir.prim_func @large_result(%X: !tir.buffer<[4096, 1024], f32>, %Y: !tir.buffer<[4096, 1024], f32>, %Z: !tir.buffer<[1024], f32>) {
+  tir.for %i in (0, 4096) {
+    tir.for %j in (0, 1024) {
+      tir.block "Y" (%vi: spatial (0, 4096) = %i, %vj: spatial (0, 1024) = %j) reads (%X[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[4096, 1024], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[4096, 1024], f32>
+      }
+    }
+  }
+  tir.for %j in (0, 1024) {
+    tir.block "Z" (%vj: spatial (0, 1024) = %j) reads (%X[0, %vj]) writes (%Z[%vj]) {
+      %x = tir.load %X[0, %vj] : !tir.buffer<[4096, 1024], f32>
+      tir.store %x, %Z[%vj] : !tir.buffer<[1024], f32>
+    }
+  }
+}
+
+// -----
+
+// One that the function reads stays in the caches; so does one that is not written in order.
+// CHECK-LABEL: tir.prim_func @read_again
+// CHECK-NOT:     nontemporal
+tir.prim_func @read_again(%X: !tir.buffer<[4096, 1024], f32>, %Y: !tir.buffer<[4096, 1024], f32>) {
+  tir.for %i in (0, 4096) {
+    tir.for %j in (0, 1024) {
+      tir.block "Y" (%vi: spatial (0, 4096) = %i, %vj: spatial (0, 1024) = %j) reads (%X[%vi, %vj], %Y[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[4096, 1024], f32>
+        %y = tir.load %Y[%vi, %vj] : !tir.buffer<[4096, 1024], f32>
+        %s = arith.addf %x, %y : f32
+        tir.store %s, %Y[%vi, %vj] : !tir.buffer<[4096, 1024], f32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @transpose
+// CHECK-NOT:     nontemporal
+tir.prim_func @transpose(%X: !tir.buffer<[4096, 1024], f32>, %Y: !tir.buffer<[1024, 4096], f32>) {
+  tir.for %i in (0, 4096) {
+    tir.for %j in (0, 1024) {
+      tir.block "Y" (%vi: spatial (0, 4096) = %i, %vj: spatial (0, 1024) = %j) reads (%X[%vi, %vj]) writes (%Y[%vj, %vi]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[4096, 1024], f32>
+        tir.store %x, %Y[%vj, %vi] : !tir.buffer<[1024, 4096], f32>
       }
     }
   }

@@ -1,0 +1,65 @@
+"""Stores past the caches: what they need of addresses, and a fence at the end of the function.
+
+    %low = and i64 %address, 63
+    br %low == 0: store <16 x float> %v, ptr %p, align 64, !nontemporal
+        or else   store <16 x float> %v, ptr %p, align 4
+
+A line that is written as a whole need not be read before, and puts nothing out of the caches. Such
+stores need aligned addresses; users give memory that is aligned to its elements alone. The
+processor orders them with others at fences only, so that a thread ends with one before it says that
+it is done.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ArrayAttr, VectorType, i1, i64
+from xdsl.ir import Block, SSAValue
+
+from ...dialects import llvm_ext
+from ...dialects.dtypes import byte_width
+from ...dialects.llvm_ext.types import element_type
+from .builder import FunctionBuilder
+from .types import EQ, UNIT, Properties, integer_attr, lane_count, string
+
+SMALLEST = 16
+"""Bytes of the shortest vector that is written past the caches."""
+
+_FENCE: Properties = {"intrinsic": string("llvm.x86.sse.sfence"), "overloads": ArrayAttr([])}
+
+
+def can_stream(f: FunctionBuilder, value: SSAValue) -> bool:
+    """Whether a value can be written past the caches: vectors of a power of two of bytes."""
+    if not f.module.streams_stores or not isinstance(value.type, VectorType):
+        return False
+    size = _size(value)
+    return size >= SMALLEST and size.bit_count() == 1
+
+
+def store_past_caches(
+    f: FunctionBuilder, value: SSAValue, pointer: SSAValue, properties: Properties
+) -> None:
+    """Write a vector past the caches where its address is aligned, else as any other."""
+    f.module.streaming.add(f.symbol)
+    size = _size(value)
+    address = f.emit(llvm.PtrToIntOp, (pointer,), i64)
+    low = f.emit(llvm.AndOp, (address, f.integer(size - 1)), i64)
+    is_aligned = f.emit(llvm.ICmpOp, (low, f.integer(0)), i1, EQ)
+    past, through, following = Block(), Block(), Block()
+    f.branch_if(is_aligned, past, through)
+    aligned: Properties = {"alignment": integer_attr(size, i64), "nontemporal": UNIT}
+    for block, own in ((past, aligned), (through, properties)):
+        f.continue_in(block)
+        f.run(llvm.StoreOp, (value, pointer), own)
+        f.branch(following)
+    f.continue_in(following)
+
+
+def end_streams(f: FunctionBuilder) -> None:
+    """Order what the function has written past the caches before what follows it."""
+    if f.symbol in f.module.streaming:
+        f.run(llvm_ext.IntrinsicOp, (), _FENCE)
+
+
+def _size(value: SSAValue) -> int:
+    return lane_count(value.type) * byte_width(element_type(value.type))

@@ -1,0 +1,59 @@
+"""Results that no cache keeps are written past the caches.
+
+::
+
+    for i, j: block Y: Y[i, j] = …     ⇒     block Y annotations {nontemporal = 1}
+
+A store to a line that is in no cache reads the line first. That pays where the line is used again
+before it leaves the caches; of a result that is larger than the last cache nothing is left there
+when the next function starts to read it.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, i1
+from xdsl.ir import SSAValue
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.int_expr import ONE
+from ....dialects.nesting import operations_in
+from ..annotations import annotate
+from ..blocks import blocks_in, loops_around
+from ..merge import has_reuse
+from .strides import Strides
+
+
+def stream_results(func: tir.PrimFuncOp, target: Target) -> None:
+    """Mark what writes results that no cache holds, element after element."""
+    if not target.streams_stores:
+        return
+    large = {p for p in func.params if _bytes(p) >= target.caches.l3}
+    blocks = blocks_in(func)
+    if not large or any(has_reuse(block) for block in blocks):
+        return
+    read = {op.buffer for op in operations_in(func) if isinstance(op, tir.LoadOp)}
+    for block in blocks:
+        if set(block.write_buffers) <= large - read and _is_in_order(block):
+            annotate(block, tir.NONTEMPORAL, IntegerAttr(1, i1))
+
+
+def _bytes(param: SSAValue) -> int:
+    """The size of a buffer, 0 if it is not known."""
+    type_ = param.type
+    return (type_.size_in_bytes().constant or 0) if isinstance(type_, tir.BufferType) else 0
+
+
+def _is_in_order(block: tir.BlockOp) -> bool:
+    """Whether a block writes each element once, neighbours after each other, as vectors."""
+    if block.init is not None or set(block.axis_kinds) - {"spatial"}:
+        return False
+    strides, loops = Strides(block), loops_around(block)
+    if not loops or loops[-1].kind.data != "vectorized":
+        return False
+    for store in strides.stores:
+        steps = [strides.step(store, loop) for loop in loops if loop.extent.data != ONE]
+        numbers = [0 if step is None else step.constant or 0 for step in steps]
+        if numbers[-1:] != [1] or min(numbers) < 1 or numbers != sorted(numbers, reverse=True):
+            return False
+    return bool(strides.stores)
