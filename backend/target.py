@@ -10,7 +10,7 @@ from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, l
 from .errors import BackendError
 from .host import CacheSizes, host_caches
 
-_OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "keys", "math")
+_OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math")
 _MATH = ("fast", "accurate")
 
 
@@ -20,6 +20,8 @@ class Target:
 
     `Target("llvm")` is the CPU that the process runs on. Options as in TVM: `-mcpu=NAME`,
     `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
+    `-cache-sizes=L1,L2,L3` are bytes, in place of the CPU's own where that is this process's, and
+    else of those of `CacheSizes`.
     `-math=accurate` has functions of floats within an ulp, which `docs/math.md` compares with
     `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
     triple or value.
@@ -61,6 +63,9 @@ class Target:
             parts.append(f"-mattr={self.features}")
         if self.num_cores is not None:
             parts.append(f"-num-cores={self.num_cores}")
+        if self.caches != _usual_caches(self.triple, self.cpu):
+            sizes = (self.caches.l1, self.caches.l2, self.caches.l3)
+            parts.append("-cache-sizes=" + ",".join(map(str, sizes)))
         if self.math != _MATH[0]:
             parts.append(f"-math={self.math}")
         return " ".join(parts)
@@ -146,7 +151,6 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
             cpu = llvm.get_host_cpu_name()
             own = llvm.get_host_cpu_features().flatten()
             features = ",".join(filter(None, (own, features)))
-        is_own_cpu = triple == own_triple and cpu == llvm.get_host_cpu_name()
         layout, bits, registers = _probe(triple, cpu, features)
         scales = bits == 512 and _scales_vectors(triple, cpu, features)
     cores = options.get("num-cores")
@@ -166,11 +170,32 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "vector_bits": bits,
         "vector_registers": registers,
         "scales_vectors": scales,
-        "caches": host_caches() if is_own_cpu else CacheSizes(),
+        "caches": _caches(options.get("cache-sizes")) or _usual_caches(triple, cpu),
         "num_cores": None if cores is None else int(cores),
         "math": math,
         "host": None,
     }
+
+
+def _caches(text: str | None) -> CacheSizes | None:
+    """Cache sizes that a target's text gives."""
+    if text is None:
+        return None
+    sizes = text.split(",")
+    if len(sizes) != 3 or not all(s.isdecimal() and int(s) for s in sizes):
+        raise BackendError(
+            f"expected target option '-cache-sizes' to be three positive numbers, got '{text}'"
+        )
+    return CacheSizes(*map(int, sizes))
+
+
+@cache
+def _usual_caches(triple: str, cpu: str) -> CacheSizes:
+    """The sizes of this machine's caches for its own CPU, and for others what is common."""
+    with LLVM_LOCK:
+        llvm = binding()
+        is_own_cpu = (triple, cpu) == (llvm.get_process_triple(), llvm.get_host_cpu_name())
+    return host_caches() if is_own_cpu else CacheSizes()
 
 
 def create_target_machine(triple: str, cpu: str, features: str, opt_level: int) -> Any:

@@ -77,12 +77,17 @@ def test_targets_are_hashable_frozen_and_pickled():
         ({"mcpu": "haswell"}, "expected a target of kind 'llvm', got ''"),
         (
             "llvm -foo=1",
-            "expected target option mcpu, mattr, mtriple, num-cores, keys, math, got 'foo'",
+            "expected target option mcpu, mattr, mtriple, num-cores, cache-sizes, keys, math, "
+            "got 'foo'",
         ),
         ("llvm haswell", "expected a target option '-name=value', got 'haswell'"),
         ("llvm -mcpu", "expected target option '-mcpu' to have a value"),
         ("llvm -math=slow", "expected target option '-math' to be fast or accurate, got 'slow'"),
         ("llvm -num-cores=two", "expected target option '-num-cores' to be positive, got 'two'"),
+        (
+            "llvm -cache-sizes=1024,0",
+            "expected target option '-cache-sizes' to be three positive numbers, got '1024,0'",
+        ),
         (
             "llvm -mtriple=nowhere",
             "unknown target triple 'nowhere': No available targets are compatible with triple"
@@ -123,3 +128,10 @@ def test_linux_cache_sizes(tmp_path):
         (folder / "size").write_text(f"{size}\n")
     (tmp_path / "index9").mkdir()
     assert host._linux_sizes(tmp_path) == {1: 48 << 10, 2: 2 << 20}
+
+
+def test_cache_sizes_are_kept_where_they_are_not_the_usual_ones():
+    small = Target("llvm -mcpu=haswell -cache-sizes=1024,4096,65536")
+    assert (small.caches.l1, small.caches.l2, small.caches.l3) == (1024, 4096, 65536)
+    assert Target(str(small)) == small
+    assert "cache" not in str(Target("llvm")) + str(Target("llvm -mcpu=haswell"))
