@@ -21,6 +21,7 @@ no conditions: rows of the last tile that do not exist repeat one that does.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
@@ -33,6 +34,7 @@ from ..compute_at import compute_at, reverse_compute_at
 from ..layout import transform_layout
 from ..loops import reorder, set_kind, split
 from ..reduction import decompose_reduction
+from .cache_blocks import nest_blocks
 from .contraction_plan import Plan, column_dim, plan_of
 from .products import Product, product_of
 from .unpredicated import run_all_iterations
@@ -53,17 +55,34 @@ def tile_contractions(func: tir.PrimFuncOp, target: Target) -> None:
 
 def _apply(plan: Plan) -> None:
     """Carry out a plan; steps that this block does not allow leave a worse but right schedule."""
-    product, block = plan.product, plan.product.block
-    consumer = _consumer(product)
-    outer_row, outer_column = _tile_loops(plan)
-    _write_back(block, consumer, outer_row, plan)
+    product, consumer = plan.product, _consumer(plan.product)
+    if plan.blocks is not None and plan.row is not None:
+        nest = nest_blocks(product, plan.row, plan.tile, plan.lanes, plan.blocks)
+        if consumer and nest.results and _move(consumer, nest.results, plan, False):
+            _compact(product.store.buffer)
+        decompose_reduction(product.block, nest.steps)
+        plan, columns = replace(plan, product=nest.product), nest.columns
+    else:
+        rows, columns = _tile_loops(plan)
+        _write_back(product.block, consumer, rows, plan)
     if plan.packs:
-        _pack(plan, outer_column)
+        _pack(plan, columns)
+    _finish_tile(plan.product.block)
+    if plan.product is not product:
+        _run_all_iterations(product.block)  # if it works on scratch memory
+
+
+def _finish_tile(block: tir.BlockOp) -> None:
+    """Let a block keep its sums in a tile, and start them in front of their steps."""
     _compact(block.write_buffers[0])
-    with suppress(ScheduleError):  # the block keeps its conditions then
-        run_all_iterations(block)
+    _run_all_iterations(block)
     reduce = [loop for loop in loops_around(block) if _drives_reduction(block, loop)]
     decompose_reduction(block, reduce[0])
+
+
+def _run_all_iterations(block: tir.BlockOp) -> None:
+    with suppress(ScheduleError):  # the block keeps its conditions then
+        run_all_iterations(block)
 
 
 def _tile_loops(plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
 from ..register_tile import COLUMN_TILES
+from .cache_blocks import CacheBlocks, cache_blocks, can_block
 from .products import Product, step_along
 from .tiles import LONG, Tile, choose_tile
 
@@ -44,6 +45,7 @@ class Plan:
     tile: Tile
     lanes: int
     packs: bool
+    blocks: CacheBlocks | None = None
 
     @property
     def width(self) -> int:
@@ -53,6 +55,15 @@ class Plan:
 
 def plan_of(product: Product, target: Target) -> Plan | None:
     """The plan for a contraction; `None` where tiles of rows and columns do not suit it."""
+    plan = _tiles_of(product, target)
+    if plan is None:
+        return None
+    blocks = cache_blocks(product, plan.row, plan.tile, plan.lanes, target)
+    return replace(plan, blocks=blocks)
+
+
+def _tiles_of(product: Product, target: Target) -> Plan | None:
+    """The plan without blocks."""
     lanes = target.lanes(product.element_bits)
     if lanes < 2:
         return None
@@ -80,11 +91,12 @@ def choose_rows(
     depth = _depth(product)
     if not product.rows:
         return None, choose_tile(1, 1, columns, depth, lanes, target, panel)
+    is_blocked = columns is not None and can_block(product, lanes, target)
     found: list[tuple[float, int, Tile]] = []
     for axis in product.rows:
         size = product.extent(axis).constant
         most = FEW_ROWS if size is None else _most_rows(product, axis)
-        tile = choose_tile(size, most, columns, depth, lanes, target, panel)
+        tile = choose_tile(size, most, columns, depth, lanes, target, panel, is_blocked)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])
     return -axis, tile

@@ -47,10 +47,12 @@ def choose_tile(
     lanes: int,
     target: Target,
     panel: int | None = None,
+    is_blocked: bool = False,
 ) -> Tile:
     """The tile that takes the least time for results of a size; `None` is not known.
 
-    It has at most so many rows, and a width that divides `panel` where that is given.
+    It has at most so many rows, and a width that divides `panel` where that is given. With
+    `is_blocked`, panels that leave the cache are worked on in parts.
     """
     registers = target.vector_registers
     in_vectors = -(-(columns or LONG) // lanes)
@@ -60,7 +62,7 @@ def choose_tile(
     )  # beside rows of the other operand
 
     def cost(r: int, v: int) -> float:
-        is_far = v * (depth or LONG) > room and (rows or LONG) > r
+        is_far = not is_blocked and v * (depth or LONG) > room and (rows or LONG) > r
         return _cost(r, v, rows or LONG, in_vectors, depth or LONG, FAR * v if is_far else 0.0)
 
     candidates = [

@@ -23,8 +23,8 @@ LIGHT = 8
 DEAR = ("math.", "arith.div", "scf.")
 """Operations that become many instructions."""
 
-UNROLLED_ROWS = 32
-"""The most rows that are unrolled."""
+UNROLLED = 32
+"""The most rows, and the most vectors of a row, that are unrolled."""
 
 
 def is_light(block: tir.BlockOp) -> bool:
@@ -94,11 +94,9 @@ def vectorize_tile(
     except ScheduleError:
         return
     set_kind(lane, "vectorized")
-    if vector.extent.data.constant is not None:
-        set_kind(vector, "unrolled")
-    for op in rest:
+    for op in (vector, *(rest if is_unrolled else ())):
         size = op.extent.data.constant
-        if is_unrolled and size is not None and size <= UNROLLED_ROWS:
+        if size is not None and size <= UNROLLED:
             set_kind(op, "unrolled")
 
 

@@ -1,0 +1,168 @@
+"""Contractions that are larger than the caches: blocks of steps, rows and columns around tiles.
+
+::
+
+    for i, j, k: Y[i, j] += X[i, k] * W[k, j]
+
+⇒
+
+    for ib, jb:                                      a block of results that stays in the last cache
+      for i, j: Y[i, j] = 0
+      for kb:
+        for j0:                                      a panel of W that stays in the cache before it
+          for i0:
+            T[...] = sum of X[i, k] * W[k, j] over the steps of this block       in registers
+            for i, j: Y[i, j] += T[i, j]
+
+What uses the results element by element comes after the loop over `kb`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.sym import exprs_of
+from ..blocks import ScheduleError, loops_around
+from ..compute_at import compute_at
+from ..loops import reorder, set_kind, split
+from ..reducer import reducer_of
+from ..rfactor import rfactor
+from .products import Product, product_of
+from .strides import own_loops
+from .tiles import LONG, Tile
+
+PANEL_SHARE = 4
+"""What part of the second cache a panel's block is to take; twice as much is left whole."""
+
+ROWS_SHARE = 8
+"""What part of the last cache a block of rows is to take, and one of results."""
+
+
+@dataclass(frozen=True)
+class CacheBlocks:
+    """Steps, tiles of rows and tiles of columns in a block; `None` is all of them."""
+
+    steps: int
+    row_tiles: int | None
+    column_tiles: int | None
+
+
+@dataclass(frozen=True)
+class BlockedNest:
+    """A blocked contraction: what sums up one block of steps, and loops around it."""
+
+    product: Product
+    """Makes a part of the sums, for one tile of results."""
+    results: tir.ForOp | None
+    """The loop around blocks of results, in which they get complete; `None` if there is one."""
+    steps: tir.ForOp
+    """The loop over blocks of steps."""
+    columns: tir.ForOp
+    """The loop over a block's tiles of columns."""
+
+
+def steps_in_block(product: Product, width: int, target: Target) -> int | None:
+    """Steps for which a panel of so many columns stays in the second cache; `None` is all."""
+    reduce = [a for a in product.reduce if a in product.loops]
+    steps = product.extent(reduce[-1]).constant
+    if len(reduce) != 1 or steps is None or not _is_sum(product.block):
+        return None
+    most = target.caches.l2 // PANEL_SHARE // (width * product.element_bits // 8)
+    return None if steps <= 2 * most else _divisor(steps, most)
+
+
+def can_block(product: Product, lanes: int, target: Target) -> bool:
+    """Whether steps can be worked on in blocks where panels are as wide as registers allow."""
+    return steps_in_block(product, target.vector_registers // 8 * lanes, target) is not None
+
+
+def cache_blocks(
+    product: Product, row: int | None, tile: Tile, lanes: int, target: Target
+) -> CacheBlocks | None:
+    """The blocks of a contraction whose panels would not stay in the second cache."""
+    width = tile.vectors * lanes
+    columns, depth = product.extent(product.column).constant, steps_in_block(product, width, target)
+    rows = None if row is None else product.extent(row).constant
+    if row is None or columns is None or depth is None:
+        return None
+    if rows is not None and rows <= 2 * tile.rows:
+        return None
+    room = target.caches.l3 // ROWS_SHARE // (product.element_bits // 8)
+    in_column, most = -(-(rows or LONG) // tile.rows), max(room // depth // tile.rows, 1)
+    row_tiles = in_column if rows is None else _balanced(in_column, most)
+    most = max(room // (row_tiles * tile.rows * width), 1)
+    in_row = -(-columns // width)
+    column_tiles = _divisor(in_row, most)
+    return CacheBlocks(
+        depth,
+        None if row_tiles == in_column else row_tiles,
+        None if column_tiles == in_row else column_tiles,
+    )
+
+
+def _divisor(count: int, most: int) -> int | None:
+    """The largest divisor up to a limit, if it is not far below."""
+    return next((n for n in range(min(count, most), most // 4, -1) if count % n == 0), None)
+
+
+def _balanced(count: int, most: int) -> int:
+    """The size of equal parts of at most `most`."""
+    return -(-count // -(-count // most))
+
+
+def _is_sum(block: tir.BlockOp) -> bool:
+    try:
+        reducer_of(block)
+    except ScheduleError:
+        return False
+    return True
+
+
+def nest_blocks(
+    product: Product, row: int, tile: Tile, lanes: int, blocks: CacheBlocks
+) -> BlockedNest:
+    """Put the loops of a contraction into blocks, and a loop over steps around each tile."""
+    total, (axis,) = product.block, [a for a in product.reduce if a in product.loops]
+    spatial = [a for a, kind in enumerate(total.axis_kinds) if kind == "spatial"]
+    outer, _ = split(product.loops[axis], [None, blocks.steps])
+    partial = product_of(rfactor(outer))
+    assert partial is not None
+    steps = loops_around(total)[-1]
+    column_loop, row_loop = (_loop_of(total, spatial.index(a)) for a in (product.column, row))
+    others = [op for op in own_loops(total) if op not in (steps, column_loop, row_loop)]
+    *column_block, column, vector, lane = split(
+        column_loop, [*_outer(blocks.column_tiles), tile.vectors, lanes]
+    )
+    *row_block, rows, line = split(row_loop, [*_outer(blocks.row_tiles), tile.rows])
+    results = [*others, *row_block, *column_block]
+    reorder([*results, steps, column, rows, line, vector, lane])
+    for loop, kind in ((line, "unrolled"), (vector, "unrolled"), (lane, "vectorized")):
+        set_kind(loop, kind)
+    _nest_tile(partial, compute_at(partial.block, rows), tile, lanes)
+    return BlockedNest(partial, results[-1] if results else None, steps, column)
+
+
+def _outer(tiles: int | None) -> list[int | None]:
+    """The first factors of a split into blocks of so many tiles, or into tiles."""
+    return [None] if tiles is None else [None, tiles]
+
+
+def _nest_tile(product: Product, made: Sequence[tir.ForOp], tile: Tile, lanes: int) -> None:
+    """Order the loops of a tile: its steps around rows and columns, which are unrolled."""
+    column, depth = (_loop_of(product.block, a) for a in (product.column, product.reduce[-1]))
+    rows = [op for op in made if op not in (column, depth)]
+    vector, lane = split(column, [tile.vectors, lanes])
+    reorder([depth, *rows, vector, lane])
+    for loop in (*rows, vector):
+        set_kind(loop, "unrolled")
+    set_kind(lane, "vectorized")
+
+
+def _loop_of(block: tir.BlockOp, axis: int) -> tir.ForOp:
+    """The innermost loop that an axis of a block is bound to."""
+    numbering = block.numbering()
+    used = [numbering[i] for i in exprs_of(block.bindings)[axis].args()]
+    return next(op for op in loops_around(block)[::-1] if op.loop_var in used)
