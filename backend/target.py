@@ -1,5 +1,6 @@
 """What code is generated for: `Target("llvm -mcpu=znver4")`, frozen and hashable."""
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ class Target:
 
     `Target("llvm")` is the CPU that the process runs on. Options as in TVM: `-mcpu=NAME`,
     `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
-    `-cache-sizes=L1,L2,L3` are bytes, in place of the CPU's own where that is this process's, and
-    else of those of `CacheSizes`.
+    `-cache-sizes=L1,L2,L3` are bytes. Without a CPU's name they are this machine's, and so is the
+    number of cores; with one they are those of `CacheSizes`, and the number is unknown.
     `-math=accurate` has functions of floats within an ulp, which `docs/math.md` compares with
     `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
     triple or value.
@@ -39,7 +40,8 @@ class Target:
     """Whether an instruction multiplies vectors of floats by powers of two, as of AVX-512."""
     caches: CacheSizes
     num_cores: int | None
-    """As given; `None` leaves it to the thread pool."""
+    """Processors to share loops out to evenly; `None` where nobody knows how many there are. The
+    thread pool does not ask."""
     math: str
     """"fast" or "accurate"."""
     host: "Target | None"
@@ -63,7 +65,7 @@ class Target:
             parts.append(f"-mattr={self.features}")
         if self.num_cores is not None:
             parts.append(f"-num-cores={self.num_cores}")
-        if self.caches != _usual_caches(self.triple, self.cpu):
+        if self.caches != CacheSizes():
             sizes = (self.caches.l1, self.caches.l2, self.caches.l3)
             parts.append("-cache-sizes=" + ",".join(map(str, sizes)))
         if self.math != _MATH[0]:
@@ -147,12 +149,14 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         triple = options.get("mtriple", own_triple)
         cpu = options.get("mcpu", "native" if triple == own_triple else "generic")
         features = options.get("mattr", "")
-        if cpu in ("native", "host"):
+        is_native = cpu in ("native", "host")
+        if is_native:
             cpu = llvm.get_host_cpu_name()
             own = llvm.get_host_cpu_features().flatten()
             features = ",".join(filter(None, (own, features)))
         layout, bits, registers = _probe(triple, cpu, features)
         scales = bits == 512 and _scales_vectors(triple, cpu, features)
+    usual = host_caches() if is_native else CacheSizes()
     cores = options.get("num-cores")
     if cores is not None and not (cores.isdecimal() and int(cores)):
         raise BackendError(f"expected target option '-num-cores' to be positive, got '{cores}'")
@@ -170,8 +174,8 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "vector_bits": bits,
         "vector_registers": registers,
         "scales_vectors": scales,
-        "caches": _caches(options.get("cache-sizes")) or _usual_caches(triple, cpu),
-        "num_cores": None if cores is None else int(cores),
+        "caches": _caches(options.get("cache-sizes")) or usual,
+        "num_cores": int(cores) if cores is not None else os.cpu_count() if is_native else None,
         "math": math,
         "host": None,
     }
@@ -187,15 +191,6 @@ def _caches(text: str | None) -> CacheSizes | None:
             f"expected target option '-cache-sizes' to be three positive numbers, got '{text}'"
         )
     return CacheSizes(*map(int, sizes))
-
-
-@cache
-def _usual_caches(triple: str, cpu: str) -> CacheSizes:
-    """The sizes of this machine's caches for its own CPU, and for others what is common."""
-    with LLVM_LOCK:
-        llvm = binding()
-        is_own_cpu = (triple, cpu) == (llvm.get_process_triple(), llvm.get_host_cpu_name())
-    return host_caches() if is_own_cpu else CacheSizes()
 
 
 def create_target_machine(triple: str, cpu: str, features: str, opt_level: int) -> Any:

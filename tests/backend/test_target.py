@@ -1,5 +1,6 @@
 """Targets: what their text and dict forms say, and what LLVM says about their CPU."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 from xrelax.backend import host
 from xrelax.backend.errors import BackendError
+from xrelax.backend.host import CacheSizes
 from xrelax.backend.target import Target
 
 
@@ -134,4 +136,12 @@ def test_cache_sizes_are_kept_where_they_are_not_the_usual_ones():
     small = Target("llvm -mcpu=haswell -cache-sizes=1024,4096,65536")
     assert (small.caches.l1, small.caches.l2, small.caches.l3) == (1024, 4096, 65536)
     assert Target(str(small)) == small
-    assert "cache" not in str(Target("llvm")) + str(Target("llvm -mcpu=haswell"))
+    assert "cache" not in str(Target("llvm -mcpu=haswell"))
+
+
+def test_the_machine_of_a_named_cpu_is_unknown():
+    own = Target("llvm")
+    assert (own.num_cores, own.caches) == (os.cpu_count(), host.host_caches())
+    assert Target(str(own)) == own
+    named = Target(f"llvm -mcpu={own.cpu}")
+    assert (named.num_cores, named.caches) == (None, CacheSizes())

@@ -38,6 +38,8 @@ from ..loops import fuse, set_kind, split
 
 ENOUGH = 16
 """Iterations that are shared out evenly enough among the threads of most machines."""
+TURNS = 4
+"""Iterations of each thread, as many for each, that are as good where the processors are known."""
 INNER_COST = 10 * SERIAL_COST
 """Picoseconds in a loop inside of another one from which it is worth waking threads each time."""
 STRIP = 4096
@@ -55,29 +57,36 @@ def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
         return
     for op in list(statements(func).ops):
         if isinstance(op, tir.ForOp):
-            _visit(op, SERIAL_COST)
+            _visit(op, SERIAL_COST, target)
 
 
-def _visit(loop: tir.ForOp, least: int) -> bool:
+def _visit(loop: tir.ForOp, least: int, target: Target) -> bool:
     """Make a loop parallel, or loops in it, where there is enough to do; whether one became so."""
     cost = _cost(loop)
     if not _is_free(loop) or (cost is not None and cost <= least):
         return False
     if not is_independent(loop):
-        return _visit_inside(loop)
+        return _visit_inside(loop, target)
     if loop.kind.data == "vectorized":
         trips = loop.extent.data.constant
         return (trips is None or trips > STRIP) and _make_parallel(_strips(loop))
-    nest = _nest(loop)
-    trips = nest.extent.data.constant
-    if trips is not None and trips < ENOUGH and _visit_inside(nest):
+    nest = _nest(loop, target)
+    if not _shares_evenly(nest, target) and _visit_inside(nest, target):
         return True
     return _make_parallel(nest)
 
 
-def _visit_inside(loop: tir.ForOp) -> bool:
+def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
+    """Whether threads get as much of a loop each; taken to be so where its extent is unknown."""
+    trips, cores = loop.extent.data.constant, target.num_cores
+    if trips is None or trips >= ENOUGH:
+        return True
+    return cores is not None and trips >= TURNS * cores and trips % cores == 0
+
+
+def _visit_inside(loop: tir.ForOp, target: Target) -> bool:
     inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
-    return any([_visit(op, INNER_COST) for op in inner if _cost(op) is not None])
+    return any([_visit(op, INNER_COST, target) for op in inner if _cost(op) is not None])
 
 
 def _make_parallel(loop: tir.ForOp) -> bool:
@@ -118,10 +127,10 @@ def _strips(loop: tir.ForOp) -> tir.ForOp:
     return strips
 
 
-def _nest(loop: tir.ForOp) -> tir.ForOp:
+def _nest(loop: tir.ForOp, target: Target) -> tir.ForOp:
     """The loop, or if it is short one that it and the loops alone in it have been fused to."""
     chain, trips = [loop], loop.extent.data.constant
-    while trips is not None and trips < ENOUGH:
+    while trips is not None and trips < ENOUGH and not _shares_evenly(loop, target):
         ops = list(chain[-1].body.block.ops)
         inner = ops[0]
         if len(ops) != 1 or not isinstance(inner, tir.ForOp) or not _can_join(chain, inner):
