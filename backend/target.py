@@ -90,8 +90,11 @@ class Target:
         return _converts_f16(self.triple, self.cpu, self.features)
 
     @property
-    def streams_stores(self) -> bool:
-        """Whether vectors can be written past the caches, by stores that a fence orders: on x86."""
+    def is_x86(self) -> bool:
+        """Whether the processor is an x86-64.
+
+        Its vectors can be written past the caches, by stores that a fence orders.
+        """
         return self.triple.startswith(("x86_64", "amd64"))
 
     def lanes(self, element_bits: int) -> int:

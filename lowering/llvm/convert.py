@@ -59,7 +59,7 @@ def convert_to_llvm(module: ModuleOp, target: Target) -> None:
         collect_tables(module),
         target.math == "accurate",
         target.scales_vectors,
-        target.streams_stores,
+        target.is_x86,
     )
     _lower_all(state, functions, order)
     block = module.body.block

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, llvm
+from xdsl.dialects.llvm import FastMathAttr
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
@@ -67,6 +69,47 @@ def lower_function(function: Function) -> Lowering:
     return lower
 
 
+_ORDERED: Properties = {"predicate": FCmpPredicateAttr(FCmpPredicate.ORD)}
+_BEYOND: dict[str, Properties] = {
+    "maximum": {"predicate": FCmpPredicateAttr(FCmpPredicate.OGT)},
+    "minimum": {"predicate": FCmpPredicateAttr(FCmpPredicate.OLT)},
+}
+
+
+def chooses_extrema(f: FunctionBuilder, flags: Properties) -> bool:
+    """Whether `maximum` and `minimum` are made of choices: where signs of 0 do not count, on x86.
+
+    Its instructions give the second operand if one is NaN. Other processors have the operations.
+    """
+    fast = flags.get("fastmathFlags")
+    is_free = isinstance(fast, FastMathAttr) and FastMathFlag.NO_SIGNED_ZEROS in fast.data
+    return is_free and f.module.is_x86
+
+
+def beyond(f: FunctionBuilder, name: str, total: SSAValue, value: SSAValue) -> SSAValue:
+    """A value where it is beyond a total, which stays where one of them is NaN; an instruction."""
+    is_beyond = f.emit(llvm_ext.FCmpOp, (value, total), mask_like(value.type), _BEYOND[name])
+    return f.emit(llvm_ext.SelectOp, (is_beyond, value, total), value.type)
+
+
+def _extremum(name: str) -> Function:
+    """The larger or smaller one of a total and a value, or NaN.
+
+    It is tested whether the value is NaN, since that need not wait for the total.
+    """
+    plain = intrinsic(f"llvm.{name}")
+
+    def apply(f: FunctionBuilder, args: Sequence[SSAValue], flags: Properties) -> SSAValue:
+        if not chooses_extrema(f, flags):
+            return plain(f, args, flags)
+        total, value = args
+        chosen = beyond(f, name, total, value)
+        is_number = f.emit(llvm_ext.FCmpOp, (value, value), mask_like(value.type), _ORDERED)
+        return f.emit(llvm_ext.SelectOp, (is_number, chosen, value), value.type)
+
+    return apply
+
+
 FLOAT_FUNCTIONS: dict[type[Operation], Function] = {
     arith.AddfOp: instruction(llvm.FAddOp),
     arith.SubfOp: instruction(llvm.FSubOp),
@@ -74,8 +117,8 @@ FLOAT_FUNCTIONS: dict[type[Operation], Function] = {
     arith.DivfOp: instruction(llvm.FDivOp),
     arith.NegfOp: instruction(llvm.FNegOp),
     RemFOp: instruction(llvm.FRemOp),
-    arith.MaximumfOp: intrinsic("llvm.maximum"),
-    arith.MinimumfOp: intrinsic("llvm.minimum"),
+    arith.MaximumfOp: _extremum("maximum"),
+    arith.MinimumfOp: _extremum("minimum"),
     arith.MaxnumfOp: intrinsic("llvm.maxnum"),
     arith.MinnumfOp: intrinsic("llvm.minnum"),
 }

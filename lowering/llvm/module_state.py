@@ -51,8 +51,8 @@ class ModuleState:
     """Whether functions of floats are within an ulp, rather than fast."""
     scales_vectors: bool = False
     """Whether an instruction multiplies vectors of floats by powers of two."""
-    streams_stores: bool = False
-    """Whether vectors can be written past the caches."""
+    is_x86: bool = False
+    """Whether the target has what x86 has, and other processors have otherwise."""
     streaming: set[str] = field(default_factory=lambda: set())
     """Functions that do so."""
     functions: list[Operation] = field(default_factory=lambda: [])

@@ -30,7 +30,7 @@ _FENCE: Properties = {"intrinsic": string("llvm.x86.sse.sfence"), "overloads": A
 
 def can_stream(f: FunctionBuilder, value: SSAValue) -> bool:
     """Whether a value can be written past the caches: vectors of a power of two of bytes."""
-    if not f.module.streams_stores or not isinstance(value.type, VectorType):
+    if not f.module.is_x86 or not isinstance(value.type, VectorType):
         return False
     size = _size(value)
     return size >= SMALLEST and size.bit_count() == 1

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects import llvm, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType, i32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType, i1, i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext, loops
+from ...dialects.llvm_ext import FCmpPredicate, FCmpPredicateAttr
 from ...dialects.llvm_ext.types import FLOAT_TYPES, element_type
 from .builder import FunctionBuilder
-from .floats import FLOAT_FUNCTIONS, apply
+from .floats import FLOAT_FUNCTIONS, apply, beyond, chooses_extrema
 from .index import index_value
 from .integers import INTEGER_BINARY, compare
 from .module_state import Lowering
@@ -25,6 +27,7 @@ from .types import (
     is_small_float,
     lane_count,
     lowered,
+    mask_like,
     vector_of,
 )
 
@@ -131,6 +134,8 @@ _REDUCE_INTRINSICS = {
     "minnumf": "fmin",
     "maxnumf": "fmax",
 }
+_EXTREMA = {"maximumf": "maximum", "minimumf": "minimum"}
+_UNORDERED: Properties = {"predicate": FCmpPredicateAttr(FCmpPredicate.UNO)}
 _BY_NAME = {kind.name: kind for kind in (*INTEGER_BINARY, *FLOAT_FUNCTIONS)}
 
 
@@ -145,6 +150,8 @@ def _reduction(f: FunctionBuilder, op: vector.ReductionOp) -> None:
     combiner, flags = _BY_NAME[name], fastmath(op)
     if is_small_float(element):
         result = _in_order(f, combiner, value, start, flags)
+    elif is_float and kind in _EXTREMA and chooses_extrema(f, flags):
+        result = _extremum_of_lanes(f, _EXTREMA[kind], combiner, value, start, flags)
     elif is_float and kind in ("add", "mul"):
         result = _float_sum(f, kind, value, start, flags)
     else:
@@ -153,6 +160,35 @@ def _reduction(f: FunctionBuilder, op: vector.ReductionOp) -> None:
         if start is not None:
             result = _combine(f, combiner, (start, result), flags)
     f.define(op.dest, result)
+
+
+def _extremum_of_lanes(
+    f: FunctionBuilder,
+    name: str,
+    combiner: type[Operation],
+    value: SSAValue,
+    start: SSAValue | None,
+    flags: Properties,
+) -> SSAValue:
+    """The largest or smallest lane, or NaN: halves are compared, and all lanes with NaN at once."""
+    element, count = element_type(value.type), lane_count(value.type)
+    mask = f.emit(llvm_ext.FCmpOp, (value, value), mask_like(value.type), _UNORDERED)
+    is_unknown = f.intrinsic("llvm.vector.reduce.or", (mask,), i1)
+    while count > 1 and count % 2 == 0:
+        count //= 2
+        type_ = vector_of(element, count)
+        halves = [
+            f.emit(llvm.ShuffleVectorOp, (value, value), type_, {"mask": i32_array(*order)})
+            for order in (range(count), range(count, 2 * count))
+        ]
+        value = beyond(f, name, *halves)
+    total = f.emit(llvm_ext.ExtractElementOp, (value, f.integer(0)), element)
+    for lane in range(1, count):
+        part = f.emit(llvm_ext.ExtractElementOp, (value, f.integer(lane)), element)
+        total = beyond(f, name, total, part)
+    nan = f.constant(float_attr(math.nan, element), element)
+    result = f.emit(llvm_ext.SelectOp, (is_unknown, nan, total), element)
+    return result if start is None else _combine(f, combiner, (start, result), flags)
 
 
 def _float_sum(

@@ -26,7 +26,7 @@ from .strides import Strides
 
 def stream_results(func: tir.PrimFuncOp, target: Target) -> None:
     """Mark what writes results that no cache holds, element after element."""
-    if not target.streams_stores:
+    if not target.is_x86:
         return
     large = {p for p in func.params if _bytes(p) >= target.caches.l3}
     blocks = blocks_in(func)

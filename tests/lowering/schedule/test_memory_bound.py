@@ -163,3 +163,15 @@ def test_not_a_number():
     x[1, 200] = x[1, 7] = np.nan
     got = build("R.argmax(x, axis=1)", x=("(3, 256)", "float32"))(x).numpy()
     np.testing.assert_array_equal(got, x.argmax(1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("columns", [1, 3, 16, 100, 131])
+def test_largest_and_smallest_of_rows_with_one_nan(dtype, columns):
+    """Wherever it is, among large numbers, infinities and zeros."""
+    numbers = np.array([0.0, -0.0, np.inf, -np.inf, 3e4, -3e4, 1, -1], dtype)
+    x = np.random.default_rng(0).choice(numbers, (columns + 1, columns))
+    x[np.arange(columns), np.arange(columns)] = np.nan
+    for name, expected in (("max", x.max(1)), ("min", x.min(1))):
+        got = build(f"R.{name}(x, axis=1)", x=(str(x.shape), dtype))(x).numpy()
+        np.testing.assert_array_equal(got, expected)
