@@ -8,7 +8,9 @@
                                                   Y[…, j0 * 16 + j1] = X[j0 * 16 + j1, …]
 
 What a tile loads and stores are whole cache lines, all of which it uses while they are at hand;
-the two inner loops are a square, which `vectorize-loops` loads by rows and turns in registers.
+the two inner loops are a square, which `vectorize-loops` loads by rows and turns in registers. Of
+the lines that the operand has whose rows are farther apart, squares take neighbours one after the
+other: a few of the same row where it is loaded, as above, and all of a row where it is stored.
 """
 
 from __future__ import annotations
@@ -39,7 +41,20 @@ def tile_transposes(func: tir.PrimFuncOp, target: Target) -> None:
         if lanes is not None and other is not None:
             store = Strides(block).stores[0]
             size = byte_width(store.value.type)
-            _tile(block, lanes.loop, other, max(target.lanes(8 * size), LINE // size))
+            width = max(target.lanes(8 * size), LINE // size)
+            _tile(block, lanes.loop, other, width, _stores_far(block, lanes.loop, other))
+
+
+def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool:
+    """Whether rows of what is stored are as far apart as those of what is loaded, or farther."""
+    strides = Strides(block)
+    stored = [strides.step(op, rows) for op in strides.stores]
+    loaded = [strides.step(op, columns) for op in strides.loads]
+    lengths = [
+        max((abs(s.constant) for s in steps if s is not None and s.constant is not None), default=0)
+        for steps in (stored, loaded)
+    ]
+    return lengths[0] >= lengths[1]
 
 
 def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | None:
@@ -54,7 +69,9 @@ def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | N
     return None
 
 
-def _tile(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp, size: int) -> None:
+def _tile(
+    block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp, size: int, stores_far: bool
+) -> None:
     """Tile the part of the loops that full tiles cover; the rest runs after it."""
     others = [op for op in own_loops(block) if op is not columns and op is not rows]
     try:
@@ -70,12 +87,12 @@ def _tile(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp, size: int) ->
     parent = full.parent_op() if tiled is None else tiled
     assert isinstance(parent, tir.ForOp)
     following = parent.next_op
-    _tile_part(parent, size)
+    _tile_part(parent, size, stores_far)
     if isinstance(following, tir.ForOp) and tiled is not None and tiled is not inner:
-        _tile_part(following, size)
+        _tile_part(following, size, stores_far)
 
 
-def _tile_part(rows: tir.ForOp, size: int) -> None:
+def _tile_part(rows: tir.ForOp, size: int, stores_far: bool) -> None:
     """Tile two loops, the inner of which has full tiles only."""
     columns = own_loops(blocks_in(rows)[0])[-1]
     count = rows.extent.data.constant
@@ -83,7 +100,7 @@ def _tile_part(rows: tir.ForOp, size: int) -> None:
     if count is not None and count % size == 0:
         lines = next(n for n in LINES if count // size % n == 0)
         tiles, line, square = split(rows, [None, lines, size])
-        reorder([tiles, outer, line, square, lanes])
+        reorder([tiles, *((line, outer) if stores_far else (outer, line)), square, lanes])
     else:
         reorder([outer, rows, lanes])
     set_kind(lanes, "vectorized")

@@ -141,9 +141,11 @@ tir.prim_func @column_sums(%X: !tir.buffer<[100, n], f32>, %Y: !tir.buffer<[n], 
 
 // -----
 
-// A transpose runs over tiles of one cache line by four; what is left over has loops of its own.
-// CHECK-LABEL: tir.prim_func @transpose
+// A transpose runs over tiles of one cache line by four; what is left over has loops of its own. Rows
+// that are stored are the longer ones here, and squares go along them.
+// CHECK-LABEL: tir.prim_func @transpose(
 // CHECK:         tir.for %{{.*}} in (0, 4) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 6) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 16) {
 // CHECK-NEXT:        tir.for %{{.*}} in (0, 16) vectorized {
 // CHECK-NEXT:          tir.block "Y_j_0_i_0"
@@ -157,6 +159,26 @@ tir.prim_func @transpose(%X: !tir.buffer<[100, 70], f32>, %Y: !tir.buffer<[70, 1
       tir.block "Y" (%vi: spatial (0, 70) = %i, %vj: spatial (0, 100) = %j) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
         %x = tir.load %X[%vj, %vi] : !tir.buffer<[100, 70], f32>
         tir.store %x, %Y[%vi, %vj] : !tir.buffer<[70, 100], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// Rows that are loaded are the longer ones: squares go along four lines of them.
+// CHECK-LABEL: tir.prim_func @transpose_long(
+// CHECK:         tir.for %{{.*}} in (0, 4) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 2) {
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 4) {
+// CHECK-NEXT:          tir.for %{{.*}} in (0, 16) {
+// CHECK-NEXT:            tir.for %{{.*}} in (0, 16) vectorized {
+tir.prim_func @transpose_long(%X: !tir.buffer<[32, 256], f32>, %Y: !tir.buffer<[256, 32], f32>) {
+  tir.for %i in (0, 256) {
+    tir.for %j in (0, 32) {
+      tir.block "Y" (%vi: spatial (0, 256) = %i, %vj: spatial (0, 32) = %j) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vj, %vi] : !tir.buffer<[32, 256], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[256, 32], f32>
       }
     }
   }
