@@ -56,7 +56,9 @@ def choose_tile(
     """
     registers = target.vector_registers
     in_vectors = -(-(columns or LONG) // lanes)
-    widest = min(in_vectors, registers) if panel is None else panel // lanes
+    # A single row waits for memory: more than keeps the multipliers busy only pads the last panel.
+    most = 2 * LATENCY if rows == 1 else registers
+    widest = min(in_vectors, most) if panel is None else panel // lanes
     room = (
         target.caches.l2 * 5 // 8 // (target.vector_bits // 8)
     )  # beside rows of the other operand
