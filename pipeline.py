@@ -111,8 +111,8 @@ STAGES: tuple[Stage, ...] = (
         (
             "convert-tir-to-loops",
             "split-loops",
-            "unroll-loops",
             "vectorize-loops",
+            "unroll-loops",
             "promote-buffers",
             "hoist-invariants",
             "cse",

@@ -31,6 +31,15 @@ def unroll_loops(block: Block, limit: int, function: str) -> None:
         _unroll_in(op, limit, function)
 
 
+def unroll_in_vectorized(block: Block, limit: int, function: str) -> None:
+    """The same inside the vectorized loops of a block alone."""
+    for op in block.ops:
+        is_vectorized = isinstance(op, loops.ForOp) and op.kind.data == "vectorized"
+        for region in op.regions:
+            for inner in region.blocks:
+                (unroll_loops if is_vectorized else unroll_in_vectorized)(inner, limit, function)
+
+
 def _unroll_in(op: Operation, limit: int, function: str) -> None:
     if isinstance(op, loops.ForOp) and op.kind.data == "unrolled":
         count = op.extent.data.constant

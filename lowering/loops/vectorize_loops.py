@@ -30,6 +30,7 @@ from .lane_totals import add_lanes, start
 from .promote_accumulators import promote_in_vectorized
 from .scope import Scope, replace_by_block
 from .turned_tiles import turned_tile
+from .unroll_loops import DEFAULT_LIMIT, unroll_in_vectorized
 from .vector_copy import VectorCopier
 from .vector_unit import VectorUnit
 
@@ -226,7 +227,8 @@ class VectorizeLoopsPass(ModulePass):
     A loop whose lanes may not or cannot run together becomes serial, which is always right: LLVM's
     own vectorizer gets it as it is. That is so for an iteration that reads what another one writes,
     results that are not accumulated alone (as in argmax), accesses under a condition to places that
-    are not neighbours, and `while` loops.
+    are not neighbours, and `while` loops. Unrolled loops are expanded inside of vectorized ones;
+    those around stay for `unroll-loops`, so that what one iteration becomes is found out once.
     """
 
     name = "vectorize-loops"
@@ -236,5 +238,6 @@ class VectorizeLoopsPass(ModulePass):
         unit = VectorUnit.of(self.target)
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
+                unroll_in_vectorized(func.body.block, DEFAULT_LIMIT, func.sym_name.data)
                 promote_in_vectorized(func)
                 vectorize_loops(func.body.block, func.noalias is None, unit)

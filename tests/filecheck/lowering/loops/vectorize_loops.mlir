@@ -25,6 +25,28 @@ loops.func @scale(%X: !tir.buffer<[n, 16], f32>, %A: !tir.buffer<[n], f32>, %Y: 
 
 // -----
 
+// An unrolled loop around a vectorized one stays a loop; one inside is expanded before lanes run together.
+
+// CHECK-LABEL: loops.func @unrolled(
+// CHECK-NEXT:    loops.for %i in (0, 2) unrolled {
+// CHECK-NEXT:      %x = loops.load %X[%i, 0] : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:      loops.store %x, %Y[%i * 2, 0] : {{.*}}, vector<16xf32>
+// CHECK-NEXT:      %x_1 = loops.load %X[%i, 0] : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:      loops.store %x_1, %Y[%i * 2 + 1, 0] : {{.*}}, vector<16xf32>
+// CHECK-NEXT:    }
+loops.func @unrolled(%X: !tir.buffer<[2, 16], f32>, %Y: !tir.buffer<[4, 16], f32>) noalias {
+  loops.for %i in (0, 2) unrolled {
+    loops.for %j in (0, 16) vectorized {
+      loops.for %k in (0, 2) unrolled {
+        %x = loops.load %X[%i, %j] : !tir.buffer<[2, 16], f32> -> f32
+        loops.store %x, %Y[%i * 2 + %k, %j] : !tir.buffer<[4, 16], f32>, f32
+      }
+    }
+  }
+}
+
+// -----
+
 // Ten iterations are one vector of which ten lanes are on; forty are two registers and half of one.
 
 // CHECK-LABEL: loops.func @tails(
