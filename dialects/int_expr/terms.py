@@ -51,6 +51,7 @@ class Compound:
 
 
 Atom: TypeAlias = Sym | Arg | Compound
+_ATOMS = (Sym, Arg, Compound)
 
 
 Monomial: TypeAlias = tuple[Atom, ...]
@@ -91,7 +92,7 @@ class IntExpr:
         """The expression of an int, an atom, or an expression; raises TypeError for the rest."""
         if isinstance(value, IntExpr):
             return value
-        if isinstance(value, Sym | Arg | Compound):
+        if isinstance(value, _ATOMS):
             return IntExpr((((value,), 1),))
         number = index(value)
         return IntExpr((((), number),) if number else ())
@@ -189,25 +190,23 @@ class IntExpr:
         """Names of the symbols in the expression."""
         return {a.name for a in self.atoms() if isinstance(a, Sym)}
 
-    def args(self) -> set[int]:
+    def args(self) -> frozenset[int]:
         """Positions of the operands in the expression."""
-        return {a.index for a in self.atoms() if isinstance(a, Arg)}
+        return self._args
+
+    @cached_property
+    def _args(self) -> frozenset[int]:
+        return frozenset(a.index for a in self.atoms() if isinstance(a, Arg))
 
     def substitute(self, mapping: Mapping[Atom, IntLike]) -> IntExpr:
         """Replace symbols and operands; what the mapping does not hold stays."""
         if not mapping or not self.terms:
             return self
-        result = ZERO
+        terms: dict[Monomial, int] = {}
         for monomial, coefficient in self.terms:
-            term = IntExpr.of(coefficient)
-            for atom in monomial:
-                if isinstance(atom, Compound):
-                    lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
-                    term = term * _compound(atom.op, lhs, rhs)
-                else:
-                    term = term * mapping.get(atom, atom)
-            result = result + term
-        return result
+            for m, c in _product(monomial, mapping).terms:
+                terms[m] = terms.get(m, 0) + coefficient * c
+        return IntExpr.from_terms(terms)
 
     def evaluate(self, value_of: Callable[[Sym | Arg], int]) -> int:
         """The value of the expression when `value_of` gives the values of symbols and operands.
@@ -279,6 +278,19 @@ def _mentions(atom: Atom, wanted: Atom) -> bool:
     return isinstance(atom, Compound) and any(
         _mentions(a, wanted) for e in (atom.lhs, atom.rhs) for m, _ in e.terms for a in m
     )
+
+
+def _product(monomial: Monomial, mapping: Mapping[Atom, IntLike]) -> IntExpr:
+    """The product of atoms, each of which is replaced by what the mapping has for it."""
+    product = ONE
+    for atom in monomial:
+        if isinstance(atom, Compound):
+            lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
+            factor = _compound(atom.op, lhs, rhs)
+        else:
+            factor = IntExpr.of(mapping.get(atom, atom))
+        product = factor if product is ONE else product * factor
+    return product
 
 
 def _compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
