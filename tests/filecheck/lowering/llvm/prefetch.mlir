@@ -2,7 +2,7 @@
 
 // An address that may be outside of the buffer; for reading, into all caches.
 
-// CHECK-LABEL: @ahead
+// CHECK-LABEL: @xrelax.ahead
 // CHECK:         %[[A:.*]] = llvm.getelementptr %X[{{.*}}] : (!llvm.ptr, i64)
 // CHECK-NEXT:    llvm_ext.intrinsic "llvm.prefetch"(%[[A]], %{{.*}}, %{{.*}}, %{{.*}})
 // CHECK-NEXT:    {{.*}} = llvm.getelementptr inbounds %X
