@@ -49,7 +49,7 @@ def tile_reductions(function: tir.PrimFuncOp, target: Target) -> None:
         return
     for block in [op for op in function.walk() if isinstance(op, tir.BlockOp)]:
         reduction = _reduction(block) if has_reuse(block) else None
-        if reduction is not None and _rearrange(reduction):
+        if reduction is not None and _rearrange(reduction, target):
             reduction.nest.replace()
 
 
@@ -141,7 +141,7 @@ def _is_contiguous(reduction: _Reduction, axis: int) -> bool:
     return all(s is not None and (not s.terms or s == ONE) for s in steps) and ONE in steps
 
 
-def _rearrange(reduction: _Reduction) -> bool:
+def _rearrange(reduction: _Reduction, target: Target) -> bool:
     innermost = max(reduction.reduce)
     rows = [
         axis
@@ -151,7 +151,7 @@ def _rearrange(reduction: _Reduction) -> bool:
     length = reduction.reduce[innermost].extent.constant
     is_window = bool(rows) and length is not None and length < LEAST_DOT
     if _is_contiguous(reduction, innermost) and not is_window:
-        return _tile_dot(reduction)
+        return _tile_dot(reduction, target)
     return _tile_rows(reduction, rows[-1]) if rows else False
 
 
@@ -162,13 +162,14 @@ def _factor(loop: Loop, candidates: Sequence[int]) -> int | None:
     return next((f for f in candidates if extent % f == 0), None)
 
 
-def _tile_dot(reduction: _Reduction) -> bool:
-    """Several results at once, the reduction innermost."""
+def _tile_dot(reduction: _Reduction, target: Target) -> bool:
+    """As many results at once as registers can hold, the reduction innermost."""
     nest = reduction.nest
     outer, inner = list(reduction.spatial.values()), list[Loop]()
     long = [loop for loop in outer if loop.extent != ONE]
     rows = _factor(long[-2], ROW_TILES) if len(long) > 1 else None
-    columns = _factor(long[-1], COLUMN_TILES if rows else LONE_COLUMN_TILES) if long else None
+    fitting = LONE_COLUMN_TILES if rows is None else _columns_beside(rows, target)
+    columns = _factor(long[-1], fitting) if long else None
     for loop, factor in zip(long[-2:], (rows, columns)[-len(long) :], strict=False):
         if factor is not None:
             first, second = nest.split(loop, factor)
@@ -177,6 +178,11 @@ def _tile_dot(reduction: _Reduction) -> bool:
             inner.append(second)
     nest.reorder([*outer, *reduction.reduce.values(), *inner])
     return bool(inner)
+
+
+def _columns_beside(rows: int, target: Target) -> list[int]:
+    """The tiles of columns whose sums have registers, with a vector of each row and of a column."""
+    return [c for c in COLUMN_TILES if rows * c + min(rows, c) + 1 <= target.vector_registers]
 
 
 def _sharing_last(reduction: _Reduction, row: int) -> list[Loop]:
