@@ -89,7 +89,7 @@ class Unit:
     def _bound(
         self, name: str, given: Sequence[np.ndarray], exact: np.ndarray, dtype: np.dtype
     ) -> np.ndarray:
-        """How far from the exact result sums may be: an epsilon for each rounding.
+        """How far from the exact result sums may be: an epsilon or underflow for each rounding.
 
         That is of the sum of magnitudes (Higham, Accuracy and Stability of Numerical Algorithms,
         2002, 3.1, with twice the half of an epsilon); of the largest value where there is more than
@@ -103,7 +103,8 @@ class Unit:
             )
         else:
             scale, roundings = max(1.0, np.abs(exact).max(initial=0)), program.terms + SLACK
-        return roundings * float(np.finfo(dtype).eps) * np.abs(scale)
+        info = np.finfo(dtype)
+        return roundings * (float(info.eps) * np.abs(scale) + float(info.smallest_subnormal))
 
 
 def strided(array: np.ndarray) -> np.ndarray:
