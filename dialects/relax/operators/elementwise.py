@@ -233,6 +233,10 @@ class MaximumOp(BinaryElementwiseOp):
     name = "relax.maximum"
     FUNCTION: ClassVar[str] = "max"
 
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        return _extremum(np.maximum, np.logical_and, lhs, rhs)
+
 
 @irdl_op_definition
 class MinimumOp(BinaryElementwiseOp):
@@ -240,6 +244,21 @@ class MinimumOp(BinaryElementwiseOp):
 
     name = "relax.minimum"
     FUNCTION: ClassVar[str] = "min"
+
+    @classmethod
+    def numpy_function(cls, lhs: NDArray[Any], rhs: NDArray[Any]) -> NDArray[Any]:
+        return _extremum(np.minimum, np.logical_or, lhs, rhs)
+
+
+def _extremum(
+    function: np.ufunc, are_negative: np.ufunc, lhs: NDArray[Any], rhs: NDArray[Any]
+) -> NDArray[Any]:
+    """NumPy's function, with IEEE 754's signs of zeros: NumPy's depend on the dtype."""
+    result = function(lhs, rhs)
+    if not np.issubdtype(result.dtype, np.floating):
+        return result
+    zero = np.where(are_negative(np.signbit(lhs), np.signbit(rhs)), -0.0, 0.0)
+    return np.where((lhs == 0) & (rhs == 0), zero.astype(result.dtype), result)
 
 
 @irdl_op_definition
