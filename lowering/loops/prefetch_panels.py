@@ -10,7 +10,7 @@
 
 Processors see such a stream, but not beyond a page, and each panel of weights comes from far away
 when it is first used. The part that is ahead is a share of the first cache; behind the end of a
-panel is the next one. Small operands that many tiles use stay as they are.
+panel is the next one. Small operands that many tiles use stay as they are, and what is read alone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Stream:
 def prefetch_panels(func: loops.FuncOp, target: Target) -> None:
     """Prefetch in the innermost loops of a function that carry vectors."""
     for loop in func.walk():
-        if not isinstance(loop, loops.ForOp) or not _accumulates(loop):
+        if not isinstance(loop, loops.ForOp) or not _accumulates(loop) or _reads_one(loop):
             continue
         for stream in list(streams(loop, func, target.caches)):
             _prefetch(loop, stream, target.caches.l1 // SHARE)
@@ -60,6 +60,11 @@ def _accumulates(loop: loops.ForOp) -> bool:
     """Whether a loop keeps vectors of results, and has no loop or condition in it."""
     carried = any(isinstance(v.type, VectorType) for v in loop.carry_vars)
     return carried and not any(op.regions for op in loop.body.block.ops)
+
+
+def _reads_one(loop: loops.ForOp) -> bool:
+    """Whether a loop reads one buffer, as a row's sum does: the processor is ahead of it itself."""
+    return len({op.buffer for op in loop.body.block.ops if isinstance(op, loops.LoadOp)}) == 1
 
 
 def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterator[Stream]:

@@ -59,6 +59,27 @@ loops.func @large(%X: !tir.buffer<[9, 65536], f32>, %W: !tir.buffer<[65536, 8], 
   loops.for %i in (0, 9) {
     %s = loops.for %k in (0, 65536) carry (%a = %z : vector<8xf32>) {
       %w = loops.load %W[%k, 0] : !tir.buffer<[65536, 8], f32> -> vector<8xf32>
+      %x = loops.load %X[%i, %k] : !tir.buffer<[9, 65536], f32> -> f32
+      %v = "vector.broadcast"(%x) : (f32) -> vector<8xf32>
+      %p = arith.mulf %v, %w : vector<8xf32>
+      %d = arith.addf %a, %p : vector<8xf32>
+      loops.yield %d : vector<8xf32>
+    }
+    loops.store %s, %Y[%i, 0] : !tir.buffer<[9, 8], f32>, vector<8xf32>
+  }
+}
+
+// -----
+
+// Processors are ahead of what is read alone.
+
+// CHECK-LABEL: @alone
+// CHECK-NOT:     prefetch
+loops.func @alone(%X: !tir.buffer<[9, 65536], f32>, %W: !tir.buffer<[65536, 8], f32>, %Y: !tir.buffer<[9, 8], f32>) noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  loops.for %i in (0, 9) {
+    %s = loops.for %k in (0, 65536) carry (%a = %z : vector<8xf32>) {
+      %w = loops.load %W[%k, 0] : !tir.buffer<[65536, 8], f32> -> vector<8xf32>
       %d = arith.addf %a, %w : vector<8xf32>
       loops.yield %d : vector<8xf32>
     }
@@ -72,17 +93,23 @@ loops.func @large(%X: !tir.buffer<[9, 65536], f32>, %W: !tir.buffer<[65536, 8], 
 
 // CHECK-LABEL: @gaps
 // CHECK-NOT:     prefetch
-loops.func @gaps(%W: !tir.buffer<[65536, 16], f32>, %Y: !tir.buffer<[8], f32>) noalias {
+loops.func @gaps(%X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[65536, 16], f32>, %Y: !tir.buffer<[8], f32>) noalias {
   %z = arith.constant dense<0.0> : vector<8xf32>
   %T = loops.alloca : !tir.buffer<[4096, 8], f32>
   %s = loops.for %k in (0, 65536) carry (%a = %z : vector<8xf32>) {
     %w = loops.load %W[%k, 0] : !tir.buffer<[65536, 16], f32> -> vector<8xf32>
-    %d = arith.addf %a, %w : vector<8xf32>
+    %x = loops.load %X[%k] : !tir.buffer<[65536], f32> -> f32
+    %v = "vector.broadcast"(%x) : (f32) -> vector<8xf32>
+    %p = arith.mulf %v, %w : vector<8xf32>
+    %d = arith.addf %a, %p : vector<8xf32>
     loops.yield %d : vector<8xf32>
   }
   %t = loops.for %k in (0, 4096) carry (%a = %s : vector<8xf32>) {
     %w = loops.load %T[%k, 0] : !tir.buffer<[4096, 8], f32> -> vector<8xf32>
-    %d = arith.addf %a, %w : vector<8xf32>
+    %x = loops.load %X[%k] : !tir.buffer<[65536], f32> -> f32
+    %v = "vector.broadcast"(%x) : (f32) -> vector<8xf32>
+    %p = arith.mulf %v, %w : vector<8xf32>
+    %d = arith.addf %a, %p : vector<8xf32>
     loops.yield %d : vector<8xf32>
   }
   loops.store %t, %Y[0] : !tir.buffer<[8], f32>, vector<8xf32>
