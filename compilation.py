@@ -34,7 +34,7 @@ from .lowering.llvm.separate import (
 )
 from .lowering.runtime.kernel_entries import KERNEL_SUFFIX
 from .lowering.verify_names import verify_packed_names
-from .pipeline import PASSES, STAGE_NAMES, STAGES, Observer, run_stage
+from .pipeline import PASSES, STAGE_NAMES, STAGES, Observer, run_passes, run_stage
 from .runtime.call_words import ENTRY_SYMBOL
 from .runtime.executable import Executable
 
@@ -107,7 +107,7 @@ class Compilation:
         for stage in STAGES[_PLANNED:-1]:
             run_stage(planned, stage, self.context, str(self.target))
         interface = module_interface(planned)
-        run_stage(planned, STAGES[-1], self.context, str(self.target))
+        self._to_llvm(planned)
         parts = list({kernel.symbol: kernel.code for kernel in kernels}.values())
         parts.append(compile_llvm(planned, self.target))
         parts.append(self._python_entry())
@@ -136,10 +136,15 @@ class Compilation:
 
     def _compile_kernel(self, func: tir.PrimFuncOp, symbol: str) -> MachineCode:
         module = ModuleOp([func.clone()])
-        for stage in STAGES[_PLANNED:]:
+        for stage in STAGES[_PLANNED:-1]:
             run_stage(module, stage, self.context, str(self.target))
+        self._to_llvm(module)
         export_kernel(module, func.sym_name.data, symbol)
         return compile_llvm(module, self.target)
+
+    def _to_llvm(self, module: ModuleOp) -> None:
+        """The last stage; LLVM verifies its result when it compiles it."""
+        run_passes(module, STAGES[-1], self.context, str(self.target))
 
 
 @cache

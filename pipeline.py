@@ -165,8 +165,19 @@ def run_stage(
 
     Raises PassFailedException or Diagnostic with one line where a pass cannot go on.
     """
+    run_passes(module, stage, context, target, observe)
+    verify(module)
+
+
+def run_passes(
+    module: ModuleOp,
+    stage: Stage,
+    context: Context,
+    target: str = HOST,
+    observe: Observer | None = None,
+) -> None:
+    """The same without a verification, for what something else verifies, as LLVM does its code."""
     for name in stage.passes:
         make_pass(name, target).apply(context, module)
         if observe is not None:
             observe(name, module)
-    verify(module)
