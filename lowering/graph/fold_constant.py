@@ -17,14 +17,14 @@ TVM's ``FoldConstant``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -41,7 +41,7 @@ from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
 from ...runtime.dtype import bfloat16_to_float32, float32_to_bfloat16
-from .written import Written, touches, written_values
+from .written import touches, written_values
 
 LARGEST = 1 << 20
 """Bytes of a result that is still folded: what is larger, such as weights in another layout, is
@@ -80,27 +80,82 @@ class FoldTupleField(RewritePattern):
 
 @dataclass
 class FoldOperator(RewritePattern):
-    """An operator whose operands are constants becomes its result, unless calls may write it."""
+    """An operator whose operands are constants becomes its result.
 
-    written: Written
+    One of which only others in `foldable` need the result becomes no constant: these take it from
+    `arrays`, where it may be a view of other arrays, so that a chain of operators copies once.
+    """
+
+    foldable: frozenset[Operation]
+    arrays: dict[SSAValue, NDArray[Any]] = field(default_factory=lambda: {})
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, relax.OperatorOp) or not _is_worth_it(op):
+        if not isinstance(op, relax.OperatorOp) or op not in self.foldable:
             return
-        if touches(op, self.written):
-            return
-        operands = [o.owner for o in op.operands]
-        data = [o.value.data for o in operands if isinstance(o, relax.ConstantOp)]
-        if len(data) < len(operands) or any(d.array is None for d in data):
-            return
-        folded = _evaluate(op, data)
+        arrays = [self._array(o) for o in op.operands]
+        given = [a for a in arrays if a is not None]
+        folded = _evaluate(op, given) if len(given) == len(arrays) else None
         if folded is None:
-            return
-        constants = [relax.ConstantOp(d) for d in folded]
+            self._keep_operands(op, rewriter)
+        elif not _is_tuple(op) and all(u.operation in self.foldable for u in op.result.uses):
+            self.arrays[op.result] = folded[0]
+        else:
+            self._fold(op, [_owned(a, given) for a in folded], rewriter)
+
+    def _array(self, value: SSAValue) -> NDArray[Any] | None:
+        """The memory of a value that is known."""
+        owner = value.owner
+        is_constant = isinstance(owner, relax.ConstantOp)
+        return owner.value.data.array if is_constant else self.arrays.get(value)
+
+    def _keep_operands(self, op: relax.OperatorOp, rewriter: PatternRewriter) -> None:
+        """Make constants of the results that an operator which stays was to take."""
+        for value in op.operands:
+            if value in self.arrays and isinstance(value.owner, relax.OperatorOp):
+                self._fold(value.owner, [_owned(self.arrays[value], ())], rewriter)
+
+    def _fold(
+        self, op: relax.OperatorOp, arrays: Sequence[NDArray[Any]], rewriter: PatternRewriter
+    ) -> None:
+        types = tensors_in(op.result.type)
+        pairs = zip(arrays, types, strict=True)
+        constants = [relax.ConstantOp(relax.TensorData.of(a, t.dtype)) for a, t in pairs]
         for constant in constants:
             constant.location = op.location
         whole = [relax.TupleOp([c.result for c in constants])] if _is_tuple(op) else []
+        operands = [o.owner for o in op.operands]
         rewriter.replace(op, [*constants, *whole])
+        self._erase_unused(operands, rewriter)
+
+    def _erase_unused(self, ops: list[Operation | Block], rewriter: PatternRewriter) -> None:
+        """Erase operators whose results nothing takes any more."""
+        while ops:
+            op = ops.pop()
+            if not isinstance(op, relax.OperatorOp) or op.parent is None or op.result.uses:
+                continue
+            self.arrays.pop(op.result, None)
+            ops += [o.owner for o in op.operands]
+            rewriter.erase(op)
+
+
+def _foldable(module: ModuleOp) -> frozenset[Operation]:
+    """The operators that are computed from constants, unless calls may write what they touch."""
+    written, found = written_values(module), set[Operation]()
+    for op in module.walk():
+        if not isinstance(op, relax.OperatorOp) or not _is_worth_it(op) or touches(op, written):
+            continue
+        owners = [o.owner for o in op.operands]
+        if all(_is_loaded(o) or (o in found and _is_one_tensor(o)) for o in owners):
+            found.add(op)
+    return frozenset(found)
+
+
+def _is_loaded(owner: Operation | Block) -> bool:
+    return isinstance(owner, relax.ConstantOp) and owner.value.data.array is not None
+
+
+def _is_one_tensor(owner: Operation | Block) -> bool:
+    return isinstance(owner, relax.OperatorOp) and not _is_tuple(owner)
 
 
 def _is_tuple(op: relax.OperatorOp) -> bool:
@@ -136,35 +191,40 @@ def bytes_of(types: Sequence[relax.TensorType]) -> int | None:
     return total
 
 
-def _evaluate(
-    op: relax.OperatorOp, data: Sequence[relax.TensorData]
-) -> list[relax.TensorData] | None:
-    """The results by the operator's reference, None where it has none for such values."""
+def _evaluate(op: relax.OperatorOp, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:
+    """The results by the operator's reference, None where it has none for such values.
+
+    Arrays are as tensors are stored, and may be views of each other.
+    """
     attributes = evaluated(op.attribute_values(), lambda e: e.constant)
-    arrays = [_loaded(d) for d in data]
+    operands = [t for o in op.operands for t in tensors_in(o.type)]
+    values = [_loaded(a, t.dtype or "") for a, t in zip(arrays, operands, strict=True)]
     try:
         with np.errstate(all="ignore"):
-            found: Any = op.reference(arrays, attributes)
+            found: Any = op.reference(values, attributes)
     except IndexError:  # which is for the program to report when it gets there
         return None
     fields = cast("Sequence[Any]", found) if _is_tuple(op) else [found]
     types = tensors_in(op.result.type)
-    return [
-        relax.TensorData.of(_stored(np.asarray(f), t.dtype or ""), t.dtype)
-        for f, t in zip(fields, types, strict=True)
-    ]
+    return [_stored(np.asarray(f), t.dtype or "") for f, t in zip(fields, types, strict=True)]
 
 
-def _loaded(data: relax.TensorData) -> NDArray[Any]:
-    return bfloat16_to_float32(data.values) if data.dtype == "bfloat16" else data.values
+def _loaded(array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    return bfloat16_to_float32(array) if dtype == "bfloat16" else array
 
 
 def _stored(values: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Values rounded to a dtype, in memory that no other constant shares."""
+    """Values rounded to a dtype."""
     with np.errstate(all="ignore"):
         if dtype == "bfloat16":
             return float32_to_bfloat16(values.astype(np.float32))
-        return np.array(values, storage_dtype(dtype), order="C")  # which is how they are kept
+        return np.asarray(values, storage_dtype(dtype))
+
+
+def _owned(array: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """An array in memory that no other constant shares, nor one that it was computed from."""
+    is_shared = array.base is not None or any(array is other for other in others)
+    return np.array(array, order="C") if is_shared else array
 
 
 @dataclass(frozen=True)
@@ -174,5 +234,5 @@ class FoldConstantPass(ModulePass):
     name = "fold-constant"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pattern in (FoldTupleField(), FoldOperator(written_values(op)), FoldTupleField()):
+        for pattern in (FoldTupleField(), FoldOperator(_foldable(op)), FoldTupleField()):
             PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
