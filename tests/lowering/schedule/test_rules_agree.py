@@ -22,8 +22,12 @@ from xrelax.runtime import num_threads, set_num_threads
 
 SEEDS = range(*map(int, os.environ.get("XRELAX_SCHEDULE_SEEDS", "0:6").split(":")))
 THREADS = (1, 2, 5)
-HOST_TARGETS = ("llvm", "llvm -mcpu=x86-64-v3", "llvm -mcpu=x86-64")
-"""Registers of as many bits as the machine has, of 256 and of 128."""
+HOST_TARGETS = (
+    "llvm",
+    "llvm -mcpu=x86-64-v3 -cache-sizes=8192,65536,262144",
+    "llvm -mcpu=x86-64 -cache-sizes=4096,16384,65536",
+)
+"""Registers of as many bits as the machine has, of 256 and of 128; small caches."""
 
 IS_X86 = Target("llvm").triple.startswith("x86_64")
 TARGETS = HOST_TARGETS if IS_X86 else HOST_TARGETS[:1]
