@@ -28,9 +28,9 @@ from .blocks import IS_SCHEDULED
 from .merge import has_reuse
 from .nest import Loop, Nest
 
-COLUMN_TILES, LONE_COLUMN_TILES = (4, 5, 3, 2), (2, 3)
-"""Factors of the last spatial loop where the reduction is innermost; fewer where no row is tiled,
-since every column then brings an operand of its own and shares nothing but one load."""
+COLUMN_TILES = (4, 5, 3, 2)
+"""Factors of the last spatial loop where the reduction is innermost. Where no row is tiled, columns
+share one load only, but memory that no cache holds is read faster in several places at once."""
 ROW_TILES = (4, 5, 3, 2)
 REDUCTION_TILES = (4, 3, 2)
 LEAST_DOT = 16
@@ -168,7 +168,7 @@ def _tile_dot(reduction: _Reduction, target: Target) -> bool:
     outer, inner = list(reduction.spatial.values()), list[Loop]()
     long = [loop for loop in outer if loop.extent != ONE]
     rows = _factor(long[-2], ROW_TILES) if len(long) > 1 else None
-    fitting = LONE_COLUMN_TILES if rows is None else _columns_beside(rows, target)
+    fitting = COLUMN_TILES if rows is None else _columns_beside(rows, target)
     columns = _factor(long[-1], fitting) if long else None
     for loop, factor in zip(long[-2:], (rows, columns)[-len(long) :], strict=False):
         if factor is not None:
