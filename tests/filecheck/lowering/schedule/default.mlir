@@ -31,6 +31,33 @@ tir.prim_func @dot(%X: !tir.buffer<[8, m], f32>, %W: !tir.buffer<[10, m], f32>, 
 
 // -----
 
+// Columns are read several at a time for a single row too: each is a place of its own in memory.
+
+// CHECK-LABEL: tir.prim_func @lone_row
+// CHECK:         tir.for %j in (0, 2) {
+// CHECK-NEXT:      tir.for %k in (0, 64) {
+// CHECK-NEXT:        tir.for %j_1 in (0, 4) unrolled {
+tir.prim_func @lone_row(%X: !tir.buffer<[64], f32>, %W: !tir.buffer<[8, 64], f32>, %Y: !tir.buffer<[8], f32>) {
+  tir.for %j in (0, 8) {
+    tir.for %k in (0, 64) {
+      tir.block "Y" (%vj: spatial (0, 8) = %j, %vk: reduce (0, 64) = %k) reads (%X[%vk], %W[%vj, %vk]) writes (%Y[%vj]) {
+        tir.init {
+          %c = arith.constant 0.0 : f32
+          tir.store %c, %Y[%vj] : !tir.buffer<[8], f32>
+        }
+        %y = tir.load %Y[%vj] : !tir.buffer<[8], f32>
+        %x = tir.load %X[%vk] : !tir.buffer<[64], f32>
+        %w = tir.load %W[%vj, %vk] : !tir.buffer<[8, 64], f32>
+        %p = arith.mulf %x, %w : f32
+        %q = arith.addf %y, %p : f32
+        tir.store %q, %Y[%vj] : !tir.buffer<[8], f32>
+      }
+    }
+  }
+}
+
+// -----
+
 // A loop that the user has marked, and a function that says it is scheduled, stay as they are.
 // CHECK-LABEL: tir.prim_func @marked
 // CHECK:       tir.for %i in (0, 8) parallel {
