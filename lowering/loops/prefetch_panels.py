@@ -11,6 +11,8 @@
 Processors see such a stream, but not beyond a page, and each panel of weights comes from far away
 when it is first used. The part that is ahead is a share of the first cache; behind the end of a
 panel is the next one. Small operands that many tiles use stay as they are, and what is read alone.
+What is read of large buffers right after such a loop, as to add its sums there, is asked for before
+it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, VectorType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
@@ -54,6 +56,26 @@ def prefetch_panels(func: loops.FuncOp, target: Target) -> None:
             continue
         for stream in list(streams(loop, func, target.caches)):
             _prefetch(loop, stream, target.caches.l1 // SHARE)
+        for load in _read_after(loop, target.caches):
+            hint = loops.PrefetchOp(load.buffer, exprs_of(load.indices), load.operands_)
+            assert loop.parent is not None
+            loop.parent.insert_op_before(hint, loop)
+
+
+def _read_after(loop: loops.ForOp, caches: CacheSizes) -> Iterator[loops.LoadOp]:
+    """Vectors of large buffers that are read between a loop and the next, where known before it."""
+    inner: set[Operation] = {loop}
+    op = loop.next_op
+    while op is not None and not isinstance(op, loops.ForOp):
+        inner |= set(op.walk())
+        for load in op.walk():
+            if not isinstance(load, loops.LoadOp) or not isa(load.result.type, VectorType):
+                continue
+            owners = [v.owner for v in load.operands]
+            used = {o.parent_op() if isinstance(o, Block) else o for o in owners}
+            if _bytes(load.buffer) > caches.l1 and not used & inner:
+                yield load
+        op = op.next_op
 
 
 def _accumulates(loop: loops.ForOp) -> bool:

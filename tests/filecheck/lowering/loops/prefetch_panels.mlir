@@ -114,3 +114,28 @@ loops.func @gaps(%X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[65536, 16], f32
   }
   loops.store %t, %Y[0] : !tir.buffer<[8], f32>, vector<8xf32>
 }
+
+// -----
+
+// What is read of a large buffer after a loop, to be added to what it sums up, is asked for before it.
+
+// CHECK-LABEL: @added
+// CHECK:         loops.for %i in (0, 4096) {
+// CHECK-NEXT:      loops.prefetch %Y[%i, 0]
+// CHECK-NEXT:      %s = loops.for %k in (0, 9)
+// CHECK-NOT:     prefetch
+loops.func @added(%W: !tir.buffer<[9, 8], f32>, %B: !tir.buffer<[8], f32>, %Y: !tir.buffer<[4096, 8], f32>) noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  loops.for %i in (0, 4096) {
+    %s = loops.for %k in (0, 9) carry (%a = %z : vector<8xf32>) {
+      %w = loops.load %W[%k, 0] : !tir.buffer<[9, 8], f32> -> vector<8xf32>
+      %d = arith.addf %a, %w : vector<8xf32>
+      loops.yield %d : vector<8xf32>
+    }
+    %y = loops.load %Y[%i, 0] : !tir.buffer<[4096, 8], f32> -> vector<8xf32>
+    %b = loops.load %B[0] : !tir.buffer<[8], f32> -> vector<8xf32>
+    %t = arith.addf %y, %s : vector<8xf32>
+    %u = arith.addf %t, %b : vector<8xf32>
+    loops.store %u, %Y[%i, 0] : !tir.buffer<[4096, 8], f32>, vector<8xf32>
+  }
+}
