@@ -181,3 +181,17 @@ def test_element_types(dtype):
     main = from_source(product(19, 37, 11).replace("float32", dtype).replace("R.nn.relu", ""))
     x, w, b = (np.abs(a).astype(dtype) for a in operands(19, 37, 11))
     np.testing.assert_array_equal(relax.build(main)["main"](x, w, b).numpy(), x @ w + b)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+def test_batches_in_blocks(dtype):
+    main = from_source(f"""
+@R.function
+def main(x: R.Tensor((2, 3, 67, 96), "{dtype}"), w: R.Tensor((2, 3, 96, 50), "{dtype}"),
+         r: R.Tensor((2, 3, 67, 50), "{dtype}")):
+    return R.add(R.matmul(x, w), r)
+""")
+    shapes = ((2, 3, 67, 96), (2, 3, 96, 50), (2, 3, 67, 50))
+    x, w, r = (whole_numbers(shape, seed).astype(dtype) for seed, shape in enumerate(shapes))
+    main = relax.build(main, target=f"llvm {SMALL}")["main"]
+    np.testing.assert_array_equal(main(x, w, r).numpy(), x @ w + r)
