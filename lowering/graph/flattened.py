@@ -11,7 +11,7 @@
     %3 = relax.permute_dims (%w as [32, 4, 5, 10]) {axes = array<i64: 1, 2, 0, 3>} : …
     %2 = relax.matmul %1, (%3 as [640, 10]) : …
 
-`fold-constant` permutes the weights once, when the module is compiled.
+The weights are permuted once: by `fold-constant`, or if much memory is moved, on load.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...dialects.relax.operators.base import OperatorOp
 from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, ReshapingOp, product
-from .fold_constant import LARGEST, bytes_of, is_computed_from_constants
+from .fold_constant import is_computed_from_constants
 from .written import Written, touches
 
 
@@ -55,13 +55,12 @@ def flatten_last(op: ReshapingOp, last: SSAValue, written: Written) -> list[Oper
 
 
 def _is_linear(op: Operation, written: Written) -> bool:
-    """Whether an operation is a product with a constant matrix that can be folded."""
+    """Whether an operation is a product with a constant matrix."""
     if not isinstance(op, MatmulOp) or touches(op, written):
         return False
     weights = op.rhs.type
     assert isinstance(weights, relax.TensorType)
-    size = bytes_of([weights])
-    is_matrix = weights.rank == 2 and size is not None and size <= LARGEST
+    is_matrix = weights.dims is not None and len(weights.dims) == 2
     return is_matrix and is_computed_from_constants(op.rhs)
 
 

@@ -164,8 +164,8 @@ def _is_tuple(op: relax.OperatorOp) -> bool:
 
 def _is_worth_it(op: relax.OperatorOp) -> bool:
     """Whether results have static shapes and are not much larger than the operands."""
-    made = bytes_of(tensors_in(op.result.type))
-    given = bytes_of([t for o in op.operands for t in tensors_in(o.type)])
+    made = _bytes(tensors_in(op.result.type))
+    given = _bytes([t for o in op.operands for t in tensors_in(o.type)])
     if made is None or given is None or any(expr_symbols(p) for p in op.properties.values()):
         return False
     return made <= LARGEST and is_worth_keeping(made, given)
@@ -176,7 +176,7 @@ def is_worth_keeping(made: int, given: int) -> bool:
     return made <= max(ALWAYS, GROWTH * given)
 
 
-def bytes_of(types: Sequence[relax.TensorType]) -> int | None:
+def _bytes(types: Sequence[relax.TensorType]) -> int | None:
     """The bytes of tensors, `None` where some are not known."""
     total = 0
     for type_ in types:
