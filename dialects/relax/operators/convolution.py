@@ -229,11 +229,10 @@ class ForwardConvolutionOp(ConvolutionOp, ABC):
     ) -> tuple[Any, Any, Sequence[Window]]:
         (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
         dtype = accumulator(data.dtype, attributes["out_dtype"])
-        return (
-            padded(te, data, layout, f"N{cls.SPATIAL}C", windows, counts, dtype),
-            arranged(te, weight, kernel, f"{cls.SPATIAL}IO", dtype, "T_pack"),
-            windows,
-        )
+        last = f"N{cls.SPATIAL}C"
+        around, moved = padded(te, data, layout, last, windows, counts, dtype)
+        packed = arranged(te, weight, kernel, f"{cls.SPATIAL}IO", dtype, "T_pack")
+        return around, packed, moved
 
     @classmethod
     def numpy_groups(

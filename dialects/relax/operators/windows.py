@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...bounds import is_less
-from ...int_expr import IntExpr, minimum
+from ...int_expr import ONE, IntExpr, minimum
 from ..types import TensorType
 from .language import TensorLanguage
 
@@ -133,33 +133,38 @@ def padded(
     windows: Sequence[Window],
     counts: Sequence[IntExpr],
     dtype: str,
-) -> Any:
+) -> tuple[Any, list[Window]]:
     """The data in the layout `wanted`, with zeros around its spatial dims as windows read them.
 
-    Without padding and in the same layout it is the data itself, otherwise a copy in `dtype`. The
+    Without padding and in the same layout it is the data itself, otherwise a copy in `dtype`, which
+    leaves out what windows of one element step over. The windows that are returned lie in it. The
     letters of spatial dims are those but N and C.
     """
     dims = dict(zip(wanted, expressions(te, data, layout, wanted), strict=True))
-    shape, guards = dict(dims), dict[str, tuple[int, bool]]()
-    for letter, w, count in zip(spatial_letters(wanted), windows, counts, strict=True):
-        hangs_over = w.hangs_over(count, dims[letter])
-        if w.before or hangs_over:
-            shape[letter] = w.needed(count)
-            guards[letter] = (w.before, hangs_over)
-    if not guards:
-        return arranged(te, data, layout, wanted, dtype, "T_layout")
+    spatial = list(zip(spatial_letters(wanted), windows, counts, strict=True))
+    hanging = {letter: w.hangs_over(count, dims[letter]) for letter, w, count in spatial}
+    guards = {x: (w.before, hanging[x]) for x, w, _ in spatial if w.before or hanging[x]}
+    if not guards and layout == wanted:
+        return data, list(windows)
+    steps = {x: w.stride for x, w, _ in spatial if w.size == ONE and w.stride > 1}
+    lengths = {
+        x: c if x in steps else w.needed(c) for x, w, c in spatial if x in steps or x in guards
+    }
 
     def element(*i: Any) -> Any:
         at, inside = dict(zip(wanted, i, strict=True)), list[Any]()
+        at |= {letter: at[letter] * step for letter, step in steps.items()}
         for letter, (before, hangs_over) in guards.items():
             inside += [at[letter] >= before] if before else []
             (end,) = te.tensor.shape_of([dims[letter] + before])
             inside += [at[letter] < end] if hangs_over else []
             at[letter] = at[letter] - before
         found = data(*(at[letter] for letter in layout)).astype(dtype)
-        return te.if_then_else(all_of(inside), found, te.const(0, dtype))
+        return te.if_then_else(all_of(inside), found, te.const(0, dtype)) if inside else found
 
-    return te.compute(te.tensor.shape_of(list(shape.values())), element, name="pad_temp")
+    shape = te.tensor.shape_of([lengths.get(letter, dim) for letter, dim in dims.items()])
+    copy = te.compute(shape, element, name="pad_temp" if guards else "T_layout")
+    return copy, [Window(w.size, 1, 0, 0, 1) if x in steps else w for x, w, _ in spatial]
 
 
 def all_of(conditions: Sequence[Any]) -> Any:
