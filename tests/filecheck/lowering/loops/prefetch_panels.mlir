@@ -124,12 +124,14 @@ loops.func @gaps(%X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[65536, 16], f32
 // CHECK-NEXT:      loops.prefetch %Y[%i, 0]
 // CHECK-NEXT:      %s = loops.for %k in (0, 9)
 // CHECK-NOT:     prefetch
-loops.func @added(%W: !tir.buffer<[9, 8], f32>, %B: !tir.buffer<[8], f32>, %Y: !tir.buffer<[4096, 8], f32>) noalias {
+loops.func @added(%X: !tir.buffer<[9, 8], f32>, %W: !tir.buffer<[9, 8], f32>, %B: !tir.buffer<[8], f32>, %Y: !tir.buffer<[4096, 8], f32>) noalias {
   %z = arith.constant dense<0.0> : vector<8xf32>
   loops.for %i in (0, 4096) {
     %s = loops.for %k in (0, 9) carry (%a = %z : vector<8xf32>) {
       %w = loops.load %W[%k, 0] : !tir.buffer<[9, 8], f32> -> vector<8xf32>
-      %d = arith.addf %a, %w : vector<8xf32>
+      %x = loops.load %X[%k, 0] : !tir.buffer<[9, 8], f32> -> vector<8xf32>
+      %p = arith.mulf %x, %w : vector<8xf32>
+      %d = arith.addf %a, %p : vector<8xf32>
       loops.yield %d : vector<8xf32>
     }
     %y = loops.load %Y[%i, 0] : !tir.buffer<[4096, 8], f32> -> vector<8xf32>
