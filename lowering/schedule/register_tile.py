@@ -155,11 +155,11 @@ def _rearrange(reduction: _Reduction, target: Target) -> bool:
     return _tile_rows(reduction, rows[-1]) if rows else False
 
 
-def _factor(loop: Loop, candidates: Sequence[int]) -> int | None:
-    extent = loop.extent.constant
-    if extent is None or extent <= 1:
+def _factor(extent: IntExpr, candidates: Sequence[int]) -> int | None:
+    size = extent.constant
+    if size is None or size <= 1:
         return None
-    return next((f for f in candidates if extent % f == 0), None)
+    return next((f for f in candidates if size % f == 0), None)
 
 
 def _tile_dot(reduction: _Reduction, target: Target) -> bool:
@@ -167,10 +167,9 @@ def _tile_dot(reduction: _Reduction, target: Target) -> bool:
     nest = reduction.nest
     outer, inner = list(reduction.spatial.values()), list[Loop]()
     long = [loop for loop in outer if loop.extent != ONE]
-    rows = _factor(long[-2], ROW_TILES) if len(long) > 1 else None
-    fitting = COLUMN_TILES if rows is None else _columns_beside(rows, target)
-    columns = _factor(long[-1], fitting) if long else None
-    for loop, factor in zip(long[-2:], (rows, columns)[-len(long) :], strict=False):
+    sides = [ONE, ONE, *(loop.extent for loop in long)][-2:]
+    tile = dot_tile(sides[0], sides[1], target)
+    for loop, factor in zip(long[-2:], tile[-len(long) :], strict=False):
         if factor is not None:
             first, second = nest.split(loop, factor)
             second.kind = "unrolled"
@@ -178,6 +177,13 @@ def _tile_dot(reduction: _Reduction, target: Target) -> bool:
             inner.append(second)
     nest.reorder([*outer, *reduction.reduce.values(), *inner])
     return bool(inner)
+
+
+def dot_tile(rows: IntExpr, columns: IntExpr, target: Target) -> tuple[int | None, int | None]:
+    """Rows and columns of a tile of sums along a reduction; `None` where none divides them."""
+    row = _factor(rows, ROW_TILES)
+    fitting = COLUMN_TILES if row is None else _columns_beside(row, target)
+    return row, _factor(columns, fitting)
 
 
 def _columns_beside(rows: int, target: Target) -> list[int]:
@@ -195,7 +201,7 @@ def _sharing_last(reduction: _Reduction, row: int) -> list[Loop]:
     sharing = [
         a
         for a, loop in loops.items()
-        if _factor(loop, ROW_TILES) is not None and all(_step(o, a) == ZERO for o in moving)
+        if _factor(loop.extent, ROW_TILES) is not None and all(_step(o, a) == ZERO for o in moving)
     ]
     last = sharing[-1:]
     return [*(loop for a, loop in loops.items() if a not in last), *(loops[a] for a in last)]
@@ -224,7 +230,7 @@ def _tile_rows(reduction: _Reduction, axis: int) -> bool:
         block, reduce[-1] = nest.split(last, REDUCTION_BLOCK)
         blocks.append(block)
     for group, factors in ((outer, ROW_TILES), (reduce, REDUCTION_TILES)):
-        if group and (factor := _factor(group[-1], factors)) is not None:
+        if group and (factor := _factor(group[-1].extent, factors)) is not None:
             group[-1], second = nest.split(group[-1], factor)
             second.kind = "unrolled"
             inner.append(second)

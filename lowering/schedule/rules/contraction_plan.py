@@ -8,7 +8,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
-from ..register_tile import COLUMN_TILES
+from ..register_tile import dot_tile
 from .cache_blocks import CacheBlocks, cache_blocks, can_block
 from .products import Product, step_along
 from .tiles import LONG, Tile, choose_tile
@@ -30,10 +30,10 @@ LEAST_REUSE = 3
 
 TRANSPOSED_ROWS, LONG_DOT = 64, 256
 """Rows that a panel is worth it for whose columns are not neighbours in memory: long sums of
-neighbouring products do without one."""
+neighbouring products do without one, in tiles of 4 rows by 4 columns."""
 
-UNTILED_ROWS = 8
-"""The same where those sums would not share what they load, as no tile divides the columns."""
+LEAST_ROWS = 7
+"""The same for the smallest tiles. Those in between share fewer of the vectors that they load."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     contiguous = all(step_along(product, op, product.column) == ONE for op in product.moving)
     width = tile.vectors * lanes
     fits = contiguous and columns is not None and columns % width == 0
-    packs = is_packable(product) and _is_worth_a_panel(product, row, tile, contiguous)
+    packs = is_packable(product) and _is_worth_a_panel(product, row, tile, contiguous, target)
     if fits and (columns == width or not packs):  # one panel is what it is already
         is_read_in_order = row is not None or columns == width
         return Plan(product, row, tile, lanes, False) if is_read_in_order else None
@@ -116,7 +116,9 @@ def _stride(product: Product, load: tir.LoadOp, axis: int) -> int | None:
     return None if step is None else step.constant
 
 
-def _is_worth_a_panel(product: Product, row: int | None, tile: Tile, contiguous: bool) -> bool:
+def _is_worth_a_panel(
+    product: Product, row: int | None, tile: Tile, contiguous: bool, target: Target
+) -> bool:
     """Whether so many tiles read the same columns that a copy of these pays."""
     tiles = rows = 1
     for axis in product.rows:
@@ -127,10 +129,11 @@ def _is_worth_a_panel(product: Product, row: int | None, tile: Tile, contiguous:
         tiles *= -(-size // tile.rows) if axis == row else size
     if contiguous:
         return tiles >= LEAST_REUSE
-    depth, columns = _depth(product), product.extent(product.column).constant
-    is_tiled = columns is not None and any(columns % n == 0 for n in COLUMN_TILES)
-    enough = TRANSPOSED_ROWS if is_tiled else UNTILED_ROWS
-    return tiles > 1 and (rows >= enough or (depth is not None and depth < LONG_DOT))
+    depth, side = _depth(product), ONE if row is None else product.extent(row)
+    dot = dot_tile(side, product.extent(product.column), target)
+    results = (dot[0] or 1) * (dot[1] or 1)
+    enough = max(LEAST_ROWS, min(TRANSPOSED_ROWS, results**2 // 4))
+    return rows >= enough or (tiles > 1 and depth is not None and depth < LONG_DOT)
 
 
 def _depth(product: Product) -> int | None:
