@@ -79,10 +79,12 @@ _BEYOND: dict[str, Properties] = {
 def chooses_extrema(f: FunctionBuilder, flags: Properties) -> bool:
     """Whether `maximum` and `minimum` are made of choices: where signs of 0 do not count, on x86.
 
-    Its instructions give the second operand if one is NaN. Other processors have the operations.
+    Its instructions give the second operand if one is NaN, which suits where there is none. Other
+    processors have the operations.
     """
     fast = flags.get("fastmathFlags")
-    is_free = isinstance(fast, FastMathAttr) and FastMathFlag.NO_SIGNED_ZEROS in fast.data
+    known = set(fast.data) if isinstance(fast, FastMathAttr) else set[FastMathFlag]()
+    is_free = FastMathFlag.NO_SIGNED_ZEROS in known and FastMathFlag.NO_NANS not in known
     return is_free and f.module.is_x86
 
 
