@@ -5,8 +5,8 @@
     for i, j: block Y: Y[i, j] = …     ⇒     block Y annotations {nontemporal = 1}
 
 A store to a line that is in no cache reads the line first. That pays where the line is used again
-before it leaves the caches; of a result that is larger than the last cache nothing is left there
-when the next function starts to read it.
+before it leaves the caches. A result of half the last cache or more puts out what it was made of,
+where both do not fit: then it is better that the operands stay, and that no line is read for it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from .strides import Strides
 
 
 def stream_results(func: tir.PrimFuncOp, target: Target) -> None:
-    """Mark what writes results that no cache holds, element after element."""
-    if not target.is_x86:
+    """Mark what writes results that no cache holds with the operands, element after element."""
+    last = target.caches.l3
+    if not target.is_x86 or sum(map(_bytes, func.params)) < last:
         return
-    large = {p for p in func.params if _bytes(p) >= target.caches.l3}
+    large = {p for p in func.params if 2 * _bytes(p) >= last}
     blocks = blocks_in(func)
     if not large or any(has_reuse(block) for block in blocks):
         return

@@ -233,6 +233,49 @@ tir.prim_func @large_result(%X: !tir.buffer<[4096, 1024], f32>, %Y: !tir.buffer<
 
 // -----
 
+// So does one of half that cache, if its operands fill the other half.
+// CHECK-LABEL: tir.prim_func @half
+// CHECK:         tir.block "Y" {{.*}} annotations {nontemporal = true} {
+tir.prim_func @half(%X: !tir.buffer<[1024, 1024], f32>, %Y: !tir.buffer<[1024, 1024], f32>) {
+  tir.for %i in (0, 1024) {
+    tir.for %j in (0, 1024) {
+      tir.block "Y" (%vi: spatial (0, 1024) = %i, %vj: spatial (0, 1024) = %j) reads (%X[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[1024, 1024], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[1024, 1024], f32>
+      }
+    }
+  }
+}
+
+// With less to read it fits, and a smaller one leaves most of the cache as it is.
+// CHECK-LABEL: tir.prim_func @fits
+// CHECK-NOT:     nontemporal
+tir.prim_func @fits(%X: !tir.buffer<[1, 1024], f32>, %Y: !tir.buffer<[1024, 1024], f32>) {
+  tir.for %i in (0, 1024) {
+    tir.for %j in (0, 1024) {
+      tir.block "Y" (%vi: spatial (0, 1024) = %i, %vj: spatial (0, 1024) = %j) reads (%X[0, %vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[0, %vj] : !tir.buffer<[1, 1024], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[1024, 1024], f32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: tir.prim_func @small_result
+// CHECK-NOT:     nontemporal
+tir.prim_func @small_result(%X: !tir.buffer<[1024, 4096], f32>, %Y: !tir.buffer<[1024, 512], f32>) {
+  tir.for %i in (0, 1024) {
+    tir.for %j in (0, 512) {
+      tir.block "Y" (%vi: spatial (0, 1024) = %i, %vj: spatial (0, 512) = %j) reads (%X[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[1024, 4096], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[1024, 512], f32>
+      }
+    }
+  }
+}
+
+// -----
+
 // One that the function reads stays in the caches; so does one that is not written in order.
 // CHECK-LABEL: tir.prim_func @read_again
 // CHECK-NOT:     nontemporal
