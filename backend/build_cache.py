@@ -181,7 +181,7 @@ def _bitcode(package: Package, count: int) -> list[bytes]:
 
 def _digests(constants: Sequence[TensorData]) -> list[str]:
     """The hash of the contents of each, computed on all cores: hashing leaves the interpreter."""
-    unknown = [c for c in constants if c.array is not None and "digest" not in vars(c)]
+    unknown = [c for c in constants if not c.is_hashed]
     if sum(c.values.nbytes for c in unknown) >= _LARGE:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(_digest, unknown))

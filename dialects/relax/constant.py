@@ -7,7 +7,6 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import prod
 from typing import Any, cast
 
@@ -57,6 +56,7 @@ class TensorData:
     array: NDArray[Any] | None = field(repr=False)
     key: str = ""
     known_digest: str = ""
+    _digest: str = field(default="", init=False, repr=False)
 
     @staticmethod
     def of(array: NDArray[Any], dtype: str | None = None, key: str = "") -> TensorData:
@@ -64,13 +64,23 @@ class TensorData:
         data = np.ascontiguousarray(array).reshape(np.shape(array))
         return TensorData(dtype or str(data.dtype), data.shape, data, key)
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """Hash of dtype, shape and content."""
+        """Hash of dtype, shape and content, computed once."""
         if self.array is None:
             return self.known_digest
+        if not self.is_hashed:  # a `cached_property` of Python 3.11 has one lock for all instances
+            object.__setattr__(self, "_digest", self._hash(self.array))
+        return self._digest
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether `digest` is there already, or takes no time."""
+        return self.array is None or self._digest != ""
+
+    def _hash(self, array: NDArray[Any]) -> str:
         head = f"{self.dtype}{self.shape}".encode()
-        content = memoryview(cast(Any, self.array.reshape(-1).view(np.uint8)))
+        content = memoryview(cast(Any, array.reshape(-1).view(np.uint8)))
         return hashlib.blake2b(content, digest_size=16, key=hashlib.md5(head).digest()).hexdigest()
 
     @property

@@ -1,5 +1,7 @@
 """Constants: what is in the text, what is in a sidecar, and what does not fit."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -81,6 +83,21 @@ def test_large_constants_come_from_a_sidecar():
     assert without == data and str(DataAttr(without)) == text
     with pytest.raises(ValueError, match="data of constant 'w0' in a sidecar file, got none"):
         _ = without.values
+
+
+def test_threads_hash_constants_at_the_same_time(monkeypatch: pytest.MonkeyPatch):
+    both, compute = Barrier(2), TensorData._hash
+
+    def hashed(data: TensorData, array: NDArray[Any]) -> str:
+        both.wait(timeout=60)
+        return compute(data, array)
+
+    monkeypatch.setattr(TensorData, "_hash", hashed)
+    constants = [TensorData.of(np.full(17, i)) for i in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        digests = list(pool.map(lambda data: data.digest, constants))
+    assert len(set(digests)) == 2 and all(data.is_hashed for data in constants)
+    assert [data.digest for data in constants] == digests  # it does not wait again
 
 
 def test_a_constant_without_a_key_is_named_by_its_digest():
