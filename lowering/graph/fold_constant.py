@@ -110,7 +110,7 @@ class FoldOperator(RewritePattern):
 
     def _keep_operands(self, op: relax.OperatorOp, rewriter: PatternRewriter) -> None:
         """Make constants of the results that an operator which stays was to take."""
-        for value in op.operands:
+        for value in dict.fromkeys(op.operands):
             if value in self.arrays and isinstance(value.owner, relax.OperatorOp):
                 self._fold(value.owner, [_owned(self.arrays[value], ())], rewriter)
 

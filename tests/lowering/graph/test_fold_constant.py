@@ -1,6 +1,7 @@
 """Chains of operators on constants: what they become, and whose memory that is."""
 
 import numpy as np
+import pytest
 
 from xrelax import relax as R
 from xrelax.dialects import get_context, relax
@@ -45,12 +46,16 @@ def test_each_result_has_memory_of_its_own():
     assert not any(np.shares_memory(a, b) for i, a in enumerate(owners) for b in owners[:i])
 
 
-def test_an_operator_that_fails_takes_the_constants_before_it(monkeypatch):
+@pytest.fixture(name="take_fails")
+def _take_fails(monkeypatch):
     def fail(arrays, attributes):
         raise IndexError("out of range")
 
     monkeypatch.setattr(relax.OPERATORS["relax.take"], "reference", staticmethod(fail))
 
+
+@pytest.mark.usefixtures("take_fails")
+def test_an_operator_that_fails_takes_the_constants_before_it():
     def take(emit):
         place = emit(R.op.add(R.const(np.int64([4])), R.const(np.int64([5]))))
         return [emit(R.op.take(emit(R.op.permute_dims(R.const(GIVEN))), place, axis=0))]
@@ -61,3 +66,14 @@ def test_an_operator_that_fails_takes_the_constants_before_it(monkeypatch):
     turned, place = (operand.owner.value.data.values for operand in taken.operands)
     np.testing.assert_array_equal(turned, GIVEN.T)
     assert place.tolist() == [9]
+
+
+@pytest.mark.usefixtures("take_fails")
+def test_an_operator_that_fails_may_take_a_constant_twice():
+    def take(emit):
+        place = emit(R.op.add(R.const(np.int64([4])), R.const(np.int64([5]))))
+        return [emit(R.op.take(place, place, axis=0))]
+
+    (taken,) = (op for op in folded(take) if isinstance(op, relax.OperatorOp))
+    assert taken.operands[0] is taken.operands[1]
+    assert taken.operands[0].owner.value.data.values.tolist() == [9]
