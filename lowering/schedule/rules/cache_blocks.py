@@ -81,7 +81,8 @@ def steps_in_block(product: Product, row: int, width: int, target: Target) -> in
     most = target.caches.l2 // PANEL_SHARE // (width * size)
     if steps <= most or rows * steps * size * FAR_SHARE < target.caches.l3:
         return None
-    return _divisor(steps, most) if _is_sum(product.block) else None
+    found = _divisor(steps, most) if _is_sum(product.block) else None
+    return None if found == 1 else found  # a single step has no loop
 
 
 def can_block(product: Product, row: int, lanes: int, target: Target) -> bool:

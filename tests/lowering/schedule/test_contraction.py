@@ -93,6 +93,14 @@ def test_compiled_products_in_blocks(form, has_epilogue):
         np.testing.assert_array_equal(got, expected)
 
 
+def test_steps_are_not_worked_on_one_by_one():
+    text = product(64, 64, 127)
+    lowered = kernels(text, "llvm -mcpu=skylake-avx512 -cache-sizes=1024,2048,4096")
+    x, w, b = operands(64, 64, 127)
+    got = evaluate(lowered, "main", [x, w, b])
+    np.testing.assert_array_equal(np.asarray(got).reshape(64, 64), np.maximum(x @ w + b, 0))
+
+
 @pytest.mark.parametrize("are_constant", [False, True])
 def test_compiled_products_of_static_shapes(are_constant):
     for rows, columns, depth in (
