@@ -151,6 +151,7 @@ def pool_ir(system: System) -> str:
         "report_bytes": 8 * REPORT_WORDS,
         "context_words": CONTEXT_WORDS,
         "mask_bytes": MASK_BYTES,
+        "max_processors": 8 * MASK_BYTES,
     }
     own = {
         "declarations": system.declarations,

@@ -2,7 +2,8 @@
 
 FORK_JOIN = """
 ; Let the worker on this processor, where the caller is now, go where the caller was before. Both
-; would take turns otherwise, for a worker stays on its processor.
+; would take turns otherwise, for a worker stays on its processor. It stays there, too, where the
+; caller was on a processor beyond the mask, or one that the process may not use any more.
 
 define internal void @make_room(i32 %processor) nounwind noinline {{
 entry:
@@ -11,7 +12,8 @@ entry:
   store i32 %processor, ptr {home}
   %workers = load i32, ptr {workers}
   %here = add i32 %processor, 1
-  br label %head
+  %fits = icmp ult i32 %before, {max_processors}
+  br i1 %fits, label %head, label %done
 head:
   %slot = phi i32 [ 0, %entry ], [ %next, %compare ]
   %next = add i32 %slot, 1
@@ -36,6 +38,9 @@ move:
   %thread = load i32, ptr %thread_word
   %set = load ptr, ptr {set_affinity}
   %failed = call i32 %set(i32 %thread, i64 {mask_bytes}, ptr %mask)
+  %is_there = icmp eq i32 %failed, 0
+  br i1 %is_there, label %note, label %done
+note:
   %moved = add i32 %before, 1
   store i32 %moved, ptr %place
   br label %done

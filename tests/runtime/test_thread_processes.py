@@ -124,3 +124,37 @@ print("done")
         pytest.skip("the process has one processor")
     found = run_python(LOOP_IN_A_PROCESS + program)
     assert (found.stdout, found.stderr) == ("done\n", "")
+
+
+def test_callers_on_processors_beyond_the_mask_send_no_worker_there():
+    program = """
+from xrelax.runtime import threads
+set_num_threads(2)
+body = Body(lambda c, e, slot, b, n: time.sleep(0.002) or 0)
+pointer = ctypes.cast(body, ctypes.c_void_p)
+def run():
+    assert Entry(parallel_entry())(None, pointer, None, 0, 30, 10**9, 64) == 0
+while 1 not in loop():  # the worker has said where it is before it takes part
+    pass
+state, moved = threads._pool.state, []
+Get, Set = ctypes.CFUNCTYPE(ctypes.c_int), ctypes.CFUNCTYPE(ctypes.c_int, *(ctypes.c_int64,) * 3)
+get = Get(lambda: processor)
+set_affinity = Set(lambda *args: moved.append(args[0] & 0xffffffff) or failure)
+state.get_processor = ctypes.cast(get, ctypes.c_void_p).value
+state.set_affinity = ctypes.cast(set_affinity, ctypes.c_void_p).value
+state.places[1], state.thread_ids[1] = 4, 77
+for processor in (1024, 3, 2**31 - 1, 3, -1, 3):
+    run()
+assert (moved, state.places[1]) == ([], 4), (moved, state.places[1])
+failure = -1
+for processor in (5, 3):
+    run()
+assert (moved, state.places[1]) == ([77], 4), (moved, state.places[1])
+failure = 0
+for processor in (1023, 3):
+    run()
+assert (moved, state.places[1]) == ([77, 77], 1024), (moved, state.places[1])
+print("done")
+"""
+    found = run_python(LOOP_IN_A_PROCESS + program)
+    assert (found.stdout, found.stderr) == ("done\n", "")
