@@ -84,6 +84,11 @@ def start(op: Accumulation, width: int, scope: Scope) -> SSAValue:
     return spread.vector
 
 
+def is_total(op: Accumulation, reduction: ReductionOp) -> bool:
+    """Whether a reduction of lanes is what an accumulation does, from no other start."""
+    return reduction.kind.data.value == _KINDS.get(type(op)) and len(reduction.operands) == 1
+
+
 def add_lanes(op: Accumulation, total: SSAValue, lanes: SSAValue, scope: Scope) -> SSAValue:
     """Emit what an accumulation makes of a total and the lanes of a vector."""
     kind = CombiningKindAttr(CombiningKindFlag(_KINDS[type(op)]))

@@ -5,8 +5,8 @@
     %b = loops.load %t[0]
     arith.addf %b, %b
 
-See `promote_scratch` for scratch buffers, `promote_accumulators` for loops, and `hoist_totals` for
-accumulations in the lanes of vectors.
+See `promote_scratch` for scratch buffers, `promote_accumulators` for loops, and `hoist_totals` and
+`fold_totals` for accumulations in the lanes of vectors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...backend.target import Target
 from ...dialects import loops
+from .fold_totals import fold_totals
 from .hoist_totals import hoist_totals
 from .promote_accumulators import promote_accumulators
 from .promote_scratch import promote_scratch
@@ -28,10 +30,13 @@ class PromoteBuffersPass(ModulePass):
     """Keep accumulators and small scratch buffers in registers; reassociate reductions."""
 
     name = "promote-buffers"
+    target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = Target(self.target)
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
                 promote_scratch(func)
                 promote_accumulators(func)
                 hoist_totals(func.body.block)
+                fold_totals(func, target)
