@@ -16,7 +16,7 @@ TVM's ``FoldConstant``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -164,8 +164,8 @@ def _is_tuple(op: relax.OperatorOp) -> bool:
 
 def _is_worth_it(op: relax.OperatorOp) -> bool:
     """Whether results have static shapes and are not much larger than the operands."""
-    made = _bytes(tensors_in(op.result.type))
-    given = _bytes([t for o in op.operands for t in tensors_in(o.type)])
+    made = byte_size([op.result])
+    given = byte_size(op.operands)
     if made is None or given is None or any(expr_symbols(p) for p in op.properties.values()):
         return False
     return made <= LARGEST and is_worth_keeping(made, given)
@@ -176,10 +176,10 @@ def is_worth_keeping(made: int, given: int) -> bool:
     return made <= max(ALWAYS, GROWTH * given)
 
 
-def _bytes(types: Sequence[relax.TensorType]) -> int | None:
-    """The bytes of tensors, `None` where some are not known."""
+def byte_size(values: Iterable[SSAValue]) -> int | None:
+    """The bytes of tensors and tuples of them, `None` where some are not known."""
     total = 0
-    for type_ in types:
+    for type_ in (t for v in values for t in tensors_in(v.type)):
         if type_.dims is None or type_.known_element is None:
             return None
         size = IntExpr.of(byte_width(type_.known_element))

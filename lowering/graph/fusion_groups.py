@@ -1,7 +1,8 @@
 """Which kernel calls of a graph run as one: groups along the post-dominator tree, as in TVM.
 
 A group has one result, that of its last call; everything else in it is used in it only. So no call
-is repeated, and nothing that the group does not hold comes between its calls.
+is repeated, and nothing that the group does not hold comes between its calls. What is computed of
+constants alone joins nothing that is not, so that it can be done once (`hoist-to-load`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
 from ...dialects import relax
+from ...dialects.relax.operators.reshaping import MemoryViewOp
+from .fold_constant import byte_size, is_worth_keeping
 from .fusion_patterns import KernelSummary, OpPattern
 
 MAX_CALLS = 64
@@ -29,6 +32,8 @@ class Node:
     summary: KernelSummary
     position: int
     users: list[Node] = field(default_factory=lambda: [])
+    is_once: bool = False
+    """Whether it can be computed once, when the module is loaded."""
     escapes: bool = False
     dominator: Node | None = None
     depth: int = 0
@@ -63,14 +68,31 @@ class Group:
 
 def fusion_groups(block: Block, summarize: Summaries) -> Iterator[list[Operation]]:
     """The groups of two and more calls in a block, each in the order of the program."""
+    once = _computed_once(block)
     for segment in _segments(block):
         nodes = _nodes(segment, summarize)
+        for node in nodes:
+            node.is_once = node.op in once
         _find_dominators(nodes)
         for node in nodes:
             _fuse(node)
         for group in dict.fromkeys(n.group for n in nodes):
             if len(group.nodes) > 1:
                 yield [n.op for n in sorted(group.nodes, key=lambda n: n.position)]
+
+
+def _computed_once(block: Block) -> frozenset[Operation]:
+    """The kernel calls, and views, that make of constants alone what is worth its memory."""
+    found: set[Operation] = set()
+    for op in block.ops:
+        if not isinstance(op, relax.CallTIROp | MemoryViewOp) or not op.operands:
+            continue
+        if not all(isinstance(o.owner, relax.ConstantOp) or o.owner in found for o in op.operands):
+            continue
+        made, given = byte_size(op.results), byte_size(op.operands)
+        if made is not None and given is not None and is_worth_keeping(made, given):
+            found.add(op)
+    return frozenset(found)
 
 
 def _segments(block: Block) -> Iterator[list[Operation]]:
@@ -138,6 +160,8 @@ def _fuse(node: Node) -> None:
     """Put a node into one group with its post-dominator, and all between them, if that may be."""
     end = node.dominator
     if end is None or node.pattern > OpPattern.OUT_EWISE_FUSABLE or node.group is end.group:
+        return
+    if node.is_once and not end.is_once:
         return
     path = _path(node, end)
     if path is None:

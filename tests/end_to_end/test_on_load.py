@@ -67,6 +67,28 @@ def bound(weights):
     return module
 
 
+def test_elementwise_operators_of_constants_run_once(weights):
+    source = f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor(({COLUMNS}, {DEPTH}), "float32"), w: R.Tensor(({COLUMNS}, {DEPTH}), "float32")
+    ):
+        with R.dataflow():
+            y = R.nn.relu(R.add(x, R.negative(R.exp(w))))
+            R.output(y)
+        return y
+"""
+    module = relax.transform.BindParams("main", {"w": weights})(from_source(source))
+    executable = relax.build(module)
+    assert executable.load is not None and len(executable.load.function.results) == 1
+    x = 3 * np.abs(weights[::-1])
+    for _ in range(2):
+        y = executable["main"](x).numpy()
+        np.testing.assert_allclose(y, np.maximum(x - np.exp(weights), 0), rtol=1e-4, atol=1e-5)
+
+
 def test_once_for_all_functions_and_machines(weights, x):
     executable = relax.build(bound(weights))
     assert executable.load is not None
