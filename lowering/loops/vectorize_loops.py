@@ -238,6 +238,7 @@ class VectorizeLoopsPass(ModulePass):
         unit = VectorUnit.of(self.target)
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
+                promote_in_vectorized(func)  # what unrolled loops accumulate, while they are loops
                 unroll_in_vectorized(func.body.block, DEFAULT_LIMIT, func.sym_name.data)
                 promote_in_vectorized(func)
                 vectorize_loops(func.body.block, func.noalias is None, unit)

@@ -18,14 +18,11 @@ from ..blocks import ScheduleError, blocks_in
 from ..loops import partition, reorder, set_kind, split
 from ..merge import has_reuse
 from ..reduction import decompose_reduction
-from .lanes import choose_lanes
+from .lanes import WINDOW, choose_lanes
 from .strides import Strides, drives, own_loops
 
 ROWS = 8
 """Rows that are added at once."""
-
-WINDOW = 32
-"""Reductions of fewer elements, as of pooling, stay inside of the loop over results."""
 
 
 def stream_rows(func: tir.PrimFuncOp, target: Target) -> None:

@@ -13,7 +13,9 @@ A loop over a reduction keeps partial results in the lanes, which are combined b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import StringAttr
 
 from ....backend.target import Target
@@ -28,6 +30,9 @@ from .strides import Strides, drives, own_loops
 
 COMBINING = 12
 """What it costs to combine the lanes of a vector, in loads of a vector."""
+
+WINDOW = 32
+"""Reductions of at most so many elements, as of pooling, stay inside of the loop over results."""
 
 TILE = 4
 """The most results that are accumulated at once, each in vectors of its own."""
@@ -116,6 +121,8 @@ def run_in_lanes(block: tir.BlockOp, loop: tir.ForOp) -> None:
     except ScheduleError:
         if loops[-1] is not loop:
             return
+    if not is_reduction and _is_window(inside, block):
+        behind = inside
     for tile in behind:
         set_kind(tile, "unrolled")
     if is_reduction:
@@ -123,6 +130,17 @@ def run_in_lanes(block: tir.BlockOp, loop: tir.ForOp) -> None:
         loop.properties["kind"] = StringAttr("vectorized")
     else:
         set_kind(loop, "vectorized")
+
+
+def _is_window(loops: list[tir.ForOp], block: tir.BlockOp) -> bool:
+    """Whether loops are over few elements and choose nothing: they become straight code.
+
+    Choices would be made again in each copy of the body.
+    """
+    extents = [loop.extent.data.constant for loop in loops]
+    if None in extents or prod(e or 1 for e in extents) > WINDOW:
+        return False
+    return not any(isinstance(op, scf.IfOp) for op in block.walk())
 
 
 def _is_data_parallel(loop: tir.ForOp) -> bool:

@@ -47,6 +47,30 @@ loops.func @unrolled(%X: !tir.buffer<[2, 16], f32>, %Y: !tir.buffer<[4, 16], f32
 
 // -----
 
+// What an unrolled loop accumulates stays in a register, and its steps may be taken in any order.
+
+// CHECK-LABEL: loops.func @unrolled_accumulation(
+// CHECK:         %[[A:.*]] = loops.load %X[0, 0] : {{.*}} -> vector<16xf32>
+// CHECK-NOT:     loops.{{load|store}}
+// CHECK:         %[[B:.*]] = arith.maximumf %{{.*}}, %[[A]] fastmath<reassoc,nsz,contract> : vector<16xf32>
+// CHECK-NEXT:    %[[C:.*]] = loops.load %X[1, 0] : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:    %[[D:.*]] = arith.maximumf %[[B]], %[[C]] fastmath<reassoc,nsz,contract> : vector<16xf32>
+// CHECK-NEXT:    loops.store %[[D]], %Y[0]
+loops.func @unrolled_accumulation(%X: !tir.buffer<[2, 16], f32>, %Y: !tir.buffer<[16], f32>) noalias {
+  loops.for %j in (0, 16) vectorized {
+    %c = arith.constant 0xff800000 : f32
+    loops.store %c, %Y[%j] : !tir.buffer<[16], f32>, f32
+    loops.for %k in (0, 2) unrolled {
+      %y = loops.load %Y[%j] : !tir.buffer<[16], f32> -> f32
+      %x = loops.load %X[%k, %j] : !tir.buffer<[2, 16], f32> -> f32
+      %m = arith.maximumf %y, %x : f32
+      loops.store %m, %Y[%j] : !tir.buffer<[16], f32>, f32
+    }
+  }
+}
+
+// -----
+
 // Ten iterations are one vector of which ten lanes are on; forty are two registers and half of one.
 
 // CHECK-LABEL: loops.func @tails(

@@ -186,10 +186,10 @@ tir.prim_func @transpose_long(%X: !tir.buffer<[32, 256], f32>, %Y: !tir.buffer<[
 
 // -----
 
-// The sums of a window stay inside of the loop over results.
+// The sums of a window stay inside of the loop over results, as straight code.
 // CHECK-LABEL: tir.prim_func @window
 // CHECK:         tir.for %i in (0, 30) vectorized {
-// CHECK-NEXT:      tir.for %k in (0, 3) {
+// CHECK-NEXT:      tir.for %k in (0, 3) unrolled {
 tir.prim_func @window(%X: !tir.buffer<[32], f32>, %Y: !tir.buffer<[30], f32>) {
   tir.for %i in (0, 30) {
     tir.for %k in (0, 3) {
