@@ -33,6 +33,7 @@ from .blocks import (
     own_nest,
     stored_buffers,
 )
+from .conditions import conjuncts, erase_unused, take_arm, yielded
 from .index_values import add_predicates, replace_index
 from .loop_checks import loop_text
 from .regions import axes_of, refresh_around, refresh_regions, replace_header
@@ -66,7 +67,7 @@ def decompose_padding(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
         if any(may_overlap(func, stored, loaded) for loaded in loaded_buffers(block)):
             raise ScheduleError(f"expected {where} to load other memory than it stores to", block)
     fill = _fill(block, loop, padding)
-    _take_element(padding)
+    take_arm(padding.choice, 0)
     for axis in sorted({*padding.lower, *padding.upper}):
         _shrink(block, loop, axis, padding)
     refresh_regions(block)
@@ -87,37 +88,20 @@ def _padding(block: tir.BlockOp) -> _Padding:
     choice = store.value.owner
     if set(block.axis_kinds) != {"spatial"} or not isinstance(choice, scf.IfOp):
         raise error
-    otherwise = _yielded(choice, 1).owner
+    otherwise = yielded(choice, 1).owner
     if not isinstance(otherwise, arith.ConstantOp):
         raise error
     found = _Padding(store, choice)
-    if not _collect(choice.cond, block, found):
+    if not _collect(block, found):
         raise error
     return found
 
 
-def _yielded(choice: scf.IfOp, arm: int) -> SSAValue:
-    last = choice.regions[arm].block.last_op
-    assert last is not None
-    return last.operands[0]
-
-
-def _collect(condition: SSAValue, block: tir.BlockOp, found: _Padding) -> bool:
-    """Note the bounds of axes that a conjunction says; whether it says nothing else."""
-    op = condition.owner
-    if isinstance(op, arith.AndIOp):
-        return _collect(op.lhs, block, found) and _collect(op.rhs, block, found)
-    if not isinstance(op, arith.CmpiOp):
-        return False
-    sides = [v.owner for v in (op.lhs, op.rhs)]
+def _collect(block: tir.BlockOp, found: _Padding) -> bool:
+    """Note the bounds of axes that the condition says; whether it says nothing else."""
     values = Values()
-    exprs = [values.rebase(s.expr.data, s.operands) for s in sides if isinstance(s, tir.ApplyOp)]
-    name = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
-    if len(exprs) != 2 or name not in ("slt", "sle", "sgt", "sge"):
-        return False
-    low, high = exprs if name in ("slt", "sle") else exprs[::-1]
-    strict = 1 if name in ("slt", "sgt") else 0
-    return _bound(high - low - strict, block, values, found)
+    excesses = conjuncts(found.choice.cond, values)
+    return excesses is not None and all(_bound(e, block, values, found) for e in excesses)
 
 
 def _bound(excess: IntExpr, block: tir.BlockOp, values: Values, found: _Padding) -> bool:
@@ -147,38 +131,15 @@ def _fill(block: tir.BlockOp, loop: tir.ForOp, padding: _Padding) -> tir.BlockOp
     fill, store, choice = (copies[op] for op in (block, padding.store, padding.choice))
     assert isinstance(fill, tir.BlockOp) and isinstance(choice, scf.IfOp)
     assert loop.parent is not None
-    constant = _yielded(choice, 1).owner
+    constant = yielded(choice, 1).owner
     assert isinstance(constant, Operation)
     constant.detach()
     fill.body.block.insert_op_before(constant, choice)
     store.operands[0] = constant.results[0]
-    _erase_unused(choice)
+    erase_unused(choice)
     fill.block_name = StringAttr(f"{block.block_name.data}_pad_const")
     insert_before(copy, loop.parent, loop)
     return fill
-
-
-def _take_element(padding: _Padding) -> None:
-    """Store the element without a choice."""
-    choice = padding.choice
-    body = choice.regions[0].block
-    value = _yielded(choice, 0)
-    for op in list(body.ops)[:-1]:
-        op.detach()
-        assert choice.parent is not None
-        choice.parent.insert_op_before(op, choice)
-    padding.store.operands[0] = value
-    _erase_unused(choice)
-
-
-def _erase_unused(op: Operation) -> None:
-    """Erase an operation and what computes its operands for it alone."""
-    operands = [v.owner for v in op.operands]
-    op.detach()
-    op.erase()
-    for owner in dict.fromkeys(operands):
-        if isinstance(owner, Operation) and not any(r.uses for r in owner.results):
-            _erase_unused(owner)
 
 
 def _shrink(block: tir.BlockOp, loop: tir.ForOp, position: int, padding: _Padding) -> None:

@@ -15,6 +15,7 @@ from .blocks import IS_SCHEDULED
 from .compact import compact_buffers
 from .merge import merge_consumers, merge_rows
 from .register_tile import tile_reductions
+from .rules.borders import partition_borders
 from .rules.columns import stream_rows
 from .rules.contraction import tile_contractions
 from .rules.lanes import vectorize_nests
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     tile_contractions,
     tile_reductions,
     merge_consumers,
+    partition_borders,
     stream_rows,
     tile_transposes,
     vectorize_nests,

@@ -1,0 +1,58 @@
+"""Choices between an element and something else: what their conditions say, and taking a side."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import Values
+
+
+def conjuncts(condition: SSAValue, values: Values) -> list[IntExpr] | None:
+    """Expressions over `values` that are all at least 0 where, and only where, a condition holds.
+
+    `None` for a condition that is no conjunction of ``<``, ``<=``, ``>`` and ``>=`` of indices.
+    """
+    op = condition.owner
+    if isinstance(op, arith.AndIOp):
+        sides = [conjuncts(side, values) for side in (op.lhs, op.rhs)]
+        return None if None in sides else [e for side in sides for e in side or ()]
+    if not isinstance(op, arith.CmpiOp):
+        return None
+    owners = [v.owner for v in (op.lhs, op.rhs)]
+    exprs = [values.rebase(s.expr.data, s.operands) for s in owners if isinstance(s, tir.ApplyOp)]
+    name = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    if len(exprs) != 2 or name not in ("slt", "sle", "sgt", "sge"):
+        return None
+    low, high = exprs if name in ("slt", "sle") else exprs[::-1]
+    return [high - low - (1 if name in ("slt", "sgt") else 0)]
+
+
+def yielded(choice: scf.IfOp, arm: int) -> SSAValue:
+    """What a choice of one value gives where its condition holds (arm 0), or else (1)."""
+    last = choice.regions[arm].block.last_op
+    assert last is not None
+    return last.operands[0]
+
+
+def take_arm(choice: scf.IfOp, arm: int) -> None:
+    """Replace a choice of one value by what one of its arms computes."""
+    value, block = yielded(choice, arm), choice.parent
+    assert block is not None
+    for op in list(choice.regions[arm].block.ops)[:-1]:
+        op.detach()
+        block.insert_op_before(op, choice)
+    choice.results[0].replace_all_uses_with(value)
+    erase_unused(choice)
+
+
+def erase_unused(op: Operation) -> None:
+    """Erase an operation and what computes its operands for it alone."""
+    operands = [v.owner for v in op.operands]
+    op.detach()
+    op.erase()
+    for owner in dict.fromkeys(operands):
+        if isinstance(owner, Operation) and not any(r.uses for r in owner.results):
+            erase_unused(owner)

@@ -1,0 +1,166 @@
+"""The border of what is padded gets loops of its own: inside of it nothing asks where it is.
+
+::
+
+    for i in (0, n + 2):                            for i in (0, 1): Y[i] = 0
+      Y[i] = X[i - 1] if 1 <= i < n + 1 else 0  ⇒   for i in (1, n): Y[i] = X[i - 1]
+                                                    for i in (n + 1, 1): Y[i] = 0
+
+The same goes for windows that reach beyond what they slide over, as those of pooling. Lanes of
+what has no condition are loaded whole, and turned where they are stored along another dim.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.dialects.arith import ConstantOp
+from xdsl.ir import SSAValue
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.bounds import interval_of, is_non_negative
+from ....dialects.int_expr import ONE, ZERO, Atom, IntLike
+from ....dialects.nesting import operations_in
+from ....dialects.sym import Values, exprs_of
+from ..blocks import ScheduleError, blocks_in, statements
+from ..conditions import conjuncts, take_arm, yielded
+from ..copy_scalars import ranges_of_values
+from ..partition import partition
+from ..regions import refresh_around, refresh_regions
+from .strides import Strides, drives
+
+MAX_OPERATIONS = 64
+"""Loops with more operations stay as they are: each part repeats them."""
+
+
+def partition_borders(func: tir.PrimFuncOp, target: Target) -> None:
+    """Partition loops of most of whose iterations it is known that they pad nothing."""
+    for op in list(statements(func).ops):
+        if isinstance(op, tir.ForOp):
+            _visit(op)
+
+
+def _visit(loop: tir.ForOp) -> None:
+    if not any(True for block in blocks_in(loop) for _ in _choices(block)):
+        return
+    parts = [loop]
+    inside = _inside(loop)
+    if inside is not None:
+        try:
+            parts = partition(loop, inside)
+        except ScheduleError:
+            pass
+    for part in parts:
+        _settle(part)
+        for op in list(part.body.block.ops):
+            if isinstance(op, tir.ForOp):
+                _visit(op)
+
+
+def _choices(block: tir.BlockOp) -> list[scf.IfOp]:
+    """The choices of a block between an element and a constant."""
+    return [
+        op
+        for op in operations_in(block)
+        if isinstance(op, scf.IfOp)
+        and len(op.results) == 1
+        and isinstance(yielded(op, 1).owner, ConstantOp)
+        and op.parent is block.body.block
+    ]
+
+
+def _inside(loop: tir.ForOp) -> list[int] | None:
+    """The iterations of the parts of a loop, one of which has most of them and no border.
+
+    `None` where there is no such part or it is all of the loop.
+    """
+    lower, extent = loop.min.data.constant, loop.extent.data.constant
+    blocks = blocks_in(loop)
+    if lower is None or extent is None or any(drives(loop, b) - {"spatial"} for b in blocks):
+        return None
+    if sum(1 for _ in operations_in(loop)) > MAX_OPERATIONS:
+        return None
+    if any(_strides_in_lanes(loop, block) for block in blocks):
+        return None
+    start, end = lower, lower + extent
+    for block in blocks:
+        for choice in _choices(block):
+            first, last = _range(loop, block, choice)
+            start = start if first is None else max(start, first)
+            end = end if last is None else min(end, last)
+    sizes = [start - lower, end - start, lower + extent - end]
+    if 2 * sizes[1] < extent or sizes[1] == extent:
+        return None
+    return [size for size in sizes if size]
+
+
+def _strides_in_lanes(loop: tir.ForOp, block: tir.BlockOp) -> bool:
+    """Whether what a loop stores are neighbours and what it loads are not.
+
+    Such a loop gains nothing: its lanes are gathered with a condition or without.
+    """
+    strides = Strides(block)
+    return any(strides.step(op, loop) == ONE for op in strides.stores) and any(
+        strides.step(op, loop) not in (ZERO, ONE) for op in strides.loads
+    )
+
+
+def _range(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> tuple[int | None, int | None]:
+    """From which iteration on, and before which one, a loop does not make a condition fail."""
+    values = Values()
+    variable = values.expr(loop.loop_var).as_atom
+    assert variable is not None
+    meaning = _bindings(block, values)
+    first: int | None = None
+    last: int | None = None
+    for excess in conjuncts(choice.cond, values) or ():
+        split = excess.substitute(meaning).split_on(variable)
+        span = None if split is None else interval_of(split[1], ranges_of_values(values))
+        if split is None or span is None:
+            continue
+        step, least = split[0].constant, span.lower.constant
+        if not step or least is None:
+            continue
+        if step > 0:
+            begin = -(least // step)
+            first = begin if first is None else max(first, begin)
+        else:
+            stop = least // -step + 1
+            last = stop if last is None else min(last, stop)
+    return first, last
+
+
+def _bindings(block: tir.BlockOp, values: Values) -> dict[Atom, IntLike]:
+    """What the axes of a block are over the variables of loops."""
+    found: dict[Atom, IntLike] = {}
+    for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
+        atom = values.expr(var).as_atom
+        assert atom is not None
+        found[atom] = values.rebase(binding, block.numbering())
+    return found
+
+
+def _settle(loop: tir.ForOp) -> None:
+    """Take the arms of choices in a loop that all of its iterations agree on."""
+    for block in blocks_in(loop):
+        changed = False
+        for choice in _choices(block):
+            arm = _arm(choice.cond)
+            if arm is not None:
+                take_arm(choice, arm)
+                changed = True
+        if changed:
+            refresh_regions(block)
+            refresh_around([block])
+
+
+def _arm(condition: SSAValue) -> int | None:
+    """The arm that a condition on the axes of a block always takes, if it is known."""
+    values = Values()
+    excesses = conjuncts(condition, values)
+    if excesses is None:
+        return None
+    spans = [interval_of(e, ranges_of_values(values)) for e in excesses]
+    if any(s is not None and is_non_negative(-s.upper - 1) for s in spans):
+        return 1
+    return 0 if all(s is not None and is_non_negative(s.lower) for s in spans) else None
