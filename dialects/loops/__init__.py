@@ -7,11 +7,9 @@ affine maps do not allow.
 
 from xdsl.ir import Dialect
 
-from .access import AllocaOp as AllocaOp
 from .access import LoadOp as LoadOp
 from .access import MaskOp as MaskOp
 from .access import StoreOp as StoreOp
-from .access import ViewOp as ViewOp
 from .control import FOR_KINDS as FOR_KINDS
 from .control import ForOp as ForOp
 from .control import IfOp as IfOp
@@ -19,6 +17,8 @@ from .control import YieldOp as YieldOp
 from .func import FuncOp as FuncOp
 from .lanewise import LANEWISE as LANEWISE
 from .lanewise import LanewiseOp as LanewiseOp
+from .memory import AllocaOp as AllocaOp
+from .memory import ViewOp as ViewOp
 from .prefetch import PrefetchOp as PrefetchOp
 
 LoopsDialect = Dialect(

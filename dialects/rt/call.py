@@ -36,7 +36,7 @@ from ..int_expr import IntExpr
 from ..parameters import print_text
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from ..tir.types import BufferType
-from .func import CheckOp
+from .check import CheckOp
 from .memory import ArenaOp
 
 PRINT, ASSERT = "relax.print", "relax.assert"

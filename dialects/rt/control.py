@@ -22,7 +22,7 @@ from ..int_expr import IntExpr, IntLike
 from ..parameters import print_text
 from ..sym import ExprAttr, parse_body, parse_expr
 from ..tir.types import BufferType
-from .func import CheckOp
+from .check import CheckOp
 from .memory import ArenaOp
 
 PREDICATES = ("eq", "ge")

@@ -1,4 +1,4 @@
-"""Functions of the executable, and the checks on what their callers pass."""
+"""Functions of the executable."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
-from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
-    operand_def,
     opt_prop_def,
     prop_def,
     traits_def,
@@ -25,8 +23,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
     IsolatedFromAbove,
-    MemoryReadEffect,
-    MemoryWriteEffect,
     NoTerminator,
     SymbolOpInterface,
 )
@@ -272,35 +268,3 @@ class FuncOp(FunctionOp):
 
 def _names_attribute(names: Sequence[str]) -> ArrayAttr[StringAttr]:
     return ArrayAttr([StringAttr(n) for n in names])
-
-
-@irdl_op_definition
-class CheckOp(IRDLOperation):
-    """The argument that users call `arg_name` must have this shape and dtype.
-
-    ``rt.check %x "x" : !tir.buffer<[1, n], f32>``. At function entry it is where the call wrapper's
-    checks come from.
-    """
-
-    name = "rt.check"
-    buffer = operand_def(BufferType)
-    arg_name = prop_def(StringAttr)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, buffer: SSAValue, arg_name: str):
-        super().__init__(operands=[buffer], properties={"arg_name": StringAttr(arg_name)})
-
-    @classmethod
-    def parse(cls, parser: Parser) -> CheckOp:
-        operand = parser.parse_unresolved_operand()
-        name = parser.parse_str_literal(" of the argument's name")
-        parser.parse_punctuation(":")
-        return CheckOp(parser.resolve_operand(operand, parser.parse_type()), name)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.buffer)
-        printer.print_string(" ")
-        print_text(printer, self.arg_name.data)
-        printer.print_string(" : ")
-        printer.print_attribute(self.buffer.type)

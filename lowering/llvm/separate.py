@@ -24,7 +24,7 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from ...dialects import loops, rt, tir
-from ..loops.tir_to_loops import is_noalias, symbol_order
+from ..loops.kernel_function import is_noalias, symbol_order
 from .interface import Tables
 from .symbols import native_symbol
 

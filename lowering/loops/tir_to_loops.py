@@ -24,12 +24,14 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
 from ...dialects.sym import exprs_of
 from .copy_ops import rebuild
+from .kernel_function import is_noalias, symbol_order
 from .open_views import opened_views
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .scope import Bound, Scope, View, name_of
@@ -220,7 +222,7 @@ class _FunctionConverter:
                 f"into {STACK_BYTES} bytes of stack or to be lifted by 'lift-workspace'"
             )
         new = loops.AllocaOp(op.result.type)
-        _insert_first(self.frames[-1], new)
+        Rewriter.insert_op(new, InsertPoint.at_start(self.frames[-1]))
         self.scope.define(op.result, new.result)
 
     def convert_call_extern(self, op: tir.CallExternOp) -> None:
@@ -231,7 +233,7 @@ class _FunctionConverter:
     def convert_view(self, op: rt.ViewOp) -> None:
         """A part of the workspace, for the whole function."""
         new = rt.ViewOp(self.scope.value(op.source), op.offset.data, op.result.type)
-        _insert_first(self.frames[0], new)
+        Rewriter.insert_op(new, InsertPoint.at_start(self.frames[0]))
         self.scope.define(op.result, new.result)
 
     def convert_constant(self, op: ConstantOp) -> None:
@@ -272,31 +274,12 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
 }
 
 
-def symbol_order(func: tir.PrimFuncOp) -> list[str]:
-    """The kernel's symbols: `index` parameters in order, then those that buffers determine."""
-    params = zip(func.names, func.params, strict=True)
-    given = [name for name, param in params if isinstance(param.type, IndexType)]
-    return list(dict.fromkeys([*given, *func.declared_symbols()]))
-
-
 def _goes_past_caches(op: tir.StoreOp) -> bool:
     block = op.parent_op()
     while block is not None and not isinstance(block, tir.BlockOp):
         block = block.parent_op()
     annotations = None if block is None else block.annotations
     return annotations is not None and tir.NONTEMPORAL in annotations.data
-
-
-def _insert_first(block: Block, op: Operation) -> None:
-    if block.first_op is None:
-        block.add_op(op)
-    else:
-        block.insert_op_before(op, block.first_op)
-
-
-def is_noalias(func: tir.PrimFuncOp) -> bool:
-    attribute = func.attr("tir.noalias")
-    return not (isinstance(attribute, IntegerAttr) and attribute.value.data == 0)
 
 
 @dataclass(frozen=True)
