@@ -10,8 +10,9 @@
     %1 = relax.constant <float32, [2], [2.0, 4.0]>
 
 Results that are much larger than what they are computed from, such as a filled tensor, stay: they
-would cost memory and time to load. So does what has symbols in its shape, and what calls may write.
-TVM's ``FoldConstant``.
+would cost memory and time to load. So does what has symbols in its shape, what calls may write, and
+what has more than 1 MB, which a built module computes when it is loaded (`hoist-to-load`). TVM's
+``FoldConstant``, which has no such limits.
 """
 
 from __future__ import annotations
@@ -229,7 +230,7 @@ def _owned(array: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class FoldConstantPass(ModulePass):
-    """Replace operators of constants by their results."""
+    """Replace operators of constants by their results, unless these are large."""
 
     name = "fold-constant"
 
