@@ -33,6 +33,7 @@ from ..compact import compact_buffer
 from ..compute_at import compute_at, reverse_compute_at
 from ..layout import transform_layout
 from ..loops import reorder, set_kind, split
+from ..partition import partition
 from ..reduction import decompose_reduction
 from .cache_blocks import nest_blocks
 from .contraction_plan import Plan, column_dim, plan_of
@@ -65,11 +66,26 @@ def _apply(plan: Plan) -> None:
     else:
         rows, columns = _tile_loops(plan)
         _write_back(product.block, consumer, rows, plan)
-    if plan.packs:
+    if plan.packs_rest:
+        plan, columns = _split_off_rest(plan, columns)
+    if plan.packs or plan.packs_rest:
         _pack(plan, columns)
     _finish_tile(plan.product.block)
-    if plan.product is not product:
+    if plan.blocks is not None:
         _run_all_iterations(product.block)  # if it works on scratch memory
+
+
+def _split_off_rest(plan: Plan, loop: tir.ForOp) -> tuple[Plan, tir.ForOp]:
+    """Finish tiles of whole columns, which are read where they are; the others, and their loop."""
+    product = plan.product
+    _compact(product.block.write_buffers[0])
+    load = list(product.block.body.block.ops).index(product.moving[0])
+    parts = partition(loop, [None, 1])
+    whole, rest = (blocks_in(part)[0] for part in parts)
+    _finish_tile(whole)
+    (moving,) = [op for i, op in enumerate(rest.body.block.ops) if i == load]
+    assert isinstance(moving, tir.LoadOp)
+    return replace(plan, product=replace(product, block=rest, moving=(moving,))), parts[1]
 
 
 def _finish_tile(block: tir.BlockOp) -> None:

@@ -25,8 +25,12 @@ FEW_ROWS = 4
 UNKNOWN_ROWS = 1.1
 """How much worse a tile is for an extent that is only known at run time: there may be few rows."""
 
-LEAST_REUSE = 3
-"""A panel is worth its copy if at least so many tiles use it."""
+LEAST_REUSE, LEAST_REUSE_ON_PAGES = 5, 3
+"""A panel is worth its copy if at least so many tiles use it; the second if its rows, which are
+many, are a multiple of `PAGE` bytes apart: a cache does not keep them from tile to tile."""
+
+LEAST_IN_PLACE = 3
+"""Rows that columns are read for in place, tile by tile: for fewer, the matrix is streamed."""
 
 TRANSPOSED_ROWS, LONG_DOT = 64, 256
 """Rows that a panel is worth it for whose columns are not neighbours in memory: long sums of
@@ -45,6 +49,8 @@ class Plan:
     tile: Tile
     lanes: int
     packs: bool
+    packs_rest: bool = False
+    """Whether columns are packed that make up no tile, where the others are read in place."""
     blocks: CacheBlocks | None = None
 
     @property
@@ -76,15 +82,36 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     contiguous = all(step_along(product, op, product.column) == ONE for op in product.moving)
     width = tile.vectors * lanes
     fits = contiguous and columns is not None and columns % width == 0
-    packs = is_packable(product) and _is_worth_a_panel(product, row, tile, contiguous, target)
-    if fits and (columns == width or not packs):  # one panel is what it is already
-        is_read_in_order = row is not None or columns == width
-        return Plan(product, row, tile, lanes, False) if is_read_in_order else None
-    return Plan(product, row, tile, lanes, True) if packs else None
+    in_place = choose_rows(product, lanes, target, is_strided=True)
+    if not contiguous or _is_on_pages(product, target):
+        in_place = row, tile
+    packs = is_packable(product) and _is_worth_a_panel(product, *in_place, contiguous, target)
+    if fits and columns == width:  # one panel is what it is already
+        return Plan(product, row, tile, lanes, False)
+    if packs:
+        return Plan(product, row, tile, lanes, True)
+    if row is None or columns is None or not contiguous:
+        return None
+    row, tile = in_place
+    width = tile.vectors * lanes
+    has_rest = columns % width != 0
+    rows = product.extent(row).constant
+    is_streamed = rows is not None and rows < LEAST_IN_PLACE
+    is_matrix = is_packable(product) and all(
+        not product.uses(product.moving[0], axis)
+        for axis, kind in enumerate(product.block.axis_kinds)
+        if kind == "spatial" and axis in product.loops and axis != product.column
+    )
+    suits = not has_rest or (columns > width and is_matrix and not is_streamed)
+    return Plan(product, row, tile, lanes, False, has_rest) if suits else None
 
 
 def choose_rows(
-    product: Product, lanes: int, target: Target, panel: int | None = None
+    product: Product,
+    lanes: int,
+    target: Target,
+    panel: int | None = None,
+    is_strided: bool = False,
 ) -> tuple[int | None, Tile]:
     """The axis whose values are the rows of a tile, and the tile."""
     columns = product.extent(product.column).constant
@@ -96,7 +123,9 @@ def choose_rows(
         size = product.extent(axis).constant
         most = FEW_ROWS if size is None else _most_rows(product, axis)
         is_blocked = columns is not None and can_block(product, axis, lanes, target)
-        tile = choose_tile(size, most, columns, depth, lanes, target, panel, is_blocked)
+        tile = choose_tile(
+            size, most, columns, depth, lanes, target, panel, is_blocked, is_strided
+        )
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])
     return -axis, tile
@@ -128,12 +157,22 @@ def _is_worth_a_panel(
         rows *= size
         tiles *= -(-size // tile.rows) if axis == row else size
     if contiguous:
-        return tiles >= LEAST_REUSE
+        on_pages = _is_on_pages(product, target)
+        return tiles >= (LEAST_REUSE_ON_PAGES if on_pages else LEAST_REUSE)
     depth, side = _depth(product), ONE if row is None else product.extent(row)
     dot = dot_tile(side, product.extent(product.column), target)
     results = (dot[0] or 1) * (dot[1] or 1)
     enough = max(LEAST_ROWS, min(TRANSPOSED_ROWS, results**2 // 4))
     return rows >= enough or (tiles > 1 and depth is not None and depth < LONG_DOT)
+
+
+def _is_on_pages(product: Product, target: Target) -> bool:
+    """Whether a column's elements are pages apart, and more than the second cache has room for."""
+    (load, *_), size, depth = product.moving, product.element_bits // 8, _depth(product)
+    apart = _stride(product, load, product.reduce[-1])
+    if apart is None or depth is None:
+        return False
+    return apart * size % PAGE == 0 and depth * PAGE > 2 * target.caches.l2
 
 
 def _depth(product: Product) -> int | None:

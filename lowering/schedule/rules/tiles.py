@@ -48,20 +48,22 @@ def choose_tile(
     target: Target,
     panel: int | None = None,
     is_blocked: bool = False,
+    is_strided: bool = False,
 ) -> Tile:
     """The tile that takes the least time for results of a size; `None` is not known.
 
     It has at most so many rows, and a width that divides `panel` where that is given. With
-    `is_blocked`, panels that leave the cache are worked on in parts.
+    `is_blocked`, panels that leave the cache are worked on in parts; with `is_strided`, a panel is
+    columns of a matrix where it is, which the cache after the first is too far for: each row of it
+    is on another page.
     """
     registers = target.vector_registers
     in_vectors = -(-(columns or LONG) // lanes)
     # A single row waits for memory: more than keeps the multipliers busy only pads the last panel.
     most = 2 * LATENCY if rows == 1 else registers
     widest = min(in_vectors, most) if panel is None else panel // lanes
-    room = (
-        target.caches.l2 * 5 // 8 // (target.vector_bits // 8)
-    )  # beside rows of the other operand
+    cache = target.caches.l1 if is_strided else target.caches.l2
+    room = cache * 5 // 8 // (target.vector_bits // 8)  # beside rows of the other operand
 
     def cost(r: int, v: int) -> float:
         is_far = not is_blocked and v * (depth or LONG) > room and (rows or LONG) > r
