@@ -213,7 +213,8 @@ def hoist_to_load(module: ModuleOp) -> None:
         operands = list(call.operands)
         Rewriter.erase_op(call)
         _erase_unused(operands)
-    Rewriter.insert_op(made, InsertPoint.before(callers[0]))
+    if made.results_:
+        Rewriter.insert_op(made, InsertPoint.before(callers[0]))
 
 
 @dataclass(frozen=True)
