@@ -90,9 +90,9 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
         return Plan(product, row, tile, lanes, False)
     if packs:
         return Plan(product, row, tile, lanes, True)
+    row, tile = in_place
     if row is None or columns is None or not contiguous:
         return None
-    row, tile = in_place
     width = tile.vectors * lanes
     has_rest = columns % width != 0
     rows = product.extent(row).constant
@@ -123,9 +123,7 @@ def choose_rows(
         size = product.extent(axis).constant
         most = FEW_ROWS if size is None else _most_rows(product, axis)
         is_blocked = columns is not None and can_block(product, axis, lanes, target)
-        tile = choose_tile(
-            size, most, columns, depth, lanes, target, panel, is_blocked, is_strided
-        )
+        tile = choose_tile(size, most, columns, depth, lanes, target, panel, is_blocked, is_strided)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])
     return -axis, tile
