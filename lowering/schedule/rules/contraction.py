@@ -36,9 +36,11 @@ from ..loops import reorder, set_kind, split
 from ..partition import partition
 from ..reduction import decompose_reduction
 from .cache_blocks import nest_blocks
-from .contraction_plan import Plan, column_dim, plan_of
+from .contraction_plan import Plan, column_dim, is_near, plan_of
 from .products import Product, product_of
+from .tiles import is_sped_by_rows
 from .unpredicated import run_all_iterations
+from .versions import split_rows
 from .write_back import is_element_wise, is_light, vectorize_copy, vectorize_tile
 
 UNROLLED_STEPS = 128
@@ -51,7 +53,34 @@ def tile_contractions(func: tir.PrimFuncOp, target: Target) -> None:
         product = product_of(block)
         plan = None if product is None else plan_of(product, target)
         if plan is not None:
-            _apply(plan)
+            for version in _versions(plan, target):
+                _apply(version)
+
+
+def _versions(plan: Plan, target: Target) -> list[Plan]:
+    """Plans for full tiles, and for the rows left, where it is not known how many rows there are.
+
+    Those left are divided again while a lower tile would take less time.
+    """
+    product, row = plan.product, plan.row
+    if row is None or plan.packs or plan.blocks or product.extent(row).constant is not None:
+        return [plan]
+    if not is_near(product, target) or not is_sped_by_rows(plan.tile):
+        return [plan]
+    consumer = _consumer(product) or cache_write(product.block, 0, "global")
+    if not is_light(consumer):  # what it does to the rows takes longer to compile, and to run
+        return [plan]
+    parts = split_rows(_again(product.block), row, consumer, plan.tile.rows)
+    plans = [plan_of(_again(block), target) for block in parts or (product.block,)]
+    found = [p for p in plans if p is not None]
+    return [*found[:1], *(version for p in found[1:] for version in _versions(p, target))]
+
+
+def _again(block: tir.BlockOp) -> Product:
+    """The product of a block that is known to be one."""
+    product = product_of(block)
+    assert product is not None
+    return product
 
 
 def _apply(plan: Plan) -> None:

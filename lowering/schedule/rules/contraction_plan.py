@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from xdsl.ir import SSAValue
+
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
@@ -11,7 +13,7 @@ from ....dialects.sym import exprs_of
 from ..register_tile import dot_tile
 from .cache_blocks import CacheBlocks, cache_blocks, can_block
 from .products import Product, step_along
-from .tiles import LONG, Tile, choose_tile
+from .tiles import LATENCY, LONG, Rows, Tile, choose_tile
 
 ROWS_APART = 8
 """The most rows of a tile whose distance is only known at run time: each needs an address."""
@@ -24,6 +26,9 @@ FEW_ROWS = 4
 
 UNKNOWN_ROWS = 1.1
 """How much worse a tile is for an extent that is only known at run time: there may be few rows."""
+
+LOWER = 1.02
+"""How much longer full tiles may take that are lower: fewer rows are left by them then."""
 
 LEAST_REUSE, LEAST_REUSE_ON_PAGES = 5, 3
 """A panel is worth its copy if at least so many tiles use it; the second if its rows, which are
@@ -74,6 +79,8 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     if lanes < 2:
         return None
     panel = next((w for op in product.moving if (w := panel_width(product, op))), None)
+    if panel is None and _is_one_panel(product, lanes, target):
+        panel = product.extent(product.column).constant
     row, tile = choose_rows(product, lanes, target, panel)
     if panel is not None:
         ready = len(product.moving) == 1
@@ -106,6 +113,34 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     return Plan(product, row, tile, lanes, False, has_rest) if suits else None
 
 
+def is_near(product: Product, target: Target) -> bool:
+    """Whether what moves with the columns fits the cache beside rows of the other operand.
+
+    If not, sums wait for it, and that a tile has more rows than there are takes no time.
+    """
+    sizes = [_bytes_of(load.buffer) for load in product.moving]
+    return all(size is not None and size <= target.caches.l2 * 5 // 8 for size in sizes)
+
+
+def _bytes_of(buffer: SSAValue) -> int | None:
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    return type_.size_in_bytes().constant if type_.is_dense else None
+
+
+def _is_one_panel(product: Product, lanes: int, target: Target) -> bool:
+    """Whether columns are neighbours, and no more than in a panel for unknown numbers of rows."""
+    columns = product.extent(product.column).constant
+    return (
+        columns is not None
+        and columns % lanes == 0
+        and columns <= 2 * LATENCY * lanes
+        and is_near(product, target)
+        and any(product.extent(axis).constant is None for axis in product.rows)
+        and all(step_along(product, op, product.column) == ONE for op in product.moving)
+    )
+
+
 def choose_rows(
     product: Product,
     lanes: int,
@@ -117,16 +152,34 @@ def choose_rows(
     columns = product.extent(product.column).constant
     depth = _depth(product)
     if not product.rows:
-        return None, choose_tile(1, 1, columns, depth, lanes, target, panel)
+        return None, choose_tile(Rows([1]), 1, columns, depth, lanes, target, panel)
     found: list[tuple[float, int, Tile]] = []
     for axis in product.rows:
         size = product.extent(axis).constant
-        most = FEW_ROWS if size is None else _most_rows(product, axis)
+        most = _most_rows(product, axis)
+        has_versions = panel is not None and is_near(product, target)
+        if size is None and not has_versions:
+            most = min(most, FEW_ROWS)
         is_blocked = columns is not None and can_block(product, axis, lanes, target)
-        tile = choose_tile(size, most, columns, depth, lanes, target, panel, is_blocked, is_strided)
+        rows = _rows_of(product.extent(axis), LOWER if has_versions else 1.0)
+        tile = choose_tile(rows, most, columns, depth, lanes, target, panel, is_blocked, is_strided)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])
     return -axis, tile
+
+
+def _rows_of(extent: IntExpr, slack: float) -> Rows:
+    """How many rows there may be; of those left by whole tiles each number is as likely."""
+    if extent.constant is not None:
+        return Rows([extent.constant or LONG])
+    (monomial, step), *more = extent.terms
+    atom = monomial[0] if len(monomial) == 1 and not more else None
+    if isinstance(atom, Compound) and (end := atom.rhs.constant) is not None:
+        if atom.op == "mod" and step == 1 and 1 < end <= LONG:
+            return Rows(range(1, end))
+        if atom.op == "floordiv" and step == end:  # full tiles of so many rows
+            return Rows([LONG], end)
+    return Rows([LONG], slack=slack)
 
 
 def _most_rows(product: Product, axis: int) -> int:

@@ -61,7 +61,7 @@ class Product:
 
 def product_of(block: tir.BlockOp) -> Product | None:
     """The contraction that a block is, if it is one that nobody has rearranged."""
-    loops = _plain_loops(block)
+    loops = plain_loops(block)
     if loops is None or block.init is None or block.predicates.data:
         return None
     if set(block.axis_kinds) - {"spatial", "reduce"}:
@@ -89,7 +89,7 @@ def product_of(block: tir.BlockOp) -> Product | None:
     return Product(block, loops, store, column, rows, moving, fixed) if moving else None
 
 
-def _plain_loops(block: tir.BlockOp) -> dict[int, tir.ForOp] | None:
+def plain_loops(block: tir.BlockOp) -> dict[int, tir.ForOp] | None:
     """The loop of each axis, where the block's nest is one plain loop from 0 for each axis."""
     nest = own_nest(block)
     around = [op for op in ancestors(block) if isinstance(op, tir.ForOp)]

@@ -7,6 +7,7 @@ values for as many multiplications as there are accumulators.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....backend.target import Target
@@ -39,8 +40,20 @@ class Tile:
     cost: float
 
 
+@dataclass(frozen=True)
+class Rows:
+    """How many rows there may be: each of `counts` is as likely, or others that are a `multiple`.
+
+    Of tiles that take up to `slack` times as long as the best one the lowest is chosen.
+    """
+
+    counts: Sequence[int]
+    multiple: int = 1
+    slack: float = 1.0
+
+
 def choose_tile(
-    rows: int | None,
+    rows: Rows,
     most_rows: int,
     columns: int | None,
     depth: int | None,
@@ -60,22 +73,37 @@ def choose_tile(
     registers = target.vector_registers
     in_vectors = -(-(columns or LONG) // lanes)
     # A single row waits for memory: more than keeps the multipliers busy only pads the last panel.
-    most = 2 * LATENCY if rows == 1 else registers
+    highest = max(rows.counts)
+    most = 2 * LATENCY if highest == 1 else registers
     widest = min(in_vectors, most) if panel is None else panel // lanes
+    vector = target.vector_bits // 8
     cache = target.caches.l1 if is_strided else target.caches.l2
-    room = cache * 5 // 8 // (target.vector_bits // 8)  # beside rows of the other operand
+    room = cache * 5 // 8 // vector  # beside rows of the other operand
+    held = target.caches.l1 // vector
 
     def cost(r: int, v: int) -> float:
-        is_far = not is_blocked and v * (depth or LONG) > room and (rows or LONG) > r
-        return _cost(r, v, rows or LONG, in_vectors, depth or LONG, FAR * v if is_far else 0.0)
+        is_far = not is_blocked and v * (depth or LONG) > room and highest > r
+        waiting = FAR * v if is_far else 0.0
+        if len(rows.counts) > 1 and v * (depth or LONG) > held:  # a load takes a cycle then
+            waiting += max(0.0, v - max(r * v / 2, LATENCY))
+        spent = [_cycles(r, v, n, in_vectors, depth or LONG, waiting) for n in rows.counts]
+        return sum(spent) / (sum(rows.counts) * in_vectors * (depth or LONG))
 
     candidates = [
         Tile(r, v, cost(r, v))
-        for r in range(1, min(rows or LONG, most_rows, registers) + 1)
+        for r in range(1, min(highest, most_rows, registers) + 1)
         for v in range(1, widest + 1)
         if _fits(r, v, registers) and (panel is None or panel // lanes % v == 0)
+        if rows.multiple == 1 or rows.multiple % r == 0
     ]
-    return min(candidates, key=lambda t: (t.cost, -t.rows * t.vectors))
+    limit = rows.slack * min(t.cost for t in candidates)
+    good = [t for t in candidates if t.cost <= limit]
+    return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
+
+
+def is_sped_by_rows(tile: Tile) -> bool:
+    """Whether a tile with fewer rows takes less time."""
+    return tile.rows > 1 and tile.rows * tile.vectors > 2 * LATENCY
 
 
 def _fits(rows: int, vectors: int, registers: int) -> bool:
@@ -85,12 +113,11 @@ def _fits(rows: int, vectors: int, registers: int) -> bool:
     return accumulators <= registers - SPARE_REGISTERS and accumulators + held <= registers - 1
 
 
-def _cost(
+def _cycles(
     rows: int, vectors: int, all_rows: int, all_vectors: int, depth: int, waiting: float
 ) -> float:
-    """Cycles for each vector of results that is wanted, when tiles of this size make them all."""
+    """Cycles when tiles of this size make all results."""
     count = -(-all_rows // rows) * -(-all_vectors // vectors)
     work, loads = rows * vectors / 2, (rows + vectors) / 2
     step = max(work, loads, LATENCY) + LOAD * loads + waiting
-    cycles = count * (depth * step + START + 2 * work)
-    return cycles / (max(all_rows, 1) * max(all_vectors, 1) * max(depth, 1))
+    return count * (depth * step + START + 2 * work)

@@ -137,6 +137,32 @@ def test_compiled_products_of_symbolic_shapes():
         np.testing.assert_array_equal(main(x, w, b).numpy(), np.maximum(x @ w + b, 0))
 
 
+@pytest.mark.parametrize("are_constant", [False, True])
+@pytest.mark.parametrize(("columns", "depth"), [(10, 128), (64, 16), (100, 96), (260, 33)])
+def test_any_number_of_rows(columns, depth, are_constant):
+    main = from_source(product("'m'", columns, depth))
+    _, w, b = operands(1, columns, depth)
+    built = relax.build(main, params={"w": w, "b": b} if are_constant else None)["main"]
+    for rows in (0, 1, 2, 3, 5, 13, 14, 15, 64, 100):
+        x = whole_numbers((rows, depth), 3)
+        got = built(x, *(() if are_constant else (w, b))).numpy()
+        np.testing.assert_array_equal(got, np.maximum(x @ w + b, 0))
+
+
+def test_any_number_of_rows_in_any_number_of_batches():
+    main = from_source("""
+@R.function
+def main(x: R.Tensor(("b", "m", 48), "float32"), w: R.Tensor((48, 96), "float32")):
+    y = R.matmul(x, w)
+    return R.add(y, R.astype(R.arange(0, 96, 1, dtype="int64"), "float32"))
+""")
+    w = whole_numbers((48, 96), 1)
+    built = relax.build(main, params={"w": w})["main"]
+    for batch, rows in ((0, 3), (1, 1), (3, 7), (2, 18)):
+        x = whole_numbers((batch, rows, 48))
+        np.testing.assert_array_equal(built(x).numpy(), x @ w + np.arange(96, dtype=np.float32))
+
+
 @pytest.mark.parametrize(("stride", "padding"), [(1, 1), (2, 0), (2, 3)])
 @pytest.mark.parametrize("is_constant", [False, True])
 def test_convolutions(stride, padding, is_constant):
