@@ -23,7 +23,7 @@ _THREAD_VARIABLES = (
     "TVM_NUM_THREADS",
     "TORCHINDUCTOR_COMPILE_THREADS",
 )
-ROUND_SECONDS = 2e-3
+ROUND_SECONDS = 1e-2
 """How long one contestant runs in one round, at least one call."""
 FAR_BEHIND, LONG_SECONDS = 20, 0.2
 IDLE_SECONDS, MOST_IDLE_SECONDS = 2e-2, 0.5
