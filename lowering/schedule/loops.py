@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xdsl.dialects.builtin import IndexType, StringAttr
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
@@ -23,6 +23,7 @@ from ...dialects.sym import Values
 from ..loops.scope import describe
 from .blocks import ScheduleError, insert_before
 from .compact import compact_buffer, private_buffers
+from .copy_block import new_loops
 from .index_values import add_predicates, is_certain, replace_index
 from .loop_checks import (
     loop_text,
@@ -60,7 +61,7 @@ def split(
     sizes = split_sizes(loop, factors, extent)
     first = values.rebase(loop.min.data, loop.operands_)
     name = loop.loop_var.name_hint or "i"
-    made = _nest([f"{name}_{i}" for i in range(len(sizes))], sizes, values)
+    made = new_loops([f"{name}_{i}" for i in range(len(sizes))], sizes, values)
     step = ZERO
     for new, size in zip(made, sizes, strict=True):
         is_unit = size == ONE and not preserve_unit_iters
@@ -113,7 +114,7 @@ def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.Fo
     for size in sizes:
         total = total * size
     name = "_".join(loop.loop_var.name_hint or "i" for loop in loops) + "_fused"
-    made = _nest([name], [total], values)
+    made = new_loops([name], [total], values)
     rest = values.expr(made[0].loop_var)
     meanings: list[IntExpr] = []
     for loop, size in list(zip(loops, sizes, strict=True))[::-1]:
@@ -200,25 +201,12 @@ def add_unit_loop(op: tir.ForOp | tir.BlockOp) -> tir.ForOp:
     parent = op.parent
     if parent is None:
         raise ScheduleError(f"expected '{op.name}' to be in a function", op)
-    (loop,) = _nest(["u"], [ONE], Values())
+    (loop,) = new_loops(["u"], [ONE], Values())
     loop.location = op.location
     parent.insert_op_before(loop, op)
     op.detach()
     loop.body.block.add_op(op)
     return loop
-
-
-def _nest(names: Sequence[str], extents: Sequence[IntExpr], values: Values) -> list[tir.ForOp]:
-    """Empty loops from 0, each in the one before."""
-    loops: list[tir.ForOp] = []
-    for name, extent in zip(names, extents, strict=True):
-        body = Block(arg_types=[IndexType()])
-        body.args[0].name_hint = name
-        loop = tir.ForOp(ZERO, extent, values.list, Region(body))
-        if loops:
-            loops[-1].body.block.add_op(loop)
-        loops.append(loop)
-    return loops
 
 
 def _replace(

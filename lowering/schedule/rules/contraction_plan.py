@@ -88,14 +88,12 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     columns = product.extent(product.column).constant
     contiguous = all(step_along(product, op, product.column) == ONE for op in product.moving)
     width = tile.vectors * lanes
-    fits = contiguous and columns is not None and columns % width == 0
-    in_place = choose_rows(product, lanes, target, is_strided=True)
-    if not contiguous or _is_on_pages(product, target):
-        in_place = row, tile
-    packs = is_packable(product) and _is_worth_a_panel(product, *in_place, contiguous, target)
-    if fits and columns == width:  # one panel is what it is already
+    if contiguous and columns == width:  # one panel is what it is already
         return Plan(product, row, tile, lanes, False)
-    if packs:
+    in_place = row, tile
+    if contiguous and not _is_on_pages(product, target):
+        in_place = choose_rows(product, lanes, target, is_strided=True)
+    if is_packable(product) and _is_worth_a_panel(product, *in_place, contiguous, target):
         return Plan(product, row, tile, lanes, True)
     row, tile = in_place
     if row is None or columns is None or not contiguous:
