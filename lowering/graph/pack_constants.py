@@ -35,7 +35,7 @@ from ...dialects.relax.operators.slicing import PadOp
 from ..functions import is_private
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.layout import transform_layout
-from ..schedule.rules.contraction_plan import choose_rows, column_dim, is_packable
+from ..schedule.rules.contraction_plan import choose_rows, column_dim, dense_bytes, is_packable
 from ..schedule.rules.products import Product, product_of
 from .fold_constant import is_computed_from_constants, is_worth_keeping
 
@@ -119,7 +119,7 @@ def panels_of(func: tir.PrimFuncOp, target: Target) -> list[Panels]:
         buffer = load.buffer
         if not isinstance(buffer, BlockArgument) or uses_of(buffer).loads != [load]:
             continue
-        size = _size(buffer)
+        size = dense_bytes(buffer)
         if lanes < 2 or dim is None or columns is None or not size:
             continue
         _, tile = choose_rows(product, lanes, target)
@@ -127,13 +127,6 @@ def panels_of(func: tir.PrimFuncOp, target: Target) -> list[Panels]:
         if is_worth_keeping(size // columns * (-(-columns // width) * width), size):
             found.append(Panels(product, buffer, dim, columns, width))
     return found
-
-
-def _size(buffer: SSAValue) -> int | None:
-    """The bytes of a dense buffer, if they are known."""
-    type_ = buffer.type
-    assert isinstance(type_, tir.BufferType)
-    return type_.size_in_bytes().constant if type_.is_dense else None
 
 
 def _calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:

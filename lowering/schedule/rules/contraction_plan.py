@@ -116,11 +116,12 @@ def is_near(product: Product, target: Target) -> bool:
 
     If not, sums wait for it, and that a tile has more rows than there are takes no time.
     """
-    sizes = [_bytes_of(load.buffer) for load in product.moving]
+    sizes = [dense_bytes(load.buffer) for load in product.moving]
     return all(size is not None and size <= target.caches.l2 * 5 // 8 for size in sizes)
 
 
-def _bytes_of(buffer: SSAValue) -> int | None:
+def dense_bytes(buffer: SSAValue) -> int | None:
+    """The bytes of a dense buffer, if they are known."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     return type_.size_in_bytes().constant if type_.is_dense else None
