@@ -26,6 +26,9 @@ _THREAD_VARIABLES = (
 ROUND_SECONDS = 1e-2
 """How long one contestant runs in one round, at least one call."""
 FAR_BEHIND, LONG_SECONDS = 20, 0.2
+"""Who takes so many times as long as the quickest, and more seconds, is timed once."""
+ENOUGH_SECONDS = 100
+"""Who takes as long for a first call, which may compile something, is not called again."""
 IDLE_SECONDS, MOST_IDLE_SECONDS = 2e-2, 0.5
 """How long nobody computes before a contestant's turn, and how long that is waited for.
 
@@ -66,16 +69,24 @@ def empty_cache() -> Generator[None]:
                 os.environ["XRELAX_CACHE_DIR"] = before
 
 
-def medians(calls: Mapping[str, Callable[[], Any]], rounds: int, budget: float) -> dict[str, float]:
-    """Median seconds of a call, rounds of all interleaved.
+def medians(
+    calls: Mapping[str, Callable[[], Any]],
+    rounds: int,
+    budget: float,
+    first: Mapping[str, float],
+) -> dict[str, float]:
+    """Median seconds of a call, rounds of all interleaved; `first` has what first calls took.
 
     A round has each call for `ROUND_SECONDS`, after as many calls that are not timed, so that
     everybody finds in the caches what it has left there itself. Threads of the one before are
     waited for: some spin for long after their last loop. There are three rounds at least, and no
     more than fit into `budget` seconds. What takes longer than `FAR_BEHIND` times the quickest is
-    called only once, unless that is short.
+    timed only once, unless that is short.
     """
-    once = {name: _single(call) for name, call in calls.items()}
+    once = {
+        name: seconds if (seconds := first[name]) > ENOUGH_SECONDS else _single(call)
+        for name, call in calls.items()
+    }
     limit = max(LONG_SECONDS, FAR_BEHIND * min(once.values()))
     far = {name: seconds for name, seconds in once.items() if seconds > limit}
     calls = {name: call for name, call in calls.items() if name not in far}

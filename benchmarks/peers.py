@@ -102,11 +102,22 @@ class Case:
 
 @dataclass
 class Contestant:
-    """A call, how its result becomes an array, and facts about making it."""
+    """A call, how its result becomes an array, and facts about making it.
+
+    `first` is what the first call took, in seconds, and its result.
+    """
 
     call: Call
     array: Callable[[Any], np.ndarray] = np.asarray
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    first: tuple[float, np.ndarray] = field(init=False)
+
+    def begin(self) -> Contestant:
+        """Call once, which may compile something."""
+        begin = time.perf_counter()
+        result = self.call()
+        self.first = time.perf_counter() - begin, self.array(result)
+        return self
 
 
 def ours(case: Case) -> Contestant:
@@ -266,13 +277,12 @@ def installed(wanted: list[str] | None = None) -> list[str]:
 
 def contestants(case: Case, names: list[str]) -> dict[str, Contestant]:
     """Ours first, then the peers that can run the workload; a line for each that fails."""
-    found = {OURS: ours(case)}
+    found = {OURS: ours(case).begin()}
     for name in names:
         try:
             made = PEERS[name][1](case)
             if made is not None:
-                made.call()
-                found[name] = made
+                found[name] = made.begin()
         except Exception as error:  # what a peer raises is its own affair
             first = (str(error).splitlines() or [""])[0]
             print(f"{name}: cannot run '{case.workload.name}': {type(error).__name__}: {first}")

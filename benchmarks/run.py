@@ -61,10 +61,11 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
     with case_folder() as folder:
         case = Case(workload, options.threads, Path(folder), options.target)
         found = contestants(case, names)
-        errors = {name: case.error(c.array(c.call())) for name, c in found.items()}
+        errors = {name: case.error(c.first[1]) for name, c in found.items()}
         rounds = 3 if options.quick else options.rounds
         budget = min(options.budget, 1.0) if options.quick else options.budget
-        seconds = medians({name: c.call for name, c in found.items()}, rounds, budget)
+        calls = {name: c.call for name, c in found.items()}
+        seconds = medians(calls, rounds, budget, {name: c.first[0] for name, c in found.items()})
         for name, error in errors.items():
             if error > TOLERANCE and name != OURS:
                 print(f"{name}: left out of '{workload.name}', error {error:.1e}")

@@ -141,8 +141,12 @@ def standard() -> Iterator[Workload]:
     yield Workload(name, "models", *transformer(12, 128, 768, 12), is_numpy=False)
 
 
-def drawn(seed: int) -> Iterator[Workload]:
+def drawn(seed: int) -> list[Workload]:
     """Other sizes of each class, the same for a seed."""
+    return sorted(_drawn(seed), key=lambda workload: KINDS.index(workload.kind))
+
+
+def _drawn(seed: int) -> Iterator[Workload]:
     rng = np.random.default_rng(seed)
 
     def between(low: int, high: int, step: int = 1) -> int:
@@ -151,11 +155,11 @@ def drawn(seed: int) -> Iterator[Workload]:
     def form() -> str:
         return str(rng.choice(["constant", "per call", "transposed"]))
 
-    def layers() -> tuple[int, ...]:
-        return tuple(between(8, 1024) for _ in range(between(3, 4)))
+    def layers(hidden: int = 1024) -> tuple[int, ...]:
+        return tuple(between(8, 1024 if i == 0 else hidden) for i in range(between(3, 4)))
 
-    for _ in range(2):
-        yield Workload(f"MLP {(sizes := layers())}, batch 1", "call", *mlp(1, sizes))
+    for _ in range(2):  # most have weights of several megabytes, which are what is waited for
+        yield Workload(f"MLP {(sizes := layers())}, batch 1", "memory", *mlp(1, sizes))
     for _ in range(6):
         m, n, k = between(1, 200), between(3, 900), between(3, 900)
         yield matmul(m, n, k, "small", form())
@@ -177,6 +181,9 @@ def drawn(seed: int) -> Iterator[Workload]:
     heads, tokens = between(4, 14), between(2, 200)
     name = f"transformer layer of {heads} heads, {tokens} tokens"
     yield Workload(name, "models", *transformer(1, tokens, 64 * heads, heads), is_numpy=False)
+    for _ in range(2):  # as in the standard table, of some hundred kilobytes
+        sizes = layers(hidden=256)
+        yield Workload(f"MLP {sizes}, batch 1", "call", *mlp(1, sizes))
 
 
 def quick(workloads: Iterator[Workload]) -> list[Workload]:
