@@ -37,7 +37,8 @@ SERIAL_COST = 10_000_000
 """Picoseconds of work up to which a loop is not worth waking anybody."""
 LONG_COST = 200_000_000
 """Picoseconds of work from which threads get several chunks each, to even out what they take."""
-CHUNKS_PER_THREAD = 4
+CHUNKS_PER_THREAD = 16
+"""So many that a few grains, as of blocks of a large product, are claimed one by one."""
 SPINS = 2000
 """Pauses, about 30 µs, before a thread that has nothing to do goes to sleep."""
 

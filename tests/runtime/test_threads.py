@@ -111,6 +111,25 @@ def test_workers_take_part_and_have_slots_of_their_own():
     assert all(len(found) == 1 for found in threads_of.values())
 
 
+def test_few_long_grains_are_claimed_one_by_one():
+    set_num_threads(2)
+    together = threading.Barrier(2, timeout=10)
+
+    def run(ctx: int, env: int | None, slot: int, begin: int, end: int) -> int:
+        try:
+            together.wait()  # both work at the same speed
+        except threading.BrokenBarrierError:
+            return 0
+        grains[slot] += 1
+        return 0
+
+    grains, body = [0, 0], Body(run)
+    words = (ctypes.c_int64 * CONTEXT_WORDS)()
+    address = ctypes.cast(body, ctypes.c_void_p)
+    Entry(parallel_entry())(ctypes.addressof(words), address, None, 0, 20, LONG_COST, 2)
+    assert grains == [10, 10]
+
+
 def test_no_more_threads_than_slots():
     set_num_threads(5)
     loop = Loop(seconds=0.001)
