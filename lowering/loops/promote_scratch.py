@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, VectorType
@@ -60,9 +60,11 @@ def _candidate(op: loops.AllocaOp, scope: Scope) -> _Candidate | None:
     root: Block | None = None
     for use in op.result.uses:
         user = use.operation
-        if not isinstance(user, loops.LoadOp | loops.StoreOp) or user.mask is not None:
+        if not isinstance(user, loops.LoadOp | loops.StoreOp):
             return None
-        place = place_of(user, scope)
+        if isinstance(user, loops.StoreOp) and user.mask is not None:
+            return None
+        place = _whole(place_of(user, scope))
         if place.buffer != op.result or any(not i.is_constant for i in place.indices):
             return None
         accesses.setdefault(place, []).append(user)
@@ -71,6 +73,11 @@ def _candidate(op: loops.AllocaOp, scope: Scope) -> _Candidate | None:
         return None
     users = [u for group in accesses.values() for u in group]
     return _Candidate(op, accesses, root) if all(_is_in_loops(u, root) for u in users) else None
+
+
+def _whole(place: Place) -> Place:
+    """A place with all of its lanes."""
+    return replace(place, mask=None)
 
 
 def _common_block(known: Block, op: Operation) -> Block:
@@ -145,7 +152,8 @@ class _Promotion:
         """Replace the accesses in a block; `contents` becomes what the places hold after it."""
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp) and op.buffer in self.buffers:
-                op.result.replace_all_uses_with(self._content(place_of(op, self.scope), contents))
+                content = self._content(_whole(place_of(op, self.scope)), contents)
+                op.result.replace_all_uses_with(_under(op, content))
                 _drop(op)
             elif isinstance(op, loops.StoreOp) and op.buffer in self.buffers:
                 contents[place_of(op, self.scope)] = op.value
@@ -193,6 +201,18 @@ class _Promotion:
         if ops is None:
             ops = self.unwritten[place.type] = zero(place.type)
         return ops[-1].results[0]
+
+
+def _under(op: loops.LoadOp, content: SSAValue) -> SSAValue:
+    """What a load gives of the content of its place, computed in front of it."""
+    if op.mask is None:
+        return content
+    off = zero(op.result.type)
+    values = [op.mask, content, off[-1].results[0]]
+    new = [*off, loops.LanewiseOp("arith.select", values, op.result.type)]
+    assert op.parent is not None
+    op.parent.insert_ops_before(new, op)
+    return new[-1].results[0]
 
 
 def zero(type_: Attribute) -> list[Operation]:

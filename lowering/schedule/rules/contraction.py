@@ -20,13 +20,15 @@ no conditions: rows of the last tile that do not exist repeat one that does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
 from ....backend.target import Target
 from ....dialects import tir
+from ....dialects.int_expr import IntExpr
 from ..blocks import ScheduleError, block_around, blocks_in, loops_around, uses_of
 from ..cache import cache_read, cache_write
 from ..compact import compact_buffer
@@ -35,7 +37,8 @@ from ..layout import transform_layout
 from ..loops import reorder, set_kind, split
 from ..partition import partition
 from ..reduction import decompose_reduction
-from .cache_blocks import nest_blocks
+from ..trim import trim
+from .cache_blocks import CacheBlocks, nest_blocks
 from .contraction_plan import Plan, column_dim, is_near, plan_of
 from .products import Product, product_of
 from .tiles import is_sped_by_rows
@@ -85,36 +88,57 @@ def _again(block: tir.BlockOp) -> Product:
 
 def _apply(plan: Plan) -> None:
     """Carry out a plan; steps that this block does not allow leave a worse but right schedule."""
-    product, consumer = plan.product, _consumer(plan.product)
     if plan.blocks is not None and plan.row is not None:
-        nest = nest_blocks(product, plan.row, plan.tile, plan.lanes, plan.blocks)
-        if consumer and nest.results and _move(consumer, nest.results, plan, False):
-            _compact(product.store.buffer)
-        decompose_reduction(product.block, nest.steps)
-        plan, columns = replace(plan, product=nest.product), nest.columns
-    else:
-        rows, columns = _tile_loops(plan)
-        _write_back(product.block, consumer, rows, plan)
-    if plan.packs_rest:
-        plan, columns = _split_off_rest(plan, columns)
-    if plan.packs or plan.packs_rest:
-        _pack(plan, columns)
-    _finish_tile(plan.product.block)
-    if plan.blocks is not None:
-        _run_all_iterations(product.block)  # if it works on scratch memory
-
-
-def _split_off_rest(plan: Plan, loop: tir.ForOp) -> tuple[Plan, tir.ForOp]:
-    """Finish tiles of whole columns, which are read where they are; the others, and their loop."""
+        _apply_blocks(plan, plan.row, plan.blocks)
+        return
     product = plan.product
+    moving = _Moving.of(product)
+    consumer = _consumer(product)
+    rows, columns = _tile_loops(plan)
+    _write_back(product.block, consumer, rows, plan)
     _compact(product.block.write_buffers[0])
-    load = list(product.block.body.block.ops).index(product.moving[0])
-    parts = partition(loop, [None, 1])
-    whole, rest = (blocks_in(part)[0] for part in parts)
-    _finish_tile(whole)
-    (moving,) = [op for i, op in enumerate(rest.body.block.ops) if i == load]
-    assert isinstance(moving, tir.LoadOp)
-    return replace(plan, product=replace(product, block=rest, moving=(moving,))), parts[1]
+    if plan.row is not None:
+        _whole_and_rest(rows, product.extent(plan.row), plan.tile.rows)
+    if plan.packs:
+        _pack(_sums(columns), moving, columns, plan.lanes)
+    parts = _whole_and_rest(columns, product.extent(product.column), plan.width)
+    for part in parts:
+        trim(part)
+    if plan.packs_rest and len(parts) > 1:
+        _pack_rest(_sums(parts[-1]), moving, plan)
+    for part in parts:
+        for block in _sums(part):
+            _finish_tile(block)
+
+
+def _sums(loop: tir.ForOp) -> list[tir.BlockOp]:
+    """The blocks in a loop that add something up."""
+    return [block for block in blocks_in(loop) if block.init is not None]
+
+
+def _apply_blocks(plan: Plan, row: int, blocks: CacheBlocks) -> None:
+    """Carry out a plan with blocks for the caches."""
+    product, consumer = plan.product, _consumer(plan.product)
+    moving = _Moving.of(product)
+    nest = nest_blocks(product, row, plan.tile, plan.lanes, blocks)
+    if consumer and nest.results and _move(consumer, nest.results, plan, False):
+        _compact(product.store.buffer)
+    decompose_reduction(product.block, nest.steps)
+    if plan.packs:
+        _pack([nest.product.block], moving, nest.columns, plan.lanes)
+    _finish_tile(nest.product.block)
+    _run_all_iterations(product.block)  # if it works on scratch memory
+
+
+def _whole_and_rest(loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
+    """A loop over tiles in two parts if the last tile is not whole, which it has for itself."""
+    count = extent.constant
+    if count is None or count < size or count % size == 0:
+        return [loop]
+    try:
+        return partition(loop, [None, 1], preserve_unit_iters=False)
+    except ScheduleError:  # what does not exist is computed as well then
+        return [loop]
 
 
 def _finish_tile(block: tir.BlockOp) -> None:
@@ -190,12 +214,22 @@ def _move(block: tir.BlockOp, loop: tir.ForOp, plan: Plan, is_unrolled: bool) ->
     return True
 
 
-def _pack(plan: Plan, loop: tir.ForOp) -> None:
+@dataclass(frozen=True)
+class _Moving:
+    """What moves with the columns, in each part of a block: the operation, and the columns' dim."""
+
+    number: int
+    dim: int | None
+
+    @staticmethod
+    def of(product: Product) -> _Moving:
+        load = product.moving[0]
+        return _Moving(list(product.block.body.block.ops).index(load), column_dim(product, load))
+
+
+def _pack(blocks: Sequence[tir.BlockOp], moving: _Moving, loop: tir.ForOp, lanes: int) -> None:
     """Copy the columns of an iteration of `loop`, as neighbours, in front of what uses them."""
-    block, (load,) = plan.product.block, plan.product.moving
-    place = column_dim(plan.product, load)
-    assert place is not None
-    panel = cache_read(block, list(block.read_buffers).index(load.buffer), "global", [block])
+    panel, place = _copy_of(blocks, moving)
     transform_layout(
         panel, panel.write_buffers[0], lambda e: [*e[:place], *e[place + 1 :], e[place]]
     )
@@ -204,7 +238,35 @@ def _pack(plan: Plan, loop: tir.ForOp) -> None:
     except ScheduleError:  # all panels are made in front of the loops then
         made = loops_around(panel)
     _compact(panel.write_buffers[0])
-    vectorize_copy(panel, made, plan.lanes)
+    vectorize_copy(panel, made, lanes)
+
+
+def _pack_rest(blocks: Sequence[tir.BlockOp], moving: _Moving, plan: Plan) -> None:
+    """Copy the columns that make up no tile, into vectors that are whole."""
+    panel, place = _copy_of(blocks, moving)
+    buffer = panel.write_buffers[0]
+    assert isinstance(buffer.type, tir.BufferType)
+    columns = buffer.type.dims[place].constant
+    assert columns is not None
+    start = columns // plan.width * plan.width
+    width = -(-(columns - start) // plan.lanes) * plan.lanes
+    others = [e for dim, e in enumerate(buffer.type.dims) if dim != place]
+    transform_layout(
+        panel,
+        buffer,
+        lambda e: [*e[:place], *e[place + 1 :], e[place] - start],
+        [*others, IntExpr.of(width)],
+        assume_injective=True,
+    )
+    vectorize_copy(panel, loops_around(panel), plan.lanes)
+
+
+def _copy_of(blocks: Sequence[tir.BlockOp], moving: _Moving) -> tuple[tir.BlockOp, int]:
+    """A block that copies what moves with the columns for others, and the columns' dim."""
+    load = list(blocks[0].body.block.ops)[moving.number]
+    assert isinstance(load, tir.LoadOp) and moving.dim is not None
+    number = list(blocks[0].read_buffers).index(load.buffer)
+    return cache_read(blocks[0], number, "global", blocks), moving.dim
 
 
 def _compact(buffer: SSAValue) -> None:
