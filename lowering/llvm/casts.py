@@ -21,17 +21,21 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext
-from ...dialects.llvm_ext import CastKind
+from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
 from ...dialects.llvm_ext.types import element_type, like
 from .builder import FunctionBuilder
 from .floats import in_working_type, narrow, widen
+from .integers import select
 from .module_state import Lowering
 from .types import (
     cast_kind,
+    float_attr,
     integer_attr,
     integer_width,
     is_small_float,
+    lane_count,
     lowered,
+    mask_like,
 )
 
 
@@ -91,12 +95,42 @@ def _integer_to_float(kind: CastKind) -> Lowering:
     return lower
 
 
-def _float_to_integer(intrinsic: str) -> Lowering:
+def _float_to_integer(kind: CastKind) -> Lowering:
     def lower(f: FunctionBuilder, op: Operation) -> None:
-        value = in_working_type(f, f.value(op.operands[0]))
-        f.define(op.results[0], f.intrinsic(intrinsic, (value,), lowered(op.results[0].type)))
+        value, type_ = in_working_type(f, f.value(op.operands[0])), lowered(op.results[0].type)
+        if f.module.is_x86 and lane_count(type_) and integer_width(type_) >= 8:
+            result = _saturated(f, value, type_, kind)
+        else:
+            result = f.intrinsic(f"llvm.{kind.value}.sat", (value,), type_)
+        f.define(op.results[0], result)
 
     return lower
+
+
+def _saturated(f: FunctionBuilder, value: SSAValue, type_: Attribute, kind: CastKind) -> SSAValue:
+    """Lanes brought into the range of an integer first, for x86 has no such instruction.
+
+    LLVM takes the vector apart for it.
+    """
+    bits = integer_width(type_)
+    low, end = (0, 1 << bits) if kind is CastKind.FPTOUI else (-1 << bits - 1, 1 << bits - 1)
+
+    def number(x: float) -> SSAValue:
+        element = element_type(value.type)
+        return f.splat(f.constant(float_attr(x, element), element), value.type)
+
+    zero, least = number(0.0), number(low)
+    inside = select(f, _compare(f, FCmpPredicate.ORD, value, value), value, zero)
+    inside = select(f, _compare(f, FCmpPredicate.OGE, inside, least), inside, least)
+    is_over = _compare(f, FCmpPredicate.OGE, inside, number(end))
+    inside = select(f, is_over, zero, inside)
+    result = f.emit(llvm_ext.CastOp, (inside,), type_, cast_kind(kind))
+    return select(f, is_over, f.integer(end - 1, type_), result)
+
+
+def _compare(f: FunctionBuilder, how: FCmpPredicate, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    properties = {"predicate": FCmpPredicateAttr(how)}
+    return f.emit(llvm_ext.FCmpOp, (lhs, rhs), mask_like(lhs.type), properties)
 
 
 def _bitcast(f: FunctionBuilder, op: Operation) -> None:
@@ -117,8 +151,8 @@ CASTS: dict[type[Operation], Lowering] = {
     arith.ExtFOp: _extend_float,
     arith.ExtSIOp: _resize(True),
     arith.ExtUIOp: _resize(False),
-    arith.FPToSIOp: _float_to_integer("llvm.fptosi.sat"),
-    arith.FPToUIOp: _float_to_integer("llvm.fptoui.sat"),
+    arith.FPToSIOp: _float_to_integer(CastKind.FPTOSI),
+    arith.FPToUIOp: _float_to_integer(CastKind.FPTOUI),
     arith.IndexCastOp: _resize(True),
     arith.SIToFPOp: _integer_to_float(CastKind.SITOFP),
     arith.TruncFOp: _truncate_float,
