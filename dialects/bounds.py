@@ -65,7 +65,27 @@ def is_non_negative(expr: IntExpr) -> bool:
     atom = expr.as_atom
     if isinstance(atom, Compound) and atom.op == "min":
         return is_non_negative(atom.lhs) and is_non_negative(atom.rhs)
-    return False
+    joined = _join_remainders(expr)
+    bound = _without_quotient(joined)
+    return (
+        is_non_negative(joined) if joined != expr else bound is not None and is_non_negative(bound)
+    )
+
+
+def _without_quotient(expr: IntExpr) -> IntExpr | None:
+    """What some positive multiple of an expression is at least: one of its quotients is rounded.
+
+    ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``.
+    """
+    for monomial, coefficient in sorted(expr.terms, key=lambda term: term[1]):
+        (atom, *more) = monomial or (None,)
+        if not more and isinstance(atom, Compound) and atom.op == "floordiv":
+            divisor = atom.rhs.constant or 0
+            if divisor > 0:
+                nearest = atom.lhs if coefficient < 0 else atom.lhs - (divisor - 1)
+                rest = expr - IntExpr.of(atom) * coefficient
+                return rest * divisor + nearest * coefficient
+    return None
 
 
 def _atom_non_negative(atom: Atom) -> bool:

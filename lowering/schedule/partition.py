@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import StringAttr
 
 from ...dialects import tir
-from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.bounds import interval_of, is_non_negative, simplify
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
@@ -82,7 +82,7 @@ def _part_sizes(
     for factor in given:
         if (number := factor.constant) is not None and number < 1:
             raise ScheduleError(f"expected factors of at least 1, got {number}", loop)
-    rest = extent - sum(given, ZERO)
+    rest = simplify(extent - sum(given, ZERO), {})
     is_open = len(given) < len(factors)
     if rest != ZERO and not (is_open and is_non_negative(rest)):
         raise ScheduleError(
@@ -185,7 +185,7 @@ def _narrow_axes(block: tir.BlockOp) -> None:
             axes.append(axis)
             continue
         end = axis.min + axis.extent
-        lower, upper = maximum(span.lower, axis.min), minimum(span.upper + 1, end)
+        lower, upper = _larger(span.lower, axis.min), _smaller(span.upper + 1, end)
         extent = upper - lower
         if (number := extent.constant) is not None and number < 0:  # which no iteration reaches
             extent = ZERO
@@ -193,3 +193,16 @@ def _narrow_axes(block: tir.BlockOp) -> None:
     bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
     reads, writes = block.regions_of("reads"), block.regions_of("writes")
     replace_header(block, axes, values, reads, writes, bounds)
+
+
+def _smaller(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    """The smaller of two expressions, the first if they are the same number, as far as known."""
+    if is_non_negative(rhs - lhs):
+        return lhs
+    return rhs if is_non_negative(lhs - rhs) else minimum(lhs, rhs)
+
+
+def _larger(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    if is_non_negative(lhs - rhs):
+        return lhs
+    return rhs if is_non_negative(rhs - lhs) else maximum(lhs, rhs)

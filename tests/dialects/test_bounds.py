@@ -92,6 +92,8 @@ def test_what_is_proven():
     n, m = sym("n"), sym("m")
     assert is_non_negative(n * m + 3) and is_non_negative(maximum(n - 5, 0))
     assert is_non_negative(minimum(n, m)) and is_non_negative((n - 9) % 4)
+    assert is_non_negative(n - n // 16 * 16) and is_non_negative((n + 3) // 4 * 4 - n)
+    assert is_non_negative(n - n // 16 * 16 - n % 16) and not is_non_negative(n // 4 * 4 - n)
     assert not is_non_negative(n - 1) and not is_non_negative(arg(0))
     assert is_less(n, n + 1) and not is_less(n, n)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
-from ....dialects.int_expr import ONE, ZERO
+from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ..blocks import ScheduleError, blocks_in
 from ..loops import partition, reorder, set_kind, split
 from .lanes import choose_lanes
@@ -28,7 +28,11 @@ LINE = 64
 """Bytes of a line of the cache."""
 
 LINES = (4, 3, 2, 1)
-"""How many lines of each row of an operand a tile has, if that divides their number."""
+"""How many lines of each row of an operand a tile has, if that divides their number; where nobody
+knows that, the last tiles have fewer."""
+
+LONG = 1024
+"""Elements that rows of a length which is only known at run time are taken to have."""
 
 
 def tile_transposes(func: tir.PrimFuncOp, target: Target) -> None:
@@ -50,11 +54,13 @@ def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool
     strides = Strides(block)
     stored = [strides.step(op, rows) for op in strides.stores]
     loaded = [strides.step(op, columns) for op in strides.loads]
-    lengths = [
-        max((abs(s.constant) for s in steps if s is not None and s.constant is not None), default=0)
-        for steps in (stored, loaded)
-    ]
+    lengths = [max(map(_length, steps), default=0) for steps in (stored, loaded)]
     return lengths[0] >= lengths[1]
+
+
+def _length(step: IntExpr | None) -> int:
+    """How far apart rows are; one that is only known at run time is taken for a long one."""
+    return LONG if step is None or step.constant is None else abs(step.constant)
 
 
 def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | None:
@@ -95,11 +101,11 @@ def _tile(
 def _tile_part(rows: tir.ForOp, size: int, stores_far: bool) -> None:
     """Tile two loops, the inner of which has full tiles only."""
     columns = own_loops(blocks_in(rows)[0])[-1]
-    count = rows.extent.data.constant
     outer, lanes = split(columns, [None, size])
-    if count is not None and count % size == 0:
-        lines = next(n for n in LINES if count // size % n == 0)
-        tiles, line, square = split(rows, [None, lines, size])
+    if (count := rows.extent.data) % size == ZERO:
+        lines = next(n for n in LINES if count // size % n == ZERO or count.constant is None)
+        tiles, square = split(rows, [None, size])
+        tiles, line = split(tiles, [None, lines])
         reorder([tiles, *((line, outer) if stores_far else (outer, line)), square, lanes])
     else:
         reorder([outer, rows, lanes])
@@ -108,7 +114,8 @@ def _tile_part(rows: tir.ForOp, size: int, stores_far: bool) -> None:
 
 def _full_part(loop: tir.ForOp, size: int) -> tir.ForOp | None:
     """The loop over as many iterations as full tiles have; `None` where there are none."""
-    count = loop.extent.data.constant
-    if count is None or count < size:
+    count = loop.extent.data
+    whole = count // size * size
+    if whole == ZERO:
         return None
-    return loop if count % size == 0 else partition(loop, [count // size * size, None])[0]
+    return loop if whole == count else partition(loop, [whole, count % size])[0]

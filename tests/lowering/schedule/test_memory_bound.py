@@ -175,3 +175,13 @@ def test_largest_and_smallest_of_rows_with_one_nan(dtype, columns):
     for name, expected in (("max", x.max(1)), ("min", x.min(1))):
         got = build(f"R.{name}(x, axis=1)", x=(str(x.shape), dtype))(x).numpy()
         np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("dims", [("m", "n"), ("m", 37), (37, "n"), (2, "m", "n")])
+def test_transposes_of_any_size(dims):
+    axes = [*range(len(dims) - 2), len(dims) - 1, len(dims) - 2]
+    main = build(f"R.permute_dims(x, {axes})", x=(str(dims), "float32"))["main"]
+    for rows, columns in ((0, 5), (1, 1), (15, 33), (16, 64), (67, 17), (100, 131)):
+        sizes = {"m": rows, "n": columns}
+        x = whole_numbers([d if isinstance(d, int) else sizes[d] for d in dims])
+        np.testing.assert_array_equal(main(x).numpy(), x.transpose(axes))

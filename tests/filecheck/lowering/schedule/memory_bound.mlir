@@ -186,6 +186,32 @@ tir.prim_func @transpose_long(%X: !tir.buffer<[32, 256], f32>, %Y: !tir.buffer<[
 
 // -----
 
+// Where nobody knows how many rows there are, full tiles come first as well, and only the last lines
+// of a row may be fewer than four; rows of unknown length are taken for the longer ones.
+// CHECK-LABEL: tir.prim_func @transpose_unknown(
+// CHECK:         tir.for %{{.*}} in (0, (n floordiv 16 + 3) floordiv 4) parallel {
+// CHECK-NEXT:      tir.for %[[LINE:.*]] in (0, 4) {
+// CHECK-NEXT:        tir.for %{{.*}} in (0, m floordiv 16) {
+// CHECK-NEXT:          tir.for %{{.*}} in (0, 16) {
+// CHECK-NEXT:            tir.for %{{.*}} in (0, 16) vectorized {
+// CHECK-NEXT:              tir.block "Y_j_0_i_0" (%vi: spatial (0, (n floordiv 16) * 16) = {{.*}}, %vj: spatial (0, (m floordiv 16) * 16) = {{.*}}) where (%i * 4 + %[[LINE]] < n floordiv 16)
+// CHECK:         tir.for %{{.*}} in ((n floordiv 16) * 16, n mod 16) {
+// CHECK:           tir.block "Y_j_0_i_1"
+// CHECK:         tir.for %{{.*}} in ((m floordiv 16) * 16, m mod 16) vectorized {
+// CHECK-NEXT:      tir.block "Y_j_1"
+tir.prim_func @transpose_unknown(%X: !tir.buffer<[m, n], f32>, %Y: !tir.buffer<[n, m], f32>) {
+  tir.for %i in (0, n) {
+    tir.for %j in (0, m) {
+      tir.block "Y" (%vi: spatial (0, n) = %i, %vj: spatial (0, m) = %j) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vj, %vi] : !tir.buffer<[m, n], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[n, m], f32>
+      }
+    }
+  }
+}
+
+// -----
+
 // The sums of a window stay inside of the loop over results, as straight code.
 // CHECK-LABEL: tir.prim_func @window
 // CHECK:         tir.for %i in (0, 30) vectorized {
