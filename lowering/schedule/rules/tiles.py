@@ -27,6 +27,10 @@ LOAD = 0.15
 FAR = 0.5
 """Cycles that a vector of a panel takes besides where the panel does not fit the cache."""
 
+NARROWER = 1.02
+"""How much longer tiles may take that are narrower, where nobody knows how many columns there are:
+the last one has fewer columns beyond the end then."""
+
 START = 20.0
 """Cycles that a tile takes besides its multiplications."""
 
@@ -96,9 +100,15 @@ def choose_tile(
         if _fits(r, v, registers) and (panel is None or panel // lanes % v == 0)
         if rows.multiple == 1 or rows.multiple % r == 0
     ]
-    limit = rows.slack * min(t.cost for t in candidates)
+    is_open = columns is None and panel is None
+    limit = (max(rows.slack, NARROWER) if is_open else rows.slack) * min(t.cost for t in candidates)
     good = [t for t in candidates if t.cost <= limit]
-    return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
+
+    def preference(t: Tile) -> tuple[float, ...]:
+        lowest = t.rows if rows.slack > 1 else 0
+        return t.vectors if is_open else 0, lowest, t.cost, -t.rows * t.vectors
+
+    return min(good, key=preference)
 
 
 def is_sped_by_rows(tile: Tile) -> bool:

@@ -229,3 +229,14 @@ def main(x: R.Tensor((2, 3, 67, 96), "{dtype}"), w: R.Tensor((2, 3, 96, 50), "{d
     x, w, r = (whole_numbers(shape, seed).astype(dtype) for seed, shape in enumerate(shapes))
     main = relax.build(main, target=f"llvm {SMALL}")["main"]
     np.testing.assert_array_equal(main(x, w, r).numpy(), x @ w + r)
+
+
+@pytest.mark.parametrize("is_transposed", [False, True])
+def test_any_number_of_columns(is_transposed):
+    right = "R.permute_dims(w)" if is_transposed else "w"
+    text = product(30, "'n'", "'k'", right, "('n', 'k')" if is_transposed else "('k', 'n')")
+    main = relax.build(from_source(text))["main"]
+    for columns, depth in ((0, 5), (1, 1), (10, 128), (31, 16), (64, 33), (97, 0), (100, 45)):
+        x, w, b = operands(30, columns, depth)
+        given = np.ascontiguousarray(w.T) if is_transposed else w
+        np.testing.assert_array_equal(main(x, given, b).numpy(), np.maximum(x @ w + b, 0))
