@@ -7,8 +7,8 @@ from . import script as script
 from . import te as te
 from . import tir as tir
 from .driver import build as build
-from .driver import stages as stages
 from .importers.compile import compile as compile
+from .inspection import stages as stages
 from .ir import instrument as instrument
 from .ir import transform as transform
 from .ir.module import IRModule as IRModule

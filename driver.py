@@ -1,115 +1,20 @@
-"""Running the pipeline: from a module to the IR of any stage, and to an executable."""
+"""Building a module: to an executable, with its parameters bound and its passes checked."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
-from .dialects import get_context
-from .dialects.diagnostics import verify
-from .dialects.nesting import SAFE_DEPTH, depth_of, on_deep_stack
-from .pipeline import CODE_NAMES, HOST, STAGE_NAMES, STAGES, Observer, make_pass, run_stage
+from .inspection import module_of, with_room, without_collector
+from .pipeline import HOST, STAGES, make_pass
 
 if TYPE_CHECKING:
     from .backend.target import Target
     from .ir.function import BaseFunc
     from .ir.module import IRModule
     from .runtime.executable import Executable
-
-Result = TypeVar("Result")
-
-
-@contextmanager
-def _without_collector() -> Generator[None]:
-    """A compile makes many small objects that live on: the collector only costs time meanwhile."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _with_room(module: ModuleOp, work: Callable[[], Result]) -> Result:
-    """Run `work`, on a deep stack where the module's regions are nested deeply."""
-    return on_deep_stack(work) if depth_of(module) > SAFE_DEPTH else work()
-
-
-def lower_to(
-    module: ModuleOp, stage: str, observe: Observer | None = None, target: str = HOST
-) -> ModuleOp:
-    """A copy of the module at a stage, for a target; raises ValueError for an unknown stage."""
-    if stage not in STAGE_NAMES:
-        known = ", ".join((*STAGE_NAMES, *CODE_NAMES))
-        raise ValueError(f"expected a stage ({known}), got '{stage}'")
-
-    def lower() -> ModuleOp:
-        context = get_context()
-        copy = module.clone()
-        verify(copy)
-        with _without_collector():
-            for step in STAGES[: STAGE_NAMES.index(stage) + 1]:
-                run_stage(copy, step, context, target, observe)
-        return copy
-
-    return _with_room(module, lower)
-
-
-def stages(mod: IRModule | BaseFunc) -> list[tuple[str, str]]:
-    """The text of a module, or of one function, at every stage of the pipeline, in order."""
-    module = module_of(mod)
-
-    def texts() -> list[tuple[str, str]]:
-        context, current = get_context(), module.clone()
-        found: list[tuple[str, str]] = []
-        for stage in STAGES:
-            run_stage(current, stage, context)
-            found.append((stage.name, str(current)))
-        return found
-
-    return _with_room(module, texts)
-
-
-def stage_text(
-    mod: IRModule | BaseFunc,
-    stage: str,
-    target: str | Mapping[str, Any] | Target = HOST,
-    function: str | None = None,
-) -> str:
-    """The IR of a module or function at one stage, or what LLVM makes of it, for a target.
-
-    "llvm-opt" is LLVM's IR after optimisation and "asm" assembly, of each kernel by itself. With
-    `function` only that function. Raises ValueError for an unknown stage or function.
-    """
-    from .backend.target import Target
-
-    module, resolved = module_of(mod), Target(target)
-
-    def text() -> str:
-        if stage in CODE_NAMES:
-            from .compilation import code_text
-
-            with _without_collector():
-                return code_text(module, resolved, stage, function)
-        lowered = lower_to(module, stage, target=str(resolved))
-        return str(lowered if function is None else _function_of(lowered, function))
-
-    return _with_room(module, text)
-
-
-def _function_of(module: ModuleOp, name: str) -> Operation:
-    from .lowering.functions import functions_by_name
-
-    functions = functions_by_name(module)
-    if name not in functions:
-        raise ValueError(f"expected a function ({', '.join(functions)}), got '{name}'")
-    return functions[name]
 
 
 def build(
@@ -138,7 +43,7 @@ def build(
         from .relax.transform import BindParams
 
         module = BindParams("main", params)(IRModule(module)).op
-    executable = _with_room(module, lambda: _compile(module, resolved))
+    executable = with_room(module, lambda: _compile(module, resolved))
     executable.profiler = Profiler(module.clone(), resolved)
     if check:
         check_module(module, executable, str(resolved))
@@ -148,7 +53,7 @@ def build(
 def _compile(module: ModuleOp, target: Target) -> Executable:
     from .compilation import compile_module
 
-    with _without_collector():
+    with without_collector():
         return compile_module(module, target)
 
 
@@ -201,17 +106,3 @@ def _array_functions() -> dict[str, Callable[..., Any]]:
         return lambda *arrays: function(*(from_numpy(a) for a in arrays))
 
     return {name: on_arrays(function) for name, function in registered_functions().items()}
-
-
-def module_of(mod: Any) -> ModuleOp:
-    """The xDSL module of an `IRModule`, or one made of a function; raises TypeError for others."""
-    from .ir.function import BaseFunc
-
-    if isinstance(mod, ModuleOp):
-        return mod
-    if isinstance(mod, BaseFunc):
-        return ModuleOp([mod.op.clone()])
-    op = getattr(mod, "op", None)
-    if isinstance(op, ModuleOp):
-        return op
-    raise TypeError(f"expected a module or a function to build, got {type(mod).__name__}")

@@ -25,7 +25,7 @@ NAMES: dict[str, str] = {
     "get_global_func": ".runtime:get_global_func",
     "load_module": ".runtime:load_module",
     "register_global_func": ".runtime:register_global_func",
-    "stages": ".driver:stages",
+    "stages": ".inspection:stages",
     "target.Target": ".backend.target:Target",
     "ir": ".ir",
     "relax": ".relax",

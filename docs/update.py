@@ -21,7 +21,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelax.dialects import DIALECTS
 from xrelax.dialects.relax import OPERATORS
-from xrelax.driver import lower_to
+from xrelax.inspection import lower_to
 from xrelax.lowering.functions import functions_by_name
 from xrelax.names import NAMES, resolve
 from xrelax.pipeline import STAGES, load_pass

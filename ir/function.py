@@ -89,7 +89,7 @@ class BaseFunc:
         if stage is None:
             print(self.script(show_meta=show_meta))
             return
-        from ..driver import stage_text
+        from ..inspection import stage_text
 
         print(stage_text(self, stage, target))
 

@@ -158,7 +158,7 @@ class IRModule:
         if stage is None:
             print(self.script(show_meta=show_meta))
             return
-        from ..driver import stage_text
+        from ..inspection import stage_text
 
         print(stage_text(self, stage, target, function))
 

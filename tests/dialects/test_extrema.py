@@ -5,7 +5,7 @@ import pytest
 
 from xrelax import relax
 from xrelax.backend.target import Target
-from xrelax.driver import module_of
+from xrelax.inspection import module_of
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
 

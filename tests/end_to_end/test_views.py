@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xrelax import relax
-from xrelax.driver import stage_text
+from xrelax.inspection import stage_text
 from xrelax.script import from_source
 
 

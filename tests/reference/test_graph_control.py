@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xrelax.driver import lower_to
+from xrelax.inspection import lower_to
 from xrelax.reference import EvaluationError
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source

@@ -5,7 +5,7 @@ import pytest
 
 from xrelax import relax as R
 from xrelax.dialects import get_context, relax
-from xrelax.driver import module_of
+from xrelax.inspection import module_of
 from xrelax.pipeline import load_pass
 
 GIVEN = np.arange(1, 7, dtype=np.float32).reshape(2, 3)

@@ -13,7 +13,7 @@ from xrelax import relax as R
 from xrelax import te
 from xrelax.dialects import get_context, relax, tir
 from xrelax.dialects.diagnostics import verify
-from xrelax.driver import module_of
+from xrelax.inspection import module_of
 from xrelax.lowering.graph.fuse_tir import fuse_tir
 from xrelax.lowering.graph.fusion_groups import MAX_CALLS
 from xrelax.lowering.graph.fusion_patterns import OpPattern, summarize

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Region
 from xrelax import relax as R
 from xrelax.dialects import get_context, relax
 from xrelax.dialects.diagnostics import verify
-from xrelax.driver import lower_to, module_of
+from xrelax.inspection import lower_to, module_of
 from xrelax.pipeline import load_pass
 from xrelax.reference.check import check_pipeline
 from xrelax.reference.evaluate import evaluate

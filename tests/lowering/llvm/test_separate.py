@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xrelax import driver, relax
+from xrelax import inspection, relax
 from xrelax.lowering.llvm.separate import separable_kernels
 from xrelax.reference import EvaluationError, evaluate
 
@@ -64,7 +64,7 @@ def test_private_kernels_that_compute_the_same_are_one(parse):
 
 def test_a_kernel_with_a_message_stays_with_its_module(parse):
     module = parse(kernel("one") + kernel("two", check=CHECK))
-    planned = driver.lower_to(module, "rt")
+    planned = inspection.lower_to(module, "rt")
     assert [f.sym_name.data for f in separable_kernels(planned)] == ["one.kernel"]
     executable = relax.build(module)
     assert "define internal i32 @xrelax.two.kernel(" in executable.attributes["llvm_ir"]

@@ -6,7 +6,7 @@ import pytest
 
 from xrelax.backend.build import compile_llvm
 from xrelax.backend.target import Target
-from xrelax.driver import lower_to, module_of
+from xrelax.inspection import lower_to, module_of
 from xrelax.script import from_source
 
 TARGETS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xrelax import relax
-from xrelax.driver import stage_text
+from xrelax.inspection import stage_text
 from xrelax.ir import IRModule
 from xrelax.script import from_source
 

@@ -11,7 +11,7 @@ from drawn_programs import Program
 
 from xrelax import relax
 from xrelax.dialects import tir
-from xrelax.driver import module_of
+from xrelax.inspection import module_of
 from xrelax.lowering.schedule import default
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source

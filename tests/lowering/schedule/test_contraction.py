@@ -8,7 +8,7 @@ import pytest
 from xrelax import relax
 from xrelax.backend.target import Target
 from xrelax.dialects import get_context, tir
-from xrelax.driver import module_of
+from xrelax.inspection import module_of
 from xrelax.pipeline import STAGES, run_stage
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source

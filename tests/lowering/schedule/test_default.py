@@ -8,7 +8,7 @@ import pytest
 
 from xrelax import relax
 from xrelax.dialects import get_context
-from xrelax.driver import lower_to
+from xrelax.inspection import lower_to
 from xrelax.lowering.schedule.default import ScheduleDefaultPass
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from xrelax.driver import stage_text
+from xrelax.inspection import stage_text
 from xrelax.script import from_source
 
 HASWELL = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"
