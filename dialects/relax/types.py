@@ -11,7 +11,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from ..dtypes import dtype_name, is_element_type
+from ..dtypes import byte_width, dtype_name, is_element_type
 from ..int_expr import IntExpr, IntLike
 from ..sym import ExprArray, ExprAttr, expr_array, expr_symbols, exprs_of, parse_expr
 
@@ -59,6 +59,16 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
     def known_element(self) -> Attribute | None:
         """The element type, or `None` where it is unknown."""
         return None if isinstance(self.element_type, NoneAttr) else self.element_type
+
+    @property
+    def known_bytes(self) -> int | None:
+        """Bytes of the elements, `None` where dtype or dims are only known at run time."""
+        if self.dims is None or self.known_element is None:
+            return None
+        total = IntExpr.of(byte_width(self.known_element))
+        for dim in self.dims:
+            total = total * dim
+        return total.constant
 
     def symbols(self) -> set[str]:
         """Symbols in the dims."""

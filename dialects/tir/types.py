@@ -100,6 +100,11 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
             total = total * dim
         return total
 
+    @property
+    def known_bytes(self) -> int | None:
+        """`size_in_bytes` as a number, `None` where it is only known at run time."""
+        return self.size_in_bytes().constant
+
     def symbols(self) -> set[str]:
         """Symbols in the shape, strides and offset."""
         arrays = [self.dims, () if isinstance(self.strides, NoneAttr) else exprs_of(self.strides)]

@@ -17,7 +17,7 @@ what has more than 1 MB, which a built module computes when it is loaded (`hoist
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -35,23 +35,17 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...dialects import relax
-from ...dialects.dtypes import byte_width
-from ...dialects.int_expr import IntExpr
 from ...dialects.relax.constant import storage_dtype
 from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
 from ...runtime.dtype import bfloat16_to_float32, float32_to_bfloat16
+from ..sizes import are_worth_keeping, known_bytes
 from .written import touches, written_values
 
 LARGEST = 1 << 20
 """Bytes of a result that is still folded: what is larger, such as weights in another layout, is
 computed when the module is loaded, so that files do not hold it a second time."""
-ALWAYS = 64 << 10
-"""Bytes of a result that may be much larger than its operands."""
-GROWTH = 2
-"""How many times the bytes of its operands any other result may have."""
-
 
 _PURE = (relax.ConstantOp, relax.OperatorOp, relax.CallTIROp, relax.TupleGetItemOp)
 
@@ -165,31 +159,10 @@ def _is_tuple(op: relax.OperatorOp) -> bool:
 
 def _is_worth_it(op: relax.OperatorOp) -> bool:
     """Whether results have static shapes and are not much larger than the operands."""
-    made = byte_size([op.result])
-    given = byte_size(op.operands)
-    if made is None or given is None or any(expr_symbols(p) for p in op.properties.values()):
+    made = known_bytes([op.result])
+    if made is None or made > LARGEST or any(expr_symbols(p) for p in op.properties.values()):
         return False
-    return made <= LARGEST and is_worth_keeping(made, given)
-
-
-def is_worth_keeping(made: int, given: int) -> bool:
-    """Whether so many bytes are worth their memory beside those that they are computed from."""
-    return made <= max(ALWAYS, GROWTH * given)
-
-
-def byte_size(values: Iterable[SSAValue]) -> int | None:
-    """The bytes of tensors and tuples of them, `None` where some are not known."""
-    total = 0
-    for type_ in (t for v in values for t in tensors_in(v.type)):
-        if type_.dims is None or type_.known_element is None:
-            return None
-        size = IntExpr.of(byte_width(type_.known_element))
-        for dim in type_.dims:
-            size = size * dim
-        if size.constant is None:
-            return None
-        total += size.constant
-    return total
+    return are_worth_keeping([op.result], op.operands)
 
 
 def _evaluate(op: relax.OperatorOp, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:

@@ -15,7 +15,7 @@ from xdsl.traits import is_side_effect_free
 
 from ...dialects import relax
 from ...dialects.relax.operators.reshaping import MemoryViewOp
-from .fold_constant import byte_size, is_worth_keeping
+from ..sizes import are_worth_keeping
 from .fusion_patterns import KernelSummary, OpPattern
 
 MAX_CALLS = 64
@@ -89,8 +89,7 @@ def _computed_once(block: Block) -> frozenset[Operation]:
             continue
         if not all(isinstance(o.owner, relax.ConstantOp) or o.owner in found for o in op.operands):
             continue
-        made, given = byte_size(op.results), byte_size(op.operands)
-        if made is not None and given is not None and is_worth_keeping(made, given):
+        if are_worth_keeping(op.results, op.operands):
             found.add(op)
     return frozenset(found)
 

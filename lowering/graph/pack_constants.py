@@ -37,7 +37,8 @@ from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.layout import transform_layout
 from ..schedule.rules.contraction_plan import choose_rows, column_dim, dense_bytes, is_packable
 from ..schedule.rules.products import Product, product_of
-from .fold_constant import is_computed_from_constants, is_worth_keeping
+from ..sizes import is_worth_keeping
+from .fold_constant import is_computed_from_constants
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def lower_reinterpret(f: FunctionBuilder, op: rt.ReinterpretOp) -> None:
 def lower_alloca(f: FunctionBuilder, op: loops.AllocaOp) -> None:
     """Stack memory, taken once per call of the function around."""
     type_ = op.result.type
-    size = type_.size_in_bytes().constant
+    size = type_.known_bytes
     if size is None:
         raise f.fail(op, f"expected stack memory of constant size, got {type_}")
     f.define(op.result, f.alloca(LLVMArrayType(max(size, 1), i8), STACK_ALIGNMENT))

@@ -15,7 +15,7 @@ def stack_buffers(func: tir.PrimFuncOp) -> set[tir.AllocBufferOp]:
     for op in func.walk():
         if not isinstance(op, tir.AllocBufferOp):
             continue
-        size = op.result.type.size_in_bytes().constant
+        size = op.result.type.known_bytes
         if size is not None and used + size <= STACK_BYTES:
             used += size
             chosen.add(op)

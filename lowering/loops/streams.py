@@ -131,7 +131,7 @@ def _step(op: loops.LoadOp, loop: loops.ForOp) -> int | None:
 
 def bytes_of(buffer: SSAValue) -> int:
     """The size of a buffer, 0 where it is only known at run time."""
-    return _type(buffer).size_in_bytes().constant or 0
+    return _type(buffer).known_bytes or 0
 
 
 def _lanes(op: loops.LoadOp) -> int:

@@ -42,7 +42,7 @@ from ...dialects import rt, tir
 from ...dialects.relax.constant import TensorData
 from ...dialects.tir.types import BufferType
 from ..functions import functions_by_name, unique_name
-from ..graph.fold_constant import is_worth_keeping
+from ..sizes import are_worth_keeping
 
 LOAD = "load"
 """The name of the function, if the module has no other of it."""
@@ -100,7 +100,11 @@ class _Load:
         kernel = self.functions.get(call.callee_name)
         if not isinstance(kernel, tir.PrimFuncOp) or not _cannot_fail(kernel) or call.vars.data:
             return False
-        if not call.inputs or not all(map(_stays_as_made, call.outputs)) or not _is_small(call):
+        if (
+            not call.inputs
+            or not all(map(_stays_as_made, call.outputs))
+            or not are_worth_keeping(call.outputs, call.inputs)
+        ):
             return False
         inputs = [self.counterpart(v) for v in call.inputs]
         known = tuple(v for v in inputs if v is not None)
@@ -148,7 +152,7 @@ def _cannot_fail(kernel: tir.PrimFuncOp) -> bool:
 def _stays_as_made(output: SSAValue) -> bool:
     """Whether memory is a function's own, of known size, and only the call that makes it writes."""
     type_ = cast(BufferType, output.type)
-    if not isinstance(output.owner, rt.AllocOp) or type_.size_in_bytes().constant is None:
+    if not isinstance(output.owner, rt.AllocOp) or type_.known_bytes is None:
         return False
     writers = [op for op, index in _uses(output) if not _reads(op, index)]
     return len(writers) == 1
@@ -167,18 +171,6 @@ def _uses(memory: SSAValue) -> Iterator[tuple[Operation, int]]:
             yield from _uses(use.operation.result)
         else:
             yield use.operation, use.index
-
-
-def _is_small(call: rt.CallDPSOp) -> bool:
-    """Whether results are not much larger than what they are made of."""
-    made, given = (_bytes(values) for values in (call.outputs, call.inputs))
-    return made is not None and given is not None and is_worth_keeping(made, given)
-
-
-def _bytes(values: Iterable[SSAValue]) -> int | None:
-    sizes = [cast(BufferType, v.type).size_in_bytes().constant for v in values]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
 
 
 def _is_used_by(value: SSAValue, calls: Container[Operation]) -> bool:

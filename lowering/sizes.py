@@ -1,0 +1,38 @@
+"""Bytes of values as far as they are known, and which results are worth their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import SSAValue
+
+from ..dialects.relax.types import tensors_in
+from ..dialects.tir.types import BufferType
+
+ALWAYS = 64 << 10
+"""Bytes of a result that may be much larger than its operands."""
+GROWTH = 2
+"""How many times the bytes of its operands any other result may have."""
+
+
+def known_bytes(values: Iterable[SSAValue]) -> int | None:
+    """The bytes of buffers, tensors and tuples of them, `None` where some are not known."""
+    total = 0
+    for value in values:
+        types = [value.type] if isinstance(value.type, BufferType) else tensors_in(value.type)
+        for type_ in types:
+            if (size := type_.known_bytes) is None:
+                return None
+            total += size
+    return total
+
+
+def is_worth_keeping(made: int, given: int) -> bool:
+    """Whether so many bytes are worth their memory beside those that they are computed from."""
+    return made <= max(ALWAYS, GROWTH * given)
+
+
+def are_worth_keeping(results: Iterable[SSAValue], operands: Iterable[SSAValue]) -> bool:
+    """Whether results of known sizes are worth their memory beside what they are computed from."""
+    made, given = known_bytes(results), known_bytes(operands)
+    return made is not None and given is not None and is_worth_keeping(made, given)
