@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolOpInterface
 
@@ -50,6 +50,24 @@ def is_private(op: Operation) -> bool:
 def names_text(names: Iterable[str]) -> str:
     """Names for a message: ``a, b``, or ``none``."""
     return ", ".join(names) or "none"
+
+
+def call_graph(functions: Mapping[str, Operation]) -> dict[str, list[str]]:
+    """Which of these functions each of them calls, with repetitions; kernels call none."""
+    return {name: list(_called_by(func, functions)) for name, func in functions.items()}
+
+
+def _called_by(func: Operation, functions: Mapping[str, Operation]) -> Iterator[str]:
+    if not isinstance(func, relax.FuncOp | rt.FuncOp):
+        return
+    for op in func.walk():
+        match op.properties.get("callee"):
+            case SymbolRefAttr(root_reference=StringAttr(data=name)) if name in functions:
+                yield name
+            case StringAttr(data=name) if isinstance(functions.get(name), tir.PrimFuncOp):
+                yield name
+            case _:  # no call, or one of a registered function
+                pass
 
 
 def callees_first(calls: Mapping[str, Iterable[str]]) -> list[str]:

@@ -29,7 +29,7 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ..call_signature import Formal, Unification, unify
 from ..equations import Equation, always_differ, solve
-from ..functions import functions_by_name, graph_functions, names_text
+from ..functions import call_graph, functions_by_name, graph_functions, names_text
 from ..substitute import substitute_symbols
 from .refresh_types import refresh_types
 
@@ -78,11 +78,11 @@ def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
 
 
 def _verify_not_called(module: ModuleOp, name: str) -> None:
-    for func in graph_functions(module):
-        if any(isinstance(op, relax.CallOp) and op.callee_name == name for op in func.walk()):
+    for caller, callees in call_graph(functions_by_name(module)).items():
+        if name in callees:
             raise Diagnostic(
                 f"expected a function that the module does not call, "
-                f"'{name}' is called by '{func.sym_name.data}'"
+                f"'{name}' is called by '{caller}'"
             )
 
 

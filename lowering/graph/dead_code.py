@@ -28,7 +28,6 @@ that no other function calls. What has effects stays, and a cast that checks som
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -38,9 +37,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
-from ...dialects import relax, rt, tir
+from ...dialects import relax, tir
 from ...dialects.relax.closure import is_pure
-from ..functions import functions_by_name, graph_functions, is_private, reached_from
+from ..functions import call_graph, functions_by_name, graph_functions, is_private, reached_from
 
 
 def eliminate_dead_code(module: ModuleOp) -> None:
@@ -90,23 +89,10 @@ def _trim(op: relax.DataflowOp) -> relax.DataflowOp:
     return trimmed
 
 
-def _callees(func: Operation) -> Iterator[str]:
-    for op in func.walk():
-        if isinstance(
-            op,
-            relax.CallTIROp
-            | relax.CallTIRInplaceOp
-            | relax.CallDPSPackedOp
-            | relax.CallOp
-            | rt.CallDPSOp,
-        ):
-            yield op.callee_name
-
-
 def _remove_uncalled(module: ModuleOp) -> None:
     """Remove private functions that nothing reaches from a function that is not private."""
     functions = functions_by_name(module)
-    calls = {name: list(_callees(f)) for name, f in functions.items()}
+    calls = call_graph(functions)
     roots = [name for name, f in functions.items() if not is_private(f)]
     if not roots:  # a module on its own, which others may take functions from
         return

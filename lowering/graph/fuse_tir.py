@@ -22,18 +22,18 @@ Private functions that lose their last call go away. TVM's ``FuseTIR``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TupleType
+from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
 from ...dialects.sym import expr_array
-from ..functions import functions_by_name, graph_functions, is_private
+from ..functions import call_graph, functions_by_name, graph_functions, is_private
 from ..schedule.blocks import IS_SCHEDULED
 from ..schedule.inline_producers import inline_producers
 from ..verify_calls import unify_call
@@ -44,7 +44,7 @@ from .fusion_kernel import FusedKernel, NotAKernel, fused_kernel
 def fuse_tir(module: ModuleOp) -> None:
     """Make a PrimFunc of every primitive graph function, in place."""
     functions = functions_by_name(module)
-    before = _callees(module)
+    before = set(chain.from_iterable(call_graph(functions).values()))
     made: dict[str, FusedKernel] = {}
     for func in graph_functions(module):
         if is_primitive(func):
@@ -100,32 +100,17 @@ def _tensors(value: SSAValue, new: list[Operation]) -> list[SSAValue]:
     return found
 
 
-def _callees(module: ModuleOp) -> Counter[str]:
-    return Counter(n for func in graph_functions(module) for n in _called(func))
-
-
-def _called(func: Operation) -> Iterator[str]:
-    """The names that the operations of a function call, once for each call."""
-    for op in func.walk():
-        match op.properties.get("callee"):
-            case SymbolRefAttr() as callee:
-                yield callee.root_reference.data
-            case StringAttr(data=name):
-                yield name
-            case _:
-                pass
-
-
-def _remove_unused(module: ModuleOp, before: Counter[str]) -> None:
+def _remove_unused(module: ModuleOp, before: set[str]) -> None:
     """Erase private functions that were called and no longer are, callers before callees."""
-    remaining = _callees(module)
     functions = functions_by_name(module)
+    calls = call_graph(functions)
+    remaining = Counter(chain.from_iterable(calls.values()))
     work = [name for name in before if not remaining[name]]
     while work:
         func = functions.get(name := work.pop())
         if func is None or remaining[name] or not is_private(func):
             continue
-        for callee in _called(func):
+        for callee in calls[name]:
             remaining[callee] -= 1
             work.append(callee)
         del functions[name]

@@ -23,7 +23,7 @@ two types differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,7 +36,7 @@ from ...dialects import relax
 from ...dialects.int_expr import IntExpr, IntLike, Sym, sym
 from ...dialects.relax.symbols import declared_in, paired_dims
 from ...dialects.relax.types import python_shape, shape_text
-from ..functions import callees_first, functions_by_name, graph_functions, unique_name
+from ..functions import call_graph, callees_first, functions_by_name, graph_functions, unique_name
 from ..substitute import set_type, substitute_own_symbols, substituted
 from .refresh_types import TypeRefresher, refresh_types
 
@@ -49,15 +49,10 @@ def resolve_shapes(module: ModuleOp) -> None:
     """
     functions = functions_by_name(module)
     graph = {f.sym_name.data: f for f in graph_functions(module)}
-    calls = {n: [o.callee_name for o in _calls(f)] for n, f in graph.items()}
     if not any(map(_has_open_shapes, graph.values())):
         return
-    for name in callees_first(calls):
+    for name in callees_first(call_graph(graph)):
         _resolve(graph[name], functions)
-
-
-def _calls(func: relax.FuncOp) -> Iterable[relax.CallOp]:
-    return (op for op in func.walk() if isinstance(op, relax.CallOp))
 
 
 def _has_open_shapes(func: relax.FuncOp) -> bool:

@@ -35,10 +35,10 @@ from xdsl.passes import ModulePass
 from ...backend.target import Target
 from ...dialects import loops, rt
 from ...dialects.diagnostics import Diagnostic
-from ..functions import callees_first, functions_by_name, verify_recursive
+from ..functions import call_graph, callees_first, functions_by_name, verify_recursive
 from .alignment import aligned_arguments, arguments_of
 from .functions import declare_recursive, lower_graph_function, lower_kernel
-from .interface import called_functions, collect_tables
+from .interface import collect_tables
 from .module_state import ModuleState
 from .operations import LOWERINGS
 
@@ -49,9 +49,7 @@ def convert_to_llvm(module: ModuleOp, target: Target) -> None:
     for op in module.body.block.ops:
         if not isinstance(op, rt.FuncOp | loops.FuncOp | llvm.FuncOp):
             raise Diagnostic("expected kernels and functions on memory in the module", op)
-    calls = {
-        n: called_functions(f) if isinstance(f, rt.FuncOp) else [] for n, f in functions.items()
-    }
+    calls = call_graph(functions)
     verify_recursive(functions, calls)
     order = callees_first(calls)
     state = ModuleState(

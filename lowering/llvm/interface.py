@@ -31,7 +31,7 @@ from ...runtime.signature import (
     Signature,
     TensorSpec,
 )
-from ..functions import reached_from
+from ..functions import call_graph, reached_from
 from .symbols import native_symbol
 
 _SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "max"}
@@ -125,15 +125,10 @@ def _load_spec(functions: Sequence[rt.FuncOp], tables: Tables) -> LoadSpec | Non
     )
 
 
-def called_functions(func: rt.FuncOp) -> list[str]:
-    """Names of the functions that a function calls, with repetitions."""
-    return [op.callee_name for op in func.walk() if isinstance(op, rt.CallDPSOp)]
-
-
 def _functions_with(functions: Sequence[rt.FuncOp], holds: Callable[[Operation], bool]) -> set[str]:
     """The functions with such an operation, in themselves or in what they call."""
     by_name = {f.sym_name.data: f for f in functions}
-    calls = {name: called_functions(f) for name, f in by_name.items()}
+    calls = call_graph(by_name)
     own = {name for name, f in by_name.items() if any(map(holds, f.walk()))}
     return {name for name in by_name if name in own or reached_from(calls, name) & own}
 

@@ -23,7 +23,8 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
-from ...dialects import loops, rt, tir
+from ...dialects import loops, tir
+from ..functions import call_graph, functions_by_name
 from ..loops.kernel_function import is_noalias, symbol_order
 from .interface import Tables
 from .symbols import native_symbol
@@ -35,7 +36,8 @@ def separable_kernels(module: ModuleOp, uncalled: bool = False) -> list[tir.Prim
     That leaves those that no function calls, unless they are asked for, and those that refer to
     tables of the module, such as the messages of assertions.
     """
-    called = {op.callee_name for op in module.walk() if isinstance(op, rt.CallDPSOp)}
+    calls = call_graph(functions_by_name(module))
+    called = {name for names in calls.values() for name in names}
     return [
         op
         for op in module.body.block.ops

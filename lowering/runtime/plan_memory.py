@@ -47,7 +47,7 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ONE, Atom, IntExpr, Sym
 from ...dialects.sym import exprs_of
 from ..call_signature import buffer_formals, unify
-from ..functions import callees_first, functions_by_name, verify_recursive
+from ..functions import call_graph, callees_first, functions_by_name, verify_recursive
 from .memory_plan import MemoryPlan, Request, plan_memory
 
 
@@ -71,10 +71,7 @@ def _in_order(block: Block) -> Iterator[Operation]:
 def plan_module(module: ModuleOp) -> None:
     """Plan the memory of every function of the module, callees first."""
     functions = {n: f for n, f in functions_by_name(module).items() if isinstance(f, rt.FuncOp)}
-    calls = {
-        name: [op.callee_name for op in straight_line(func) if isinstance(op, rt.CallDPSOp)]
-        for name, func in functions.items()
-    }
+    calls = call_graph(functions)
     verify_recursive(functions, calls)
     scratch: dict[str, IntExpr] = {}
     for name in callees_first(calls):

@@ -33,7 +33,7 @@ given module calls it; a public graph function that others call is there a secon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -45,6 +45,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import relax, rt, tir
 from ..blame import blame
 from ..functions import (
+    call_graph,
     callees_first,
     functions_by_name,
     graph_functions,
@@ -70,7 +71,7 @@ def convert_relax_to_rt(module: ModuleOp) -> None:
     verify_calls(module)
     functions = functions_by_name(module)
     graph = {f.sym_name.data: f for f in graph_functions(module)}
-    calls = {name: _graph_calls(func) for name, func in graph.items()}
+    calls = call_graph(graph)
     recursive = recursive_functions(calls)
     for name in callees_first(calls):
         impose_call_constraints(graph[name], functions, recursive)
@@ -97,42 +98,18 @@ def _call_facts(
         yield op, CallFacts(names[op.callee_name], values, tuple(unified.undecided))
 
 
-def _graph_calls(func: relax.FuncOp) -> list[str]:
-    return [op.callee_name for op in func.walk() if isinstance(op, relax.CallOp)]
-
-
-def _kernel_calls(functions: Iterable[Operation]) -> set[str]:
-    return {
-        op.callee_name
-        for func in functions
-        if isinstance(func, relax.FuncOp)
-        for op in func.walk()
-        if isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp)
-    }
-
-
-def _planned_calls(functions: Iterable[Operation]) -> set[str]:
-    """What functions that are in this form already call: to an entry, the kernel behind it."""
-    return {
-        op.callee_name
-        for func in functions
-        if isinstance(func, rt.FuncOp)
-        for op in func.walk()
-        if isinstance(op, rt.CallDPSOp)
-    }
-
-
 def _running_names(functions: dict[str, Operation]) -> dict[str, str]:
     """The name under which calls reach each function."""
-    graph = [f for f in functions.values() if isinstance(f, relax.FuncOp)]
-    called = {name for func in graph for name in _graph_calls(func)}
-    kernels, planned = _kernel_calls(functions.values()), _planned_calls(functions.values())
+    calls = call_graph(functions)
+    called = {c for n, f in functions.items() if isinstance(f, relax.FuncOp) for c in calls[n]}
+    # Functions that are in this form already call, in place of an entry, the kernel behind it.
+    planned = {c for n, f in functions.items() if isinstance(f, rt.FuncOp) for c in calls[n]}
     taken, names = set(functions), dict[str, str]()
     for name, func in functions.items():
         suffix = None
         if isinstance(func, tir.PrimFuncOp):
             # A kernel whose indices only a graph can give has no entry, if a graph does call it.
-            enters = name not in planned and (can_enter(func) or name not in kernels)
+            enters = name not in planned and (can_enter(func) or name not in called)
             suffix = KERNEL_SUFFIX if enters else None
         elif isinstance(func, relax.FuncOp) and name in called:
             suffix = ".body"
