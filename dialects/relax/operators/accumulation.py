@@ -14,15 +14,17 @@ from ..types import TensorType
 from .inference import common_element_type, require_dtype
 from .language import TensorLanguage
 
-UNSPECIFIED = ("", "void")
-"""What TVM's scripts have for an `out_dtype` that was not chosen."""
-
 
 def accumulator(dtype: str, out_dtype: str | None = None) -> str:
     """The dtype of sums of `dtype` that are rounded to `out_dtype`: at least float32 for floats."""
     if not is_float(dtype):
         return out_dtype or dtype
     return "float64" if "float64" in (dtype, out_dtype) else "float32"
+
+
+def total_dtype(dtype: str, chosen: str | None) -> str:
+    """The dtype of a sum or product of `dtype` where none is chosen: bools are counted in int64."""
+    return chosen or ("int64" if dtype == "bool" else dtype)
 
 
 def rounded(te: TensorLanguage, tensor: Any, dtype: str) -> Any:

@@ -39,6 +39,10 @@ class AttributeKind(AttrConstraint[Attribute], ABC):
 
     default: Any = REQUIRED
 
+    def is_left_out(self, value: Any) -> bool:
+        """Whether a value says that a call does not choose this attribute, which it need not."""
+        return value is None and self.default is None
+
     @property
     @abstractmethod
     def what(self) -> str:
@@ -168,6 +172,16 @@ class DType(AttributeKind):
         if is_element_type(attribute):
             return dtype_name(attribute)
         raise TypeError
+
+
+@dataclass(frozen=True)
+class OutDType(DType):
+    """The dtype of a result that a call need not choose; TVM's scripts may have a word for that."""
+
+    default: Any = None
+
+    def is_left_out(self, value: Any) -> bool:
+        return value in (None, "", "void")
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,7 @@ class OperatorOp(IRDLOperation, ABC):
             value = attributes.get(name, kind.default)
             if value is REQUIRED:
                 raise ValueError(f"expected attribute '{name}' of '{cls.name}', got none")
-            if value is None and kind.default is None:
+            if kind.is_left_out(value):
                 continue
             try:
                 encoded = kind.encode(value)

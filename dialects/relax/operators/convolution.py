@@ -7,22 +7,20 @@ o]`` into ``Y[n, h, w, o]``, between blocks that pad, pack and unpack where the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
 from .accumulation import accumulator, product_element, rounded, wide
-from .attributes import DType, Int, Ints, Text
+from .attributes import Int, Ints, OutDType, Text
 from .base import OperatorOp
 from .inference import divides, require_rank
 from .language import TensorLanguage
-from .linear_algebra import without_unspecified
 from .windows import (
     Window,
     arranged,
@@ -47,10 +45,6 @@ class ConvolutionOp(OperatorOp, ABC):
     assembly_format = (
         "$data `,` $weight attr-dict `:` type($data) `,` type($weight) `->` type($result)"
     )
-
-    @classmethod
-    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
-        return super().encode(without_unspecified(attributes))
 
     @classmethod
     def layouts(cls, attributes: dict[str, Any]) -> tuple[str, str, str]:
@@ -265,7 +259,7 @@ class Conv1dOp(ForwardConvolutionOp):
     data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
     kernel_layout = opt_prop_def(Text(default="OIW", choices=("OIW", "WIO", "OWI")))
     out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
-    out_dtype = opt_prop_def(DType(default=None))
+    out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
@@ -281,4 +275,4 @@ class Conv2dOp(ForwardConvolutionOp):
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
     kernel_layout = opt_prop_def(Text(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
     out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
-    out_dtype = opt_prop_def(DType(default=None))
+    out_dtype = opt_prop_def(OutDType())

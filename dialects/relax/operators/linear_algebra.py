@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .accumulation import UNSPECIFIED, accumulator, product_element, rounded, wide
-from .attributes import Bool, DType
+from .accumulation import accumulator, product_element, rounded, wide
+from .attributes import Bool, OutDType
 from .base import BinaryOp, OperatorOp
 from .inference import broadcast_dims, require_dtype
 from .language import TensorLanguage
@@ -52,13 +52,6 @@ def turned(type_: TensorType) -> TensorType:
     return TensorType.of([*batch, columns, rows], type_.known_element)
 
 
-def without_unspecified(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The attributes of a call without an `out_dtype` that only says that there is none."""
-    if attributes.get("out_dtype") not in UNSPECIFIED:
-        return attributes
-    return {name: value for name, value in attributes.items() if name != "out_dtype"}
-
-
 def _require_same_length(te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, dim: int) -> None:
     if te.dim_expr(lhs.shape[-1]) != te.dim_expr(rhs.shape[dim]):
         raise ValueError(
@@ -75,12 +68,8 @@ class MatmulOp(BinaryOp):
     """
 
     name = "relax.matmul"
-    out_dtype = opt_prop_def(DType(default=None))
+    out_dtype = opt_prop_def(OutDType())
     transpose_rhs = opt_prop_def(Bool(default=False))
-
-    @classmethod
-    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
-        return super().encode(without_unspecified(attributes))
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -143,15 +132,11 @@ class LinearOp(OperatorOp):
     data = operand_def(TensorType)
     weight = operand_def(TensorType)
     bias = opt_operand_def(TensorType)
-    out_dtype = opt_prop_def(DType(default=None))
+    out_dtype = opt_prop_def(OutDType())
     assembly_format = (
         "$data `,` $weight (`bias` $bias^ `:` type($bias))? attr-dict "
         "`:` type($data) `,` type($weight) `->` type($result)"
     )
-
-    @classmethod
-    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
-        return super().encode(without_unspecified(attributes))
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:

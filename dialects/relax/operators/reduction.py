@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from ...dtypes import element_type
 from ...int_expr import ONE
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, rounded, wide
+from .accumulation import accumulator, rounded, total_dtype, wide
 from .attributes import Bool, DType, Ints
 from .base import OperatorOp
 from .elementwise import ANY, NUMBERS, Dtypes, short_name
@@ -156,7 +156,7 @@ class AccumulationOp(FoldOp, ABC):
 
     @classmethod
     def result_dtype(cls, dtype: str, attributes: dict[str, Any]) -> str:
-        return attributes["dtype"] or ("int64" if dtype == "bool" else dtype)
+        return total_dtype(dtype, attributes["dtype"])
 
     @classmethod
     def element(cls, te: TensorLanguage, x: Any, dtype: str) -> Any:

@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import element_type, is_float
 from ..types import TensorType
-from .accumulation import accumulator, rounded, wide
+from .accumulation import accumulator, rounded, total_dtype, wide
 from .attributes import Bool, DType, Int
 from .base import OperatorOp, UnaryOp
 from .elementwise import NUMBERS, short_name
@@ -141,14 +141,9 @@ class CumulativeOp(UnaryOp, ABC):
         """The sum or product of two."""
 
     @classmethod
-    def result_dtype(cls, dtype: str, attributes: dict[str, Any]) -> str:
-        """The dtype of the result for an operand of `dtype`."""
-        return attributes["dtype"] or ("int64" if dtype == "bool" else dtype)
-
-    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         (data,), axis = operands, attributes["axis"]
-        dtype = None if data.dtype is None else cls.result_dtype(data.dtype, attributes)
+        dtype = None if data.dtype is None else total_dtype(data.dtype, attributes["dtype"])
         element = None if dtype is None else element_type(dtype)
         if axis is not None:
             if data.rank is not None:
@@ -161,7 +156,7 @@ class CumulativeOp(UnaryOp, ABC):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
-        dtype = cls.result_dtype(data.dtype, attributes)
+        dtype = total_dtype(data.dtype, attributes["dtype"])
         working = accumulator(dtype)
         dims = [te.dim_expr(d) for d in data.shape]
         dims = [product(dims)] if attributes["axis"] is None else dims
@@ -185,7 +180,7 @@ class CumulativeOp(UnaryOp, ABC):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         data = wide(arrays[0])
-        dtype = cls.result_dtype(str(data.dtype), attributes)
+        dtype = total_dtype(str(data.dtype), attributes["dtype"])
         working = np.promote_types(accumulator(dtype), data.dtype) if is_float(dtype) else dtype
         data, axis = data.astype(working), attributes["axis"]
         if axis is None:

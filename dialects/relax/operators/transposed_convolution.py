@@ -14,7 +14,7 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 from ...bounds import is_less
 from ...int_expr import ONE, IntExpr
 from .accumulation import accumulator
-from .attributes import DType, Int, Ints, Text
+from .attributes import Int, Ints, OutDType, Text
 from .convolution import ChannelError, ConvolutionOp
 from .inference import divides
 from .language import TensorLanguage
@@ -168,7 +168,7 @@ class Conv1dTransposeOp(TransposedConvolutionOp):
     data_layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
     kernel_layout = opt_prop_def(Text(default="IOW", choices=("IOW", "WOI", "WIO")))
     out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
-    out_dtype = opt_prop_def(DType(default=None))
+    out_dtype = opt_prop_def(OutDType())
 
 
 @irdl_op_definition
@@ -185,4 +185,4 @@ class Conv2dTransposeOp(TransposedConvolutionOp):
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
     kernel_layout = opt_prop_def(Text(default="IOHW", choices=("IOHW", "HWOI", "HWIO")))
     out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
-    out_dtype = opt_prop_def(DType(default=None))
+    out_dtype = opt_prop_def(OutDType())
