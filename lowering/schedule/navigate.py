@@ -40,6 +40,20 @@ def root_block(func: tir.PrimFuncOp) -> tir.BlockOp:
     return root
 
 
+def drop_plain_root(func: tir.PrimFuncOp) -> None:
+    """Leave the block around a function's loops out where it has no more to say than its name."""
+    home = statements(func)
+    root = home.parent_op()
+    if not isinstance(root, tir.BlockOp) or root.block_name.data != "root":
+        return
+    if root.annotations is None and not root.predicates.data and root.init is None:
+        for op in list(home.ops):
+            op.detach()
+            func.body.block.insert_op_before(op, root)
+        root.detach()
+        root.erase()
+
+
 def child_blocks(op: tir.BlockOp | tir.ForOp) -> list[tir.BlockOp]:
     """The blocks in an operation that are in no other block in it."""
     blocks = [o for o in operations_in(op) if isinstance(o, tir.BlockOp) and o is not op]

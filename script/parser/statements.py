@@ -24,7 +24,8 @@ from .regions import RegionParser
 from .scope import Scope
 
 BLOCK_NAMES = ("T.block", "T.sblock")
-BLOCK_HEADERS = ("T.reads", "T.writes", "T.where", "T.block_attr", "T.sblock_attr")
+ACCESS_LISTS = {"T.reads", "T.writes"}
+BLOCK_HEADERS = {*ACCESS_LISTS, "T.where", "T.block_attr", "T.sblock_attr"}
 
 
 class StatementParser:
@@ -44,20 +45,24 @@ class StatementParser:
         return self.scope.source.error(node, message)
 
     def function_body(self, body: Sequence[ast.stmt]) -> None:
-        """The statements of a function; a block "root" around them is the function itself."""
+        """The statements of a function, which is itself the block "root" if that says no more."""
         match body:
-            case [ast.With(items=[ast.withitem(call)]) as root] if self._is_root(call):
-                access_lists = ("T.reads", "T.writes")
-                self.body([s for s in root.body if self._statement_call(s) not in access_lists])
+            case [ast.With(items=[ast.withitem(ast.Call() as call)]) as root] if (
+                self._is_root(call) and not self._headers(root) - ACCESS_LISTS
+            ):
+                self.body([s for s in root.body if self._statement_call(s) not in ACCESS_LISTS])
             case _:
                 self.body(body)
 
-    def _is_root(self, call: ast.expr) -> bool:
-        match call:
-            case ast.Call(args=[ast.Constant(value="root")]):
+    def _is_root(self, call: ast.Call) -> bool:
+        match call.args:
+            case [ast.Constant(value="root")]:
                 return self.called(call) in BLOCK_NAMES
             case _:
                 return False
+
+    def _headers(self, block: ast.With) -> set[str]:
+        return {self._statement_call(s) for s in block.body} & BLOCK_HEADERS
 
     def _statement_call(self, statement: ast.stmt) -> str:
         return self.called(statement.value) if isinstance(statement, ast.Expr) else ""

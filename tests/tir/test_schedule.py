@@ -6,6 +6,7 @@ import pytest
 from programs import chain, matmul_relu, row_sum
 from schedule_check import check_schedule
 
+from xrelax.ir.structural_equal import assert_structural_equal
 from xrelax.script import from_source
 from xrelax.tir.schedule import Schedule, ScheduleError
 from xrelax.tir.schedule.sampling import draw_factors
@@ -64,6 +65,19 @@ def test_lookups():
     assert sch.get_producers(y) == [] == sch.get_consumers(c)
     assert names(sch, sch.get_child_blocks(sch.get_block("root"))) == ["Y", "C"]
     assert names(sch, sch.get_child_blocks(sch.get_loops(y)[0])) == ["Y"]
+
+
+def test_the_root_block_round_trips():
+    sch = Schedule(from_source(chain()))
+    before = sch.mod
+    root = sch.get_block("root")
+    assert_structural_equal(sch.mod.op, before.op)
+    sch.annotate(root, "mark", 4)
+    text = sch.mod.script()
+    assert '        with T.block("root"):' in text
+    assert_structural_equal(sch.mod.op, from_source(text).op)
+    sch.unannotate(root, "mark")
+    assert '        with T.block("root"):' not in sch.mod.script()
 
 
 def test_variables():

@@ -40,7 +40,6 @@ class LookupPrimitives(Primitives):
         self.record(func_name=func_name)
         func = self.state.function(func_name)
         if name == "root":
-            self.state.snapshot = None
             return self.new_block(root_block(func))
         found = blocks_named(func, name)
         if len(found) == 1:

@@ -12,6 +12,7 @@ from ...dialects import tir
 from ...dialects.nesting import operations_in
 from ...ir.module import IRModule
 from ...lowering.schedule.blocks import ScheduleError, ancestors, function_of
+from ...lowering.schedule.navigate import drop_plain_root
 from .random_variables import RandomVariable
 
 Value = tir.BlockOp | tir.ForOp | int | None | str
@@ -34,13 +35,13 @@ class ScheduleState:
         """The module as it is now; later primitives do not change it."""
         if self.snapshot is None:
             self.snapshot = IRModule(self.module.clone(), self.name)
+            for func in _prim_funcs(self.snapshot.op):
+                drop_plain_root(func)  # which is there once it was asked for
         return self.snapshot
 
     def functions(self) -> Iterator[tir.PrimFuncOp]:
         """The PrimFuncs of the module."""
-        for op in self.module.body.block.ops:
-            if isinstance(op, tir.PrimFuncOp):
-                yield op
+        return _prim_funcs(self.module)
 
     def function(self, name: str) -> tir.PrimFuncOp:
         """The PrimFunc of a name; raises ScheduleError where there is none."""
@@ -94,3 +95,7 @@ class ScheduleState:
             assert not isinstance(new, Operation) or isinstance(new, tir.BlockOp | tir.ForOp)
             values[variable] = new
         return ScheduleState(module, self.name, values, dict(self.ended))
+
+
+def _prim_funcs(module: ModuleOp) -> Iterator[tir.PrimFuncOp]:
+    return (op for op in module.body.block.ops if isinstance(op, tir.PrimFuncOp))
