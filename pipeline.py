@@ -18,6 +18,9 @@ from .dialects.diagnostics import verify
 PASSES: dict[str, str] = {
     "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
     "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
+    "convert-convolution-to-matmul": (
+        ".lowering.graph.convolution_to_matmul:ConvolutionToMatmulPass"
+    ),
     "convert-layout": ".lowering.graph.convert_layout:ConvertLayoutPass",
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
@@ -80,6 +83,7 @@ STAGES: tuple[Stage, ...] = (
             "decompose-ops-for-inference",
             "fuse-transpose-matmul",
             "convert-layout",
+            "convert-convolution-to-matmul",
             "pack-weights",
             "fold-constant",
             "eliminate-common-subexpr",

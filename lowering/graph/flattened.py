@@ -47,7 +47,7 @@ def flatten_last(op: ReshapingOp, last: SSAValue, written: Written) -> list[Oper
     if not users or len(users) < len(uses):
         return []
     flat = ReshapeOp.of([last], {"shape": whole})
-    _insert([flat], op)
+    insert_before([flat], op)
     for user in users:
         assert isinstance(user, MatmulOp)
         _multiply(user, flat.result, dims[1:])
@@ -79,11 +79,12 @@ def _multiply(op: MatmulOp, flat: SSAValue, image: Sequence[IntExpr]) -> None:
     joined = ReshapeOp.of([moved.result], {"shape": weights.dims})
     made = MatmulOp.of([flat, joined.result], attributes)
     made.result.name_hint = op.result.name_hint
-    _insert([split, moved, joined, made], op)
+    insert_before([split, moved, joined, made], op)
     op.result.replace_all_uses_with(made.result)
 
 
-def _insert(ops: Sequence[OperatorOp], before: Operation) -> None:
+def insert_before(ops: Sequence[OperatorOp], before: Operation) -> None:
+    """Put operators in front of one, at its place in the source."""
     assert before.parent is not None
     for op in ops:
         op.location = before.location

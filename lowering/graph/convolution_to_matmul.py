@@ -1,0 +1,186 @@
+"""`convert-convolution-to-matmul`: windows of one element over channels first are a product.
+
+::
+
+    %1 = relax.nn.conv2d %x, %w : [n, 8, 5, 6], [4, 8, 1, 1] -> [n, 4, 5, 6]
+    %2 = relax.nn.relu %1 : …
+
+⇒
+
+    %1 = relax.matmul (%w as [4, 8]), (%x as [n, 8, 30]) : … -> [n, 4, 30]
+    %2 = relax.nn.relu %1 : …
+    %3 = relax.reshape %2 : [n, 4, 30] -> [n, 4, 5, 6]
+
+Pixels are the columns then, and nothing is permuted. It pays where that takes longer than what a
+last vector of pixels has too many: see `_is_quicker`. Functions of elements follow with their
+operands, so that they are still fused with what makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...backend.target import Target
+from ...dialects import relax
+from ...dialects.dtypes import byte_width
+from ...dialects.int_expr import ONE, IntExpr
+from ...dialects.relax.operators.base import OperatorOp
+from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.linear_algebra import MatmulOp
+from ...dialects.relax.operators.manipulation import PermuteDimsOp
+from ...dialects.relax.operators.reshaping import ReshapeOp, product
+from ...dialects.relax.operators.windows import in_order, windows_of
+from ..functions import graph_functions
+from ..schedule.rules.tiles import LONG, Rows, choose_tile
+from .convert_layout import FUNCTIONS_OF_ELEMENTS
+from .flattened import insert_before
+from .written import Written, touches, written_values
+
+TURN, COPY = 1.0, 2.0
+"""Cycles in which an element is permuted, and in which a vector is copied."""
+
+
+@dataclass
+class _Flattener:
+    """Replaces operators by such on flattened images."""
+
+    written: Written
+    target: Target
+    flat: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
+    """Images that operators have been replaced by, before they got their shape back."""
+
+    def visit(self, op: Operation) -> None:
+        """Replace an operator, if it is one that can be and for which that pays."""
+        if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
+            return
+        made = None
+        if isinstance(op, ForwardConvolutionOp):
+            made = self._product(op)
+        elif isinstance(op, FUNCTIONS_OF_ELEMENTS) and any(v in self.flat for v in op.operands):
+            made = self._function(op)
+        dims = _dims(op.result)
+        if made is None or dims is None:
+            return
+        image = ReshapeOp.of([made.result], {"shape": dims})
+        image.result.name_hint = op.result.name_hint
+        insert_before([made, image], op)
+        op.result.replace_all_uses_with(image.result)
+        op.detach()
+        op.erase()
+        self.flat[image.result] = made.result
+
+    def _product(self, op: ForwardConvolutionOp) -> OperatorOp | None:
+        data, weight = _dims(op.data), _dims(op.weight)
+        if data is None or weight is None or not _is_pointwise(op, weight):
+            return None
+        batch, channels, *spatial = data
+        kernel: str = op.attribute_values()["kernel_layout"]
+        outputs = weight[kernel.index("O")]
+        sizes = [d.constant for d in (channels, outputs, *spatial)]
+        if None in sizes or not self._pays(op, [size or 0 for size in sizes]):
+            return None
+        pixels = self._in_shape(op.data, (batch, channels, product(spatial)), op)
+        if kernel.index("O") < kernel.index("I"):
+            matrix = self._in_shape(op.weight, (outputs, channels), op)
+        else:
+            turned = self._in_shape(op.weight, (channels, outputs), op)
+            permuted = PermuteDimsOp.of([turned], {"axes": [1, 0]})
+            insert_before([permuted], op)
+            matrix = permuted.result
+        attributes = {"out_dtype": op.attribute_values()["out_dtype"]}
+        return MatmulOp.of([matrix, pixels], attributes)
+
+    def _in_shape(self, value: SSAValue, shape: tuple[IntExpr, ...], user: Operation) -> SSAValue:
+        """The flattened form of a value for an operator that is to be replaced."""
+        if value in self.flat:
+            return self.flat[value]
+        if _dims(value) == shape:
+            return value
+        reshaped = ReshapeOp.of([value], {"shape": shape})
+        insert_before([reshaped], user)
+        return reshaped.result
+
+    def _pays(self, op: ForwardConvolutionOp, sizes: Sequence[int]) -> bool:
+        types = [v.type for v in (op.data, op.weight, op.result)]
+        elements = [t.known_element for t in types if isinstance(t, relax.TensorType)]
+        widths = [byte_width(e) for e in elements if e is not None]
+        lanes = self.target.lanes(8 * max(widths, default=1))
+        return len(widths) == len(types) and lanes > 1 and _is_quicker(sizes, lanes, self.target)
+
+    def _function(self, op: OperatorOp) -> OperatorOp | None:
+        """The function of flattened images; `None` where an operand has no such form."""
+        dims = _dims(op.result)
+        if dims is None:
+            return None
+        shapes = [_flat_shape(_dims(value), dims) for value in op.operands]
+        known = [shape for shape in shapes if shape is not None]
+        if len(known) < len(shapes):
+            return None
+        operands = [self._in_shape(v, s, op) for v, s in zip(op.operands, known, strict=True)]
+        return type(op).of(operands, op.attribute_values())
+
+
+def _is_pointwise(op: ForwardConvolutionOp, weight: Sequence[IntExpr]) -> bool:
+    """Whether each pixel of the result depends on the same one only, channels before pixels."""
+    attributes, first = op.attribute_values(), f"NC{op.SPATIAL}"
+    layout, kernel, out = op.layouts(attributes)
+    if (layout, out) != (first, first) or attributes["groups"] != 1:
+        return False
+    sizes = in_order(weight, kernel, f"OI{op.SPATIAL}")[2:]
+    windows = windows_of(op.name, sizes, attributes)
+    return all((w.size, w.stride, w.before, w.after) == (ONE, 1, 0, 0) for w in windows)
+
+
+def _is_quicker(sizes: Sequence[int], lanes: int, target: Target) -> bool:
+    """Whether a product whose columns are pixels is, than one of channels between permutations."""
+    channels, outputs, *spatial = sizes
+    pixels = product([IntExpr.of(d) for d in spatial]).constant or 0
+    if not channels * outputs * pixels:
+        return False
+
+    def cycles(rows: int, all_rows: int, columns: int) -> float:
+        tile = choose_tile(Rows([rows]), LONG, columns, channels, lanes, target)
+        return tile.cost * all_rows * -(-columns // lanes) * channels
+
+    first = cycles(outputs, outputs, pixels) + COPY * channels * pixels / lanes
+    last = min(cycles(length, pixels, outputs) for length in spatial)
+    return first < last + TURN * (channels + outputs) * pixels
+
+
+def _flat_shape(
+    own: Sequence[IntExpr] | None, image: Sequence[IntExpr]
+) -> tuple[IntExpr, ...] | None:
+    """The shape of an operand where images are flattened, if it broadcasts to them as before."""
+    if own is None:
+        return None
+    if len(own) < len(image) and all(d == ONE for d in own):
+        return tuple(own)
+    full = (*(ONE,) * (len(image) - len(own)), *own)
+    if all(d == ONE for d in full[2:]):
+        return (*full[:2], ONE)
+    return (*full[:2], product(full[2:])) if full[2:] == tuple(image[2:]) else None
+
+
+def _dims(value: SSAValue) -> tuple[IntExpr, ...] | None:
+    return value.type.dims if isinstance(value.type, relax.TensorType) else None
+
+
+@dataclass(frozen=True)
+class ConvolutionToMatmulPass(ModulePass):
+    """Replace convolutions by windows of one element, channels first, by products of pixels."""
+
+    name = "convert-convolution-to-matmul"
+    target: str = "llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        written, target = written_values(op), Target(self.target)
+        for func in graph_functions(op):
+            flattener = _Flattener(written, target)
+            for inner in list(func.walk()):
+                flattener.visit(inner)
