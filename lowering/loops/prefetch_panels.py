@@ -3,8 +3,8 @@
 ::
 
     %s = loops.for %k in (0, 1024) carry (…) {          %s = loops.for %k in (0, 1024) carry (…) {
-      %w = loops.load %W[%i, %k, 0] : …                   loops.prefetch %W[%i, %k + 48, 0] : …
-      %v = loops.load %W[%i, %k, 16] : …                  loops.prefetch %W[%i, %k + 48, 16] : …
+      %w = loops.load %W[%i, %k, 0] : …                   loops.prefetch %W[%i, %k + 32, 0] : …
+      %v = loops.load %W[%i, %k, 16] : …                  loops.prefetch %W[%i, %k + 32, 16] : …
                                                   ⇒       %w = loops.load %W[%i, %k, 0] : …
                                                           %v = loops.load %W[%i, %k, 16] : …
 
@@ -33,8 +33,10 @@ from ...dialects.sym import exprs_of
 from .prefetch_rows import prefetch_rows
 from .streams import ask_for, bytes_of, reads_panels, streams
 
-SHARE = 4
-"""The part of the first cache that is asked for and not read yet is one of so many."""
+SHARE, FAR_SHARE = 12, 4
+"""The part of the first cache that is asked for and not read yet is one of so many: more of what no
+cache holds, which takes longer to come. More than is on its way only takes the room of other lines.
+"""
 
 
 def prefetch_panels(func: loops.FuncOp, target: Target) -> None:
@@ -43,8 +45,9 @@ def prefetch_panels(func: loops.FuncOp, target: Target) -> None:
         if not isinstance(loop, loops.ForOp) or not reads_panels(loop):
             continue
         for stream in list(streams(loop, func, target.caches)):
-            iterations = max(1, target.caches.l1 // SHARE // stream.step)
-            ask_for(loop, stream, loop.loop_var, iterations)
+            share = FAR_SHARE if bytes_of(stream.buffer) > target.caches.l3 else SHARE
+            ahead = target.caches.l1 // share // stream.step
+            ask_for(loop, stream, loop.loop_var, max(1, ahead))
         for load in _read_after(loop, target.caches):
             hint = loops.PrefetchOp(load.buffer, exprs_of(load.indices), load.operands_)
             assert loop.parent is not None

@@ -1,10 +1,10 @@
 // RUN: xrelax-opt %s -p 'prefetch-panels{target="llvm -mtriple=aarch64-linux-gnu"}' --split-input-file | filecheck %s
 
-// A panel that is read once is asked for 8 KB ahead: a line for every two vectors.
+// A panel that is read once is asked for 2.7 KB ahead: a line for every two vectors.
 
 // CHECK-LABEL: @once
 // CHECK:         loops.for %k in (0, 512)
-// CHECK-NEXT:      loops.prefetch %W[%i, %k + 128, 0] : !tir.buffer<[4, 512, 16], f32>
+// CHECK-NEXT:      loops.prefetch %W[%i, %k + 42, 0] : !tir.buffer<[4, 512, 16], f32>
 // CHECK-NEXT:      {{.*}} = loops.load %W[%i, %k, 0]
 // CHECK-NEXT:      {{.*}} = loops.load %W[%i, %k, 8]
 // CHECK-NEXT:      {{.*}} = loops.load %X[%k]
@@ -25,6 +25,25 @@ loops.func @once(%X: !tir.buffer<[512], f32>, %W: !tir.buffer<[4, 512, 16], f32>
     loops.store %s, %Y[%i * 16] : !tir.buffer<[64], f32>, vector<8xf32>
     loops.store %t, %Y[%i * 16 + 8] : !tir.buffer<[64], f32>, vector<8xf32>
   }
+}
+
+// -----
+
+// Of what no cache holds more is asked for: 8 KB.
+
+// CHECK-LABEL: @far
+// CHECK:         loops.prefetch %W[%k + 256, 0]
+loops.func @far(%X: !tir.buffer<[1048576], f32>, %W: !tir.buffer<[1048576, 8], f32>, %Y: !tir.buffer<[8], f32>) noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  %s = loops.for %k in (0, 1048576) carry (%a = %z : vector<8xf32>) {
+    %w = loops.load %W[%k, 0] : !tir.buffer<[1048576, 8], f32> -> vector<8xf32>
+    %x = loops.load %X[%k] : !tir.buffer<[1048576], f32> -> f32
+    %c = vector.broadcast %x : f32 to vector<8xf32>
+    %p = arith.mulf %c, %w : vector<8xf32>
+    %d = arith.addf %a, %p : vector<8xf32>
+    loops.yield %d : vector<8xf32>
+  }
+  loops.store %s, %Y[0] : !tir.buffer<[8], f32>, vector<8xf32>
 }
 
 // -----
@@ -53,7 +72,7 @@ loops.func @for_many_rows(%X: !tir.buffer<[9, 2048], f32>, %W: !tir.buffer<[2048
 // One that is larger comes from farther away each time.
 
 // CHECK-LABEL: @large
-// CHECK:         loops.prefetch %W[%k + 256, 0]
+// CHECK:         loops.prefetch %W[%k + 85, 0]
 loops.func @large(%X: !tir.buffer<[9, 65536], f32>, %W: !tir.buffer<[65536, 8], f32>, %Y: !tir.buffer<[9, 8], f32>) noalias {
   %z = arith.constant dense<0.0> : vector<8xf32>
   loops.for %i in (0, 9) {
