@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import accumulate
 from typing import cast
 
 from .call import CompiledFunction
 from .callback import ReadOnlyMemory
 from .layout import Layout
-from .memory import ALIGNMENT, ArenaPool, Storage, use_huge_pages
+from .memory import ALIGNMENT, HUGE_PAGE, ArenaPool, Storage, use_huge_pages
 from .signature import LoadSpec, TensorSpec
 from .tensor import Tensor, as_tensor
+
+LARGE = 2 * HUGE_PAGE
+"""Bytes from which on a constant has room for huge pages of its own."""
+
+LEAST_GATHERED, MOST_GATHERED = HUGE_PAGE // 8, 16 * HUGE_PAGE
+"""Bytes of smaller constants that are brought together. Small pages lie anywhere in memory, so that
+some compete for the same lines of a cache which has room for all; what no cache holds is not moved.
+"""
 
 
 class Constants:
     """The table of addresses that native code reads: of constants, then of what was computed.
 
-    `given` are the constants, shared and not copied; `computed` is empty until `compute` ran.
+    `given` are the constants, shared and not copied unless they are small and many bytes together:
+    then they are neighbours on huge pages. `computed` is empty until `compute` ran.
     """
 
     def __init__(self, given: Iterable[object], load: LoadSpec | None) -> None:
-        self.given: tuple[Tensor, ...] = tuple(_packed(c) for c in given)
         self.computed: tuple[Tensor, ...] = ()
         self._load = load
         read_once = () if load is None else load.sources
+        self.given: tuple[Tensor, ...] = _gathered([_packed(c) for c in given], read_once)
         for number, tensor in enumerate(self.given):
             if number not in read_once:
                 use_huge_pages(tensor.address, tensor.layout.nbytes, filled=True)
@@ -59,12 +68,31 @@ class Constants:
         return ReadOnlyMemory((*self.given, *self.computed))
 
 
+def _gathered(given: Sequence[Tensor], read_once: Container[int]) -> tuple[Tensor, ...]:
+    """The constants, with those of them side by side that are small and read at each call."""
+    small = [n for n, c in enumerate(given) if n not in read_once and c.layout.nbytes < LARGE]
+    if not LEAST_GATHERED <= sum(given[n].layout.nbytes for n in small) <= MOST_GATHERED:
+        return tuple(given)
+    result = list(given)
+    for n, place in zip(small, _side_by_side([given[n].layout for n in small]), strict=True):
+        ctypes.memmove(place.address, given[n].address, place.layout.nbytes)
+        result[n] = place
+    return tuple(result)
+
+
 def _neighbours(specs: Sequence[TensorSpec]) -> tuple[Tensor, ...]:
-    """Tensors with undefined values in one block of memory: of few, huge pages."""
-    layouts = [Layout(tuple(cast("tuple[int, ...]", s.shape)), s.dtype, None, True) for s in specs]
+    """Tensors with undefined values in one block of memory."""
+    return _side_by_side(
+        [Layout(tuple(cast("tuple[int, ...]", s.shape)), s.dtype, None, True) for s in specs]
+    )
+
+
+def _side_by_side(layouts: Sequence[Layout]) -> tuple[Tensor, ...]:
+    """Tensors with undefined values in one block of memory, if that is much, of huge pages."""
     sizes = [-(-layout.nbytes // ALIGNMENT) * ALIGNMENT for layout in layouts]
-    storage = Storage(sum(sizes))
-    starts = accumulate(sizes, initial=storage.address)
+    needed, unit = sum(sizes), HUGE_PAGE if sum(sizes) >= LEAST_GATHERED else ALIGNMENT
+    storage = Storage(-(-needed // unit) * unit + unit)
+    starts = accumulate(sizes, initial=-(-storage.address // unit) * unit)
     return tuple(
         Tensor(start, layout, storage) for layout, start in zip(layouts, starts, strict=False)
     )

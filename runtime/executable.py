@@ -42,7 +42,8 @@ class Executable:
     """The functions of a built module by name: `ex["main"](x)`.
 
     `library` holds the native code, `constants` are the arrays in the order of the constants table,
-    shared and not copied. `attributes` is for introspection alone (the target, IR texts, …).
+    of which large ones are shared and not copied. `attributes` is for introspection alone (the
+    target, IR texts, …).
     `entry_name` is the function that calling the executable itself runs: "main", or else the first.
     Code is linked at the first use of a function, or by `link`; then the function of `load` runs,
     once for all who use the executable. Functions stay usable without the executable. As

@@ -9,6 +9,8 @@ import weakref
 import numpy as np
 import pytest
 
+from xrelax.runtime.constants import LARGE
+from xrelax.runtime.memory import HUGE_PAGE
 from xrelax.runtime.signature import FunctionSpec, ParamSpec, TensorSpec
 from xrelax.runtime.tensor import array, empty, from_numpy
 
@@ -161,6 +163,24 @@ def test_the_context_words(build):
     ex["f"](np.zeros(5, "float32"))
     assert seen == [([[1, 1], [1, 2], [1, 1]], 0, [0, 0, 0, 0])]
     assert ex.constants[0].address == weights[0].ctypes.data
+
+
+def test_small_constants_are_neighbours_on_huge_pages(build):
+    spec = FunctionSpec("f", "f", ())
+    small = [np.full((n, 1024), n, "float32") for n in (3, 90, 1)]
+    large = np.ones((LARGE,), "int8")
+    constants = build((spec, lambda frame: 0), constants=[*small, large]).constants
+    addresses = [c.address for c in constants]
+    starts = [addresses[0] + 4096 * n for n in (0, 3, 93)]
+    assert addresses == [*starts, large.ctypes.data] and addresses[0] % HUGE_PAGE == 0
+    for ours, given in zip(constants, small, strict=False):
+        np.testing.assert_array_equal(ours.numpy(), given)
+
+
+def test_few_bytes_of_constants_stay_where_they_are(build):
+    weights = [np.ones((n, 1024), "float32") for n in (3, 50)]
+    ex = build((FunctionSpec("f", "f", ()), lambda frame: 0), constants=weights)
+    assert [c.address for c in ex.constants] == [w.ctypes.data for w in weights]
 
 
 def test_one_arena_serves_calls_that_follow_each_other(build):
