@@ -31,6 +31,8 @@ from .blocks import (
 from .compute_at import reverse_compute_at
 from .inline import accessed_axes
 from .produced import produced_parts
+from .rules.lanes import choose_lanes
+from .rules.strides import drives
 
 TILE = 8
 """The most iterations of a loop over part of a tile that are unrolled."""
@@ -46,22 +48,22 @@ def merge_rows(func: tir.PrimFuncOp, target: Target) -> None:
     """
     reductions = [block for block in blocks_in(func) if block.init is not None]
     if len(reductions) > 1 and not any(has_reuse(block) for block in reductions):
-        _merge(func, only_rows=True)
+        _merge(func, target, only_rows=True)
 
 
 def merge_consumers(func: tir.PrimFuncOp, target: Target) -> None:
     """Move every block into the innermost possible loop of the nest whose results it uses."""
-    _merge(func, only_rows=False)
+    _merge(func, target, only_rows=False)
 
 
-def _merge(func: tir.PrimFuncOp, only_rows: bool) -> None:
+def _merge(func: tir.PrimFuncOp, target: Target, only_rows: bool) -> None:
     done: list[Operation] = []
     for statement in list(statements(func).ops):
         block = _movable_block(statement)
-        target = None if block is None else _producer(block, done)
-        if block is not None and target is not None:
-            if not (only_rows and any(has_reuse(b) for b in blocks_in(target))):
-                if _merge_into(block, target):
+        nest = None if block is None else _producer(block, done)
+        if block is not None and nest is not None:
+            if not (only_rows and any(has_reuse(b) for b in blocks_in(nest))):
+                if _merge_into(block, nest, target):
                     continue
         done.append(statement)
 
@@ -82,15 +84,19 @@ def _producer(block: tir.BlockOp, done: Sequence[Operation]) -> Operation | None
     return next((op for op in reversed(done) if stored_buffers(op) & loaded), None)
 
 
-def _merge_into(block: tir.BlockOp, target: Operation) -> bool:
+def _merge_into(block: tir.BlockOp, nest: Operation, target: Target) -> bool:
     """Move a block to the best loop of a statement that it can be in, if there is one.
 
     That is the innermost one, but behind a reduction the innermost one that gives the block rows to
-    work on: a tile of results is too narrow for vectors.
+    work on: a tile of results is too narrow for vectors. A reduction across rows keeps the loop
+    over its results, which is better run in lanes.
     """
-    loops = _loops_of_producers(block, target)
-    rows = [loop for loop in loops if not _loops_in(loop) or _has_long_rows(block, loop, target)]
-    for loop in [*rows, *loops]:
+    lanes = _lanes_of_reductions(nest, target)
+    loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
+    rows = [loop for loop in loops if _has_long_rows(block, loop, nest)]
+    if not _lanes_of_reductions(own_nest(block), target):
+        rows = [*(loop for loop in loops if loop in rows or not _loops_in(loop)), *loops]
+    for loop in rows:
         try:
             made = reverse_compute_at(block, loop)
         except ScheduleError:
@@ -99,6 +105,18 @@ def _merge_into(block: tir.BlockOp, target: Operation) -> bool:
             _unroll(made)
         return True
     return False
+
+
+def _lanes_of_reductions(nest: Operation, target: Target) -> list[tir.ForOp]:
+    """The long loops over the results of reductions along which memory is contiguous."""
+    found: list[tir.ForOp] = []
+    for block in blocks_in(nest):
+        lanes = None if block.init is None or has_reuse(block) else choose_lanes(block, target)
+        if lanes is not None and drives(lanes.loop, block) == {"spatial"}:
+            extent = lanes.loop.extent.data.constant
+            if extent is None or extent >= LONG:
+                found.append(lanes.loop)
+    return found
 
 
 def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, target: Operation) -> bool:

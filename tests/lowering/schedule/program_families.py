@@ -141,18 +141,20 @@ def extremes(d: Draw) -> Program:
 
 
 def norms(d: Draw) -> Program:
-    """Softmax along an axis, layer norm, RMS norm, log softmax."""
+    """Softmax along an axis, layer norm, RMS norm, log softmax, variances."""
     d.among(("float32", "float64"))
     shape = d.dims("ijk"[: d.pick((1, 2, 2, 3))], least=2)
     axis, last = d.pick(range(len(shape))), shape[-1]
     x, terms = d.tensor(*shape), shape[-1]
     if d.chance(40):
         x = f"R.add({x}, {d.tensor(*shape)})"
-    operation = d.pick(("softmax", "log_softmax", "layer_norm", "rms_norm"))
+    operation = d.pick(("softmax", "log_softmax", "layer_norm", "rms_norm", "variance"))
     if operation == "layer_norm":
         value = f"R.nn.layer_norm({x}, {d.tensor(last)}, {d.tensor(last)}, axes=[-1])"
     elif operation == "rms_norm":
         value = f"R.nn.rms_norm({x}, {d.tensor(last)}, axes=[-1])"
+    elif operation == "variance":
+        value, terms = f"R.variance({x}, axis={axis})", shape[axis]
     else:
         value, terms = f"R.nn.{operation}({x}, axis={axis})", shape[axis]
     return d.program(value, terms, is_exact=False)

@@ -132,3 +132,64 @@ tir.prim_func @reversed(%X: !tir.buffer<[4, 4], f32>, %Y: !tir.buffer<[4, 4], f3
     }
   }
 }
+
+// -----
+
+// A reduction across rows runs in lanes over its results, as does one that follows it: what uses
+// them has a nest of its own.
+// CHECK-LABEL: tir.prim_func @columns
+// CHECK:         tir.for %k in (0, 50)
+// CHECK-NEXT:      tir.for %j in (0, 1024) vectorized
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 8) unrolled
+// CHECK-NEXT:          tir.block "M"
+// CHECK:         tir.for %{{.*}} in (0, 50)
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 1024) vectorized
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 8) unrolled
+// CHECK-NEXT:          tir.block "S"
+// CHECK:         tir.for %{{.*}} in (0, 400)
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 1024) vectorized
+// CHECK-NEXT:        tir.block "Y"
+tir.prim_func @columns(%X: !tir.buffer<[400, 1024], f32>, %Y: !tir.buffer<[400, 1024], f32>) {
+  %M = tir.alloc_buffer : !tir.buffer<[1024], f32>
+  %S = tir.alloc_buffer : !tir.buffer<[1024], f32>
+  tir.for %j in (0, 1024) {
+    tir.for %k in (0, 400) {
+      tir.block "M" (%vj: spatial (0, 1024) = %j, %vk: reduce (0, 400) = %k) reads (%X[%vk, %vj]) writes (%M[%vj]) {
+        tir.init {
+          %zero = arith.constant 0.0 : f32
+          tir.store %zero, %M[%vj] : !tir.buffer<[1024], f32>
+        }
+        %m = tir.load %M[%vj] : !tir.buffer<[1024], f32>
+        %x = tir.load %X[%vk, %vj] : !tir.buffer<[400, 1024], f32>
+        %n = arith.maximumf %m, %x : f32
+        tir.store %n, %M[%vj] : !tir.buffer<[1024], f32>
+      }
+    }
+  }
+  tir.for %j in (0, 1024) {
+    tir.for %k in (0, 400) {
+      tir.block "S" (%vj: spatial (0, 1024) = %j, %vk: reduce (0, 400) = %k) reads (%X[%vk, %vj], %M[%vj]) writes (%S[%vj]) {
+        tir.init {
+          %zero = arith.constant 0.0 : f32
+          tir.store %zero, %S[%vj] : !tir.buffer<[1024], f32>
+        }
+        %s = tir.load %S[%vj] : !tir.buffer<[1024], f32>
+        %x = tir.load %X[%vk, %vj] : !tir.buffer<[400, 1024], f32>
+        %m = tir.load %M[%vj] : !tir.buffer<[1024], f32>
+        %d = arith.subf %x, %m : f32
+        %t = arith.addf %s, %d : f32
+        tir.store %t, %S[%vj] : !tir.buffer<[1024], f32>
+      }
+    }
+  }
+  tir.for %k in (0, 400) {
+    tir.for %j in (0, 1024) {
+      tir.block "Y" (%vk: spatial (0, 400) = %k, %vj: spatial (0, 1024) = %j) reads (%X[%vk, %vj], %S[%vj]) writes (%Y[%vk, %vj]) {
+        %x = tir.load %X[%vk, %vj] : !tir.buffer<[400, 1024], f32>
+        %s = tir.load %S[%vj] : !tir.buffer<[1024], f32>
+        %y = arith.subf %x, %s : f32
+        tir.store %y, %Y[%vk, %vj] : !tir.buffer<[400, 1024], f32>
+      }
+    }
+  }
+}
