@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import index
 from typing import TypeAlias
 
@@ -64,7 +64,13 @@ def _atom_key(atom: Atom) -> tuple[int, int, str]:
         case Sym(name):
             return (1, 0, name)
         case Compound():
-            return (2, 0, str(IntExpr(((((atom,), 1)),))))
+            return (2, 0, _text(atom))
+
+
+@lru_cache(maxsize=1 << 14)
+def _text(atom: Compound) -> str:
+    """The text of a compound, which terms are in the order of: rendering takes long."""
+    return str(IntExpr.of(atom))
 
 
 def _monomial_key(monomial: Monomial) -> tuple[bool, tuple[tuple[int, int, str], ...]]:
