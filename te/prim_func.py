@@ -14,6 +14,7 @@ from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
 from ..dialects.tir.regions import infer_regions
+from ..ir.attributes import to_attribute
 from ..ir.function import PrimFunc
 from .arithmetic import cast, dim_expr
 from .emit import Emitter
@@ -177,8 +178,16 @@ def _block(
         tir.Axis(a.kind, dim_expr(a.start), dim_expr(a.extent), b)
         for a, b in zip(axes, bindings, strict=True)
     ]
+    annotations = {k: to_attribute(v) for k, v in definition.attrs.items()}
     return tir.BlockOp.build_from(
-        definition.name, block_axes, Region(body), emitter.values.list, (), reads, writes
+        definition.name,
+        block_axes,
+        Region(body),
+        emitter.values.list,
+        (),
+        reads,
+        writes,
+        DictionaryAttr(annotations) if annotations else None,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -71,6 +71,8 @@ class Compute:
     axes: tuple[IterVar, ...]
     bodies: tuple[PrimExpr, ...]
     outputs: tuple[Tensor, ...] = field(default=())
+    tag: str = ""
+    attrs: Mapping[str, Any] = field(default_factory=lambda: {})
 
     def inputs(self) -> list[Tensor]:
         """The other tensors that the expressions read, in order of first appearance."""
@@ -128,12 +130,14 @@ def compute(
     fcompute: Callable[..., Any],
     name: str = "compute",
     tag: str = "",
-    attrs: dict[str, Any] | None = None,
+    attrs: Mapping[str, Any] | None = None,
     varargs_names: Sequence[str] | None = None,
 ) -> Any:
     """A tensor whose element at ``(i, j, …)`` is ``fcompute(i, j, …)``; a tuple gives several.
 
-    TVM's ``te.compute``. Raises ValueError when the function does not take one index for each dim.
+    `attrs` are annotations of the block that computes it: numbers, strings, and lists and dicts of
+    these. The `tag` is for who asks ``tensor.op.tag``. TVM's ``te.compute``. Raises
+    ValueError when the function does not take one index for each dim.
     """
     dims = [dim_expr(d) for d in _as_tuple(shape)]
     names = list(varargs_names) if varargs_names is not None else axis_names(fcompute, len(dims))
@@ -144,7 +148,7 @@ def compute(
     result = fcompute(*axes)
     several = isinstance(result, tuple | list)
     bodies = tuple(_body(b) for b in (result if several else (result,)))  # pyright: ignore[reportUnknownVariableType]
-    definition = Compute(name, axes, bodies)
+    definition = Compute(name, axes, bodies, tag=tag, attrs=dict(attrs or {}))
     shape_ = tuple(index_value(d) for d in dims)
     definition.outputs = tuple(
         Tensor(f"{name}.v{i}" if several else name, shape_, body.dtype, definition, i)

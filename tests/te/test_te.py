@@ -168,6 +168,17 @@ def test_show(capsys):
     assert "compute[v_i] = A[v_i] * T.float32(2)" in capsys.readouterr().out
 
 
+def test_attributes_annotate_the_block_and_a_tag_does_not():
+    a = te.placeholder((4,), name="A")
+    b = te.compute((4,), lambda i: a[i] + 1, "B", tag="injective", attrs={"rule": "none", "by": 2})
+    assert (b.op.tag, b.op.attrs) == ("injective", {"rule": "none", "by": 2})
+    text = te.create_prim_func([a, b]).script()
+    assert 'T.block_attr({"by": 2, "rule": "none"})' in text and "injective" not in text
+    b = te.compute((4,), lambda i: a[i] + 1, "B", attrs={"of": a})
+    with pytest.raises(ValueError, match="expected a number, string, list or dict, got Tensor"):
+        te.create_prim_func([a, b])
+
+
 def test_symbolic_shapes():
     n, m = te.var("n"), te.var("m")
     a, b = te.placeholder((n, m), name="A"), te.placeholder((m, 3), name="B")
