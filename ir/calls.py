@@ -12,10 +12,8 @@ from ..dialects.dtypes import element_type
 from ..dialects.relax.type_relations import forget_symbols
 from ..dialects.relax.types import type_symbols
 from ..dialects.sym import ExprArray, expr_array
-from ..lowering.call_signature import Formal, unify
-from ..lowering.functions import count_text
 from ..lowering.substitute import set_type, substituted
-from ..lowering.verify_calls import unify_graph_call, unify_kernel_call
+from ..lowering.verify_calls import unify_graph_call, unify_invoke, unify_kernel_call
 from .call_parts import ExternFunc, remember_callee
 from .detached import erased_on_error
 from .dims import dims_of
@@ -79,17 +77,7 @@ def _invoke(function: SSAValue, values: Sequence[SSAValue]) -> relax.InvokeOp:
     type_ = function.type
     if not isinstance(type_, relax.FuncType):
         raise TypeError(f"expected a function to call, got {type_}")
-    name, params = function.name_hint or "a function", type_.params.data
-    if len(params) != len(values):
-        raise ValueError(
-            f"'{name}' expects {count_text(len(params), 'argument')}, got {len(values)}"
-        )
-    pairs = [
-        (Formal(f"argument {i}", p), v.type)
-        for i, (p, v) in enumerate(zip(params, values, strict=True))
-        if isinstance(p, relax.TensorType) and isinstance(v.type, relax.TensorType)
-    ]
-    unified = unify(f"call of '{name}'", [f for f, _ in pairs], [t for _, t in pairs])
+    unified = unify_invoke(function, [v.type for v in values])
     known = {s for v in values for s in type_symbols(v.type)}
     result = forget_symbols(substituted(type_.result, unified.symbols), known)
     return relax.InvokeOp(function, values, result)

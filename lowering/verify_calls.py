@@ -35,6 +35,9 @@ def verify_calls(module: ModuleOp) -> None:
     for func in graph_functions(module):
         for op in func.walk():
             unify_call(op, functions)
+            if isinstance(op, relax.InvokeOp):
+                with blame(op):
+                    unify_invoke(op.callee, [a.type for a in op.args], op.result.type)
 
 
 def unify_call(op: Operation, functions: Mapping[str, Operation]) -> Unification | None:
@@ -178,6 +181,37 @@ def _unify_arguments(op: relax.CallOp, callee: relax.FuncOp, with_result: bool) 
         subjects.append("the result")
         expected.append(callee.result_type)
         got.append(op.result.type)
+    return _unify_types(where, subjects, expected, got)
+
+
+def unify_invoke(
+    function: SSAValue, args: Sequence[Attribute], result: Attribute | None = None
+) -> Unification:
+    """Unify a call of a function value with its type: arguments, then the result if it is known.
+
+    Raises Diagnostic with one line where they do not fit.
+    """
+    type_, name = function.type, function.name_hint or "a function"
+    assert isinstance(type_, relax.FuncType)
+    expected = list(type_.params.data)
+    if len(args) != len(expected):
+        raise Diagnostic(
+            f"'{name}' expects {count_text(len(expected), 'argument')}, got {len(args)}"
+        )
+    subjects = [f"argument {i}" for i in range(len(expected))]
+    if result is None:
+        return _unify_types(f"call of '{name}'", subjects, expected, args)
+    return _unify_types(
+        f"call of '{name}'",
+        [*subjects, "the result"],
+        [*expected, type_.result],
+        [*args, result],
+    )
+
+
+def _unify_types(
+    where: str, subjects: Sequence[str], expected: Sequence[Attribute], got: Sequence[Attribute]
+) -> Unification:
     formals: list[Formal] = []
     actuals: list[TensorLike] = []
     for subject, formal, actual in zip(subjects, expected, got, strict=True):

@@ -191,3 +191,25 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.call @f(%x, %x) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   relax.return %0 : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// CHECK: 'relax.invoke': call of 'f': expected argument 0 to have rank 1, got 2 (shape (n, n))
+relax.func @argument_of_a_function_value(%x: !relax.tensor<[n, n], f32>) -> !relax.tensor<[n], f32> {
+  %f = relax.local_func @same(%a: !relax.tensor<[m], f32>) -> !relax.tensor<[m], f32> {
+    relax.return %a : !relax.tensor<[m], f32>
+  }
+  %y = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[m], f32>) -> !relax.tensor<[m], f32>>, (!relax.tensor<[n, n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: 'relax.invoke': call of 'f': expected the result to have dtype float32, got int32
+relax.func @result_of_a_function_value(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], i32> {
+  %f = relax.local_func @same(%a: !relax.tensor<[m], f32>) -> !relax.tensor<[m], f32> {
+    relax.return %a : !relax.tensor<[m], f32>
+  }
+  %y = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[m], f32>) -> !relax.tensor<[m], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], i32>
+  relax.return %y : !relax.tensor<[n], i32>
+}
