@@ -142,12 +142,12 @@ class _Importer:
         except Unsupported as problem:
             self.fail(node, problem.reason, problem.advice)
         except (TypeError, ValueError) as error:
-            self.fail(node, _one_line(error), "")
+            self.fail(node, _one_line(error), "", error)
 
-    def fail(self, node: fx.Node, reason: str, advice: str) -> None:
+    def fail(self, node: fx.Node, reason: str, advice: str, cause: Exception | None = None) -> None:
         name = overload_name(node.target)
         advice = advice or (advice_for(name) if not reason else "")
-        self.problems.append(Problem(name, node.name, place(node), reason, advice))
+        self.problems.append(Problem(name, node.name, place(node), reason, advice, cause))
         self.stand_in_for(node)
 
     def is_known(self, node: fx.Node) -> bool:

@@ -110,13 +110,14 @@ class Unsupported(Exception):
 
 
 class Problem(NamedTuple):
-    """A node that cannot be imported."""
+    """A node that cannot be imported, and the error of its converter, if that did not expect it."""
 
     target: str
     name: str
     place: str
     reason: str
     advice: str
+    cause: Exception | None = None
 
     def __str__(self) -> str:
         reason = f": {self.reason}" if self.reason else ""
@@ -127,7 +128,8 @@ class Problem(NamedTuple):
 class UnsupportedError(ValueError):
     """Everything in a graph that cannot be imported, a line each.
 
-    `problems` has the nodes' targets, names, source lines, and what to do.
+    `problems` has the nodes' targets, names, source lines, and what to do. Its cause is the first
+    error of a converter, where one of them failed in another way than by refusing its arguments.
     """
 
     def __init__(self, problems: Sequence[Problem]):
@@ -135,3 +137,4 @@ class UnsupportedError(ValueError):
         count = f"{len(problems)} operation{'' if len(problems) == 1 else 's'}"
         head = f"expected a model of supported operations, got {count} without a conversion:"
         super().__init__("\n  ".join([head, *map(str, problems)]))
+        self.__cause__ = next((p.cause for p in problems if p.cause is not None), None)

@@ -67,6 +67,22 @@ def test_complex_numbers_are_reported():
     assert any("got complex64" in p.reason for p in problems)
 
 
+def test_the_error_of_a_converter_is_the_cause():
+    class Model(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.special.bessel_j1(x)
+
+    def wrong(context: Any, *args: Any) -> Any:
+        raise TypeError("expected a better converter")
+
+    with pytest.raises(UnsupportedError, match="a better converter") as caught:
+        relax.frontend.torch.from_exported_program(
+            torch.export.export(Model(), (torch.ones(2),)),
+            custom_convert_map={"aten.special_bessel_j1.default": wrong},
+        )
+    assert isinstance(caught.value.__cause__, TypeError)
+
+
 def test_nodes_that_no_result_needs_are_no_problem():
     class Model(torch.nn.Module):
         def forward(self, x: Any) -> Any:
