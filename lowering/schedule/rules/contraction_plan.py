@@ -13,13 +13,13 @@ from ....dialects.sym import exprs_of
 from ..register_tile import dot_tile
 from .cache_blocks import CacheBlocks, cache_blocks, can_block
 from .products import Product, step_along
-from .tiles import LATENCY, LONG, Rows, Tile, choose_tile
+from .tiles import COPY, LATENCY, LONG, PAGE, Rows, Tile, choose_tile
 
 ROWS_APART = 8
 """The most rows of a tile whose distance is only known at run time: each needs an address."""
 
-ROWS_ON_PAGES, PAGE = 10, 4096
-"""The most rows whose distance in bytes is a multiple of this: they share few lines of a cache."""
+ROWS_ON_PAGES = 10
+"""The most rows whose distance is a multiple of `PAGE`: they share few lines of a cache."""
 
 FEW_ROWS = 4
 """The most rows of a tile if their number is only known at run time, when there may be one."""
@@ -30,10 +30,6 @@ UNKNOWN_ROWS = 1.1
 LOWER = 1.02
 """How much longer full tiles may take that are lower: fewer rows are left by them then."""
 
-LEAST_REUSE, LEAST_REUSE_ON_PAGES = 5, 3
-"""A panel is worth its copy if at least so many tiles use it; the second if its rows, which are
-many, are a multiple of `PAGE` bytes apart: a cache does not keep them from tile to tile."""
-
 LEAST_IN_PLACE = 3
 """Rows that columns are read for in place, tile by tile: for fewer, the matrix is streamed."""
 
@@ -42,7 +38,8 @@ TRANSPOSED_ROWS, LONG_DOT = 64, 256
 neighbouring products do without one, in tiles of 4 rows by 4 columns."""
 
 LEAST_ROWS = 7
-"""The same for the smallest tiles. Those in between share fewer of the vectors that they load."""
+"""The same for the smallest tiles, and for columns that are fewer than those of a tile. Tiles in
+between share fewer of the vectors that they load."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +87,31 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     width = tile.vectors * lanes
     if contiguous and columns == width:  # one panel is what it is already
         return Plan(product, row, tile, lanes, False)
+    rows = _count_of_rows(product)
     in_place = row, tile
-    if contiguous and not _is_on_pages(product, target):
-        in_place = choose_rows(product, lanes, target, is_strided=True)
-    if is_packable(product) and _is_worth_a_panel(product, *in_place, contiguous, target):
-        return Plan(product, row, tile, lanes, True)
-    row, tile = in_place
-    if row is None or columns is None or not contiguous:
+    if contiguous and rows is not None:
+        in_place = choose_rows(product, lanes, target, row_bytes=_row_bytes(product))
+    plan = _plan_in_place(product, *in_place, lanes) if contiguous else None
+    if not is_packable(product):
+        return plan
+    if rows is None or (row is not None and can_block(product, row, lanes, target)):
+        is_worth_it = True
+    elif not contiguous:
+        is_worth_it = _is_worth_a_panel(product, row, tile, rows, target)
+    elif plan is None:
+        is_worth_it = rows >= LEAST_ROWS
+    else:
+        is_worth_it = tile.cost + COPY / rows < plan.tile.cost
+    return Plan(product, row, tile, lanes, True) if is_worth_it else plan
+
+
+def _plan_in_place(product: Product, row: int | None, tile: Tile, lanes: int) -> Plan | None:
+    """A plan for columns that are neighbours and stay where they are, if they can."""
+    columns, width = product.extent(product.column).constant, tile.vectors * lanes
+    if row is None or columns is None:
         return None
-    width = tile.vectors * lanes
-    has_rest = columns % width != 0
+    if columns % width == 0:
+        return Plan(product, row, tile, lanes, False)
     rows = product.extent(row).constant
     is_streamed = rows is not None and rows < LEAST_IN_PLACE
     is_matrix = is_packable(product) and all(
@@ -107,8 +119,8 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
         for axis, kind in enumerate(product.block.axis_kinds)
         if kind == "spatial" and axis in product.loops and axis != product.column
     )
-    suits = not has_rest or (columns > width and is_matrix and not is_streamed)
-    return Plan(product, row, tile, lanes, False, has_rest) if suits else None
+    suits = columns > width and is_matrix and not is_streamed
+    return Plan(product, row, tile, lanes, False, True) if suits else None
 
 
 def is_near(product: Product, target: Target) -> bool:
@@ -145,9 +157,9 @@ def choose_rows(
     lanes: int,
     target: Target,
     panel: int | None = None,
-    is_strided: bool = False,
+    row_bytes: int | None = None,
 ) -> tuple[int | None, Tile]:
-    """The axis whose values are the rows of a tile, and the tile."""
+    """The axis whose values are the rows of a tile, and the tile; see `choose_tile`."""
     columns = product.extent(product.column).constant
     depth = _depth(product)
     if not product.rows:
@@ -161,7 +173,7 @@ def choose_rows(
             most = min(most, FEW_ROWS)
         is_blocked = columns is not None and can_block(product, axis, lanes, target)
         rows = _rows_of(product.extent(axis), LOWER if has_versions else 1.0)
-        tile = choose_tile(rows, most, columns, depth, lanes, target, panel, is_blocked, is_strided)
+        tile = choose_tile(rows, most, columns, depth, lanes, target, panel, is_blocked, row_bytes)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])
     return -axis, tile
@@ -170,7 +182,7 @@ def choose_rows(
 def _rows_of(extent: IntExpr, slack: float) -> Rows:
     """How many rows there may be; of those left by whole tiles each number is as likely."""
     if extent.constant is not None:
-        return Rows([extent.constant or LONG])
+        return Rows([extent.constant or LONG], is_known=True)
     (monomial, step), *more = extent.terms
     atom = monomial[0] if len(monomial) == 1 and not more else None
     if isinstance(atom, Compound) and (end := atom.rhs.constant) is not None:
@@ -196,19 +208,11 @@ def _stride(product: Product, load: tir.LoadOp, axis: int) -> int | None:
 
 
 def _is_worth_a_panel(
-    product: Product, row: int | None, tile: Tile, contiguous: bool, target: Target
+    product: Product, row: int | None, tile: Tile, rows: int, target: Target
 ) -> bool:
-    """Whether so many tiles read the same columns that a copy of these pays."""
-    tiles = rows = 1
-    for axis in product.rows:
-        size = product.extent(axis).constant
-        if size is None:
-            return True
-        rows *= size
-        tiles *= -(-size // tile.rows) if axis == row else size
-    if contiguous:
-        on_pages = _is_on_pages(product, target)
-        return tiles >= (LEAST_REUSE_ON_PAGES if on_pages else LEAST_REUSE)
+    """Whether so many rows read columns that are not neighbours that a copy of these pays."""
+    others = 1 if row is None else product.extent(row).constant or 1
+    tiles = rows // others * -(-others // tile.rows)
     depth, side = _depth(product), ONE if row is None else product.extent(row)
     dot = dot_tile(side, product.extent(product.column), target)
     results = (dot[0] or 1) * (dot[1] or 1)
@@ -216,13 +220,21 @@ def _is_worth_a_panel(
     return rows >= enough or (tiles > 1 and depth is not None and depth < LONG_DOT)
 
 
-def _is_on_pages(product: Product, target: Target) -> bool:
-    """Whether a column's elements are pages apart, and more than the second cache has room for."""
-    (load, *_), size, depth = product.moving, product.element_bits // 8, _depth(product)
-    apart = _stride(product, load, product.reduce[-1])
-    if apart is None or depth is None:
-        return False
-    return apart * size % PAGE == 0 and depth * PAGE > 2 * target.caches.l2
+def _count_of_rows(product: Product) -> int | None:
+    """How many rows there are in all, if that is known."""
+    count = 1
+    for axis in product.rows:
+        size = product.extent(axis).constant
+        if size is None:
+            return None
+        count *= size
+    return count
+
+
+def _row_bytes(product: Product) -> int:
+    """How far a column's elements are apart, 0 if that is not known."""
+    step = _stride(product, product.moving[0], product.reduce[-1])
+    return (step or 0) * product.element_bits // 8
 
 
 def _depth(product: Product) -> int | None:

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from ....backend.target import Target
 
 LONG = 1024
 """What an extent that is only known at run time is taken for."""
+
+PAGE = 4096
+"""Bytes from which on addresses that are a multiple apart share few lines of a cache."""
 
 SPARE_REGISTERS = 4
 """Vector registers that are not accumulators: a row of an operand and what is on its way."""
@@ -26,6 +30,12 @@ LOAD = 0.15
 
 FAR = 0.5
 """Cycles that a vector of a panel takes besides where the panel does not fit the cache."""
+
+APART = 0.06
+"""The same for a vector of a matrix where it is: its rows are on pages of their own."""
+
+COPY = 3.5
+"""Cycles that it takes to copy a vector to a panel."""
 
 NARROWER = 1.02
 """How much longer tiles may take that are narrower, where nobody knows how many columns there are:
@@ -54,6 +64,8 @@ class Rows:
     counts: Sequence[int]
     multiple: int = 1
     slack: float = 1.0
+    is_known: bool = False
+    """Whether it is known when tiles are made."""
 
 
 def choose_tile(
@@ -65,14 +77,13 @@ def choose_tile(
     target: Target,
     panel: int | None = None,
     is_blocked: bool = False,
-    is_strided: bool = False,
+    row_bytes: int | None = None,
 ) -> Tile:
     """The tile that takes the least time for results of a size; `None` is not known.
 
     It has at most so many rows, and a width that divides `panel` where that is given. With
-    `is_blocked`, panels that leave the cache are worked on in parts; with `is_strided`, a panel is
-    columns of a matrix where it is, which the cache after the first is too far for: each row of it
-    is on another page.
+    `is_blocked`, panels that leave the cache are worked on in parts; with `row_bytes`, columns are
+    those of a matrix, where they are, whose rows are so far apart.
     """
     registers = target.vector_registers
     in_vectors = -(-(columns or LONG) // lanes)
@@ -81,17 +92,31 @@ def choose_tile(
     most = 2 * LATENCY if highest == 1 else registers
     widest = min(in_vectors, most) if panel is None else panel // lanes
     vector = target.vector_bits // 8
-    cache = target.caches.l1 if is_strided else target.caches.l2
-    room = cache * 5 // 8 // vector  # beside rows of the other operand
+    room = target.caches.l2 * 5 // 8  # beside rows of the other operand
     held = target.caches.l1 // vector
+    steps = depth or LONG
+    lines = 1 if row_bytes is None or row_bytes % vector == 0 else 2
+    near, apart = 0.0, 0
+    if row_bytes is not None:
+        room, near, apart = 2 * target.caches.l2, APART, gcd(row_bytes, PAGE)
+
+    def tile_cycles(r: int, v: int) -> float:
+        """Cycles of a tile that may be smaller than others."""
+        held_bytes = steps * max(v * vector, apart)
+        is_far = not is_blocked and held_bytes > room and highest > r
+        waiting = (FAR if is_far else near) * v
+        if len(rows.counts) > 1 and v * steps > held:  # a load takes a cycle then
+            waiting += max(0.0, v - max(r * v / 2, LATENCY))
+        return _cycles(r, v, steps, lines, waiting)
 
     def cost(r: int, v: int) -> float:
-        is_far = not is_blocked and v * (depth or LONG) > room and highest > r
-        waiting = FAR * v if is_far else 0.0
-        if len(rows.counts) > 1 and v * (depth or LONG) > held:  # a load takes a cycle then
-            waiting += max(0.0, v - max(r * v / 2, LATENCY))
-        spent = [_cycles(r, v, n, in_vectors, depth or LONG, waiting) for n in rows.counts]
-        return sum(spent) / (sum(rows.counts) * in_vectors * (depth or LONG))
+        whole, left = divmod(in_vectors, v)
+        spent = 0.0
+        for count in rows.counts:
+            tiles = _parts(count, r, rows.is_known and not is_blocked)
+            spent += sum(n * tile_cycles(height, v) for height, n in tiles) * whole
+            spent += sum(n * tile_cycles(height, left) for height, n in tiles) if left else 0.0
+        return spent / (sum(rows.counts) * in_vectors * steps)
 
     candidates = [
         Tile(r, v, cost(r, v))
@@ -100,15 +125,17 @@ def choose_tile(
         if _fits(r, v, registers) and (panel is None or panel // lanes % v == 0)
         if rows.multiple == 1 or rows.multiple % r == 0
     ]
-    is_open = columns is None and panel is None
-    limit = (max(rows.slack, NARROWER) if is_open else rows.slack) * min(t.cost for t in candidates)
+    limit = rows.slack * min(t.cost for t in candidates)
     good = [t for t in candidates if t.cost <= limit]
+    return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
 
-    def preference(t: Tile) -> tuple[float, ...]:
-        lowest = t.rows if rows.slack > 1 else 0
-        return t.vectors if is_open else 0, lowest, t.cost, -t.rows * t.vectors
 
-    return min(good, key=preference)
+def _parts(count: int, rows: int, is_known: bool) -> list[tuple[int, int]]:
+    """The heights of tiles and how many have them; if it is known, what is left has a lower one."""
+    whole, left = divmod(count, rows)
+    if not left:
+        return [(rows, whole)]
+    return [(rows, whole), (left, 1)] if is_known and whole else [(rows, whole + 1)]
 
 
 def is_sped_by_rows(tile: Tile) -> bool:
@@ -123,11 +150,8 @@ def _fits(rows: int, vectors: int, registers: int) -> bool:
     return accumulators <= registers - SPARE_REGISTERS and accumulators + held <= registers - 1
 
 
-def _cycles(
-    rows: int, vectors: int, all_rows: int, all_vectors: int, depth: int, waiting: float
-) -> float:
-    """Cycles when tiles of this size make all results."""
-    count = -(-all_rows // rows) * -(-all_vectors // vectors)
-    work, loads = rows * vectors / 2, (rows + vectors) / 2
+def _cycles(rows: int, vectors: int, depth: int, lines: int, waiting: float) -> float:
+    """Cycles of a tile, each vector of whose columns is in so many lines of the cache."""
+    work, loads = rows * vectors / 2, (rows + vectors * lines) / 2
     step = max(work, loads, LATENCY) + LOAD * loads + waiting
-    return count * (depth * step + START + 2 * work)
+    return depth * step + START + 2 * work

@@ -325,3 +325,22 @@ loops.func @hoisted(%X: !tir.buffer<[4, 8], f32>, %Y: !tir.buffer<[1], f32>) noa
     loops.store %s, %Y[0] : !tir.buffer<[1], f32>, f32
   }
 }
+
+// -----
+
+// Scratch memory of which some lanes are read: the value, with 0 in the others.
+
+// CHECK-LABEL: loops.func @masked_read(
+// CHECK-NEXT:    %x = loops.load %X[0] : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:    %on = loops.mask 12 : vector<16xi1>
+// CHECK:         %[[OFF:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
+// CHECK-NEXT:    %[[V:.*]] = loops.lanewise "arith.select"(%on, %x, %[[OFF]])
+// CHECK-NEXT:    loops.store %[[V]], %Y[0] mask %on : {{.*}}, vector<16xf32>
+loops.func @masked_read(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[12], f32>) noalias {
+  %t = loops.alloca : !tir.buffer<[16], f32>
+  %x = loops.load %X[0] : !tir.buffer<[16], f32> -> vector<16xf32>
+  loops.store %x, %t[0] : !tir.buffer<[16], f32>, vector<16xf32>
+  %on = loops.mask 12 : vector<16xi1>
+  %v = loops.load %t[0] mask %on : !tir.buffer<[16], f32> -> vector<16xf32>
+  loops.store %v, %Y[0] mask %on : !tir.buffer<[12], f32>, vector<16xf32>
+}
