@@ -36,3 +36,16 @@ loops.func @shorter(%X: !tir.buffer<[4], f64>, %Y: !tir.buffer<[4], f64>) noalia
   %w = math.exp %z : f64
   loops.store %w, %Y[3] : !tir.buffer<[4], f64>, f64
 }
+
+// Several registers are scaled one after the other.
+
+// CHECK-LABEL: llvm.func internal @xrelax.math.exp.v32f32(
+// CHECK-COUNT-4: llvm.shufflevector
+// CHECK-COUNT-2: llvm_ext.intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+// CHECK-NEXT:    llvm.shufflevector
+// CHECK-NEXT:    llvm.return
+loops.func @wider(%X: !tir.buffer<[32], f32>, %Y: !tir.buffer<[32], f32>) noalias {
+  %x = loops.load %X[0] : !tir.buffer<[32], f32> -> vector<32xf32>
+  %y = math.exp %x : vector<32xf32>
+  loops.store %y, %Y[0] : !tir.buffer<[32], f32>, vector<32xf32>
+}
