@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
@@ -21,13 +22,24 @@ def conjuncts(condition: SSAValue, values: Values) -> list[IntExpr] | None:
         return None if None in sides else [e for side in sides for e in side or ()]
     if not isinstance(op, arith.CmpiOp):
         return None
-    owners = [v.owner for v in (op.lhs, op.rhs)]
-    exprs = [values.rebase(s.expr.data, s.operands) for s in owners if isinstance(s, tir.ApplyOp)]
+    lhs, rhs = (_index(side, values) for side in (op.lhs, op.rhs))
     name = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
-    if len(exprs) != 2 or name not in ("slt", "sle", "sgt", "sge"):
+    if lhs is None or rhs is None or name not in ("slt", "sle", "sgt", "sge"):
         return None
-    low, high = exprs if name in ("slt", "sle") else exprs[::-1]
+    low, high = (lhs, rhs) if name in ("slt", "sle") else (rhs, lhs)
     return [high - low - (1 if name in ("slt", "sgt") else 0)]
+
+
+def _index(value: SSAValue, values: Values) -> IntExpr | None:
+    """An index as an expression: of `tir.apply`, an axis or a constant."""
+    op = value.owner
+    if not isinstance(value.type, IndexType):
+        return None
+    if isinstance(op, tir.ApplyOp):
+        return values.rebase(op.expr.data, op.operands)
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+        return IntExpr.of(op.value.value.data)
+    return values.expr(value) if isinstance(op, Block) else None
 
 
 def yielded(choice: scf.IfOp, arm: int) -> SSAValue:

@@ -8,6 +8,11 @@
 
 The same goes for windows that reach beyond what they slide over, as those of pooling. Lanes of
 what has no condition are loaded whole, and turned where they are stored along another dim.
+
+What is put together of several buffers has loops for each::
+
+    for i in (0, n + m):                            for i in (0, n): Y[i] = A[i]
+      Y[i] = A[i] if i < n else B[i - n]        ⇒   for i in (n, m): Y[i] = B[i - n]
 """
 
 from __future__ import annotations
@@ -34,7 +39,10 @@ MAX_OPERATIONS = 64
 
 
 def partition_borders(func: tir.PrimFuncOp, target: Target) -> None:
-    """Partition loops of most of whose iterations it is known that they pad nothing."""
+    """Partition loops of most of whose iterations it is known that they pad nothing.
+
+    And those of whose iterations it is known which of two buffers they read.
+    """
     for op in list(statements(func).ops):
         if isinstance(op, tir.ForOp):
             _visit(op)
@@ -44,29 +52,74 @@ def _visit(loop: tir.ForOp) -> None:
     if not any(True for block in blocks_in(loop) for _ in _choices(block)):
         return
     parts = [loop]
-    inside = _inside(loop)
-    if inside is not None:
+    sizes = _inside(loop) or _halves(loop)
+    if sizes is not None:
         try:
-            parts = partition(loop, inside)
+            parts = partition(loop, sizes)
         except ScheduleError:
             pass
     for part in parts:
         _settle(part)
+        if len(parts) > 1 and _halves(part) is not None:
+            _visit(part)
+            continue
         for op in list(part.body.block.ops):
             if isinstance(op, tir.ForOp):
                 _visit(op)
 
 
 def _choices(block: tir.BlockOp) -> list[scf.IfOp]:
-    """The choices of a block between an element and a constant."""
+    """The choices that a block makes of one value."""
     return [
         op
         for op in operations_in(block)
-        if isinstance(op, scf.IfOp)
-        and len(op.results) == 1
-        and isinstance(yielded(op, 1).owner, ConstantOp)
-        and op.parent is block.body.block
+        if isinstance(op, scf.IfOp) and len(op.results) == 1 and op.parent is block.body.block
     ]
+
+
+def _pads(choice: scf.IfOp) -> bool:
+    """Whether a choice is between an element and a constant."""
+    return isinstance(yielded(choice, 1).owner, ConstantOp)
+
+
+def _may_part(loop: tir.ForOp) -> bool:
+    """Whether iterations of a loop may have loops of their own, and these are worth it."""
+    blocks = blocks_in(loop)
+    return (
+        loop.min.data.constant is not None
+        and loop.extent.data.constant is not None
+        and not any(drives(loop, b) - {"spatial"} for b in blocks)
+        and sum(1 for _ in operations_in(loop)) <= MAX_OPERATIONS
+        and not any(_strides_in_lanes(loop, block) for block in blocks)
+    )
+
+
+def _halves(loop: tir.ForOp) -> list[int] | None:
+    """The iterations that take one arm of a choice and those that take the other one."""
+    lower, extent = loop.min.data.constant, loop.extent.data.constant
+    if lower is None or extent is None or not _may_part(loop):
+        return None
+    for block in blocks_in(loop):
+        for choice in _choices(block):
+            if not _pads(choice) and (cut := _cut(loop, block, choice)) is not None:
+                if lower < cut < lower + extent:
+                    return [cut - lower, lower + extent - cut]
+    return None
+
+
+def _cut(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> int | None:
+    """The iteration in front of which a loop by itself changes what a condition gives."""
+    values = Values()
+    variable = values.expr(loop.loop_var).as_atom
+    assert variable is not None
+    excesses = conjuncts(choice.cond, values)
+    if excesses is None or len(excesses) != 1:
+        return None
+    split = excesses[0].substitute(_bindings(block, values)).split_on(variable)
+    if split is None or split[1].constant is None:
+        return None
+    first, last = _range(loop, block, choice)
+    return last if first is None else first
 
 
 def _inside(loop: tir.ForOp) -> list[int] | None:
@@ -75,16 +128,11 @@ def _inside(loop: tir.ForOp) -> list[int] | None:
     `None` where there is no such part or it is all of the loop.
     """
     lower, extent = loop.min.data.constant, loop.extent.data.constant
-    blocks = blocks_in(loop)
-    if lower is None or extent is None or any(drives(loop, b) - {"spatial"} for b in blocks):
-        return None
-    if sum(1 for _ in operations_in(loop)) > MAX_OPERATIONS:
-        return None
-    if any(_strides_in_lanes(loop, block) for block in blocks):
+    if lower is None or extent is None or not _may_part(loop):
         return None
     start, end = lower, lower + extent
-    for block in blocks:
-        for choice in _choices(block):
+    for block in blocks_in(loop):
+        for choice in filter(_pads, _choices(block)):
             first, last = _range(loop, block, choice)
             start = start if first is None else max(start, first)
             end = end if last is None else min(end, last)

@@ -202,6 +202,17 @@ def transposes(d: Draw) -> Program:
     return d.program(value, 1)
 
 
+def joined(d: Draw) -> Program:
+    """Tensors one after the other along an axis, as they are or in a sum."""
+    shape = d.dims("ij", 1 << 14)
+    axis, count = d.pick((0, 1)), d.pick((2, 2, 3, 4))
+    sizes = [d.pick((1, 3, 16, 29, 64)) for _ in range(count)]
+    parts = [(n, shape[1]) if axis == 0 else (shape[0], n) for n in sizes]
+    value = f"R.concat(({', '.join(d.tensor(*part) for part in parts)}), axis={axis})"
+    whole = (sum(sizes), shape[1]) if axis == 0 else (shape[0], sum(sizes))
+    return d.program(d.epilogue(value, whole) if d.chance(60) else value, 2)
+
+
 def pooling(d: Draw) -> Program:
     """The largest and the mean of windows."""
     d.among(FLOATS)
@@ -241,6 +252,7 @@ FAMILIES = (
     product_and_norm,
     elements,
     transposes,
+    joined,
     pooling,
     gathers,
 )

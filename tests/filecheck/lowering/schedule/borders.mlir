@@ -116,3 +116,62 @@ tir.prim_func @mostly_border(%X: !tir.buffer<[8], f32>, %Y: !tir.buffer<[40], f3
     }
   }
 }
+
+// -----
+
+// What is put together of two buffers has a loop for each, wherever the two meet.
+// CHECK-LABEL: tir.prim_func @joined
+// CHECK:         tir.for %i in (0, 4)
+// CHECK-NEXT:      tir.for %j in (0, 8) vectorized {
+// CHECK-NEXT:        tir.block "Y_j_0"
+// CHECK-NOT:           scf.if
+// CHECK:               tir.load %A[%vi, %vj]
+// CHECK:           tir.for %j_1 in (8, 32) vectorized {
+// CHECK-NEXT:        tir.block "Y_j_1"
+// CHECK-NOT:           scf.if
+// CHECK:               tir.load %B[%{{.*}}, %{{.*}} - 8]
+// CHECK-NOT:     tir.for
+tir.prim_func @joined(%A: !tir.buffer<[4, 8], f32>, %B: !tir.buffer<[4, 32], f32>, %Y: !tir.buffer<[4, 40], f32>) {
+  tir.for %i in (0, 4) {
+    tir.for %j in (0, 40) {
+      tir.block "Y" (%vi: spatial (0, 4) = %i, %vj: spatial (0, 40) = %j) reads (%A[%vi, %vj], %B[%vi, %vj - 8]) writes (%Y[%vi, %vj]) {
+        %end = arith.constant 8 : index
+        %is_first = arith.cmpi slt, %vj, %end : index
+        %y = scf.if %is_first -> (f32) {
+          %a = tir.load %A[%vi, %vj] : !tir.buffer<[4, 8], f32>
+          scf.yield %a : f32
+        } else {
+          %b = tir.load %B[%vi, %vj - 8] : !tir.buffer<[4, 32], f32>
+          scf.yield %b : f32
+        }
+        tir.store %y, %Y[%vi, %vj] : !tir.buffer<[4, 40], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// Where the place depends on two loops, neither is partitioned.
+// CHECK-LABEL: tir.prim_func @diagonal
+// CHECK:         tir.for %i in (0, 20)
+// CHECK:           tir.for %j in (0, 20)
+// CHECK:             scf.if
+// CHECK-NOT:     tir.for
+tir.prim_func @diagonal(%A: !tir.buffer<[20, 20], f32>, %B: !tir.buffer<[20, 20], f32>, %Y: !tir.buffer<[20, 20], f32>) {
+  tir.for %i in (0, 20) {
+    tir.for %j in (0, 20) {
+      tir.block "Y" (%vi: spatial (0, 20) = %i, %vj: spatial (0, 20) = %j) reads (%A[%vi, %vj], %B[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %below = arith.cmpi slt, %vj, %vi : index
+        %y = scf.if %below -> (f32) {
+          %a = tir.load %A[%vi, %vj] : !tir.buffer<[20, 20], f32>
+          scf.yield %a : f32
+        } else {
+          %b = tir.load %B[%vi, %vj] : !tir.buffer<[20, 20], f32>
+          scf.yield %b : f32
+        }
+        tir.store %y, %Y[%vi, %vj] : !tir.buffer<[20, 20], f32>
+      }
+    }
+  }
+}
