@@ -55,7 +55,7 @@ def vectorize_nests(func: tir.PrimFuncOp, target: Target) -> None:
 
 
 def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
-    """The cheapest loop of a block to run in lanes, if all of its loops are plain."""
+    """The cheapest loop of a block to run in lanes, if all loops are plain and that pays."""
     loops = own_loops(block)
     try:
         for loop in loops:
@@ -89,8 +89,9 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
     jumps = sum(step is None or step not in (ZERO, ONE) for step in steps)
     count = extent or 16 * lanes
     vectors = -(-count // lanes)
-    cost = vectors * (len(strides.stores) + len(steps) + jumps * lanes)
-    return Lanes(loop, (cost + (COMBINING if is_reduction else 0)) / count)
+    accesses = len(strides.stores) + len(steps)
+    cost = vectors * (accesses + jumps * lanes) + (COMBINING if is_reduction else 0)
+    return Lanes(loop, cost / count) if cost < count * accesses else None
 
 
 def _is_accumulation(block: tir.BlockOp) -> bool:

@@ -330,3 +330,24 @@ tir.prim_func @transpose(%X: !tir.buffer<[4096, 1024], f32>, %Y: !tir.buffer<[10
     }
   }
 }
+
+// -----
+
+// A sum of a few terms costs less one after the other than lanes cost to combine.
+// CHECK-LABEL: tir.prim_func @short_sum
+// CHECK:         tir.for %k in (0, 3) {
+// CHECK-NEXT:      tir.block "Y"
+tir.prim_func @short_sum(%X: !tir.buffer<[3], f32>, %Y: !tir.buffer<[1], f32>) {
+  tir.for %k in (0, 3) {
+    tir.block "Y" (%vk: reduce (0, 3) = %k) reads (%X[%vk]) writes (%Y[0]) {
+      tir.init {
+        %zero = arith.constant 0.0 : f32
+        tir.store %zero, %Y[0] : !tir.buffer<[1], f32>
+      }
+      %y = tir.load %Y[0] : !tir.buffer<[1], f32>
+      %x = tir.load %X[%vk] : !tir.buffer<[3], f32>
+      %s = arith.addf %y, %x : f32
+      tir.store %s, %Y[0] : !tir.buffer<[1], f32>
+    }
+  }
+}
