@@ -1,4 +1,4 @@
-"""One LLVM function as it grows: blocks, constants, and where each value of the source is known."""
+"""One LLVM function as it grows: its constants, and where each value of the source is known."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Sym
 from ...dialects.llvm_ext.types import element_type
 from ...dialects.parameters import value_hint
-from .levels import Level, Source
-from .types import NE, PLAIN, PTR, RARELY, Properties, i32_array, integer_attr, lane_count, string
+from .cursor import Cursor
+from .levels import Source
+from .types import NE, PLAIN, PTR, RARELY, Properties, integer_attr, lane_count
 
 if TYPE_CHECKING:
     from .module_state import ModuleState
 
 
-class FunctionBuilder:
+class FunctionBuilder(Cursor):
     """Builds the body of one function with the native name `symbol`; `label` names it in messages.
 
     The entry block holds constants and stack memory alone. With a `parent`, the function is
@@ -37,9 +38,7 @@ class FunctionBuilder:
         self.label = label
         self.parent = parent
         self.entry = Block()
-        self.region = Region(self.entry)
-        self.levels = [Level(Block())]
-        self.region.add_block(self.levels[0].block)
+        super().__init__(Region(self.entry))
         self.is_private = True
         self.is_recursive = False
         self.nested_memory: SSAValue | None = None
@@ -65,94 +64,6 @@ class FunctionBuilder:
         self._failing: Block | None = None
         self._scratch: dict[Attribute, SSAValue] = {}
         self._outlined = 0
-
-    @property
-    def block(self) -> Block:
-        """The block to which operations are added."""
-        return self.levels[-1].block
-
-    def add_block(self, arg_types: Sequence[Attribute] = ()) -> Block:
-        """A new block of the function."""
-        block = Block(arg_types=arg_types)
-        self.region.add_block(block)
-        return block
-
-    def continue_in(self, block: Block) -> None:
-        """Go on in another block, which becomes the last one of the function."""
-        if block.parent is None:
-            self.region.add_block(block)
-        self.levels[-1].block = block
-
-    def push(self, block: Block) -> Level:
-        """Start a region inside of the current one, at `block`."""
-        if block.parent is None:
-            self.region.add_block(block)
-        level = Level(block)
-        self.levels.append(level)
-        return level
-
-    def pop(self) -> None:
-        """Leave a region; what it knows is forgotten."""
-        self.levels.pop()
-
-    def emit(
-        self,
-        kind: type[Operation],
-        operands: Sequence[SSAValue],
-        type_: Attribute,
-        properties: Mapping[str, Attribute] = PLAIN,
-    ) -> SSAValue:
-        """Add an operation with one result."""
-        op = kind.create(operands=operands, result_types=(type_,), properties=properties)
-        self.levels[-1].block.add_op(op)
-        return op.results[0]
-
-    def run(
-        self,
-        kind: type[Operation],
-        operands: Sequence[SSAValue],
-        properties: Mapping[str, Attribute] = PLAIN,
-    ) -> None:
-        """Add an operation without results."""
-        self.levels[-1].block.add_op(kind.create(operands=operands, properties=properties))
-
-    def intrinsic(
-        self,
-        name: str,
-        args: Sequence[SSAValue],
-        type_: Attribute,
-        properties: Mapping[str, Attribute] = PLAIN,
-    ) -> SSAValue:
-        """Call an LLVM intrinsic with a result."""
-        return self.emit(
-            llvm_ext.IntrinsicOp, args, type_, {"intrinsic": string(name), **properties}
-        )
-
-    def branch(
-        self, target: Block, args: Sequence[SSAValue] = (), attributes: Mapping[str, Attribute] = {}
-    ) -> None:
-        """End the current block with a jump."""
-        op = llvm.BrOp.create(operands=args, successors=[target], attributes=attributes)
-        self.block.add_op(op)
-
-    def branch_if(
-        self,
-        condition: SSAValue,
-        then: Block,
-        otherwise: Block,
-        then_args: Sequence[SSAValue] = (),
-        else_args: Sequence[SSAValue] = (),
-        attributes: Mapping[str, Attribute] = {},
-    ) -> None:
-        """End the current block with a choice."""
-        segments = i32_array(1, len(then_args), len(else_args))
-        op = llvm.CondBrOp.create(
-            operands=[condition, *then_args, *else_args],
-            successors=[then, otherwise],
-            properties={"operandSegmentSizes": segments},
-            attributes=attributes,
-        )
-        self.block.add_op(op)
 
     def find(self, old: Source) -> tuple[SSAValue, int]:
         """The value of a value or symbol of the source, and the level that knows it."""

@@ -1,0 +1,112 @@
+"""The place in an LLVM function where operations are added, with the regions of loops around."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import llvm
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ...dialects import llvm_ext
+from .levels import Level
+from .types import PLAIN, i32_array, string
+
+
+class Cursor:
+    """Adds blocks to a function's region, and operations to the last one of them.
+
+    Each of `levels` is a region of the source that is being lowered, the innermost last.
+    """
+
+    def __init__(self, region: Region):
+        self.region = region
+        self.levels = [Level(Block())]
+        self.region.add_block(self.levels[0].block)
+
+    @property
+    def block(self) -> Block:
+        """The block to which operations are added."""
+        return self.levels[-1].block
+
+    def add_block(self, arg_types: Sequence[Attribute] = ()) -> Block:
+        """A new block of the function."""
+        block = Block(arg_types=arg_types)
+        self.region.add_block(block)
+        return block
+
+    def continue_in(self, block: Block) -> None:
+        """Go on in another block, which becomes the last one of the function."""
+        if block.parent is None:
+            self.region.add_block(block)
+        self.levels[-1].block = block
+
+    def push(self, block: Block) -> Level:
+        """Start a region inside of the current one, at `block`."""
+        if block.parent is None:
+            self.region.add_block(block)
+        level = Level(block)
+        self.levels.append(level)
+        return level
+
+    def pop(self) -> None:
+        """Leave a region; what it knows is forgotten."""
+        self.levels.pop()
+
+    def emit(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        type_: Attribute,
+        properties: Mapping[str, Attribute] = PLAIN,
+    ) -> SSAValue:
+        """Add an operation with one result."""
+        op = kind.create(operands=operands, result_types=(type_,), properties=properties)
+        self.levels[-1].block.add_op(op)
+        return op.results[0]
+
+    def run(
+        self,
+        kind: type[Operation],
+        operands: Sequence[SSAValue],
+        properties: Mapping[str, Attribute] = PLAIN,
+    ) -> None:
+        """Add an operation without results."""
+        self.levels[-1].block.add_op(kind.create(operands=operands, properties=properties))
+
+    def intrinsic(
+        self,
+        name: str,
+        args: Sequence[SSAValue],
+        type_: Attribute,
+        properties: Mapping[str, Attribute] = PLAIN,
+    ) -> SSAValue:
+        """Call an LLVM intrinsic with a result."""
+        return self.emit(
+            llvm_ext.IntrinsicOp, args, type_, {"intrinsic": string(name), **properties}
+        )
+
+    def branch(
+        self, target: Block, args: Sequence[SSAValue] = (), attributes: Mapping[str, Attribute] = {}
+    ) -> None:
+        """End the current block with a jump."""
+        op = llvm.BrOp.create(operands=args, successors=[target], attributes=attributes)
+        self.block.add_op(op)
+
+    def branch_if(
+        self,
+        condition: SSAValue,
+        then: Block,
+        otherwise: Block,
+        then_args: Sequence[SSAValue] = (),
+        else_args: Sequence[SSAValue] = (),
+        attributes: Mapping[str, Attribute] = {},
+    ) -> None:
+        """End the current block with a choice."""
+        segments = i32_array(1, len(then_args), len(else_args))
+        op = llvm.CondBrOp.create(
+            operands=[condition, *then_args, *else_args],
+            successors=[then, otherwise],
+            properties={"operandSegmentSizes": segments},
+            attributes=attributes,
+        )
+        self.block.add_op(op)
