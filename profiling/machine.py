@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from ..backend.host import host_caches
 from ..backend.jit import Library, compile_module
 from ..backend.target import Target
+from .machine_code import STEP_BYTES, chains, machine_code
 
 _SECONDS = 2e-3
 """How long one measurement takes; the best of many counts."""
 _ATTEMPTS = 30
-_STEP_BYTES = 1024
 _HUGE = 1 << 21
 _DRAM_BYTES = 1 << 28
 
@@ -123,20 +123,20 @@ def measure_machine(threads: int, target: Target | None = None) -> Machine:
 
 def _flops(library: Library, target: Target, threads: int) -> float:
     native = _function(library, "xrelax.machine.fma", 2)
-    each = 2 * target.lanes(32) * _chains(target)
+    each = 2 * target.lanes(32) * chains(target)
     return _best_rate(lambda count: [lambda: native(0, count)] * threads, each * threads)
 
 
 def _bandwidth(library: Library, nbytes: int, threads: int) -> float:
     native = _function(library, "xrelax.machine.read", 3)
-    steps = max(1, nbytes // _STEP_BYTES)
-    memory = [_huge_pages(steps * _STEP_BYTES) for _ in range(threads)]
+    steps = max(1, nbytes // STEP_BYTES)
+    memory = [_huge_pages(steps * STEP_BYTES) for _ in range(threads)]
     addresses = [-(-array.ctypes.data // _HUGE) * _HUGE for array in memory]
 
     def work(count: int) -> Sequence[Callable[[], object]]:
         return [partial(native, address, steps, count) for address in addresses]
 
-    rate = _best_rate(work, steps * _STEP_BYTES * threads)
+    rate = _best_rate(work, steps * STEP_BYTES * threads)
     del memory  # it had to live until here
     return rate
 
@@ -189,111 +189,3 @@ def _function(library: Library, symbol: str, arity: int) -> Callable[..., float]
         return native(*args)
 
     return call
-
-
-def _chains(target: Target) -> int:
-    """Independent multiply-adds in flight: more than their latency needs, and all in registers."""
-    return target.vector_registers * 5 // 8
-
-
-def machine_code(target: Target) -> str:
-    """The functions that are measured, for the widest vectors of the target."""
-    return "\n".join((_fma_code(target), _read_code(target)))
-
-
-def _fma_code(target: Target) -> str:
-    chains, vector = range(_chains(target)), f"<{target.lanes(32)} x float>"
-    phis = [f"%a{i} = phi {vector} [%start, %entry], [%b{i}, %loop]" for i in chains]
-    steps = [
-        f"%b{i} = call {vector} @llvm.fmuladd({vector} %factor, {vector} %factor, {vector} %a{i})"
-        for i in chains
-    ]
-    sums = [f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in chains if i]
-    return _text(
-        f"declare {vector} @llvm.fmuladd({vector}, {vector}, {vector})",
-        f"define float @xrelax.machine.fma(i64 %seed, i64 %count) {_attributes(target)} {{",
-        "entry:",
-        "%number = sitofp i64 %seed to float",
-        f"%one = insertelement {vector} poison, float %number, i32 0",
-        f"%factor = shufflevector {vector} %one, {vector} poison, "
-        f"<{target.lanes(32)} x i32> zeroinitializer",
-        f"%start = fadd {vector} %factor, %factor",
-        "br label %loop",
-        "loop:",
-        "%i = phi i64 [0, %entry], [%next, %loop]",
-        *phis,
-        *steps,
-        "%next = add i64 %i, 1",
-        "%more = icmp slt i64 %next, %count",
-        "br i1 %more, label %loop, label %done",
-        "done:",
-        f"%s0 = fadd {vector} %b0, %b0",
-        *sums,
-        f"%result = extractelement {vector} %s{chains[-1]}, i32 0",
-        "ret float %result",
-        "}",
-    )
-
-
-def _read_code(target: Target) -> str:
-    """Sums over memory in several accumulators, as often as asked.
-
-    The halves of the memory are read side by side: L2 gives two streams more than one.
-    """
-    parts = _STEP_BYTES * 8 // target.vector_bits
-    numbers, vector = range(parts), f"<{target.lanes(32)} x float>"
-    # A power of two, as the parts are, so that each accumulator takes in as many of them.
-    sums = range(min(parts, 1 << (_chains(target).bit_length() - 1)))
-    last = parts - len(sums)
-    steps: list[str] = []
-    for i in numbers:
-        before = f"%a{i}" if i in sums else f"%b{i - len(sums)}"
-        steps += [
-            f"%p{i} = getelementptr {vector}, ptr %{'low' if i % 2 else 'high'}, i64 {i // 2}",
-            f"%x{i} = load {vector}, ptr %p{i}, align 16",
-            f"%b{i} = fadd {vector} {before}, %x{i}",
-        ]
-    return _text(
-        "define float @xrelax.machine.read(i64 %address, i64 %steps, i64 %count) "
-        f"{_attributes(target)} {{",
-        "entry:",
-        "%first = inttoptr i64 %address to ptr",
-        f"%half = mul i64 %steps, {_STEP_BYTES // 2}",
-        "br label %again",
-        "again:",
-        "%time = phi i64 [0, %entry], [%later, %end]",
-        "%total = phi float [0.0, %entry], [%sum, %end]",
-        "br label %loop",
-        "loop:",
-        "%i = phi i64 [0, %again], [%next, %loop]",
-        *(f"%a{i} = phi {vector} [zeroinitializer, %again], [%b{i + last}, %loop]" for i in sums),
-        f"%offset = mul i64 %i, {_STEP_BYTES // 2}",
-        "%low = getelementptr i8, ptr %first, i64 %offset",
-        "%high = getelementptr i8, ptr %low, i64 %half",
-        *steps,
-        "%next = add i64 %i, 1",
-        "%more = icmp slt i64 %next, %steps",
-        "br i1 %more, label %loop, label %end",
-        "end:",
-        f"%s0 = fadd {vector} %b{last}, %b{last}",
-        *(f"%s{i} = fadd {vector} %s{i - 1}, %b{i + last}" for i in sums if i),
-        f"%lane = extractelement {vector} %s{sums[-1]}, i32 0",
-        "%sum = fadd float %total, %lane",
-        # Without this, one sum would do for all of them.
-        'call void asm sideeffect "", "~{memory}"()',
-        "%later = add i64 %time, 1",
-        "%repeat = icmp slt i64 %later, %count",
-        "br i1 %repeat, label %again, label %done",
-        "done:",
-        "ret float %sum",
-        "}",
-    )
-
-
-def _attributes(target: Target) -> str:
-    width = target.vector_bits
-    return f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
-
-
-def _text(*lines: str) -> str:
-    return "\n".join(lines)
