@@ -31,7 +31,7 @@ LOAD = 0.15
 FAR = 0.5
 """Cycles that a vector of a panel takes besides where the panel does not fit the cache."""
 
-APART = 0.06
+APART = 0.05
 """The same for a vector of a matrix where it is: its rows are on pages of their own."""
 
 COPY = 3.5
@@ -111,7 +111,9 @@ def choose_tile(
 
     def cost(r: int, v: int) -> float:
         whole, left = divmod(in_vectors, v)
-        spent = 0.0
+        # Columns in place that make up no tile are copied.
+        copied = 0 if row_bytes is None or not (columns or 0) % (v * lanes) else left or v
+        spent = len(rows.counts) * copied * steps * COPY
         for count in rows.counts:
             tiles = _parts(count, r, rows.is_known and not is_blocked)
             spent += sum(n * tile_cycles(height, v) for height, n in tiles) * whole
@@ -152,6 +154,6 @@ def _fits(rows: int, vectors: int, registers: int) -> bool:
 
 def _cycles(rows: int, vectors: int, depth: int, lines: int, waiting: float) -> float:
     """Cycles of a tile, each vector of whose columns is in so many lines of the cache."""
-    work, loads = rows * vectors / 2, (rows + vectors * lines) / 2
-    step = max(work, loads, LATENCY) + LOAD * loads + waiting
+    work, loads = rows * vectors / 2, (rows + vectors) / 2
+    step = max(work, (rows + vectors * lines) / 2, LATENCY) + LOAD * loads + waiting
     return depth * step + START + 2 * work
