@@ -14,8 +14,10 @@
           for i unrolled, j vectorized: T[i, j] += X[i0 * 12 + i, k] * P[k, j]
         for i unrolled, j vectorized: Y[i0 * 12 + i, j0 * 32 + j] = T[i, j]
 
-What uses the result element by element takes the place of the last statement. The loop over `k` has
-no conditions: rows of the last tile that do not exist repeat one that does.
+What uses the result element by element takes the place of the last statement. `W` is read where it
+is if that takes less time than a panel and its copy. The loop over `k` has no conditions: rows and
+columns that make up no tile have smaller ones of their own (see `trim`), and if it is not known how
+many there are, rows of the last tile that do not exist repeat one that does.
 """
 
 from __future__ import annotations
