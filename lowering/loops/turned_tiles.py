@@ -10,7 +10,8 @@
     }                                                loops.store %c0, %Y[0, 0]
 
 Rows are loaded whole. In each step rows `d` apart, where `d` halves from step to step, exchange the
-elements whose lanes differ in that bit; after the last one vectors are columns.
+elements whose lanes differ in that bit; after the last one vectors are columns. What is left of a
+tile beside squares is loaded and stored under masks, and exchanged as far as anybody needs it.
 """
 
 from __future__ import annotations
@@ -48,19 +49,25 @@ class TurnedTile:
         """Emit all iterations of both loops as vectors."""
         inner, outer = self.analysis.loop, self.loop
         first = scope.expr(outer.lower.data, outer.operands_)
-        for row in range(0, _count(outer), self.lanes):
-            for column in range(0, _count(inner), self.lanes):
-                self._emit_square(scope, first + row, column)
+        rows, columns, width = _count(outer), _count(inner), self.lanes
+        for row in range(0, rows, width):
+            for column in range(0, columns, width):
+                sides = min(rows - row, width), min(columns - column, width)
+                self._emit_square(scope, first + row, column, *sides)
 
-    def _emit_square(self, scope: Scope, first: IntExpr, column: int) -> None:
+    def _emit_square(
+        self, scope: Scope, first: IntExpr, column: int, count: int, lanes: int
+    ) -> None:
+        """Emit `count` iterations of the outer loop, of `lanes` iterations of the inner one."""
         inner, width = self.analysis.loop, self.lanes
+        active = None if lanes == width else IntExpr.of(lanes)
         columns: dict[loops.LoadOp, list[SSAValue]] = {}
-        for position in range(width):
+        for position in range(count):
             scope.meaning[self.loop.loop_var] = first + position
             base = scope.expr(inner.lower.data, inner.operands_) + column
-            copier = _TurnedCopier(scope, self.analysis, width, base)
+            copier = _TurnedCopier(scope, self.analysis, width, base, active)
             if not columns:
-                columns = {op: copier.columns_of(op) for op in self.turned}
+                columns = {op: copier.columns_of(op, count, lanes) for op in self.turned}
             copier.known = {op: values[position] for op, values in columns.items()}
             copier.copy_body()
 
@@ -70,16 +77,17 @@ class _TurnedCopier(VectorCopier):
 
     known: Mapping[loops.LoadOp, SSAValue]
 
-    def columns_of(self, op: loops.LoadOp) -> list[SSAValue]:
-        """For each iteration of the outer loop, from this one on, what a load gives its lanes."""
+    def columns_of(self, op: loops.LoadOp, count: int, lanes: int) -> list[SSAValue]:
+        """For `count` iterations of the outer loop, from this one on, what a load gives lanes."""
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, type_ = self.scope.value(op.buffer), self.vector_type(op.result.type)
         values = self.scope.values.list
+        mask = None if count == self.width else self.mask_of(IntExpr.of(count))
         rows = [
-            self.emit(loops.LoadOp(buffer, self.at(indices, lane), values, type_))
-            for lane in range(self.width)
+            self.emit(loops.LoadOp(buffer, self.at(indices, lane), values, type_, mask))
+            for lane in range(lanes)
         ]
-        return turn(rows, type_, self.scope)
+        return turn(rows, type_, self.scope, count)
 
     def _copy_load(self, op: loops.LoadOp) -> None:
         if op in self.known:
@@ -102,7 +110,9 @@ def turned_tile(op: loops.ForOp, unit: VectorUnit) -> TurnedTile | None:
         return None
     lanes = unit.lanes(analysis.bits)
     counts = [loop.extent.data.constant for loop in (op, inner)]
-    if lanes < 2 or any(n is None or n % lanes or not 0 < n <= MOST * lanes for n in counts):
+    if lanes < 2 or any(n is None or not 0 < n <= MOST * lanes for n in counts):
+        return None
+    if not analysis.is_masked_in_memory and any(n is None or n % lanes for n in counts):
         return None
     turned = tuple(
         load
@@ -140,17 +150,25 @@ def _count(loop: loops.ForOp) -> int:
     return count
 
 
-def turn(rows: Sequence[SSAValue], type_: VectorType, scope: Scope) -> list[SSAValue]:
-    """Emit the columns of a square whose rows are vectors, a power of two of them."""
-    found, width = list(rows), len(rows)
-    apart = width // 2
-    while apart:
+def turn(
+    rows: Sequence[SSAValue], type_: VectorType, scope: Scope, count: int | None = None
+) -> list[SSAValue]:
+    """Emit the first columns, all or `count`, of a square of a power of two of vectors.
+
+    Where there are fewer rows than lanes, the elements behind these in a column are any.
+    """
+    (width,) = type_.get_shape()
+    found = [*rows, *[rows[0]] * (width - len(rows))]
+    needed, steps = set(range(width if count is None else count)), list[tuple[int, set[int]]]()
+    for apart in (1 << bit for bit in range((width - 1).bit_length())):
+        steps.append((apart, needed))
+        needed = needed | {n ^ apart for n in needed}
+    for apart, needed in reversed(steps):
         lower = [width + (n ^ apart) if n & apart else n for n in range(width)]
         upper = [width + n if n & apart else n ^ apart for n in range(width)]
-        for first in range(width):
-            if not first & apart:
-                pair = found[first], found[first + apart]
-                found[first] = shuffle(*pair, lower, type_, scope)
-                found[first + apart] = shuffle(*pair, upper, type_, scope)
-        apart //= 2
+        for first in (n for n in range(width) if not n & apart):
+            pair = found[first], found[first + apart]
+            for n, order in ((first, lower), (first + apart, upper)):
+                if n in needed:
+                    found[n] = shuffle(*pair, order, type_, scope)
     return found

@@ -8,7 +8,7 @@ from contextlib import suppress
 from xdsl.ir import SSAValue
 
 from ....dialects import tir
-from ....dialects.int_expr import ONE, Arg
+from ....dialects.int_expr import ONE, ZERO, Arg
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
 from ..blocks import ScheduleError, blocks_in, loops_around
@@ -104,9 +104,9 @@ def vectorize_copy(block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int) ->
     """Turn a copy's loops into vectors along what it stores.
 
     Where it reads neighbours along another loop, it copies squares of as many rows as lanes, which
-    are turned in registers, also columns that do not exist if what it stores has room for them;
-    rows that make up no square are copied one by one. It reads as few columns at once as it can:
-    those that are a power of two apart share few lines of the cache.
+    are turned in registers, also columns that do not exist if what it stores has room for them, and
+    then what is left. It reads as few columns at once as it can: those that are a power of two
+    apart share few lines of the cache.
     """
     (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     column = column_of(block, store)
@@ -116,19 +116,35 @@ def vectorize_copy(block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int) ->
         vectorize_tile(block, made, lanes, False)
         return
     others = [op for op in made if op is not loop and op is not across]
-    reorder([*others, across, loop])
-    parts = _full_squares(across, lanes)
-    blocks = [blocks_in(part)[0] for part in parts]
-    for number, part in enumerate(parts):
-        vector, lane = split(loops_around(blocks[number])[-1], [None, lanes])
-        if number == 0:
-            line, inner = split(part, [None, lanes])
-            reorder([vector, line, inner, lane])
-        set_kind(lane, "vectorized")
-        if number and vector.extent.data.constant is not None:
-            set_kind(vector, "unrolled")
-        with suppress(ScheduleError):  # columns that do not exist are masked then
-            run_all_iterations(blocks[number])
+    reorder([*others, loop, across])
+    for columns in _full_vectors(loop, store, lanes):
+        inner = loops_around(blocks_in(columns)[0])[-1]
+        reorder([inner, columns])
+        for rows in _full_squares(inner, lanes):
+            _turn_squares(rows, lanes)
+
+
+def _full_vectors(loop: tir.ForOp, store: tir.StoreOp, lanes: int) -> list[tir.ForOp]:
+    """The loop along which neighbours are stored, in two parts unless there is room for vectors."""
+    type_ = store.buffer.type
+    assert isinstance(type_, tir.BufferType)
+    room = type_.dims[-1].constant
+    return [loop] if room is None or room % lanes == 0 else _full_squares(loop, lanes)
+
+
+def _turn_squares(rows: tir.ForOp, lanes: int) -> None:
+    """Order a loop, along which neighbours are read, and the one in it as squares."""
+    (block,) = blocks_in(rows)
+    column = loops_around(block)[-1]
+    count = column.extent.data.constant
+    *vectors, lane = (
+        [column] if count is not None and count < lanes else split(column, [None, lanes])
+    )
+    is_whole = rows.extent.data % lanes == ZERO
+    reorder([*vectors, *(split(rows, [None, lanes]) if is_whole else [rows]), lane])
+    set_kind(lane, "vectorized")
+    with suppress(ScheduleError):  # columns that do not exist are masked then
+        run_all_iterations(block)
 
 
 def _full_squares(loop: tir.ForOp, lanes: int) -> list[tir.ForOp]:
