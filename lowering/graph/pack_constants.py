@@ -35,8 +35,8 @@ from ...dialects.relax.operators.slicing import PadOp
 from ..functions import is_private
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.layout import transform_layout
-from ..schedule.rules.contraction_plan import choose_rows, column_dim, dense_bytes, is_packable
-from ..schedule.rules.products import Product, product_of
+from ..schedule.rules.contraction_plan import choose_rows, is_packable
+from ..schedule.rules.products import Product, column_dim, dense_bytes, product_of
 from ..sizes import is_worth_keeping
 from .fold_constant import is_computed_from_constants
 

@@ -41,9 +41,10 @@ from ..partition import partition
 from ..reduction import decompose_reduction
 from ..trim import trim
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, column_dim, is_near, plan_of
-from .products import Product, product_of
+from .contraction_plan import Plan, is_near, plan_of
+from .products import Product, column_dim, product_of
 from .tiles import is_sped_by_rows
+from .turned import write_back_turned
 from .unpredicated import run_all_iterations
 from .versions import split_rows
 from .write_back import is_element_wise, is_light, vectorize_copy, vectorize_tile
@@ -97,7 +98,10 @@ def _apply(plan: Plan) -> None:
     moving = _Moving.of(product)
     consumer = _consumer(product)
     rows, columns = _tile_loops(plan)
-    _write_back(product.block, consumer, rows, plan)
+    if plan.is_turned:
+        write_back_turned(product, rows, plan.tile, plan.lanes)
+    else:
+        _write_back(product.block, consumer, rows, plan)
     _compact(product.block.write_buffers[0])
     if plan.row is not None:
         _whole_and_rest(rows, product.extent(plan.row), plan.tile.rows)
@@ -109,6 +113,10 @@ def _apply(plan: Plan) -> None:
     if plan.packs_rest and len(parts) > 1:
         _pack_rest(_sums(parts[-1]), moving, plan)
     for part in parts:
+        if plan.is_turned:  # there is room for whole vectors
+            for block in blocks_in(part):
+                if block.init is None:
+                    _run_all_iterations(block)
         for block in _sums(part):
             _finish_tile(block)
 

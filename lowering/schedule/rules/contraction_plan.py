@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from xdsl.ir import SSAValue
-
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
-from ..register_tile import dot_tile
 from .cache_blocks import CacheBlocks, cache_blocks, can_block
-from .products import Product, step_along
+from .products import Product, column_dim, dense_bytes, step_along
 from .tiles import COPY, LATENCY, LONG, PAGE, Rows, Tile, choose_tile
+from .turned import turned_product
+from .turned_cost import dot_cycles, panel_cycles, turned_cycles
 
 ROWS_APART = 8
 """The most rows of a tile whose distance is only known at run time: each needs an address."""
@@ -33,13 +32,8 @@ LOWER = 1.02
 LEAST_IN_PLACE = 3
 """Rows that columns are read for in place, tile by tile: for fewer, the matrix is streamed."""
 
-TRANSPOSED_ROWS, LONG_DOT = 64, 256
-"""Rows that a panel is worth it for whose columns are not neighbours in memory: long sums of
-neighbouring products do without one, in tiles of 4 rows by 4 columns."""
-
 LEAST_ROWS = 7
-"""The same for the smallest tiles, and for columns that are fewer than those of a tile. Tiles in
-between share fewer of the vectors that they load."""
+"""Rows that a panel is worth it for where columns are fewer than those of a tile."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,8 @@ class Plan:
     packs_rest: bool = False
     """Whether columns are packed that make up no tile, where the others are read in place."""
     blocks: CacheBlocks | None = None
+    is_turned: bool = False
+    """Whether columns are the rows of results, which are stored along the others."""
 
     @property
     def width(self) -> int:
@@ -87,17 +83,17 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     width = tile.vectors * lanes
     if contiguous and columns == width:  # one panel is what it is already
         return Plan(product, row, tile, lanes, False)
+    if not contiguous:
+        return _plan_of_neighbours(product, row, tile, lanes, target)
     rows = _count_of_rows(product)
     in_place = row, tile
-    if contiguous and rows is not None:
+    if rows is not None:
         in_place = choose_rows(product, lanes, target, row_bytes=_row_bytes(product))
-    plan = _plan_in_place(product, *in_place, lanes) if contiguous else None
+    plan = _plan_in_place(product, *in_place, lanes)
     if not is_packable(product):
         return plan
     if rows is None or (row is not None and can_block(product, row, lanes, target)):
         is_worth_it = True
-    elif not contiguous:
-        is_worth_it = _is_worth_a_panel(product, row, tile, rows, target)
     elif plan is None:
         is_worth_it = rows >= LEAST_ROWS
     else:
@@ -130,13 +126,6 @@ def is_near(product: Product, target: Target) -> bool:
     """
     sizes = [dense_bytes(load.buffer) for load in product.moving]
     return all(size is not None and size <= target.caches.l2 * 5 // 8 for size in sizes)
-
-
-def dense_bytes(buffer: SSAValue) -> int | None:
-    """The bytes of a dense buffer, if they are known."""
-    type_ = buffer.type
-    assert isinstance(type_, tir.BufferType)
-    return type_.size_in_bytes().constant if type_.is_dense else None
 
 
 def _is_one_panel(product: Product, lanes: int, target: Target) -> bool:
@@ -207,17 +196,29 @@ def _stride(product: Product, load: tir.LoadOp, axis: int) -> int | None:
     return None if step is None else step.constant
 
 
-def _is_worth_a_panel(
-    product: Product, row: int | None, tile: Tile, rows: int, target: Target
-) -> bool:
-    """Whether so many rows read columns that are not neighbours that a copy of these pays."""
-    others = 1 if row is None else product.extent(row).constant or 1
-    tiles = rows // others * -(-others // tile.rows)
-    depth, side = _depth(product), ONE if row is None else product.extent(row)
-    dot = dot_tile(side, product.extent(product.column), target)
-    results = (dot[0] or 1) * (dot[1] or 1)
-    enough = max(LEAST_ROWS, min(TRANSPOSED_ROWS, results**2 // 4))
-    return rows >= enough or (tiles > 1 and depth is not None and depth < LONG_DOT)
+def _plan_of_neighbours(
+    product: Product, row: int | None, tile: Tile, lanes: int, target: Target
+) -> Plan | None:
+    """The plan where columns are no neighbours: they get so in panels, or the rows do.
+
+    `None` if no operand can be copied, or if sums along what both have as neighbours are quicker.
+    """
+    if row is None or not is_packable(product):
+        return None
+    plan = Plan(product, row, tile, lanes, True)
+    if _count_of_rows(product) is None or can_block(product, row, lanes, target):
+        return plan
+    found: list[tuple[float, Plan | None]] = [
+        (panel_cycles(product, tile, lanes), plan),
+        (dot_cycles(product, row, lanes, target), None),
+    ]
+    turned = turned_product(product)
+    if turned is not None and is_packable(turned):
+        side, tile = choose_rows(turned, lanes, target)
+        if side is not None and cache_blocks(turned, side, tile, lanes, target) is None:
+            plan = Plan(turned, side, tile, lanes, True, is_turned=True)
+            found.append((turned_cycles(turned, tile, lanes), plan))
+    return min(found, key=lambda f: f[0])[1]
 
 
 def _count_of_rows(product: Product) -> int | None:
@@ -256,17 +257,6 @@ def is_packable(product: Product) -> bool:
         and not any(product.uses(load, axis) for axis in product.rows)
         and column_dim(product, load) is not None
     )
-
-
-def column_dim(product: Product, load: tir.LoadOp) -> int | None:
-    """The dim of a load that the column, and nothing else, indexes, if it indexes only that."""
-    var = product.block.axis_vars[product.column]
-    users = [
-        (dim, e)
-        for dim, e in enumerate(exprs_of(load.indices))
-        if any(load.operands_[i] is var for i in e.args())
-    ]
-    return users[0][0] if len(users) == 1 and isinstance(users[0][1].as_atom, Arg) else None
 
 
 def panel_width(product: Product, load: tir.LoadOp) -> int | None:

@@ -197,6 +197,24 @@ def step_along(product: Product, load: tir.LoadOp, axis: int) -> IntExpr | None:
     return offset.coefficient_of(atoms[0]) if atoms else ZERO
 
 
+def column_dim(product: Product, access: tir.LoadOp | tir.StoreOp) -> int | None:
+    """The dim of an access that the column, and nothing else, indexes, if it indexes only that."""
+    var = product.block.axis_vars[product.column]
+    users = [
+        (dim, e)
+        for dim, e in enumerate(exprs_of(access.indices))
+        if any(access.operands_[i] is var for i in e.args())
+    ]
+    return users[0][0] if len(users) == 1 and isinstance(users[0][1].as_atom, Arg) else None
+
+
+def dense_bytes(buffer: SSAValue) -> int | None:
+    """The bytes of a dense buffer, if they are known."""
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
+    return type_.size_in_bytes().constant if type_.is_dense else None
+
+
 def _type(buffer: SSAValue) -> tir.BufferType:
     assert isinstance(buffer.type, tir.BufferType)
     return buffer.type

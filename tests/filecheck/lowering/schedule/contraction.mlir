@@ -74,6 +74,41 @@ tir.prim_func @transposed(%X: !tir.buffer<[48, 64], f32>, %W: !tir.buffer<[48, 6
 
 // -----
 
+// Where there are few rows it is they that become the columns of tiles, and results are turned at
+// the end: the other operand is read as it is.
+
+// CHECK-LABEL: tir.prim_func @few_rows
+// CHECK:       %Y_global = tir.alloc_buffer : !tir.buffer<[90, 16], f32>
+// CHECK:       %X_global = tir.alloc_buffer : !tir.buffer<[64, 16], f32>
+// CHECK-NOT:   %W_global
+// CHECK:       tir.block "Y_update
+// CHECK:       tir.load %X_global[%vk, %vi
+// CHECK:       tir.load %W[%vj
+// CHECK:       tir.load %Y_global[%v_ax1{{.*}}, %v_ax0{{.*}}]
+// CHECK-NEXT:  tir.store %{{.*}}, %Y[%v_ax0{{.*}}, %v_ax1{{.*}}]
+tir.prim_func @few_rows(%X: !tir.buffer<[14, 64], f32>, %W: !tir.buffer<[90, 64], f32>, %Y: !tir.buffer<[14, 90], f32>) {
+  tir.for %i in (0, 14) {
+    tir.for %j in (0, 90) {
+      tir.for %k in (0, 64) {
+        tir.block "Y" (%vi: spatial (0, 14) = %i, %vj: spatial (0, 90) = %j, %vk: reduce (0, 64) = %k) reads (%X[%vi, %vk], %W[%vj, %vk]) writes (%Y[%vi, %vj]) {
+          tir.init {
+            %c = arith.constant 0.0 : f32
+            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[14, 90], f32>
+          }
+          %y = tir.load %Y[%vi, %vj] : !tir.buffer<[14, 90], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[14, 64], f32>
+          %w = tir.load %W[%vj, %vk] : !tir.buffer<[90, 64], f32>
+          %p = arith.mulf %x, %w : f32
+          %q = arith.addf %y, %p : f32
+          tir.store %q, %Y[%vi, %vj] : !tir.buffer<[14, 90], f32>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
 // An operand that is in panels already is read from there.
 
 // CHECK-LABEL: tir.prim_func @panels

@@ -5,26 +5,26 @@
 // CHECK-NEXT:    tir.for %i in (0, 2) {
 // CHECK-NEXT:      %T = tir.alloc_buffer : !tir.buffer<[4, 8], f32>
 // CHECK-NEXT:      tir.for %j in (0, 2) {
-// CHECK-NEXT:        tir.for %k in (0, 16) {
+// CHECK-NEXT:        tir.for %k in (0, 256) {
 // CHECK-NEXT:          tir.for %i_1 in (0, 4) unrolled {
 // CHECK-NEXT:            tir.for %j_1 in (0, 4) unrolled {
 // CHECK:                   tir.store %{{.*}}, %T[%vi - %i * 4, %vj] : !tir.buffer<[4, 8], f32>
 // CHECK:           tir.for %i_2 in (0, 4) unrolled {
 // CHECK-NEXT:        tir.for %j_2 in (0, 8) unrolled {
 // CHECK-NEXT:          tir.block "Y" (%vi_1: spatial (0, 8) = %i * 4 + %i_2, %vj_1: spatial (0, 8) = %j_2) reads (%T[%vi_1 - %i * 4, %vj_1]) writes (%Y[%vi_1, %vj_1]) {
-tir.prim_func @product(%X: !tir.buffer<[8, 16], f32>, %W: !tir.buffer<[8, 16], f32>, %Y: !tir.buffer<[8, 8], f32>) {
+tir.prim_func @product(%X: !tir.buffer<[8, 256], f32>, %W: !tir.buffer<[8, 256], f32>, %Y: !tir.buffer<[8, 8], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[8, 8], f32>
   tir.for %i in (0, 8) {
     tir.for %j in (0, 8) {
-      tir.for %k in (0, 16) {
-        tir.block "T" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 8) = %j, %vk: reduce (0, 16) = %k) reads (%X[%vi, %vk], %W[%vj, %vk]) writes (%T[%vi, %vj]) {
+      tir.for %k in (0, 256) {
+        tir.block "T" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 8) = %j, %vk: reduce (0, 256) = %k) reads (%X[%vi, %vk], %W[%vj, %vk]) writes (%T[%vi, %vj]) {
           tir.init {
             %zero = arith.constant 0.0 : f32
             tir.store %zero, %T[%vi, %vj] : !tir.buffer<[8, 8], f32>
           }
           %t = tir.load %T[%vi, %vj] : !tir.buffer<[8, 8], f32>
-          %x = tir.load %X[%vi, %vk] : !tir.buffer<[8, 16], f32>
-          %w = tir.load %W[%vj, %vk] : !tir.buffer<[8, 16], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[8, 256], f32>
+          %w = tir.load %W[%vj, %vk] : !tir.buffer<[8, 256], f32>
           %p = arith.mulf %x, %w : f32
           %s = arith.addf %t, %p : f32
           tir.store %s, %T[%vi, %vj] : !tir.buffer<[8, 8], f32>
