@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
+from ...dialects.bounds import interval_of
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, block_around, loaded_buffers, stored_buffers, uses_of
+from .copy_scalars import ranges_of_values
 from .dense import covers_densely, used_in
 from .inline import accessed_axes
 
@@ -53,7 +55,7 @@ def produced_parts(
         for store in uses.stores:
             _verify_complete(store, loop, statement)
         for load in [op for op in uses.loads if block in ancestors(op)]:
-            _add_parts(parts, block, load, regions[buffer])
+            _add_parts(parts, block, load, regions[buffer], values)
     return parts
 
 
@@ -70,7 +72,11 @@ def stored_axes_of(store: tir.StoreOp, block: tir.BlockOp) -> tuple[int | None, 
 
 
 def _add_parts(
-    parts: dict[int, Part], block: tir.BlockOp, load: tir.LoadOp, region: tir.BufferRegion
+    parts: dict[int, Part],
+    block: tir.BlockOp,
+    load: tir.LoadOp,
+    region: tir.BufferRegion,
+    values: Values,
 ) -> None:
     type_ = load.buffer.type
     assert isinstance(type_, tir.BufferType)
@@ -87,12 +93,21 @@ def _add_parts(
         bounds = block.axes.data[axis]
         if bounds.min.data != ZERO or bounds.extent.data != type_.dims[position]:
             raise ScheduleError(f"{message}, over all of it", block)
-        part = Part(region.mins[position], region.extents[position])
         whole = Part(bounds.min.data, bounds.extent.data)
+        part = _within(Part(region.mins[position], region.extents[position]), whole, values)
         if block.axis_kinds[axis] != "spatial" and part != whole:
             raise ScheduleError(f"{message}, its reductions over all of it", block)
         if part.extent.args() or parts.setdefault(axis, part) != part:
             raise ScheduleError(f"{message}, one part in each iteration of the loop", block)
+
+
+def _within(part: Part, whole: Part, values: Values) -> Part:
+    """A part, or all that there is where it starts there and would go on past the end."""
+    extent, most = part.extent.constant, whole.extent.constant
+    if extent is None or most is None or extent <= most:
+        return part
+    span = interval_of(part.min, ranges_of_values(values))
+    return whole if span is not None and span.lower == span.upper == whole.min else part
 
 
 def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:

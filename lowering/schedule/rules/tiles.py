@@ -41,6 +41,10 @@ NARROWER = 1.02
 """How much longer tiles may take that are narrower, where nobody knows how many columns there are:
 the last one has fewer columns beyond the end then."""
 
+SECOND, SECOND_LOAD = 1.15, 0.03
+"""Cycles between two vectors of a panel that only the second cache has room for, and what each of
+them takes although multiplications run beside it."""
+
 START = 20.0
 """Cycles that a tile takes besides its multiplications."""
 
@@ -105,8 +109,9 @@ def choose_tile(
         held_bytes = steps * max(v * vector, apart)
         is_far = not is_blocked and held_bytes > room and highest > r
         waiting = (FAR if is_far else near) * v
-        if len(rows.counts) > 1 and v * steps > held:  # a load takes a cycle then
-            waiting += max(0.0, v - max(r * v / 2, LATENCY))
+        is_read_again = len(rows.counts) > 1 or (row_bytes is None and highest > r)
+        if is_read_again and v * steps > held:
+            waiting += max(0.0, SECOND * v - max(r * v / 2, LATENCY)) + SECOND_LOAD * v
         return _cycles(r, v, steps, lines, waiting)
 
     def cost(r: int, v: int) -> float:

@@ -21,6 +21,7 @@ from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ..blocks import ScheduleError, blocks_in
 from ..loops import partition, reorder, set_kind, split
+from ..partition import cover
 from .lanes import choose_lanes
 from .strides import Strides, own_loops
 
@@ -78,24 +79,19 @@ def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | N
 def _tile(
     block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp, size: int, stores_far: bool
 ) -> None:
-    """Tile the part of the loops that full tiles cover; the rest runs after it."""
+    """Tile the part of the loops that full tiles cover; the rest, if any, runs after it."""
     others = [op for op in own_loops(block) if op is not columns and op is not rows]
     try:
         reorder([*others, columns, rows])
     except ScheduleError:
         return
-    full = _full_part(columns, size)
-    if full is None:
-        return
-    inner = own_loops(blocks_in(full)[0])[-1]
-    reorder([inner, full])
-    tiled = _full_part(inner, size)
-    parent = full.parent_op() if tiled is None else tiled
-    assert isinstance(parent, tir.ForOp)
-    following = parent.next_op
-    _tile_part(parent, size, stores_far)
-    if isinstance(following, tir.ForOp) and tiled is not None and tiled is not inner:
-        _tile_part(following, size, stores_far)
+    for part in _parts(columns, size):
+        if _full(part, size) != part.extent.data:
+            continue
+        inner = own_loops(blocks_in(part)[0])[-1]
+        reorder([inner, part])
+        for tiled in _parts(inner, size):
+            _tile_part(tiled, size, stores_far)
 
 
 def _tile_part(rows: tir.ForOp, size: int, stores_far: bool) -> None:
@@ -112,10 +108,17 @@ def _tile_part(rows: tir.ForOp, size: int, stores_far: bool) -> None:
     set_kind(lanes, "vectorized")
 
 
-def _full_part(loop: tir.ForOp, size: int) -> tir.ForOp | None:
-    """The loop over as many iterations as full tiles have; `None` where there are none."""
-    count = loop.extent.data
-    whole = count // size * size
-    if whole == ZERO:
-        return None
-    return loop if whole == count else partition(loop, [whole, count % size])[0]
+def _parts(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
+    """The loop over full tiles, and another over the rest: in a tile with some of those before."""
+    count, full = loop.extent.data, _full(loop, size)
+    if full in (ZERO, count):
+        return [loop]
+    try:
+        return cover(loop, size)
+    except ScheduleError:
+        return partition(loop, [full, count % size])
+
+
+def _full(loop: tir.ForOp, size: int) -> IntExpr:
+    """How many iterations full tiles have."""
+    return loop.extent.data // size * size

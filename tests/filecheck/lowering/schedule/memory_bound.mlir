@@ -141,24 +141,47 @@ tir.prim_func @column_sums(%X: !tir.buffer<[100, n], f32>, %Y: !tir.buffer<[n], 
 
 // -----
 
-// A transpose runs over tiles of one cache line by four; what is left over has loops of its own. Rows
-// that are stored are the longer ones here, and squares go along them.
+// A transpose runs over tiles of one cache line by four; what is left over is in tiles with some of
+// what is before it. Rows that are stored are the longer ones here, and squares go along them.
 // CHECK-LABEL: tir.prim_func @transpose(
 // CHECK:         tir.for %{{.*}} in (0, 4) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 6) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 16) {
 // CHECK-NEXT:        tir.for %{{.*}} in (0, 16) vectorized {
 // CHECK-NEXT:          tir.block "Y_j_0_i_0"
-// CHECK:         tir.for %{{.*}} in (64, 6) {
+// CHECK:           tir.block "Y_j_0_i_1" (%vi_1: spatial (54, 16) = {{.*}}, %vj_1: spatial (0, 96) = {{.*}})
+// CHECK:           tir.block "Y_j_1_i_0" (%vi_2: spatial (0, 64) = {{.*}}, %vj_2: spatial (84, 16) = {{.*}})
+// CHECK:         tir.for %{{.*}} in (0, 16) {
 // CHECK-NEXT:      tir.for %{{.*}} in (0, 16) vectorized {
-// CHECK-NEXT:        tir.block "Y_j_0_i_1"
-// CHECK:         tir.block "Y_j_1"
+// CHECK-NEXT:        tir.block "Y_j_1_i_1" (%vi_3: spatial (54, 16) = {{.*}}, %vj_3: spatial (84, 16) = {{.*}})
 tir.prim_func @transpose(%X: !tir.buffer<[100, 70], f32>, %Y: !tir.buffer<[70, 100], f32>) {
   tir.for %i in (0, 70) {
     tir.for %j in (0, 100) {
       tir.block "Y" (%vi: spatial (0, 70) = %i, %vj: spatial (0, 100) = %j) reads (%X[%vj, %vi]) writes (%Y[%vi, %vj]) {
         %x = tir.load %X[%vj, %vi] : !tir.buffer<[100, 70], f32>
         tir.store %x, %Y[%vi, %vj] : !tir.buffer<[70, 100], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// What loads what it stores is not repeated: the rest has loops of its own.
+// CHECK-LABEL: tir.prim_func @transpose_into(
+// CHECK:           tir.block "Y_j_0_i_0"
+// CHECK:         tir.for %{{.*}} in (64, 6) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 16) vectorized {
+// CHECK-NEXT:        tir.block "Y_j_0_i_1"
+// CHECK:         tir.block "Y_j_1"
+tir.prim_func @transpose_into(%X: !tir.buffer<[100, 70], f32>, %Y: !tir.buffer<[70, 100], f32>) {
+  tir.for %i in (0, 70) {
+    tir.for %j in (0, 100) {
+      tir.block "Y" (%vi: spatial (0, 70) = %i, %vj: spatial (0, 100) = %j) reads (%X[%vj, %vi], %Y[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vj, %vi] : !tir.buffer<[100, 70], f32>
+        %y = tir.load %Y[%vi, %vj] : !tir.buffer<[70, 100], f32>
+        %s = arith.addf %x, %y : f32
+        tir.store %s, %Y[%vi, %vj] : !tir.buffer<[70, 100], f32>
       }
     }
   }

@@ -193,3 +193,40 @@ tir.prim_func @columns(%X: !tir.buffer<[400, 1024], f32>, %Y: !tir.buffer<[400, 
     }
   }
 }
+
+// -----
+
+// Tiles reach beyond the last of 40 columns; what turns the rows of results that they make does not.
+// CHECK-LABEL: tir.prim_func @turned_product
+// CHECK:         tir.block "Z{{[^"]*}}" (%{{.*}}: spatial (0, 32) = {{.*}}) reads
+// CHECK:         tir.block "Z{{[^"]*}}" (%{{.*}}: spatial (24, 16) = {{.*}}) reads
+// CHECK-NOT:     where
+tir.prim_func @turned_product(%X: !tir.buffer<[64, 99], f32>, %W: !tir.buffer<[1, 99, 48], f32>, %Z: !tir.buffer<[40, 64], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[64, 40], f32>
+  tir.for %i in (0, 64) {
+    tir.for %j in (0, 40) {
+      tir.for %k in (0, 99) {
+        tir.block "T" (%vi: spatial (0, 64) = %i, %vj: spatial (0, 40) = %j, %vk: reduce (0, 99) = %k) reads (%X[%vi, %vk], %W[0, %vk, %vj]) writes (%T[%vi, %vj]) {
+          tir.init {
+            %zero = arith.constant 0.0 : f32
+            tir.store %zero, %T[%vi, %vj] : !tir.buffer<[64, 40], f32>
+          }
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[64, 99], f32>
+          %w = tir.load %W[0, %vk, %vj] : !tir.buffer<[1, 99, 48], f32>
+          %p = arith.mulf %x, %w : f32
+          %s = tir.load %T[%vi, %vj] : !tir.buffer<[64, 40], f32>
+          %a = arith.addf %s, %p : f32
+          tir.store %a, %T[%vi, %vj] : !tir.buffer<[64, 40], f32>
+        }
+      }
+    }
+  }
+  tir.for %j in (0, 40) {
+    tir.for %i in (0, 64) {
+      tir.block "Z" (%vj: spatial (0, 40) = %j, %vi: spatial (0, 64) = %i) reads (%T[%vi, %vj]) writes (%Z[%vj, %vi]) {
+        %t = tir.load %T[%vi, %vj] : !tir.buffer<[64, 40], f32>
+        tir.store %t, %Z[%vj, %vi] : !tir.buffer<[40, 64], f32>
+      }
+    }
+  }
+}
