@@ -16,7 +16,7 @@ from .compact import compact_buffers
 from .merge import merge_consumers, merge_rows
 from .register_tile import tile_reductions
 from .rules.borders import partition_borders
-from .rules.columns import stream_rows
+from .rules.columns import stream_products, stream_rows
 from .rules.contraction import tile_contractions
 from .rules.lanes import vectorize_nests
 from .rules.parallelize import parallelize
@@ -32,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     tile_rows,
     merge_rows,
     tile_contractions,
+    stream_products,
     tile_reductions,
     merge_consumers,
     partition_borders,

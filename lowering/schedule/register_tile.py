@@ -207,7 +207,7 @@ def _sharing_last(reduction: _Reduction, row: int) -> list[Loop]:
     return [*(loop for a, loop in loops.items() if a not in last), *(loops[a] for a in last)]
 
 
-def _chunk(length: int | None) -> int | None:
+def chunk_of(length: int | None) -> int | None:
     """The least part of a lone row, of equal ones, that a thread may work on alone."""
     vectors = (length or 0) // CHUNK_STEP
     counts = range(vectors * CHUNK_STEP // LEAST_CHUNK, 1, -1)
@@ -235,7 +235,7 @@ def _tile_rows(reduction: _Reduction, axis: int) -> bool:
             second.kind = "unrolled"
             inner.append(second)
     chunks: list[Loop] = []
-    if all(loop.extent == ONE for loop in outer) and (size := _chunk(row.extent.constant)):
+    if all(loop.extent == ONE for loop in outer) and (size := chunk_of(row.extent.constant)):
         chunk, row = nest.split(row, size)
         chunks.append(chunk)
     nest.reorder([*chunks, *outer[:-1], *blocks, *outer[-1:], *reduce, row, *inner])

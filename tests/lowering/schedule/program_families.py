@@ -62,6 +62,12 @@ def vector_product(d: Draw) -> Program:
     return d.program(d.epilogue(value, shape), k + 1)
 
 
+def row_product(d: Draw) -> Program:
+    """One row by a matrix of so many rows that some number below 5 divides them, or none."""
+    m, k = d.pick((16, 33, 70, 2048)), d.pick((25, 49, 121, 62))
+    return d.program(d.epilogue(f"R.matmul({d.tensor(1, k)}, {d.tensor(k, m)})", (1, m)), k)
+
+
 def convolution(d: Draw) -> Program:
     """Two-dimensional, with pads, strides, dilation, groups; all channels their own group, too."""
     groups = d.pick((1, 1, 1, 2, 3))
@@ -243,6 +249,7 @@ FAMILIES = (
     batched_product,
     contraction,
     vector_product,
+    row_product,
     convolution,
     other_convolution,
     sums,
