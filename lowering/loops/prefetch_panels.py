@@ -28,30 +28,45 @@ from xdsl.utils.hints import isa
 
 from ...backend.host import CacheSizes
 from ...backend.target import Target
-from ...dialects import loops
+from ...dialects import loops, rt, tir
 from ...dialects.sym import exprs_of
 from .prefetch_rows import prefetch_rows
 from .streams import ask_for, bytes_of, reads_panels, streams
 
 SHARE, FAR_SHARE = 12, 4
 """The part of the first cache that is asked for and not read yet is one of so many: more of what no
-cache holds, which takes longer to come. More than is on its way only takes the room of other lines.
-"""
+cache keeps until the next call, which takes longer to come. More than is on its way only takes the
+room of other lines."""
 
 
-def prefetch_panels(func: loops.FuncOp, target: Target) -> None:
-    """Prefetch in the innermost loops of a function that carry vectors."""
+def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
+    """Prefetch in the innermost loops of a function that carry vectors.
+
+    `moved` are the bytes that it, and what runs with it, read and write from call to call.
+    """
     for loop in func.walk():
         if not isinstance(loop, loops.ForOp) or not reads_panels(loop):
             continue
         for stream in list(streams(loop, func, target.caches)):
-            share = FAR_SHARE if bytes_of(stream.buffer) > target.caches.l3 else SHARE
+            is_far = max(moved, bytes_of(stream.buffer)) > target.caches.l3 // 2
+            share = FAR_SHARE if is_far else SHARE
             ahead = target.caches.l1 // share // stream.step
             ask_for(loop, stream, loop.loop_var, max(1, ahead))
         for load in _read_after(loop, target.caches):
             hint = loops.PrefetchOp(load.buffer, exprs_of(load.indices), load.operands_)
             assert loop.parent is not None
             loop.parent.insert_op_before(hint, loop)
+
+
+def _moved(module: ModuleOp) -> dict[str, int]:
+    """Bytes that all kernels of a function have as operands, as far as known, for each kernel."""
+    found: dict[str, int] = {}
+    for func in module.body.block.ops:
+        calls = [op for op in func.walk() if isinstance(op, rt.CallDPSOp)]
+        buffers = [v for op in calls for v in op.operands if isinstance(v.type, tir.BufferType)]
+        total = sum(bytes_of(v) for v in buffers)
+        found |= {op.callee_name: max(total, found.get(op.callee_name, 0)) for op in calls}
+    return found
 
 
 def _read_after(loop: loops.ForOp, caches: CacheSizes) -> Iterator[loops.LoadOp]:
@@ -78,8 +93,8 @@ class PrefetchPanelsPass(ModulePass):
     target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = Target(self.target)
+        target, moved = Target(self.target), _moved(op)
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
-                prefetch_panels(func, target)
+                prefetch_panels(func, target, moved.get(func.sym_name.data, 0))
                 prefetch_rows(func, target)

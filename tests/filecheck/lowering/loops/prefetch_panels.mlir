@@ -48,6 +48,29 @@ loops.func @far(%X: !tir.buffer<[1048576], f32>, %W: !tir.buffer<[1048576, 8], f
 
 // -----
 
+// A small panel is far too if its neighbours fill the caches from call to call.
+
+// CHECK-LABEL: @beside_others
+// CHECK:         loops.prefetch %W[%k + 256, 0]
+loops.func @beside_others(%X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[65536, 8], f32>, %Y: !tir.buffer<[8], f32>) noalias {
+  %z = arith.constant dense<0.0> : vector<8xf32>
+  %s = loops.for %k in (0, 65536) carry (%a = %z : vector<8xf32>) {
+    %w = loops.load %W[%k, 0] : !tir.buffer<[65536, 8], f32> -> vector<8xf32>
+    %x = loops.load %X[%k] : !tir.buffer<[65536], f32> -> f32
+    %c = vector.broadcast %x : f32 to vector<8xf32>
+    %p = arith.mulf %c, %w : vector<8xf32>
+    %d = arith.addf %a, %p : vector<8xf32>
+    loops.yield %d : vector<8xf32>
+  }
+  loops.store %s, %Y[0] : !tir.buffer<[8], f32>, vector<8xf32>
+}
+rt.func @main(%X: !tir.buffer<[65536], f32>, %W: !tir.buffer<[65536, 8], f32>, %V: !tir.buffer<[65536, 8], f32>, %Y: !tir.buffer<[8], f32>, %Z: !tir.buffer<[8], f32>) written [3, 4] {
+  rt.call_dps @beside_others(%X, %W) outs(%Y) : (!tir.buffer<[65536], f32>, !tir.buffer<[65536, 8], f32>), (!tir.buffer<[8], f32>)
+  rt.call_dps @beside_others(%X, %V) outs(%Z) : (!tir.buffer<[65536], f32>, !tir.buffer<[65536, 8], f32>), (!tir.buffer<[8], f32>)
+}
+
+// -----
+
 // The second cache keeps a panel for all rows that use it.
 
 // CHECK-LABEL: @for_many_rows
