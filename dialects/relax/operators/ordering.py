@@ -2,11 +2,12 @@
 
 An element finds its place by comparison with all others of its line. To find the first few of a
 long line, each block of it gives its own first few, and their places are found in a second round.
+Very few are found one after the other, each as the first of those that come after the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 
 from ...dtypes import is_float
 from .language import TensorLanguage
+
+MOST_TURNS = 8
+"""The most elements that are found one after the other: there is a loop over the line for each."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +64,16 @@ def ordered(te: TensorLanguage, data: Any, axis: int, descending: bool) -> Order
     return Ordered(axis, place, data, lambda *i: i[axis], lambda *i: te.const(True))
 
 
+def _block(length: Any, k: int) -> int | None:
+    """How many elements the blocks of a line have; `None` where the line is not cut into blocks."""
+    block = round((2 * length * k * k) ** (1 / 3)) if isinstance(length, int) else 0
+    return block if 2 * k <= block <= length // 4 else None
+
+
 def ordered_first(te: TensorLanguage, data: Any, axis: int, k: int, descending: bool) -> Ordered:
     """At least the first `k` elements, with their places."""
-    length = data.shape[axis]
-    block = round((2 * length * k * k) ** (1 / 3)) if isinstance(length, int) else 0
-    if not 2 * k <= block <= length // 4:
+    block = _block(data.shape[axis], k)
+    if block is None:
         return ordered(te, data, axis, descending)
     index = _first_of_blocks(te, data, axis, k, block, descending)
     shape = index.shape
@@ -83,6 +92,69 @@ def ordered_first(te: TensorLanguage, data: Any, axis: int, k: int, descending: 
 
     place = te.compute(shape, element, name="T_place")
     return Ordered(axis, place, values, index, lambda *i: index(*i) >= 0)
+
+
+def first_in_turn(
+    te: TensorLanguage, data: Any, axis: int, k: int, descending: bool
+) -> list[tuple[Any, Any]] | None:
+    """Indices and values of the first `k` elements, each with 1 in place of the axis.
+
+    `None` where other ways are quicker.
+    """
+    if k > MOST_TURNS or _block(data.shape[axis], k) is None or data.dtype == "bool":
+        return None
+    found = [_first(te, data, None, axis, descending)]
+    for _ in range(k - 1):
+        values, indices = _later(te, data, axis, found[-1], descending)
+        found.append(_first(te, values, indices, axis, descending))
+    return found
+
+
+def _first(
+    te: TensorLanguage, values: Any, indices: Any | None, axis: int, descending: bool
+) -> tuple[Any, Any]:
+    """The index and the value of the first element of each line."""
+    other = te.reduce_axis((0, values.shape[axis]), name="other")
+
+    def earlier(a: Any, b: Any) -> tuple[Any, Any]:
+        (i, x), (j, y) = a, b
+        takes = precedes(te, y, x, j < i, descending)
+        return te.Select(takes, j, i), te.Select(takes, y, x)
+
+    reducer = te.comm_reducer(earlier, lambda *_: _nothing(te, values.dtype, descending), "first")
+
+    def element(*i: Any) -> Any:
+        where = at(i, axis, other)
+        index = te.cast("int32", other) if indices is None else indices(*where)
+        return reducer((index, values(*where)), axis=other)
+
+    return te.compute(at(values.shape, axis, 1), element, name="T_first")
+
+
+def _later(
+    te: TensorLanguage, data: Any, axis: int, last: tuple[Any, Any], descending: bool
+) -> list[Any]:
+    """Values and indices of the elements after a `last` one, in place of others `_nothing`."""
+    none, behind_all = _nothing(te, data.dtype, descending)
+
+    def is_later(*i: Any) -> Any:
+        index, value = (tensor(*at(i, axis, 0)) for tensor in last)
+        return precedes(te, value, data(*i), index < te.cast("int32", i[axis]), descending)
+
+    chosen: list[Callable[..., Any]] = [
+        lambda *i: te.Select(is_later(*i), data(*i), behind_all),
+        lambda *i: te.Select(is_later(*i), te.cast("int32", i[axis]), none),
+    ]
+    return [te.compute(data.shape, function, name="T_later") for function in chosen]
+
+
+def _nothing(te: TensorLanguage, dtype: str, descending: bool) -> tuple[Any, Any]:
+    """An index and a value that come after all others."""
+    if is_float(dtype):
+        last = -te.infinity(dtype) if descending else te.const(float("nan"), dtype)
+    else:
+        last = te.min_value(dtype) if descending else te.max_value(dtype)
+    return te.max_value("int32"), last
 
 
 def _first_of_blocks(
@@ -127,6 +199,21 @@ def in_order(
 
     start = te.compute(at(place.shape, axis, length), nothing, name="T_none")
     return te.scatter(start, place.shape, update, name="T_in_order")
+
+
+def side_by_side(
+    te: TensorLanguage, tensors: Sequence[Any], axis: int, shape: Sequence[Any], dtype: str
+) -> Any:
+    """One tensor of several that have 1 in place of the axis."""
+
+    def element(*i: Any) -> Any:
+        values = [tensor(*at(i, axis, 0)) for tensor in tensors]
+        result = values[-1]
+        for place in range(len(values) - 2, -1, -1):
+            result = te.if_then_else(i[axis] <= place, values[place], result)
+        return te.cast(dtype, result)
+
+    return te.compute(shape, element, name="T_side_by_side")
 
 
 def numpy_order(data: NDArray[Any], axis: int, descending: bool) -> NDArray[Any]:

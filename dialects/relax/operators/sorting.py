@@ -22,7 +22,15 @@ from .attributes import Bool, DType, Int, Text
 from .base import UnaryOp
 from .inference import normalize_axis, tuple_type
 from .language import TensorLanguage
-from .ordering import in_order, numpy_order, ordered, ordered_first
+from .ordering import (
+    at,
+    first_in_turn,
+    in_order,
+    numpy_order,
+    ordered,
+    ordered_first,
+    side_by_side,
+)
 
 
 class SortingOp(UnaryOp, ABC):
@@ -136,10 +144,17 @@ class TopKOp(UnaryOp):
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,), k, kind = tensors, attributes["k"], attributes["ret_type"]
         axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
-        found = ordered_first(te, data, axis, k, attributes["largest"])
-        wanted = [(found.value, data.dtype), (found.index, attributes["dtype"])]
-        chosen = {"both": wanted, "values": wanted[:1], "indices": wanted[1:]}[kind]
-        results = [in_order(te, found, k, f, dtype) for f, dtype in chosen]
+        dtypes = [data.dtype, attributes["dtype"]]
+        parts = {"both": (0, 1), "values": (0,), "indices": (1,)}[kind]
+        turns = first_in_turn(te, data, axis, k, attributes["largest"])
+        if turns is not None:
+            values = [[value for _, value in turns], [index for index, _ in turns]]
+            shape = at(data.shape, axis, k)
+            results = [side_by_side(te, values[p], axis, shape, dtypes[p]) for p in parts]
+        else:
+            found = ordered_first(te, data, axis, k, attributes["largest"])
+            wanted = [found.value, found.index]
+            results = [in_order(te, found, k, wanted[p], dtypes[p]) for p in parts]
         return tuple(results) if kind == "both" else results[0]
 
     @classmethod
