@@ -4,8 +4,10 @@ Values are small whole numbers, of which sums in any order are exact.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
@@ -17,7 +19,7 @@ from xrelax.ir.structural_equal import assert_structural_equal
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
 from xrelax.tir import Schedule
-from xrelax.tir.schedule import Trace
+from xrelax.tir.schedule import ScheduleError, Trace
 
 Sizes = Mapping[str, int]
 Array = NDArray[np.generic]
@@ -47,6 +49,57 @@ def check_schedule(
             assert_equal(run_native(before, one), want, one, "compiled")
             assert_equal(run_native(sch.mod, one), want, one, "scheduled, compiled")
     return sch
+
+
+def body_text(sch: Schedule) -> str:
+    """The statements of the scheduled function, without parameters, root block and access lists."""
+    lines = sch.func.script().splitlines()
+    start = next(i for i, line in enumerate(lines) if "alloc_buffer" in line or "for " in line)
+    kept = [line for line in lines[start:] if "T.reads" not in line and "T.writes" not in line]
+    indent = len(kept[0]) - len(kept[0].lstrip())
+    return "\n".join(line[indent:] for line in kept)
+
+
+def check_text(
+    source: str,
+    schedule: Callable[[Schedule], object],
+    text: str,
+    *sizes: Sizes,
+    native: bool = False,
+) -> Schedule:
+    """The same as `check_schedule`, and the statements are this text then."""
+    sch = check_schedule(source, schedule, *sizes, native=native)
+    assert body_text(sch) == text.strip("\n")
+    return sch
+
+
+def check_refused(
+    source: str, schedule: Callable[[Schedule], object], message: str, whole: bool = True
+) -> Schedule:
+    """The last primitive raises a message and changes nothing: the trace says what was done.
+
+    `message` is all of it but its place, or, if not `whole`, a part.
+    """
+    sch = Schedule(from_source(source), debug_mask="all")
+    with pytest.raises(ScheduleError) as error:
+        schedule(sch)
+    text = str(error.value)
+    text = text.partition("error: ")[2] or text
+    assert text == message if whole else message in text
+    again = Schedule(from_source(source))
+    sch.trace.apply_to_schedule(again)
+    assert again.mod.script() == sch.mod.script()
+    return sch
+
+
+def body(sch: Schedule) -> str:
+    """The statements of the function, without its header."""
+    return sch.mod["main"].script().partition('# with T.block("root"):\n')[2]
+
+
+def sizes_of(source: Callable[..., str], sizes: Sizes) -> Sizes:
+    """Of `sizes` those that a program has, by the names of its parameters."""
+    return {name: sizes[name] for name in signature(source).parameters}
 
 
 def check_replay(before: IRModule, sch: Schedule) -> None:

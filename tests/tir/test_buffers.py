@@ -1,40 +1,10 @@
 """Primitives on memory: copies of buffers, their kind and strides; before, after, and refusals."""
 
-import re
-
 import pytest
 from programs import chain, matmul_relu, program, row_sum
-from schedule_check import check_schedule
-
-from xrelax.script import from_source
-from xrelax.tir.schedule import Schedule, ScheduleError
+from schedule_check import check_refused, check_schedule, check_text
 
 SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
-
-
-def body_text(sch):
-    """The statements of the scheduled function, without parameters and root block."""
-    lines = sch.func.script().splitlines()
-    start = next(i for i, line in enumerate(lines) if "alloc_buffer" in line or "for " in line)
-    kept = [line for line in lines[start:] if "T.reads" not in line and "T.writes" not in line]
-    indent = len(kept[0]) - len(kept[0].lstrip())
-    return "\n".join(line[indent:] for line in kept)
-
-
-def check_text(source, schedule, text, *sizes, native=False):
-    sch = check_schedule(source, schedule, *sizes, native=native)
-    assert body_text(sch) == text.strip("\n")
-    return sch
-
-
-def check_refused(source, schedule, message):
-    """The last primitive raises this message and changes nothing: the trace says what was done."""
-    sch = Schedule(from_source(source))
-    with pytest.raises(ScheduleError, match=re.escape(message)):
-        schedule(sch)
-    again = Schedule(from_source(source))
-    sch.trace.apply_to_schedule(again)
-    assert again.mod.script() == sch.mod.script()
 
 
 def test_cache_read_by_number_and_name():
@@ -295,4 +265,4 @@ VECTORS = {"X": "({n},)", "Y": "({n},)"}
     ],
 )
 def test_refusals(source, schedule, message):
-    check_refused(source, schedule, message)
+    check_refused(source, schedule, message, whole=False)

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import SHAPES, chain, matmul_relu, row_sum
-from schedule_check import check_schedule
+from schedule_check import check_schedule, sizes_of
 
 from xrelax import tir
 from xrelax.dialects import tir as ir
@@ -75,8 +75,7 @@ def plans(size):
 @settings(max_examples=20, deadline=None, derandomize=True, database=None)
 @given(plans(7), st.sampled_from([matmul_relu, chain, row_sum]), st.sampled_from(SHAPES))
 def test_generated_schedules(plan, source, sizes):
-    names = source.__code__.co_varnames[: source.__code__.co_argcount]
-    own = {name: sizes[name] for name in names}
+    own = sizes_of(source, sizes)
     check_schedule(source(), lambda sch: rearrange(sch, plan), own, native=False)
     check_schedule(source(**own), lambda sch: rearrange(sch, plan), native=False)
 
@@ -84,5 +83,4 @@ def test_generated_schedules(plan, source, sizes):
 @settings(max_examples=4, deadline=None, derandomize=True, database=None)
 @given(plans(6), st.sampled_from([matmul_relu, chain]), st.sampled_from(SHAPES[:2]))
 def test_generated_schedules_as_native_code(plan, source, sizes):
-    names = source.__code__.co_varnames[: source.__code__.co_argcount]
-    check_schedule(source(), lambda sch: rearrange(sch, plan), {n: sizes[n] for n in names})
+    check_schedule(source(), lambda sch: rearrange(sch, plan), sizes_of(source, sizes))

@@ -4,10 +4,7 @@ import re
 
 import pytest
 from programs import SHAPES, chain, matmul_relu, program, row_sum
-from schedule_check import check_schedule
-
-from xrelax.script import from_source
-from xrelax.tir.schedule import Schedule, ScheduleError
+from schedule_check import body, check_refused, check_schedule
 
 
 def padded(n="n", m="m", condition="6 <= vi and vi < {n} + 6", rows="12", constant="3"):
@@ -21,11 +18,6 @@ def padded(n="n", m="m", condition="6 <= vi and vi < {n} + 6", rows="12", consta
 """
     shapes = {"X": "({n}, {m})", "Y": f"({{n}} + {rows}, {{m}})"}
     return program(body, shapes, n=n, m=m)
-
-
-def body(sch):
-    """The statements of the function, without its header."""
-    return sch.mod["main"].script().partition('# with T.block("root"):\n')[2]
 
 
 def test_padded_product():
@@ -222,12 +214,5 @@ REFUSED = [
     ("source", "change", "message"), REFUSED, ids=[row[-1][-50:] for row in REFUSED]
 )
 def test_refused(source, change, message):
-    sch = Schedule(from_source(source), debug_mask="all")
-    with pytest.raises(ScheduleError) as error:
-        change(sch)
-    text = str(error.value)
-    assert (text.partition("error: ")[2] or text) == message
-    again = Schedule(from_source(source))
-    sch.trace.apply_to_schedule(again)
-    assert again.mod.script() == sch.mod.script()
+    sch = check_refused(source, change, message)
     assert not re.search("_pad", sch.mod.script())
