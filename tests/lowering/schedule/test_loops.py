@@ -247,7 +247,7 @@ REFUSED = [
 
 def test_tiles_that_cover_a_loop_overlap():
     func = function(chain(8, 6))
-    i, j, *_ = loops_of(func)
+    i, *_ = loops_of(func)
     assert cover(i, 4) == [i]
     first, second = cover(i, 5)
     bounds = [(loop.min.data.constant, loop.extent.data.constant) for loop in (first, second)]
