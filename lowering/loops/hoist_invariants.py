@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects.arith import IndexCastOp
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
@@ -42,11 +43,12 @@ def hoist_invariants(block: Block) -> None:
 def _can_move(op: Operation) -> bool:
     """Whether an operation may run where the loop does not; none traps that has no effects.
 
-    Indices stay, which become parts of addresses.
+    Indices stay, which become parts of addresses, but not those that are only used as data.
     """
     if not op.results or op.regions or not (is_side_effect_free(op) or op.name in loops.LANEWISE):
         return False
-    return not any(isinstance(r.type, IndexType) for r in op.results)
+    indices = [r for r in op.results if isinstance(r.type, IndexType)]
+    return all(isinstance(u.operation, IndexCastOp) for r in indices for u in r.uses)
 
 
 @dataclass(frozen=True)

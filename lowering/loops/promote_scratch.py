@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, VectorType
 from xdsl.dialects.vector import BroadcastOp
@@ -39,7 +40,8 @@ class _Candidate:
 def promote_scratch(func: loops.FuncOp) -> None:
     """Turn stack buffers into values.
 
-    All accesses must be at constant indices, outside conditions and parallel loops. What a block
+    All accesses must be at constant indices, outside parallel loops, and stores outside conditions.
+    What a block
     reads must not be left over from an earlier run of it, so its first access to each element is a
     store.
     """
@@ -98,14 +100,16 @@ def _block_around(block: Block) -> Block | None:
     return None if parent is None else parent.parent
 
 
-def _is_in_loops(op: Operation, root: Block) -> bool:
-    """Whether only loops that can carry values lie between the root and the operation."""
+def _is_in_loops(op: loops.LoadOp | loops.StoreOp, root: Block) -> bool:
+    """Whether only loops that carry values, and conditions of loads, lie between them."""
     block = op.parent
     while block is not root:
-        loop = None if block is None else block.parent_op()
-        if not isinstance(loop, loops.ForOp) or loop.kind.data not in ("serial", "unrolled"):
+        outer = None if block is None else block.parent_op()
+        is_choice = isinstance(outer, loops.IfOp | scf.IfOp) and isinstance(op, loops.LoadOp)
+        is_loop = isinstance(outer, loops.ForOp) and outer.kind.data in ("serial", "unrolled")
+        if outer is None or not (is_choice or is_loop):
             return False
-        block = loop.parent
+        block = outer.parent
     return True
 
 
@@ -160,6 +164,10 @@ class _Promotion:
                 _drop(op)
             elif isinstance(op, loops.ForOp):
                 self._visit_loop(op, contents)
+            elif isinstance(op, loops.IfOp | scf.IfOp):
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self._visit(inner, dict(contents))
 
     def _visit_loop(self, op: loops.ForOp, contents: dict[Place, SSAValue]) -> None:
         places = list(self.stored.get(op, ()))

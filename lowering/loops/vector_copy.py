@@ -44,7 +44,7 @@ class VectorCopier(LaneValues):
     def _copy_load(self, op: loops.LoadOp) -> None:
         scope = self.scope
         if op.result not in self.analysis.varying:
-            if self.guarded:
+            if self.guarded or self._is_always_there(op):
                 super()._copy_load(op)
             else:
                 self._copy_load_if_any(op)
@@ -57,6 +57,15 @@ class VectorCopier(LaneValues):
             scope.define(op.result, new.result)
         else:
             scope.define(op.result, self._load_apart(op, buffer, indices, type_))
+
+    def _is_always_there(self, op: loops.LoadOp) -> bool:
+        """Whether what is loaded exists even where no lane asks for it, as a sum in scratch."""
+        indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
+        dims = cast(BufferType, op.buffer.type).dims
+        return all(
+            (at := index.constant) is not None and 0 <= at < (dim.constant or 0)
+            for index, dim in zip(indices, dims, strict=True)
+        )
 
     def _copy_load_if_any(self, op: loops.LoadOp) -> None:
         """Load what all lanes share where at least one of them asks for it."""

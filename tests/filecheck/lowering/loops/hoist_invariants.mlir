@@ -25,6 +25,24 @@ loops.func @mean(%S: !tir.buffer<[n], f32>, %X: !tir.buffer<[n, 64], f32>) symbo
   }
 }
 
+// A number of elements is an index that is data; what is part of an address stays.
+// CHECK-LABEL: loops.func @count
+// CHECK-NEXT:    %e = tir.apply n
+// CHECK-NEXT:    %c = arith.index_cast %e
+// CHECK-NEXT:    %f = arith.sitofp %c
+// CHECK-NEXT:    loops.for %i in (0, n) {
+// CHECK-NEXT:      %h = tir.apply n floordiv 2
+// CHECK-NEXT:      loops.store %f, %X[%h]
+loops.func @count(%X: !tir.buffer<[n], f32>) symbols [n] noalias {
+  loops.for %i in (0, n) {
+    %e = tir.apply n
+    %c = arith.index_cast %e : index to i64
+    %f = arith.sitofp %c : i64 to f32
+    %h = tir.apply n floordiv 2
+    loops.store %f, %X[%h] : !tir.buffer<[n], f32>, f32
+  }
+}
+
 // Loads stay: the loop may store what they load, or may not run.
 // CHECK-LABEL: loops.func @loads
 // CHECK-NEXT:    loops.for %i in (0, n) {

@@ -258,6 +258,29 @@ loops.func @scratch(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) symbol
 
 // -----
 
+// A condition may ask for what was stored before it.
+
+// CHECK-LABEL: loops.func @asked(
+// CHECK-NEXT:    loops.for %i in (0, n) {
+// CHECK-NEXT:      %a = loops.load %X[%i]
+// CHECK-NEXT:      loops.if (%i < 7) {
+// CHECK-NEXT:        loops.store %a, %Y[%i]
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+loops.func @asked(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) symbols [n] noalias {
+  %T = loops.alloca : !tir.buffer<[1], f32>
+  loops.for %i in (0, n) {
+    %a = loops.load %X[%i] : !tir.buffer<[n], f32> -> f32
+    loops.store %a, %T[0] : !tir.buffer<[1], f32>, f32
+    loops.if (%i < 7) {
+      %t = loops.load %T[0] : !tir.buffer<[1], f32> -> f32
+      loops.store %t, %Y[%i] : !tir.buffer<[n], f32>, f32
+    }
+  }
+}
+
+// -----
+
 // Scratch that is indexed by a loop, stored under a condition, or read before it is written in each iteration stays.
 
 // CHECK-LABEL: loops.func @kept(

@@ -228,7 +228,7 @@ loops.func @lanewise(%X: !tir.buffer<[16], f32>, %I: !tir.buffer<[16], i32>, %Y:
 // -----
 
 // Both sides of a choice by data run. Lanes on the other side are not loaded, and what all lanes share is loaded if
-// one of them is on this side.
+// one of them is on this side: there may be none.
 
 // CHECK-LABEL: loops.func @choice(
 // CHECK:         %c = loops.load %C[0] : {{.*}} -> vector<16xi1>
@@ -244,7 +244,32 @@ loops.func @lanewise(%X: !tir.buffer<[16], f32>, %I: !tir.buffer<[16], i32>, %Y:
 // CHECK-NEXT:    %2 = vector.broadcast %a : f32 to vector<16xf32>
 // CHECK-NEXT:    %s = arith.addf %x, %2 : vector<16xf32>
 // CHECK:         loops.lanewise "arith.select"(%c, %s, %{{.*}})
-loops.func @choice(%C: !tir.buffer<[16], i1>, %X: !tir.buffer<[16], f32>, %A: !tir.buffer<[1], f32>, %Y: !tir.buffer<[16], f32>) noalias {
+loops.func @choice(%C: !tir.buffer<[16], i1>, %X: !tir.buffer<[16], f32>, %A: !tir.buffer<[m], f32>, %Y: !tir.buffer<[16], f32>) symbols [m] noalias {
+  %zero = arith.constant 0.0 : f32
+  loops.for %j in (0, 16) vectorized {
+    %c = loops.load %C[%j] : !tir.buffer<[16], i1> -> i1
+    %y = scf.if %c -> (f32) {
+      %x = loops.load %X[%j] : !tir.buffer<[16], f32> -> f32
+      %a = loops.load %A[0] : !tir.buffer<[m], f32> -> f32
+      %s = arith.addf %x, %a : f32
+      scf.yield %s : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    loops.store %y, %Y[%j] : !tir.buffer<[16], f32>, f32
+  }
+}
+
+// -----
+
+// What exists in any case is loaded without a test.
+
+// CHECK-LABEL: loops.func @choice_of_what_exists(
+// CHECK:         %x = loops.load %X[0] mask %c : {{.*}} -> vector<16xf32>
+// CHECK-NEXT:    %a = loops.load %A[0] : {{.*}} -> f32
+// CHECK-NOT:     scf.if
+// CHECK:         loops.lanewise "arith.select"(%c, %s, %{{.*}})
+loops.func @choice_of_what_exists(%C: !tir.buffer<[16], i1>, %X: !tir.buffer<[16], f32>, %A: !tir.buffer<[1], f32>, %Y: !tir.buffer<[16], f32>) noalias {
   %zero = arith.constant 0.0 : f32
   loops.for %j in (0, 16) vectorized {
     %c = loops.load %C[%j] : !tir.buffer<[16], i1> -> i1
