@@ -115,7 +115,7 @@ def _hoist(loop: loops.ForOp, totals: Sequence[_Total]) -> None:
     kept = [
         p for p, (var, v) in enumerate(zip(loop.carry_vars, loop.yielded, strict=False)) if var != v
     ]
-    new = _rebuilt(loop, kept, starts, [t.reduction.vector for t in totals], before)
+    new = _rebuilt(loop, kept, starts, [t.reduction.vector for t in totals])
     current = list(loop.inits)
     for position, result in zip(kept, new.carried, strict=False):
         current[position] = result
@@ -136,7 +136,6 @@ def _rebuilt(
     kept: Sequence[int],
     starts: Sequence[SSAValue],
     ends: Sequence[SSAValue],
-    scope: Scope,
 ) -> loops.ForOp:
     """A loop with the body of another that carries some of its values, and further ones."""
     body, inits, yielded = loop.body.block, list(loop.inits), list(loop.yielded)

@@ -90,7 +90,7 @@ def verify_init(divided: DividedBlock) -> None:
     block, init = divided.block, divided.block.init
     assert init is not None
     reduce = [v for v, k in zip(block.axis_vars, block.axis_kinds, strict=True) if k != "spatial"]
-    verify_starts_once(block, divided.loops, set())
+    verify_starts_once(block, divided.loops)
     if any(v in op.operands for op in operations_in(init) for v in reduce):
         raise ScheduleError(
             f"expected the initialisation of block '{divided.name}' to use its spatial axes alone",

@@ -62,7 +62,7 @@ def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir
         raise ScheduleError(
             f"expected no loop to drive spatial and reduction axes of {where}", loop
         )
-    verify_starts_once(block, inner, reducing)
+    verify_starts_once(block, inner)
     verify_apart(block, init, loop)
     return init, inner
 

@@ -17,9 +17,7 @@ from .dense import covers_densely, distinguishes, used_in
 from .loop_checks import contains, loop_text
 
 
-def verify_starts_once(
-    block: tir.BlockOp, inner: Sequence[tir.ForOp], reducing: set[SSAValue]
-) -> None:
+def verify_starts_once(block: tir.BlockOp, inner: Sequence[tir.ForOp]) -> None:
     """Raise ScheduleError unless different iterations of these loops are different instances.
 
     Where two are the same one, the element starts again in the second.
