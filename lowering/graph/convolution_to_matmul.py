@@ -37,7 +37,7 @@ from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product
 from ...dialects.relax.operators.windows import in_order, windows_of
 from ..functions import graph_functions
-from ..schedule.rules.tiles import LONG, Rows, choose_tile
+from ..schedule.rules.tiles import Columns, Rows, choose_tile
 from .convert_layout import FUNCTIONS_OF_ELEMENTS
 from .flattened import insert_before
 from .written import Written, touches, written_values
@@ -145,7 +145,7 @@ def _is_quicker(sizes: Sequence[int], lanes: int, target: Target) -> bool:
         return False
 
     def cycles(rows: int, all_rows: int, columns: int) -> float:
-        tile = choose_tile(Rows([rows]), LONG, columns, channels, lanes, target)
+        tile = choose_tile(Rows([rows]), Columns(columns, channels), lanes, target)
         return tile.cost * all_rows * -(-columns // lanes) * channels
 
     first = cycles(outputs, outputs, pixels) + COPY * channels * pixels / lanes

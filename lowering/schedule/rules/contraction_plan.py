@@ -10,7 +10,7 @@ from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
 from .cache_blocks import CacheBlocks, cache_blocks, can_block
 from .products import Product, column_dim, dense_bytes, step_along
-from .tiles import COPY, LATENCY, LONG, PAGE, Rows, Tile, choose_tile
+from .tiles import COPY, LATENCY, LONG, PAGE, Columns, Rows, Tile, choose_tile
 from .turned import turned_product
 from .turned_cost import dot_cycles, panel_cycles, turned_cycles
 
@@ -149,10 +149,10 @@ def choose_rows(
     row_bytes: int | None = None,
 ) -> tuple[int | None, Tile]:
     """The axis whose values are the rows of a tile, and the tile; see `choose_tile`."""
-    columns = product.extent(product.column).constant
-    depth = _depth(product)
+    count = product.extent(product.column).constant
+    columns = Columns(count, _depth(product), panel, row_bytes)
     if not product.rows:
-        return None, choose_tile(Rows([1]), 1, columns, depth, lanes, target, panel)
+        return None, choose_tile(Rows([1]), Columns(count, columns.depth, panel), lanes, target)
     found: list[tuple[float, int, Tile]] = []
     for axis in product.rows:
         size = product.extent(axis).constant
@@ -160,9 +160,10 @@ def choose_rows(
         has_versions = panel is not None and is_near(product, target)
         if size is None and not has_versions:
             most = min(most, FEW_ROWS)
-        is_blocked = columns is not None and can_block(product, axis, lanes, target)
+        is_blocked = count is not None and can_block(product, axis, lanes, target)
         rows = _rows_of(product.extent(axis), LOWER if has_versions else 1.0)
-        tile = choose_tile(rows, most, columns, depth, lanes, target, panel, is_blocked, row_bytes)
+        rows, columns = replace(rows, most=most), replace(columns, is_blocked=is_blocked)
+        tile = choose_tile(rows, columns, lanes, target)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])
     return -axis, tile

@@ -62,7 +62,8 @@ class Tile:
 class Rows:
     """How many rows there may be: each of `counts` is as likely, or others that are a `multiple`.
 
-    Of tiles that take up to `slack` times as long as the best one the lowest is chosen.
+    A tile has at most `most`. Of tiles that take up to `slack` times as long as the best one the
+    lowest is chosen.
     """
 
     counts: Sequence[int]
@@ -70,71 +71,94 @@ class Rows:
     slack: float = 1.0
     is_known: bool = False
     """Whether it is known when tiles are made."""
+    most: int = LONG
 
 
-def choose_tile(
-    rows: Rows,
-    most_rows: int,
-    columns: int | None,
-    depth: int | None,
-    lanes: int,
-    target: Target,
-    panel: int | None = None,
-    is_blocked: bool = False,
-    row_bytes: int | None = None,
-) -> Tile:
-    """The tile that takes the least time for results of a size; `None` is not known.
+@dataclass(frozen=True)
+class Columns:
+    """How many columns there are, of sums of `depth` products; `None` is not known.
 
-    It has at most so many rows, and a width that divides `panel` where that is given. With
-    `is_blocked`, panels that leave the cache are worked on in parts; with `row_bytes`, columns are
-    those of a matrix, where they are, whose rows are so far apart.
+    They are in panels that are `panel` columns wide, if that is given; with `row_bytes` they are
+    those of a matrix, where they are, whose rows are so far apart. With `is_blocked`, panels that
+    leave the cache are worked on in parts.
     """
-    registers = target.vector_registers
-    in_vectors = -(-(columns or LONG) // lanes)
+
+    count: int | None
+    depth: int | None
+    panel: int | None = None
+    row_bytes: int | None = None
+    is_blocked: bool = False
+
+
+def choose_tile(rows: Rows, columns: Columns, lanes: int, target: Target) -> Tile:
+    """The tile that takes the least time for so many results."""
+    registers, highest = target.vector_registers, max(rows.counts)
+    cost = _Cost(rows, columns, lanes, target)
+    in_panel = None if columns.panel is None else columns.panel // lanes
     # A single row waits for memory: more than keeps the multipliers busy only pads the last panel.
-    highest = max(rows.counts)
     most = 2 * LATENCY if highest == 1 else registers
-    widest = min(in_vectors, most) if panel is None else panel // lanes
-    vector = target.vector_bits // 8
-    room = target.caches.l2 * 5 // 8  # beside rows of the other operand
-    held = target.caches.l1 // vector
-    steps = depth or LONG
-    lines = 1 if row_bytes is None or row_bytes % vector == 0 else 2
-    near, apart = 0.0, 0
-    if row_bytes is not None:
-        room, near, apart = 2 * target.caches.l2, APART, gcd(row_bytes, PAGE)
-
-    def tile_cycles(r: int, v: int) -> float:
-        """Cycles of a tile that may be smaller than others."""
-        held_bytes = steps * max(v * vector, apart)
-        is_far = not is_blocked and held_bytes > room and highest > r
-        waiting = (FAR if is_far else near) * v
-        is_read_again = len(rows.counts) > 1 or (row_bytes is None and highest > r)
-        if is_read_again and v * steps > held:
-            waiting += max(0.0, SECOND * v - max(r * v / 2, LATENCY)) + SECOND_LOAD * v
-        return _cycles(r, v, steps, lines, waiting)
-
-    def cost(r: int, v: int) -> float:
-        whole, left = divmod(in_vectors, v)
-        # Columns in place that make up no tile are copied.
-        copied = 0 if row_bytes is None or not (columns or 0) % (v * lanes) else left or v
-        spent = len(rows.counts) * copied * steps * COPY
-        for count in rows.counts:
-            tiles = _parts(count, r, rows.is_known and not is_blocked)
-            spent += sum(n * tile_cycles(height, v) for height, n in tiles) * whole
-            spent += sum(n * tile_cycles(height, left) for height, n in tiles) if left else 0.0
-        return spent / (sum(rows.counts) * in_vectors * steps)
-
+    widest = in_panel or min(cost.vectors, most)
     candidates = [
-        Tile(r, v, cost(r, v))
-        for r in range(1, min(highest, most_rows, registers) + 1)
+        Tile(r, v, cost.per_result(r, v))
+        for r in range(1, min(highest, rows.most, registers) + 1)
         for v in range(1, widest + 1)
-        if _fits(r, v, registers) and (panel is None or panel // lanes % v == 0)
+        if _fits(r, v, registers) and (in_panel is None or in_panel % v == 0)
         if rows.multiple == 1 or rows.multiple % r == 0
     ]
     limit = rows.slack * min(t.cost for t in candidates)
     good = [t for t in candidates if t.cost <= limit]
     return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
+
+
+class _Cost:
+    """What tiles of some rows and columns take."""
+
+    def __init__(self, rows: Rows, columns: Columns, lanes: int, target: Target):
+        self.rows, self.columns, self.lanes, self.caches = rows, columns, lanes, target.caches
+        self.depth = columns.depth or LONG
+        self.vectors = -(-(columns.count or LONG) // lanes)
+        self.vector_bytes = target.vector_bits // 8
+
+    def per_result(self, rows: int, vectors: int) -> float:
+        """Cycles of tiles of this size, as a part of those for one vector of products each."""
+        whole, left = divmod(self.vectors, vectors)
+        spent = len(self.rows.counts) * self._copied(vectors, left) * self.depth * COPY
+        is_known = self.rows.is_known and not self.columns.is_blocked
+        for count in self.rows.counts:
+            for height, tiles in _parts(count, rows, is_known):
+                spent += tiles * self._cycles(height, vectors) * whole
+                spent += tiles * self._cycles(height, left) if left else 0.0
+        return spent / (sum(self.rows.counts) * self.vectors * self.depth)
+
+    def _copied(self, vectors: int, left: int) -> int:
+        """Vectors of columns that are copied, for they make up no tile where they are."""
+        in_place = self.columns.row_bytes is not None
+        is_whole = (self.columns.count or 0) % (vectors * self.lanes) == 0
+        return left or vectors if in_place and not is_whole else 0
+
+    def _cycles(self, rows: int, vectors: int) -> float:
+        """Cycles of a tile, which may be smaller than others."""
+        row_bytes = self.columns.row_bytes
+        # A vector that starts anywhere is in two lines of the cache.
+        lines = 1 if row_bytes is None or row_bytes % self.vector_bytes == 0 else 2
+        work, loads = rows * vectors / 2, (rows + vectors) / 2
+        step = max(work, (rows + vectors * lines) / 2, LATENCY) + LOAD * loads
+        return self.depth * (step + self._waiting(rows, vectors)) + START + 2 * work
+
+    def _waiting(self, rows: int, vectors: int) -> float:
+        """Cycles of a step in which a tile waits for its columns."""
+        row_bytes, highest = self.columns.row_bytes, max(self.rows.counts)
+        room, near, apart = self.caches.l2 * 5 // 8, 0.0, 0  # beside rows of the other operand
+        if row_bytes is not None:
+            room, near, apart = 2 * self.caches.l2, APART, gcd(row_bytes, PAGE)
+        held_bytes = self.depth * max(vectors * self.vector_bytes, apart)
+        is_far = not self.columns.is_blocked and held_bytes > room and highest > rows
+        waiting = (FAR if is_far else near) * vectors
+        is_read_again = len(self.rows.counts) > 1 or (row_bytes is None and highest > rows)
+        if is_read_again and vectors * self.depth * self.vector_bytes > self.caches.l1:
+            waiting += max(0.0, SECOND * vectors - max(rows * vectors / 2, LATENCY))
+            waiting += SECOND_LOAD * vectors
+        return waiting
 
 
 def _parts(count: int, rows: int, is_known: bool) -> list[tuple[int, int]]:
@@ -155,10 +179,3 @@ def _fits(rows: int, vectors: int, registers: int) -> bool:
     accumulators = rows * vectors
     held = 1 if rows == 1 else vectors
     return accumulators <= registers - SPARE_REGISTERS and accumulators + held <= registers - 1
-
-
-def _cycles(rows: int, vectors: int, depth: int, lines: int, waiting: float) -> float:
-    """Cycles of a tile, each vector of whose columns is in so many lines of the cache."""
-    work, loads = rows * vectors / 2, (rows + vectors) / 2
-    step = max(work, (rows + vectors * lines) / 2, LATENCY) + LOAD * loads + waiting
-    return depth * step + START + 2 * work
