@@ -183,6 +183,13 @@ GOOD = b"""relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f
 """
 
 
+SHUFFLE = b"""func.func @main(%x: vector<4xf32>) {
+  %y = vector.shuffle %x, %x [0] : vector<4xf32>, vector<4xf32>
+  func.return
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -190,6 +197,7 @@ GOOD = b"""relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f
         (b"relax.func garbage }{ %%", ":1:"),
         (GOOD.replace(b"%x :", b"%z :"), ":"),
         (bytes(range(256)), ""),
+        (SHUFFLE.replace(b"[0]", b"[99999999999999999999]"), ":2:"),
     ],
 )
 def test_bad_ir_files_end_in_one_line(tmp_path, text, place):

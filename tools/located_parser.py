@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from bisect import bisect_right
 
 from xdsl.context import Context
@@ -24,6 +25,7 @@ MALFORMED = (
     TypeError,
     ValueError,
     VerifyException,
+    struct.error,
 )
 """What constructors of operations and attributes raise when the text does not fit them."""
 
