@@ -97,7 +97,7 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     elif plan is None:
         is_worth_it = rows >= LEAST_ROWS
     else:
-        is_worth_it = tile.cost + COPY / rows < plan.tile.cost
+        is_worth_it = rows * tile.cost + COPY < rows * plan.tile.cost
     return Plan(product, row, tile, lanes, True) if is_worth_it else plan
 
 

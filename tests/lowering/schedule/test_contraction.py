@@ -109,6 +109,8 @@ def test_compiled_products_of_static_shapes(are_constant):
         (3, 77, 130),
         (8, 48, 33),
         (50, 65, 31),
+        (0, 96, 31),
+        (7, 65, 0),
     ):
         main = from_source(product(rows, columns, depth))
         x, w, b = operands(rows, columns, depth)
