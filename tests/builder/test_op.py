@@ -107,8 +107,7 @@ def test_errors(call, message):
     assert "\n" not in str(error.value)
 
 
-def test_every_call_can_be_taken_apart_and_made_again():
-    mod = from_source("""
+CALLS = """
 @I.ir_module
 class Module:
     @T.prim_func
@@ -144,7 +143,11 @@ class Module:
         n = R.alloc_tensor((2,), dtype="float32")
         p = R.permute_dims(n, axes=[0])
         return p
-""")
+"""
+
+
+def test_every_call_can_be_taken_apart_and_made_again():
+    mod = from_source(CALLS)
 
     @relax.expr_functor.mutator
     class Again(relax.PyExprMutator):

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from two_ways import both, normal
 
 from xrelax.reference import EvaluationError, evaluate
-
-
-def both(module, name, args):
-    """The buffers after a run at once, which must be what a run point by point gives."""
-    at_once, one_by_one = ([np.array(a) for a in args] for _ in range(2))
-    evaluate(module, name, at_once)
-    evaluate(module, name, one_by_one, vectorize=False)
-    for a, b in zip(at_once, one_by_one, strict=True):
-        np.testing.assert_array_equal(a, b)
-    return at_once
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
-
 
 RELU = """
 loops.func @relu(%X: !tir.buffer<[m, n], f32>, %Y: !tir.buffer<[m, n], f32>)

@@ -212,7 +212,7 @@ def dense_bytes(buffer: SSAValue) -> int | None:
     """The bytes of a dense buffer, if they are known."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
-    return type_.size_in_bytes().constant if type_.is_dense else None
+    return type_.known_bytes if type_.is_dense else None
 
 
 def _type(buffer: SSAValue) -> tir.BufferType:

@@ -42,7 +42,7 @@ def stream_results(func: tir.PrimFuncOp, target: Target) -> None:
 def _bytes(param: SSAValue) -> int:
     """The size of a buffer, 0 if it is not known."""
     type_ = param.type
-    return (type_.size_in_bytes().constant or 0) if isinstance(type_, tir.BufferType) else 0
+    return (type_.known_bytes or 0) if isinstance(type_, tir.BufferType) else 0
 
 
 def _is_in_order(block: tir.BlockOp) -> bool:

@@ -24,6 +24,7 @@ from ..loops import partition, reorder, set_kind, split
 from ..partition import cover
 from .lanes import choose_lanes
 from .strides import Strides, own_loops
+from .tiles import LONG
 
 LINE = 64
 """Bytes of a line of the cache."""
@@ -31,9 +32,6 @@ LINE = 64
 LINES = (4, 3, 2, 1)
 """How many lines of each row of an operand a tile has, if that divides their number; where nobody
 knows that, the last tiles have fewer."""
-
-LONG = 1024
-"""Elements that rows of a length which is only known at run time are taken to have."""
 
 
 def tile_transposes(func: tir.PrimFuncOp, target: Target) -> None:
