@@ -91,6 +91,17 @@ def can_block(product: Product, row: int, lanes: int, target: Target) -> bool:
     return steps_in_block(product, row, widest, target) is not None
 
 
+def block_steps(product: Product, row: int, lanes: int, target: Target) -> tuple[int, ...]:
+    """The steps in a block for one vector of columns, for two, and so on; none without blocks."""
+    if not can_block(product, row, lanes, target):
+        return ()
+    (axis,) = [a for a in product.reduce if a in product.loops]
+    all_steps = product.extent(axis).constant
+    assert all_steps is not None
+    widths = range(lanes, lanes * target.vector_registers + 1, lanes)
+    return tuple(steps_in_block(product, row, w, target) or all_steps for w in widths)
+
+
 def cache_blocks(
     product: Product, row: int | None, tile: Tile, lanes: int, target: Target
 ) -> CacheBlocks | None:

@@ -8,7 +8,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
-from .cache_blocks import CacheBlocks, cache_blocks, can_block
+from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
 from .products import Product, column_dim, dense_bytes, step_along
 from .tiles import COPY, LATENCY, LONG, PAGE, Columns, Rows, Tile, choose_tile
 from .turned import turned_product
@@ -160,9 +160,9 @@ def choose_rows(
         has_versions = panel is not None and is_near(product, target)
         if size is None and not has_versions:
             most = min(most, FEW_ROWS)
-        is_blocked = count is not None and can_block(product, axis, lanes, target)
+        steps = () if count is None else block_steps(product, axis, lanes, target)
         rows = _rows_of(product.extent(axis), LOWER if has_versions else 1.0)
-        rows, columns = replace(rows, most=most), replace(columns, is_blocked=is_blocked)
+        rows, columns = replace(rows, most=most), replace(columns, steps=steps)
         tile = choose_tile(rows, columns, lanes, target)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
     _, axis, tile = min(found, key=lambda f: f[:2])

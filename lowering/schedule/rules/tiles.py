@@ -48,6 +48,12 @@ them takes although multiplications run beside it."""
 START = 20.0
 """Cycles that a tile takes besides its multiplications."""
 
+ADD_UP = 16.0
+"""Cycles to add a vector of a tile to what other blocks of steps made, in the last cache."""
+
+UNEVEN = 1.05
+"""How much longer blocks take whose last tile of columns is not whole: all have masks then."""
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -79,15 +85,15 @@ class Columns:
     """How many columns there are, of sums of `depth` products; `None` is not known.
 
     They are in panels that are `panel` columns wide, if that is given; with `row_bytes` they are
-    those of a matrix, where they are, whose rows are so far apart. With `is_blocked`, panels that
-    leave the cache are worked on in parts.
+    those of a matrix, where they are, whose rows are so far apart. Panels that leave the cache are
+    worked on in blocks of `steps`: those for one vector of columns, for two, and so on.
     """
 
     count: int | None
     depth: int | None
     panel: int | None = None
     row_bytes: int | None = None
-    is_blocked: bool = False
+    steps: Sequence[int] = ()
 
 
 def choose_tile(rows: Rows, columns: Columns, lanes: int, target: Target) -> Tile:
@@ -123,11 +129,12 @@ class _Cost:
         """Cycles of tiles of this size, as a part of those for one vector of products each."""
         whole, left = divmod(self.vectors, vectors)
         spent = len(self.rows.counts) * self._copied(vectors, left) * self.depth * COPY
-        is_known = self.rows.is_known and not self.columns.is_blocked
+        is_known = self.rows.is_known and not self.columns.steps
         for count in self.rows.counts:
             for height, tiles in _parts(count, rows, is_known):
                 spent += tiles * self._cycles(height, vectors) * whole
-                spent += tiles * self._cycles(height, left) if left else 0.0
+                last = vectors if self.columns.steps else left  # blocks have whole tiles only
+                spent += tiles * self._cycles(height, last) if left else 0.0
         return spent / (sum(self.rows.counts) * self.vectors * self.depth)
 
     def _copied(self, vectors: int, left: int) -> int:
@@ -143,7 +150,15 @@ class _Cost:
         lines = 1 if row_bytes is None or row_bytes % self.vector_bytes == 0 else 2
         work, loads = rows * vectors / 2, (rows + vectors) / 2
         step = max(work, (rows + vectors * lines) / 2, LATENCY) + LOAD * loads
-        return self.depth * (step + self._waiting(rows, vectors)) + START + 2 * work
+        cycles = self.depth * (step + self._waiting(rows, vectors)) + START + 2 * work
+        return self._in_blocks(cycles, rows, vectors) if self.columns.steps else cycles
+
+    def _in_blocks(self, cycles: float, rows: int, vectors: int) -> float:
+        """Cycles of a tile that would take so many with all steps in one block."""
+        blocks, held = -(-self.depth // self.columns.steps[vectors - 1]), rows * vectors
+        cycles += (blocks - 1) * (START + held) + blocks * ADD_UP * held
+        is_even = (self.columns.count or 0) % (vectors * self.lanes) == 0
+        return cycles if is_even else cycles * UNEVEN
 
     def _waiting(self, rows: int, vectors: int) -> float:
         """Cycles of a step in which a tile waits for its columns."""
@@ -152,7 +167,7 @@ class _Cost:
         if row_bytes is not None:
             room, near, apart = 2 * self.caches.l2, APART, gcd(row_bytes, PAGE)
         held_bytes = self.depth * max(vectors * self.vector_bytes, apart)
-        is_far = not self.columns.is_blocked and held_bytes > room and highest > rows
+        is_far = not self.columns.steps and held_bytes > room and highest > rows
         waiting = (FAR if is_far else near) * vectors
         is_read_again = len(self.rows.counts) > 1 or (row_bytes is None and highest > rows)
         if is_read_again and vectors * self.depth * self.vector_bytes > self.caches.l1:

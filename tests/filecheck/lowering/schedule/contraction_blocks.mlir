@@ -5,19 +5,19 @@
 // comes after all of the steps.
 
 // CHECK-LABEL: tir.prim_func @blocks
-// CHECK-NEXT:    tir.for %i_j_fused in (0, 8) parallel {
-// CHECK-NEXT:      %T = tir.alloc_buffer : !tir.buffer<[32, 24], f32>
+// CHECK-NEXT:    tir.for %i_j_fused in (0, 18) parallel {
+// CHECK-NEXT:      %T = tir.alloc_buffer : !tir.buffer<[11, 32], f32>
 // CHECK:               tir.block "T_init"
-// CHECK:           tir.for %k in (0, 6) {
-// CHECK:             %W_global = tir.alloc_buffer : !tir.buffer<[16, 24], f32>
+// CHECK:           tir.for %k in (0, 2) {
+// CHECK:             %W_global = tir.alloc_buffer : !tir.buffer<[48, 8], f32>
 // CHECK:               tir.block "W_global"
-// CHECK:             tir.for %i_2 in (0, 8) {
-// CHECK-NEXT:          %T_rf = tir.alloc_buffer "T_rf" : !tir.buffer<[1, 4, 24], f32>
+// CHECK:             tir.for %i_2 in (0, 1) {
+// CHECK-NEXT:          %T_rf = tir.alloc_buffer "T_rf" : !tir.buffer<[1, 11, 8], f32>
 // CHECK:               tir.block "T_rf_init"
-// CHECK:               tir.for %k_1 in (0, 16) {
+// CHECK:               tir.for %k_1 in (0, 48) {
 // CHECK:                 tir.block "T_rf_update"
 // CHECK:               tir.block "T_update"
-// CHECK:           tir.for %i_6 in (0, 32) {
+// CHECK:           tir.for %i_6 in (0, 11) {
 // CHECK:             tir.block "Y"
 tir.prim_func @blocks(%X: !tir.buffer<[64, 96], f32>, %W: !tir.buffer<[96, 96], f32>, %Y: !tir.buffer<[64, 96], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[64, 96], f32>
