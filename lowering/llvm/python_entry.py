@@ -10,6 +10,7 @@ convert, to copy or to refuse.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
@@ -238,10 +239,24 @@ class _Entry(Lookup):
         f.give(result)
         f.continue_in(failed)
         f.do(PythonWord.DECREF, result)
-        numbers = [f.wide(status), *(f.word(words, CHECK + i, i64) for i in range(3))]
+        failure = [f.wide(status), *(f.word(words, CHECK + i, i64) for i in range(3))]
+        self.raise_failure([f.call(PythonWord.INT_FROM, number) for number in failure])
+
+    def raise_failure(self, numbers: Sequence[SSAValue]) -> None:
+        """Let the run time raise for numbers as objects, null where there was no memory for one."""
+        f = self.f
         args = f.alloca(LLVMArrayType(1 + len(numbers), i64), 8)
         f.store(self.callable, args)
+        complete = f.integer(1, i1)
         for position, number in enumerate(numbers, 1):
-            f.store(f.call(PythonWord.INT_FROM, number), args, 8 * position)
-        fail = f.word(self.call, CallWord.FAIL)
-        f.give(f.call(PythonWord.VECTORCALL, fail, args, f.integer(1 + len(numbers)), f.null()))
+            f.store(number, args, 8 * position)
+            complete = f.bits(complete, f.opposite(f.is_zero(number)))
+        fail, count = f.word(self.call, CallWord.FAIL), f.integer(1 + len(numbers))
+
+        def report() -> tuple[SSAValue, ...]:
+            return (f.call(PythonWord.VECTORCALL, fail, args, count, f.null()),)
+
+        (raised,) = f.choose(complete, report, lambda: (f.null(),))
+        for number in numbers:
+            f.when(f.opposite(f.is_zero(number)), lambda n=number: f.do(PythonWord.DECREF, n))
+        f.give(raised)

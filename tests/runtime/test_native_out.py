@@ -196,3 +196,21 @@ def test_results_leave_nothing_behind(main):
     gc.collect()
     after = len(gc.get_objects()), sys.getallocatedblocks()
     assert all(a - b < 300 for a, b in zip(after, before, strict=True))
+
+
+def test_failures_leave_no_numbers_behind(executable):
+    checked = fresh(executable, "checked")
+    x, y = np.arange(3000), np.arange(4000)  # small numbers are kept by Python anyway
+    checked.learn(checked.resolve((x, y))[1])
+
+    def fail():
+        with pytest.raises(ValueError, match="to be 3000, got 4000"):
+            checked(x, y)
+
+    fail()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(1000):
+        fail()
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 300
