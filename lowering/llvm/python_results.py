@@ -78,7 +78,7 @@ def define_result(module: ModuleState) -> None:
     f.branch_if(f.is_zero(returns_torch), ours, in_torch)
     f.continue_in(in_torch)
     descriptor = f.moved(f.word(call, CallWord.TENSORS), position, TENSOR_WORDS)
-    f.give(_torch_result(f, descriptor, dims, word, refuse))
+    f.give(_torch_result(f, descriptor, nbytes, dims, word, refuse))
     f.continue_in(ours)
     f.branch_if(f.less(f.integer(SMALL_RESULT), nbytes), large, small)
     f.continue_in(large)
@@ -133,9 +133,17 @@ def _small_result(
 
 
 def _torch_result(
-    f: PythonCode, descriptor: SSAValue, dims: SSAValue, word: SSAValue, refuse: Block
+    f: PythonCode,
+    descriptor: SSAValue,
+    nbytes: SSAValue,
+    dims: SSAValue,
+    word: SSAValue,
+    refuse: Block,
 ) -> SSAValue:
-    """A tensor that torch makes, with memory of torch."""
+    """A tensor that torch makes, with memory of torch.
+
+    It has none under a mode of torch that makes tensors without data.
+    """
     wanted = f.alloca(LLVMArrayType(DLPlace.WORDS, i64), 8)
     for offset in range(0, 8 * DLPlace.WORDS, 8):
         f.store(f.integer(0), wanted, offset)
@@ -153,4 +161,11 @@ def _torch_result(
     f.store(f.add(start_, offset), word)
     status = f.call(PythonWord.DL_OBJECT, managed, place, returns=i32)
     f.unless(f.is_zero(status), refuse)
-    return f.load(place)
+    made, without_data, with_data = f.load(place), Block(), Block()
+    lacking = f.bits(f.is_zero(start_), f.opposite(f.is_zero(nbytes)))
+    f.branch_if(lacking, without_data, with_data)
+    f.continue_in(without_data)
+    f.do(PythonWord.DECREF, made)
+    f.branch(refuse)
+    f.continue_in(with_data)
+    return made

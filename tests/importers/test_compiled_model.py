@@ -266,3 +266,14 @@ def test_dims_outside_of_the_range_stay_refused_after_a_direct_call(summed: Any)
         summed.executable["main"](x, x)
         with pytest.raises(ValueError, match="to be in"):
             summed(x, x)
+
+
+def test_calls_under_a_mode_whose_new_tensors_have_no_data(summed: Any):
+    from torch._subclasses import FakeTensorMode
+
+    x, y = torch.rand(4, 3), torch.rand(4, 3)
+    expected = Sum()(x, y)
+    summed(x, y)
+    with FakeTensorMode():
+        found = summed(x, y)
+    torch.testing.assert_close(found, expected)
