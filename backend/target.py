@@ -10,6 +10,7 @@ from typing import Any
 from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
 from .errors import BackendError
 from .host import CacheSizes, host_caches
+from .target_names import verify_known, verify_signs
 
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math")
 _MATH = ("fast", "accurate")
@@ -25,7 +26,7 @@ class Target:
     number of cores; with one they are those of `CacheSizes`, and the number is unknown.
     `-math=accurate` has functions of floats within an ulp, which `docs/math.md` compares with
     `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
-    triple or value.
+    triple, processor, feature or value.
     """
 
     kind: str
@@ -157,6 +158,8 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
             cpu = llvm.get_host_cpu_name()
             own = llvm.get_host_cpu_features().flatten()
             features = ",".join(filter(None, (own, features)))
+        if "mcpu" in options or "mattr" in options:
+            _verify_names(triple, cpu, features)
         layout, bits, registers = _probe(triple, cpu, features)
         scales = bits == 512 and _scales_vectors(triple, cpu, features)
     usual = host_caches() if is_native else CacheSizes()
@@ -208,6 +211,12 @@ def create_target_machine(triple: str, cpu: str, features: str, opt_level: int) 
     return target.create_target_machine(
         cpu=cpu, features=features, opt=opt_level, reloc="pic", codemodel="small"
     )
+
+
+@cache
+def _verify_names(triple: str, cpu: str, features: str) -> None:
+    verify_signs(features)
+    verify_known(lambda: create_target_machine(triple, cpu, features, opt_level=0), triple)
 
 
 def _one_line(error: Exception) -> str:

@@ -91,6 +91,18 @@ def test_targets_are_hashable_frozen_and_pickled():
             "expected target option '-cache-sizes' to be three positive numbers, got '1024,0'",
         ),
         (
+            "llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=fastest",
+            "expected a processor of x86_64-unknown-linux-gnu that LLVM knows, got 'fastest'",
+        ),
+        (
+            "llvm -mtriple=aarch64-unknown-linux-gnu -mattr=+neon,+avx2",
+            "expected a feature of aarch64-unknown-linux-gnu that LLVM knows, got '+avx2'",
+        ),
+        (
+            "llvm -mattr=+avx,avx2",
+            "expected target option '-mattr' to be features with + or -, got 'avx2'",
+        ),
+        (
             "llvm -mtriple=nowhere",
             "unknown target triple 'nowhere': No available targets are compatible with triple"
             ' "nowhere"',
@@ -101,6 +113,23 @@ def test_error(spec: str, message: str):
     with pytest.raises(BackendError) as error:
         Target(spec)
     assert str(error.value) == message
+
+
+def test_known_names_print_nothing_and_unknown_ones_neither(capfd: pytest.CaptureFixture[str]):
+    Target("llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver3 -mattr=-fma4")
+    with pytest.raises(BackendError):
+        Target("llvm -mcpu=slowest")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_names_without_a_stderr():
+    code = (
+        "import os; os.close(2); from xrelax.backend import errors, target\n"
+        "try: target.Target('llvm -mcpu=slowest')\n"
+        "except errors.BackendError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE).stdout
+    assert said.endswith(b"that LLVM knows, got 'slowest'\n")
 
 
 def test_accuracy_of_functions_is_part_of_the_target():
