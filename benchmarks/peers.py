@@ -240,7 +240,7 @@ def _first_array(result: Any) -> np.ndarray:
 
 
 def _host_cpu() -> str:
-    from xrelax.target import Target
+    from xrelax.backend.target import Target
 
     return Target("llvm").cpu
 
@@ -259,7 +259,13 @@ PEERS: dict[str, tuple[str, Callable[[Case], Contestant | None]]] = {
 
 
 def installed(wanted: list[str] | None = None) -> list[str]:
-    """The peers that can take part; prints a line for each that cannot."""
+    """The peers that can take part; prints a line for each that cannot.
+
+    Raises ValueError for a name that no peer has.
+    """
+    for name in wanted or ():
+        if name not in PEERS:
+            raise ValueError(f"expected peers of {', '.join(PEERS)}, got '{name}'")
     found: list[str] = []
     for name, (module, _) in PEERS.items():
         if wanted is not None and name not in wanted:

@@ -21,8 +21,8 @@ TOLERANCE = 1e-3
 """The largest error that counts as equal, as a part of the largest value."""
 
 
-def arguments(args: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+def command_line() -> argparse.ArgumentParser:
+    """The options."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--threads", type=int, default=1, help="threads of every contestant (1)")
@@ -34,11 +34,19 @@ def arguments(args: Sequence[str] | None) -> argparse.Namespace:
     add("--peers", help="names of peers, with commas between them")
     add("--target", default="llvm", help="what ours is compiled for, as 'llvm -mcpu=haswell'")
     add("--output", type=Path, metavar="FOLDER", help="write results.md and results.svg there")
-    return parser.parse_args(args)
+    return parser
+
+
+def check_numbers(options: argparse.Namespace) -> None:
+    """Raise ValueError for numbers with which nothing can be measured."""
+    for name, least in (("threads", 1), ("rounds", 1), ("budget", 0), ("random", 0)):
+        value = getattr(options, name)
+        if value is not None and value < least:
+            raise ValueError(f"expected --{name} to be at least {least}, got {value}")
 
 
 def chosen(options: argparse.Namespace) -> list[Any]:
-    """The workloads that the options ask for."""
+    """The workloads that the options ask for; ValueError if there are none."""
     from workloads import KINDS, drawn, quick, standard
 
     found = standard() if options.random is None else drawn(options.random)
@@ -47,7 +55,28 @@ def chosen(options: argparse.Namespace) -> list[Any]:
         found = (w for w in found if w.kind == only)
     elif only is not None:
         found = (w for w in found if only in w.name)
-    return quick(found) if options.quick else list(found)
+    workloads = quick(found) if options.quick else list(found)
+    if not workloads:
+        raise ValueError(
+            f"expected --only to be a class ({', '.join(KINDS)}) or a part of a workload's name, "
+            f"got '{only}'"
+        )
+    return workloads
+
+
+def runnable(text: str) -> Any:
+    """The target of a text; ValueError unless this processor runs code for it."""
+    from xrelax.backend.cpu_features import required_machine
+    from xrelax.backend.errors import BackendError
+    from xrelax.backend.target import Target
+    from xrelax.runtime.native import NativeError
+
+    try:
+        target = Target(text)
+        required_machine(target).verify_host()
+    except (BackendError, NativeError) as error:
+        raise ValueError(str(error)) from None
+    return target
 
 
 def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any:
@@ -97,9 +126,9 @@ def _why(report: Any) -> str:
     return f"{kernel.name}: {100 * report.share(kernel):.0f} % of the time{part}"
 
 
-def rows(options: argparse.Namespace, names: list[str]) -> Iterator[Any]:
+def rows(workloads: Sequence[Any], names: list[str], options: argparse.Namespace) -> Iterator[Any]:
     """Every workload's row, printed as it comes."""
-    for workload in chosen(options):
+    for workload in workloads:
         begin = time.perf_counter()
         row = measure(workload, names, options)
         best = "" if row.ratio is None else f", {row.ratio:.2f} of the best peer ({row.best_peer})"
@@ -113,22 +142,34 @@ def rows(options: argparse.Namespace, names: list[str]) -> Iterator[Any]:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run; the exit status is 1 if a result is wrong."""
-    options = arguments(args)
-    prepare(options.threads)
-    from peers import installed
+    """Run; the exit status is 1 if a result is wrong, 2 for options that are."""
+    parser = command_line()
+    options = parser.parse_args(args)
+    try:
+        check_numbers(options)
+        prepare(options.threads)
+        from peers import installed
+
+        names = installed(None if options.peers is None else options.peers.split(","))
+        workloads, target = chosen(options), runnable(options.target)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+    return table(workloads, names, target, options)
+
+
+def table(workloads: Sequence[Any], names: list[str], target: Any, options: Any) -> int:
+    """Measure, print and write the table; the exit status."""
     from report import plot, text
 
-    from xrelax.backend.target import Target
     from xrelax.profiling.machine import measured_machine
 
-    names = installed(None if options.peers is None else options.peers.split(","))
-    machine = measured_machine(options.threads, Target(options.target))
-    found = list(rows(options, names))
+    machine = measured_machine(options.threads, target)
+    found = list(rows(workloads, names, options))
     result = text(found, names, machine)
     print(f"\n{result}")
     if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
         (options.output / "results.md").write_text(result)
         plot(found, options.output / "results.svg")
     wrong = [row.name for row in found if row.error > TOLERANCE]

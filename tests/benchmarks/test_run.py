@@ -51,6 +51,34 @@ def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "nothing"], "part of a workload's name, got 'nothing'"),
+        (["--peers", "nobody"], "torch.compile, onnxruntime, openvino, jax, tvm, got 'nobody'"),
+        (["--threads", "0"], "expected --threads to be at least 1, got 0"),
+        (["--rounds", "0"], "expected --rounds to be at least 1, got 0"),
+        (["--random", "-1"], "expected --random to be at least 0, got -1"),
+        (["--target", "cuda"], "expected a target of kind 'llvm', got 'cuda'"),
+        (["--target", "llvm -mtriple=riscv64-linux-gnu"], "cannot load code for riscv64-linux-gnu"),
+    ],
+)
+def test_options_that_are_wrong(benchmarks, monkeypatch, capsys, options, message):
+    import run
+
+    monkeypatch.setattr(run, "prepare", lambda threads: None)
+    with pytest.raises(SystemExit) as ended:
+        run.main(["--peers", "numpy", *options])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_processor_that_tvm_compiles_for(benchmarks):
+    import peers
+
+    assert peers._host_cpu() == Target("llvm").cpu
+
+
 def test_a_peer_without_its_compiler_is_left_out(benchmarks, monkeypatch, capsys):
     import peers
 
