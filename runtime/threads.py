@@ -10,6 +10,7 @@ loops run on their callers alone.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import threading
 from collections.abc import Set as AbstractSet
@@ -37,10 +38,15 @@ def num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Let as many threads run each parallel loop from now on, its caller included.
 
-    Results do not depend on it. Raises ValueError unless the count is from 1 to 1024, or for more
-    than one where there is no pool.
+    Results do not depend on it. Raises TypeError for what is no integer, ValueError unless the
+    count is from 1 to 1024, or for more than one where there is no pool.
     """
     global _requested
+    try:
+        count = operator.index(count)
+    except TypeError:
+        kind = type(count).__name__
+        raise TypeError(f"expected a number of threads that is an integer, got {kind}") from None
     if not 1 <= count <= MAX_THREADS:
         raise ValueError(f"expected 1 to {MAX_THREADS} threads, got {count}")
     if count > 1 and not _has_pool():

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from xrelax.runtime import num_threads, set_num_threads
@@ -208,6 +209,17 @@ def test_workers_are_daemons():
 def test_wrong_numbers_of_threads(count):
     with pytest.raises(ValueError, match=f"^expected 1 to {MAX_THREADS} threads, got {count}$"):
         set_num_threads(count)
+
+
+@pytest.mark.parametrize("count", [1.5, 2.0, "2", None])
+def test_numbers_of_threads_are_integers(count):
+    before = num_threads()
+    kind = type(count).__name__
+    with pytest.raises(TypeError, match=f"^expected a number of threads .* integer, got {kind}$"):
+        set_num_threads(count)
+    assert num_threads() == before
+    set_num_threads(np.int8(1))
+    assert type(num_threads()) is int
 
 
 @pytest.mark.parametrize("triple", ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"])
