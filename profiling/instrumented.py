@@ -177,4 +177,5 @@ class InstrumentedBuild:
             ),
             function=source,
             scheduled=scheduled,
+            target=str(self.target),
         )

@@ -48,6 +48,8 @@ class KernelProfile:
     function: PrimFunc | None
     """The TensorIR before it is scheduled; `None` for a registered function."""
     scheduled: PrimFunc | None
+    target: str
+    """What it was compiled for."""
 
     @property
     def min(self) -> float:
@@ -94,16 +96,17 @@ class KernelProfile:
         work = self.operations or 0, self.bytes, self.dtype, self.largest_call
         return self.machine.bound(*work)
 
-    def show(self, stage: str | None = None, target: Any = "llvm") -> None:
+    def show(self, stage: str | None = None, target: Any = None) -> None:
         """Print the TensorIR that the kernel comes from, or its form at a stage such as "asm".
 
-        Raises ValueError for a registered function, which has no TensorIR.
+        Code is that for its own target, or for another `target`. Raises ValueError for a
+        registered function, which has no TensorIR.
         """
         if self.function is None:
             raise ValueError(
                 f"expected a kernel to show, got the registered function '{self.name}'"
             )
-        self.function.show(stage=stage, target=target)
+        self.function.show(stage=stage, target=self.target if target is None else target)
 
 
 @dataclass(frozen=True)

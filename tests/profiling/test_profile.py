@@ -9,6 +9,7 @@ import pytest
 
 import xrelax as tvm
 from xrelax import relax
+from xrelax.backend.target import Target
 from xrelax.script import from_source
 
 MODULE = from_source("""
@@ -81,6 +82,17 @@ def test_what_a_kernel_comes_from(report, capsys):
     report["matmul"].show("asm")
     assert "xrelax.matmul." in capsys.readouterr().out
     assert report["matmul"].scheduled.name == "matmul"
+
+
+def test_what_a_kernel_became_for_another_target(capsys):
+    if not Target("llvm").is_x86 or Target("llvm").vector_bits < 256:
+        pytest.skip("code for another processor must run here, and differ")
+    executable = relax.build(MODULE, "llvm -mcpu=x86-64")
+    kernel = executable.profile("main", X, W, repeat=1)["matmul"]
+    kernel.show("asm")
+    assert "%ymm" not in (baseline := capsys.readouterr().out) and "%xmm" in baseline
+    kernel.show("asm", target="llvm")
+    assert "%ymm" in (own := capsys.readouterr().out) or "%zmm" in own
 
 
 @pytest.mark.parametrize("with_tabulate", [True, False])
