@@ -151,12 +151,13 @@ class IRModule:
         """Print the module's TVMScript, or with `stage` its IR at that stage of the pipeline.
 
         The stage "asm" is assembly for a `target`, and "llvm-opt" LLVM's IR that it comes from, of
-        each kernel by itself. With `function` only that function at the stage. `style` and
+        each kernel by itself. With `function` only that function. `style` and
         `black_format` are there for programs written for TVM; the text has one style. Raises
         ValueError for an unknown stage or function.
         """
         if stage is None:
-            print(self.script(show_meta=show_meta))
+            shown = self if function is None else self[function]
+            print(shown.script(show_meta=show_meta))
             return
         from ..inspection import stage_text
 

@@ -57,6 +57,13 @@ def test_a_private_function_is_shown_too(capsys):
     assert labels(capsys.readouterr().out)
 
 
+def test_a_function_without_a_stage_is_a_script(capsys):
+    MODULE.show(function="double")
+    assert capsys.readouterr().out == MODULE["double"].script() + "\n"
+    with pytest.raises(ValueError, match="expected a function of the module"):
+        MODULE.show(function="treble")
+
+
 @pytest.mark.parametrize("stage", ["asm", "tir"])
 def test_an_unknown_function_is_one_line(stage):
     with pytest.raises(ValueError, match=r"expected a function \(.*main.*\), got 'soft'"):
