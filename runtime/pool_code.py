@@ -10,6 +10,10 @@ A thread claims a chunk by lowering the ticket that it has read, if nothing else
 It reads what the loop is only then, for the caller stays until all claimed chunks are done, and
 waits for nobody else. Threads of a slot that the ticket does not have take no part.
 
+Which chunk that is follows from its slot: as many consecutive ones are for each, and those who have
+none left take what is for others. So a thread finds in its caches what is the same for neighbours,
+as weights, and what it wrote in the loop before. Late threads are waited for nowhere.
+
 Workers stay on processors of their own. When a caller has moved to one of those since the last
 loop, the worker there is sent to where the caller was.
 
@@ -31,10 +35,16 @@ ENTRY, WORKER, POOL = "xrelax_parallel", "xrelax_worker", "xrelax_pool"
 """Symbols: what kernels call, what a worker runs for ever, the state of the pool."""
 
 MAX_THREADS = 1024
-GRAIN_COST = 5_000_000
+GRAIN_COST = 2_000_000
 """Picoseconds of work, at least, in a grain that is not a single iteration."""
+FEW_GRAINS = 16
+"""Grains from which threads get about as much each, however many there are."""
+MOST_GRAINS = 1 << 20
+"""So many that products of their number and that of iterations stay numbers."""
 SERIAL_COST = 10_000_000
 """Picoseconds of work up to which a loop is not worth waking anybody."""
+AWAKE_COST = 2 * GRAIN_COST
+"""Picoseconds of work up to which a loop is not worth sharing where nobody sleeps."""
 LONG_COST = 200_000_000
 """Picoseconds of work from which threads get several chunks each, to even out what they take."""
 CHUNKS_PER_THREAD = 16
@@ -76,13 +86,15 @@ class Pool(ctypes.Structure):
         ("env", ctypes.c_void_p),
         ("begin", ctypes.c_int64),
         ("end", ctypes.c_int64),
-        ("grain", ctypes.c_int64),
+        ("unit", ctypes.c_int64),  # iterations that stay together, for whole vectors
         ("grains", ctypes.c_int64),
         ("chunks", ctypes.c_int64),
+        ("active", ctypes.c_int64),  # threads that share the loop out, as in the ticket
         ("float_state", ctypes.c_int64),  # the caller's rounding and treatment of denormals
         ("failed", ctypes.c_uint64),  # the first chunk that has failed, or the largest number
         ("status", ctypes.c_int32),
         ("report", ctypes.c_int64 * REPORT_WORDS),
+        ("taken", ctypes.c_uint32 * MAX_THREADS),  # chunks of a slot's own that are taken
         ("places", ctypes.c_uint32 * MAX_THREADS),  # of workers by slot: processor + 1, 0 for any
         ("thread_ids", ctypes.c_uint32 * MAX_THREADS),  # of workers that have places
     )
@@ -144,7 +156,10 @@ def pool_ir(system: System) -> str:
     costs = {
         "grain_cost": GRAIN_COST,
         "grain_rest": GRAIN_COST - 1,
+        "few_grains": FEW_GRAINS,
+        "most_grains": MOST_GRAINS,
         "serial_cost": SERIAL_COST,
+        "awake_cost": AWAKE_COST,
         "long_cost": LONG_COST,
         "chunks_per_thread": CHUNKS_PER_THREAD,
         "spins": SPINS,

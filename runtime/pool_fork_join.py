@@ -48,8 +48,20 @@ done:
   ret void
 }}
 
+; Whether as many workers as a loop may have look for work; those whom none invites sleep.
+
+define internal i1 @are_awake(i64 %active) nounwind {{
+  %workers = load i32, ptr {workers}
+  %sleepers = load atomic i32, ptr {sleepers} monotonic, align 4
+  %rest = sub i32 %workers, %sleepers
+  %hands = sext i32 %rest to i64
+  %threads = add i64 %hands, 1
+  %enough = icmp sge i64 %threads, %active
+  ret i1 %enough
+}}
+
 ; Run a loop over [begin, end), of which an iteration takes `cost` picoseconds, on the caller and on
-; workers below `slots`. A grain of many iterations is a multiple of 64 of them, for whole vectors.
+; workers below `slots`. Few grains are a power of two, so that threads share them evenly.
 
 define i32 @{entry}(ptr %ctx, ptr %body, ptr %env, i64 %begin, i64 %end, i64 %cost,
                     i64 %slots) nounwind {{
@@ -63,26 +75,33 @@ measure:
   %positive = call i64 @llvm.smax.i64(i64 %cost, i64 1)
   %each = call i64 @llvm.smin.i64(i64 %positive, i64 1125899906842624)
   %raised = add i64 %each, {grain_rest}
-  %exact = udiv i64 %raised, %each
-  %up = add i64 %exact, 63
-  %vectors = and i64 %up, -64
-  %many = icmp ugt i64 %exact, 64
-  %grain = select i1 %many, i64 %vectors, i64 %exact
-  %reach = add i64 %count, %grain
-  %rest = sub i64 %reach, 1
-  %grains = udiv i64 %rest, %grain
+  %least = udiv i64 %raised, %each
+  %whole = udiv i64 %count, %least
+  %most = call i64 @llvm.smax.i64(i64 %whole, i64 1)
+  %zeros = call i64 @llvm.ctlz.i64(i64 %most, i1 true)
+  %shift = sub i64 63, %zeros
+  %power = shl i64 1, %shift
+  %long_each = icmp eq i64 %least, 1
+  %many_grains = icmp uge i64 %most, {few_grains}
+  %exact = or i1 %long_each, %many_grains
+  %ask = select i1 %exact, i64 %most, i64 %power
+  %grains = call i64 @llvm.umin.i64(i64 %ask, i64 {most_grains})
+  %share = udiv i64 %count, %grains
+  %many = icmp ugt i64 %share, 64
+  %unit = select i1 %many, i64 64, i64 1
   %single = icmp eq i64 %grains, 1
   br i1 %single, label %direct, label %choose
 direct:
   %all = call i32 %body(ptr %ctx, ptr %env, i64 0, i64 %begin, i64 %end)
   ret i32 %all
 choose:
-  %work = mul i64 %grain, %each
-  %few = udiv i64 {serial_cost}, %work
-  %small = icmp ule i64 %grains, %few
   %known = load atomic i32, ptr {threads} monotonic, align 4
   %threads = zext i32 %known to i64
   %active = call i64 @llvm.umin.i64(i64 %threads, i64 %slots)
+  %awake = call i1 @are_awake(i64 %active)
+  %worth = select i1 %awake, i64 {awake_cost}, i64 {serial_cost}
+  %few = udiv i64 %worth, %each
+  %small = icmp ule i64 %count, %few
   %single_thread = icmp ule i64 %active, 1
   %alone = or i1 %small, %single_thread
   br i1 %alone, label %serial, label %take
@@ -92,7 +111,7 @@ take:
   br i1 %mine, label %staff, label %serial
 serial:
   %found = call i32 @run_grains(ptr %ctx, ptr %body, ptr %env, i64 0, i64 %begin, i64 %end,
-                                i64 %grain, i64 0, i64 %grains)
+                                i64 %unit, i64 %grains, i64 0, i64 %grains)
   ret i32 %found
 staff:
   %hired = load i32, ptr {workers}
@@ -117,18 +136,28 @@ move:
   call void @make_room(i32 %processor)
   br label %describe
 describe:
-  %enough = udiv i64 {long_cost}, %work
-  %long = icmp ugt i64 %grains, %enough
+  %enough = udiv i64 {long_cost}, %each
+  %long = icmp ugt i64 %count, %enough
   %per_thread = select i1 %long, i64 {chunks_per_thread}, i64 1
   %ideal = mul i64 %active, %per_thread
-  %chunks = call i64 @llvm.umin.i64(i64 %ideal, i64 %grains)
+  %fits = udiv i64 %grains, %ideal
+  %length = call i64 @llvm.smax.i64(i64 %fits, i64 1)
+  %group = mul i64 %length, %active
+  %beyond = add i64 %grains, %group
+  %last_group = sub i64 %beyond, 1
+  %groups = udiv i64 %last_group, %group
+  %even = mul i64 %groups, %active
+  %chunks = call i64 @llvm.umin.i64(i64 %even, i64 %grains)
   store ptr %body, ptr {body}
   store ptr %env, ptr {env}
   store i64 %begin, ptr {begin}
   store i64 %end, ptr {end}
-  store i64 %grain, ptr {grain}
+  store i64 %unit, ptr {unit}
   store i64 %grains, ptr {grains}
   store i64 %chunks, ptr {chunks}
+  store i64 %active, ptr {active}
+  %taken_bytes = shl i64 %active, 2
+  call void @llvm.memset.p0.i64(ptr {taken}, i8 0, i64 %taken_bytes, i1 false)
   store i32 0, ptr {status}
   store atomic i64 -1, ptr {failed} monotonic, align 8
   {get_float_state}

@@ -5,6 +5,7 @@ WORKERS = """
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.ctlz.i64(i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
@@ -23,26 +24,40 @@ define internal void @rouse(ptr %word, i64 %count) nounwind noinline {{
   ret void
 }}
 
+; Where a grain begins: grains have as many units each as possible, the last unit what is left.
+
+define internal i64 @start_of(i64 %index, i64 %begin, i64 %end, i64 %unit, i64 %grains) nounwind {{
+  %count = sub i64 %end, %begin
+  %above = add i64 %count, %unit
+  %last = sub i64 %above, 1
+  %units = udiv i64 %last, %unit
+  %product = mul i64 %units, %index
+  %position = udiv i64 %product, %grains
+  %offset = mul i64 %position, %unit
+  %start = add i64 %begin, %offset
+  %inside = call i64 @llvm.smin.i64(i64 %start, i64 %end)
+  ret i64 %inside
+}}
+
 ; Run the grains [first, last) of a loop, until one fails.
 
 define internal i32 @run_grains(ptr %ctx, ptr %body, ptr %env, i64 %slot, i64 %begin, i64 %end,
-                                i64 %grain, i64 %first, i64 %last) nounwind {{
+                                i64 %unit, i64 %grains, i64 %first, i64 %last) nounwind {{
 entry:
+  %start = call i64 @start_of(i64 %first, i64 %begin, i64 %end, i64 %unit, i64 %grains)
   br label %head
 head:
   %index = phi i64 [ %first, %entry ], [ %following, %next ]
+  %from = phi i64 [ %start, %entry ], [ %to, %next ]
   %more = icmp slt i64 %index, %last
   br i1 %more, label %run, label %done
 run:
-  %offset = mul i64 %index, %grain
-  %from = add i64 %begin, %offset
-  %full = add i64 %from, %grain
-  %to = call i64 @llvm.smin.i64(i64 %full, i64 %end)
+  %following = add i64 %index, 1
+  %to = call i64 @start_of(i64 %following, i64 %begin, i64 %end, i64 %unit, i64 %grains)
   %status = call i32 %body(ptr %ctx, ptr %env, i64 %slot, i64 %from, i64 %to)
   %failed = icmp ne i32 %status, 0
   br i1 %failed, label %fail, label %next
 next:
-  %following = add i64 %index, 1
   br label %head
 fail:
   ret i32 %status
@@ -90,7 +105,7 @@ run:
   %env = load ptr, ptr {env}
   %begin = load i64, ptr {begin}
   %end = load i64, ptr {end}
-  %grain = load i64, ptr {grain}
+  %unit = load i64, ptr {unit}
   %grains = load i64, ptr {grains}
   %chunks = load i64, ptr {chunks}
   %next = add i64 %index, 1
@@ -99,7 +114,7 @@ run:
   %first = udiv i64 %low, %chunks
   %last = udiv i64 %high, %chunks
   %status = call i32 @run_grains(ptr %words, ptr %body, ptr %env, i64 %slot, i64 %begin, i64 %end,
-                                 i64 %grain, i64 %first, i64 %last)
+                                 i64 %unit, i64 %grains, i64 %first, i64 %last)
   %bad = icmp ne i32 %status, 0
   br i1 %bad, label %fail, label %done
 fail:
@@ -119,6 +134,35 @@ define internal i1 @has_work(i64 %ticket, i64 %slot) nounwind {{
   %invited = icmp ult i64 %slot, %slots
   %both = and i1 %some, %invited
   ret i1 %both
+}}
+
+; The next chunk of a slot's own, or of the first slot after it that has any left. There is one, for
+; as many threads are here at a time as chunks are claimed and not taken.
+
+define internal i64 @take(i64 %slot) nounwind {{
+entry:
+  %chunks = load i64, ptr {chunks}
+  %active = load i64, ptr {active}
+  br label %look
+look:
+  %owner = phi i64 [ %slot, %entry ], [ %other, %move_on ]
+  %next = add i64 %owner, 1
+  %low = mul i64 %owner, %chunks
+  %high = mul i64 %next, %chunks
+  %first = udiv i64 %low, %active
+  %end = udiv i64 %high, %active
+  %place = getelementptr i32, ptr {taken}, i64 %owner
+  %before = atomicrmw add ptr %place, i32 1 monotonic
+  %offset = zext i32 %before to i64
+  %index = add i64 %first, %offset
+  %found = icmp ult i64 %index, %end
+  br i1 %found, label %done, label %move_on
+move_on:
+  %beyond = icmp eq i64 %next, %active
+  %other = select i1 %beyond, i64 0, i64 %next
+  br label %look
+done:
+  ret i64 %index
 }}
 
 ; Claim and run chunks while there are any.
@@ -146,9 +190,7 @@ adopt:
   {set_float_state}
   br label %chunk
 chunk:
-  %left = and i64 %seen, 1048575
-  %chunks = load i64, ptr {chunks}
-  %index = sub i64 %chunks, %left
+  %index = call i64 @take(i64 %slot)
   call void @run_chunk(i64 %slot, i64 %index)
   %pending = atomicrmw sub ptr {pending}, i32 1 seq_cst
   %last = icmp eq i32 %pending, 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 import time
@@ -13,6 +14,7 @@ import pytest
 from xrelax.runtime import num_threads, set_num_threads
 from xrelax.runtime.context import CHECK, CONTEXT_WORDS
 from xrelax.runtime.pool_code import (
+    AWAKE_COST,
     GRAIN_COST,
     LONG_COST,
     MAX_THREADS,
@@ -92,8 +94,16 @@ def test_no_iterations():
 def test_grains_of_many_iterations_are_whole_vectors():
     loop = Loop()
     loop(100_000, 1000)
-    sizes = {end - begin for begin, end in loop.bounds[:-1]}
-    assert len(sizes) == 1 and sizes.pop() % 64 == 0
+    sizes = {(end - begin) / 64 for begin, end in loop.bounds[:-1]}
+    assert all(size.is_integer() for size in sizes) and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("count, grains", [(3, 1), (7, 2), (20, 8), (31, 8), (33, 16), (34, 17)])
+def test_few_grains_are_a_power_of_two(count, grains):
+    loop = Loop()
+    loop(count, GRAIN_COST * 4 // 5)  # two iterations at least
+    sizes = [end - begin for begin, end in loop.bounds]
+    assert len(sizes) == grains and max(sizes) - min(sizes) <= 1
 
 
 def test_little_work_stays_on_the_caller():
@@ -112,7 +122,7 @@ def test_workers_take_part_and_have_slots_of_their_own():
     assert all(len(found) == 1 for found in threads_of.values())
 
 
-def test_few_long_grains_are_claimed_one_by_one():
+def test_each_thread_claims_grains_that_are_neighbours():
     set_num_threads(2)
     together = threading.Barrier(2, timeout=10)
 
@@ -121,14 +131,48 @@ def test_few_long_grains_are_claimed_one_by_one():
             together.wait()  # both work at the same speed
         except threading.BrokenBarrierError:
             return 0
-        grains[slot] += 1
+        grains[slot].append(begin)
         return 0
 
-    grains, body = [0, 0], Body(run)
+    grains, body = ([], []), Body(run)
     words = (ctypes.c_int64 * CONTEXT_WORDS)()
     address = ctypes.cast(body, ctypes.c_void_p)
     Entry(parallel_entry())(ctypes.addressof(words), address, None, 0, 20, LONG_COST, 2)
-    assert grains == [10, 10]
+    assert grains == (list(range(10)), list(range(10, 20)))
+
+
+def test_a_thread_without_chunks_of_its_own_takes_those_of_others():
+    set_num_threads(2)
+    caller = threading.get_ident()
+    is_free = threading.Event()
+
+    def run(ctx: int, env: int | None, slot: int, begin: int, end: int) -> int:
+        if threading.get_ident() != caller:
+            is_free.wait(timeout=10)
+        grains.append((slot, begin))
+        if len(grains) == 19:
+            is_free.set()
+        return 0
+
+    grains: list[tuple[int, int]] = []
+    body = Body(run)
+    words = (ctypes.c_int64 * CONTEXT_WORDS)()
+    address = ctypes.cast(body, ctypes.c_void_p)
+    Entry(parallel_entry())(ctypes.addressof(words), address, None, 0, 20, LONG_COST, 2)
+    assert [begin for slot, begin in grains if slot == 0][:10] == list(range(10))
+    assert sorted(begin for _, begin in grains) == list(range(20))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the process has one processor")
+def test_threads_that_are_awake_share_less_work():
+    set_num_threads(2)
+    for _ in range(1000):
+        Loop()(20, LONG_COST)
+        small = Loop()
+        small(4, AWAKE_COST // 2)
+        if small.slots == {0, 1}:
+            return
+    raise AssertionError("expected a worker that is awake to take part")
 
 
 def test_no_more_threads_than_slots():
