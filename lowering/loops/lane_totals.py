@@ -35,7 +35,7 @@ _KINDS: dict[type[Accumulation], str] = {
 """What `vector.reduction` calls each accumulation."""
 
 
-def identity(op: Accumulation, type_: Attribute) -> Attribute:
+def identity(op: Accumulation, type_: Attribute) -> IntegerAttr | FloatAttr:
     """The number that an accumulation leaves other numbers as they are with."""
     if isa(type_, IntegerType):
         return IntegerAttr(_integer_identity(op, type_.width.data), type_, truncate_bits=True)
@@ -77,7 +77,7 @@ def _float_identity(op: Accumulation) -> float:
 def start(op: Accumulation, width: int, scope: Scope) -> SSAValue:
     """Emit the vector with which an accumulation of `width` lanes starts."""
     element = op.result.type
-    number = arith.ConstantOp(identity(op, element))  # pyright: ignore[reportArgumentType]
+    number = arith.ConstantOp(identity(op, element))
     spread = BroadcastOp(number.result, VectorType(element, [width]))
     scope.emit(number)
     scope.emit(spread)

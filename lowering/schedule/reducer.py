@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
+from ..loops.lane_totals import identity
 from .blocks import ScheduleError
 from .copy_scalars import ScalarCopier
 
@@ -38,6 +40,9 @@ ASSOCIATIVE = (
     arith.XOrIOp,
 )
 """Operations of two values that combine results; floats count, as their sums may be regrouped."""
+
+COUNTING = (arith.AddfOp, arith.AddiOp, arith.MulfOp, arith.MuliOp, arith.XOrIOp)
+"""Those that make something else of a value and itself."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,21 @@ class Reducer:
             copier.scope.data[value] = values[number]
         copier.copy_all(self.combining)
         return [copier.value(u.store.value) for u in self.updates]
+
+    def may_start_again(self, init: tir.InitOp) -> bool:
+        """Whether results stay the same where several parts of them start with initial values."""
+        operations = {u.buffer: u.store.value.owner for u in self.updates}
+        stores = [op for op in init.walk() if isinstance(op, tir.StoreOp)]
+        return all(_is_neutral(s.value, operations[s.buffer]) for s in stores)
+
+
+def _is_neutral(value: SSAValue, operation: Operation | Block) -> bool:
+    """Whether an operation of a value and itself is that value."""
+    if not isinstance(operation, COUNTING):
+        return True
+    constant = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
+    neutral = identity(operation, value.type).value.data
+    return isinstance(constant, IntegerAttr | FloatAttr) and constant.value.data == neutral
 
 
 def reducer_of(block: tir.BlockOp) -> Reducer:

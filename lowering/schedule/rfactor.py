@@ -7,7 +7,8 @@
                                                       for i, k_1 in (n, 16):
                                                         Y[i] += Y_rf[i, k_1]
 
-The partial results do not wait for each other: their loop can run in lanes or in threads.
+The partial results do not wait for each other: their loop can run in lanes or in threads. Sums that
+begin with something other than 0, and their like, do so once: partial ones begin with 0.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import exprs_of
+from ..loops.lane_totals import identity
 from ..loops.scope import Bound
 from .blocks import ScheduleError, ancestors, blocks_in, function_of, loops_around, own_nest
 from .copy_scalars import ScalarCopier
 from .index_values import is_certain
 from .new_block import NewBlock, take_over
-from .reducer import Reducer, reducer_of
+from .reducer import ASSOCIATIVE, Reducer, reducer_of
 from .regions import refresh_around
 
 
@@ -150,12 +153,29 @@ def _partial_block(plan: _Plan, partial: Sequence[SSAValue]) -> tir.BlockOp:
     ):
         if kind == "reduce":
             new.meaning[var] = new.over_loops(binding, steps)
-    init = old.init
-    assert init is not None
-    start = _copy(list(init.body.block.ops), plan, new, partial, own)
-    new.body.add_op(tir.InitOp(Region(start)))
-    new.add(_copy([op for op in old.body.block.ops if op is not init], plan, new, partial, own))
+    new.body.add_op(tir.InitOp(Region(_start(plan, new, partial, own))))
+    body = [op for op in old.body.block.ops if op is not old.init]
+    new.add(_copy(body, plan, new, partial, own))
     return new.finish(f"{old.block_name.data}_rf", _bounds(old, new, {}))
+
+
+def _start(plan: _Plan, new: NewBlock, partial: Sequence[SSAValue], own: IntExpr) -> Block:
+    """Partial results begin as the result does, or with what leaves values as they are."""
+    init = plan.block.init
+    assert init is not None
+    if plan.reducer.may_start_again(init):
+        return _copy(list(init.body.block.ops), plan, new, partial, own)
+    copier = ScalarCopier(new.values, new.meaning)
+    scope = copier.scope
+    for update, buffer in zip(plan.reducer.updates, partial, strict=True):
+        operation = update.store.value.owner
+        assert isinstance(operation, ASSOCIATIVE)
+        neutral = arith.ConstantOp(identity(operation, update.store.value.type))
+        indices = scope.exprs(exprs_of(update.store.indices), update.store.operands_)
+        indices.insert(plan.position, own)
+        scope.emit(neutral)
+        scope.emit(tir.StoreOp(neutral.result, buffer, indices, scope.values.list))
+    return copier.block
 
 
 def _bounds(old: tir.BlockOp, new: NewBlock, loops: Mapping[SSAValue, IntExpr]) -> list[Bound]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelax import build
 from xrelax.dialects import tir
 from xrelax.dialects.diagnostics import verify
 from xrelax.lowering.schedule.blocks import ScheduleError, blocks_in, loops_around
@@ -54,6 +55,8 @@ def test_sums(n, m, axis, which):
         ("T.max(Y[vi], X[vi, vk])", -10, lambda x: x.max(1)),
         ("T.min(X[vi, vk], Y[vi])", 10, lambda x: x.min(1)),
         ("X[vi, vk] * Y[vi]", 1, lambda x: x.prod(1)),
+        ("X[vi, vk] * Y[vi]", 3, lambda x: 3 * x.prod(1)),
+        ("Y[vi] + X[vi, vk]", 2, lambda x: 2 + x.sum(1)),
     ],
 )
 def test_other_reductions(update, init, expected):
@@ -63,6 +66,24 @@ def test_other_reductions(update, init, expected):
     x = numbers(3, 10)
     got = evaluate(module, "kernel", [x, np.zeros(3, np.float32)])[-1]
     np.testing.assert_array_equal(got, expected(x))
+
+
+@pytest.mark.parametrize("init", ["T.float32(2)", "B[vi]"])
+def test_default_schedules_begin_sums_once(init):
+    function = from_source(f"""
+@T.prim_func
+def main(X: T.Buffer((3, 40000), "float32"), B: T.Buffer((3,), "float32"),
+         Y: T.Buffer((3,), "float32")):
+    for i, k in T.grid(3, 40000):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = {init}
+            Y[vi] = Y[vi] + X[vi, vk]
+""")
+    x, start, got = numbers(3, 40000), np.full(3, 2, np.float32), np.zeros(3, np.float32)
+    build(function)["main"](x, start, got)
+    np.testing.assert_array_equal(got, x.sum(1) + 2)
 
 
 def test_partial_results_that_no_value_reaches_are_left_out():
