@@ -19,18 +19,15 @@ import numpy as np
 ROUNDS = 25
 LAYERS = (784, 128, 10)
 
-
-def script(batch: int) -> str:
-    """The MLP with dynamic kernels, for one batch size."""
-    return f"""
+SCRIPT = """
 @I.ir_module
 class Module:
     @T.prim_func
     def relu0(x: T.handle, y: T.handle):
         n = T.int64()
-        X = T.match_buffer(x, ({batch}, n), "float32")
-        Y = T.match_buffer(y, ({batch}, n), "float32")
-        for i, j in T.grid({batch}, n):
+        X = T.match_buffer(x, (BATCH, n), "float32")
+        Y = T.match_buffer(y, (BATCH, n), "float32")
+        for i, j in T.grid(BATCH, n):
             with T.block("Y"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 Y[vi, vj] = T.max(X[vi, vj], T.float32(0))
@@ -38,34 +35,39 @@ class Module:
     @T.prim_func
     def linear0(x: T.handle, w: T.handle, b: T.handle, z: T.handle):
         m, n = T.int64(), T.int64()
-        X = T.match_buffer(x, ({batch}, m), "float32")
+        X = T.match_buffer(x, (BATCH, m), "float32")
         W = T.match_buffer(w, (n, m), "float32")
         B = T.match_buffer(b, (n,), "float32")
-        Z = T.match_buffer(z, ({batch}, n), "float32")
-        Y = T.alloc_buffer(({batch}, n), "float32")
-        for i, j, k in T.grid({batch}, n, m):
+        Z = T.match_buffer(z, (BATCH, n), "float32")
+        Y = T.alloc_buffer((BATCH, n), "float32")
+        for i, j, k in T.grid(BATCH, n, m):
             with T.block("Y"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])
                 with T.init():
                     Y[vi, vj] = T.float32(0)
                 Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vj, vk]
-        for i, j in T.grid({batch}, n):
+        for i, j in T.grid(BATCH, n):
             with T.block("Z"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 Z[vi, vj] = Y[vi, vj] + B[vj]
 
     @R.function
-    def main(x: R.Tensor(({batch}, "m"), "float32"),
+    def main(x: R.Tensor((BATCH, "m"), "float32"),
              w0: R.Tensor(("n", "m"), "float32"), b0: R.Tensor(("n",), "float32"),
              w1: R.Tensor(("k", "n"), "float32"), b1: R.Tensor(("k",), "float32")):
         m, n, k = T.int64(), T.int64(), T.int64()
         with R.dataflow():
-            lv0 = R.call_dps_packed("linear0", (x, w0, b0), R.Tensor(({batch}, n), "float32"))
-            lv1 = R.call_dps_packed("relu0", (lv0,), R.Tensor(({batch}, n), "float32"))
-            out = R.call_dps_packed("linear0", (lv1, w1, b1), R.Tensor(({batch}, k), "float32"))
+            lv0 = R.call_dps_packed("linear0", (x, w0, b0), R.Tensor((BATCH, n), "float32"))
+            lv1 = R.call_dps_packed("relu0", (lv0,), R.Tensor((BATCH, n), "float32"))
+            out = R.call_dps_packed("linear0", (lv1, w1, b1), R.Tensor((BATCH, k), "float32"))
             R.output(out)
         return out
 """
+
+
+def script(batch: int) -> str:
+    """The MLP with dynamic kernels, for one batch size."""
+    return SCRIPT.replace("BATCH", str(batch))
 
 
 def parameters() -> dict[str, np.ndarray]:

@@ -139,9 +139,12 @@ def log_code(address: int) -> str:
     clock = getattr(time, "CLOCK_MONOTONIC", None)
     if clock is None:
         raise ValueError("expected a system with clock_gettime to profile on, got none")
-    return f"""
-declare i32 @clock_gettime(i32, ptr)
+    return _note_code(address) + _tick_code(clock)
 
+
+def _note_code(address: int) -> str:
+    """The function that appends a number, unless the log is full."""
+    return f"""
 define i32 @{NOTE}(ptr %ctx, i64 %value) {{
 entry:
   %log = inttoptr i64 {address} to ptr
@@ -157,6 +160,14 @@ keep:
 done:
   ret i32 0
 }}
+
+"""
+
+
+def _tick_code(clock: int) -> str:
+    """The functions that append the time in nanoseconds, once and twice."""
+    return f"""
+declare i32 @clock_gettime(i32, ptr)
 
 define i32 @{TICK}(ptr %ctx) {{
   %time = alloca [2 x i64]

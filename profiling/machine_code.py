@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..backend.target import Target
 
 STEP_BYTES = 1024
@@ -25,11 +27,7 @@ def _fma_code(target: Target) -> str:
         f"%b{i} = call {vector} @llvm.fmuladd({vector} %factor, {vector} %factor, {vector} %a{i})"
         for i in numbers
     ]
-    sums = [f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in numbers if i]
-    return _text(
-        f"declare {vector} @llvm.fmuladd({vector}, {vector}, {vector})",
-        f"define float @xrelax.machine.fma(i64 %seed, i64 %count) {_attributes(target)} {{",
-        "entry:",
+    lines = (
         "%number = sitofp i64 %seed to float",
         f"%one = insertelement {vector} poison, float %number, i32 0",
         f"%factor = shufflevector {vector} %one, {vector} poison, "
@@ -44,12 +42,11 @@ def _fma_code(target: Target) -> str:
         "%more = icmp slt i64 %next, %count",
         "br i1 %more, label %loop, label %done",
         "done:",
-        f"%s0 = fadd {vector} %b0, %b0",
-        *sums,
-        f"%result = extractelement {vector} %s{numbers[-1]}, i32 0",
-        "ret float %result",
-        "}",
+        *_lane_of_sum(vector, numbers),
+        "ret float %lane",
     )
+    declared = f"declare {vector} @llvm.fmuladd({vector}, {vector}, {vector})\n"
+    return declared + _function("fma(i64 %seed, i64 %count)", target, lines)
 
 
 def _read_code(target: Target) -> str:
@@ -61,10 +58,7 @@ def _read_code(target: Target) -> str:
     # A power of two, as the parts are, so that each accumulator takes in as many of them.
     sums = range(min(parts, 1 << (chains(target).bit_length() - 1)))
     last = parts - len(sums)
-    return _text(
-        "define float @xrelax.machine.read(i64 %address, i64 %steps, i64 %count) "
-        f"{_attributes(target)} {{",
-        "entry:",
+    lines = (
         "%first = inttoptr i64 %address to ptr",
         f"%half = mul i64 %steps, {STEP_BYTES // 2}",
         "br label %again",
@@ -83,9 +77,7 @@ def _read_code(target: Target) -> str:
         "%more = icmp slt i64 %next, %steps",
         "br i1 %more, label %loop, label %end",
         "end:",
-        f"%s0 = fadd {vector} %b{last}, %b{last}",
-        *(f"%s{i} = fadd {vector} %s{i - 1}, %b{i + last}" for i in sums if i),
-        f"%lane = extractelement {vector} %s{sums[-1]}, i32 0",
+        *_lane_of_sum(vector, range(last, parts)),
         "%sum = fadd float %total, %lane",
         # Without this, one sum would do for all of them.
         'call void asm sideeffect "", "~{memory}"()',
@@ -94,8 +86,8 @@ def _read_code(target: Target) -> str:
         "br i1 %repeat, label %again, label %done",
         "done:",
         "ret float %sum",
-        "}",
     )
+    return _function("read(i64 %address, i64 %steps, i64 %count)", target, lines)
 
 
 def _additions(vector: str, parts: int, accumulators: int) -> list[str]:
@@ -111,10 +103,17 @@ def _additions(vector: str, parts: int, accumulators: int) -> list[str]:
     return lines
 
 
-def _attributes(target: Target) -> str:
+def _lane_of_sum(vector: str, accumulators: range) -> list[str]:
+    """One lane of the sum of all accumulators, none of which can be left out."""
+    first, *others = accumulators
+    lines = [f"%s{first} = fadd {vector} %b{first}, %b{first}"]
+    lines += [f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in others]
+    return [*lines, f"%lane = extractelement {vector} %s{accumulators[-1]}, i32 0"]
+
+
+def _function(signature: str, target: Target, lines: Iterable[str]) -> str:
+    """A function of these lines, in which LLVM uses the target's widest vectors."""
     width = target.vector_bits
-    return f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
-
-
-def _text(*lines: str) -> str:
-    return "\n".join(lines)
+    attributes = f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
+    head = f"define float @xrelax.machine.{signature} {attributes} {{"
+    return "\n".join((head, "entry:", *lines, "}"))

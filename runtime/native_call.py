@@ -11,6 +11,7 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .arguments import Plan
@@ -52,7 +53,6 @@ class CallTable:
     ) -> None:
         python, spec = python_words(), function.spec
         assert python is not None, "expected an interpreter that has native calls"
-        self._tensors = (*spec.params, *spec.results)
         self._plans: dict[int, Keeper] = {}
         self._dims: dict[int, tuple[int, ...]] = {}
         self._last: Plan | None = None
@@ -60,11 +60,7 @@ class CallTable:
         self._lock = threading.Lock()
         self._context = words(len(function.context))
         self._context[:] = function.context
-        self._descriptors = words(len(self._tensors) * len(TensorWord))
-        for number, tensor in enumerate(self._tensors):
-            start = number * len(TensorWord)
-            written = number >= len(spec.params) or spec.params[number].written
-            self._descriptors[start : start + len(TensorWord)] = _described(tensor, written)
+        self._descriptors = _descriptors(spec)
         self._kept = (python, slow, fail, new_result, function.arenas.free)
         self.words = table = words(len(CallWord))
         table[CallWord.PYTHON] = ctypes.addressof(python)
@@ -76,7 +72,7 @@ class CallTable:
         table[CallWord.ARITY] = len(spec.params)
         table[CallWord.RESULTS] = len(spec.results)
         table[CallWord.ARGUMENT_DIMS] = sum(len(p.shape) for p in spec.params)
-        table[CallWord.ALL_DIMS] = sum(len(t.shape) for t in self._tensors)
+        table[CallWord.ALL_DIMS] = sum(len(t.shape) for t in (*spec.params, *spec.results))
         table[CallWord.SYMBOLS] = len(spec.symbols)
         table[CallWord.CONTEXT] = ctypes.addressof(self._context)
         table[CallWord.OUT] = id(sys.intern("out")) if accepts_out(spec) else 0
@@ -107,6 +103,16 @@ def plan_slot(dims: tuple[int, ...]) -> int:
     for dim in dims:
         found = (found ^ dim) * HASH_FACTOR & 0xFFFFFFFFFFFFFFFF
     return found >> (64 - PLAN_BITS)
+
+
+def _descriptors(spec: FunctionSpec) -> Words:
+    """The `TensorWord`s of each parameter and result."""
+    params = [_described(param, param.written) for param in spec.params]
+    results = [_described(result, True) for result in spec.results]
+    numbers = list(chain.from_iterable((*params, *results)))
+    found = words(len(numbers))
+    found[:] = numbers
+    return found
 
 
 def _described(tensor: ParamSpec | TensorSpec, written: bool) -> list[int]:

@@ -10,7 +10,7 @@ convert, to copy or to refuse.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
@@ -190,16 +190,7 @@ class _Entry(Lookup):
 
         def several() -> tuple[SSAValue, ...]:
             found = checked(f.call(PythonWord.TUPLE_NEW, count), f.null())
-            descriptors = f.word(self.call, CallWord.TENSORS)
-            own = f.moved(descriptors, self.number(CallWord.ARITY), TENSOR_WORDS)
-
-            def item(i: SSAValue, cursor: SSAValue) -> tuple[SSAValue, ...]:
-                made = make_result(f, self.call, i, plan, cursor, f.moved(argv, i))
-                f.call(PythonWord.TUPLE_SET, found, i, checked(made, found), returns=i32)
-                rank = f.word(f.moved(own, i, TENSOR_WORDS), TensorWord.RANK, i64)
-                return (f.moved(cursor, rank),)
-
-            f.repeat(count, item, (dims,))
+            self.fill(found, count, plan, dims, argv, checked)
             return (found,)
 
         def given() -> tuple[SSAValue, ...]:
@@ -207,6 +198,28 @@ class _Entry(Lookup):
             return (out,)
 
         return f.choose(f.is_zero(out), make, given)[0]
+
+    def fill(
+        self,
+        results: SSAValue,
+        count: SSAValue,
+        plan: SSAValue,
+        dims: SSAValue,
+        argv: SSAValue,
+        checked: Callable[[SSAValue, SSAValue], SSAValue],
+    ) -> None:
+        """Put new results into a tuple, which is given up where one of them cannot be made."""
+        f = self.f
+        descriptors = f.word(self.call, CallWord.TENSORS)
+        own = f.moved(descriptors, self.number(CallWord.ARITY), TENSOR_WORDS)
+
+        def item(i: SSAValue, cursor: SSAValue) -> tuple[SSAValue, ...]:
+            made = make_result(f, self.call, i, plan, cursor, f.moved(argv, i))
+            f.call(PythonWord.TUPLE_SET, results, i, checked(made, results), returns=i32)
+            rank = f.word(f.moved(own, i, TENSOR_WORDS), TensorWord.RANK, i64)
+            return (f.moved(cursor, rank),)
+
+        f.repeat(count, item, (dims,))
 
     def run_native(self, words: SSAValue, argv: SSAValue) -> SSAValue:
         """The status of the native function, which runs without the GIL."""

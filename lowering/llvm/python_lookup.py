@@ -106,32 +106,36 @@ class Lookup:
             name = f.call(PythonWord.TUPLE_ITEM, kwnames, f.integer(0))
             f.unless(f.equal(name, f.word(self.call, CallWord.OUT)), self.slow)
             out = f.item(args, count)
-            f.choose(f.is_zero(self.number(CallWord.RETURNS_TUPLE)), lambda: one(out), several(out))
+            returns_one = f.is_zero(self.number(CallWord.RETURNS_TUPLE))
+            f.choose(returns_one, lambda: one(out), lambda: several(out))
             return (out,)
 
         def one(out: SSAValue) -> tuple[SSAValue, ...]:
             f.unless(view(f, descriptors, out, dims, argv), self.slow)
             return ()
 
-        def several(out: SSAValue):
-            def check() -> tuple[SSAValue, ...]:
-                f.unless(f.equal(f.type_of(out), f.known(PythonWord.TUPLE_TYPE)), self.slow)
-                results = self.number(CallWord.RESULTS)
-                size = f.call(PythonWord.TUPLE_SIZE, out, returns=i64)
-                f.unless(f.equal(size, results), self.slow)
-                items = f.words(results)
-
-                def item(i: SSAValue) -> tuple[SSAValue, ...]:
-                    f.store(f.call(PythonWord.TUPLE_ITEM, out, i), f.moved(items, i))
-                    return ()
-
-                f.repeat(results, item)
-                self.views(items, results, descriptors, dims, argv)
-                return ()
-
-            return check
+        def several(out: SSAValue) -> tuple[SSAValue, ...]:
+            items, results = self.items(out)
+            self.views(items, results, descriptors, dims, argv)
+            return ()
 
         return f.choose(f.is_zero(kwnames), lambda: (f.null(),), look)[0]
+
+    def items(self, out: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """What is in a tuple that must have an object for each result, and how many these are."""
+        f = self.f
+        f.unless(f.equal(f.type_of(out), f.known(PythonWord.TUPLE_TYPE)), self.slow)
+        results = self.number(CallWord.RESULTS)
+        size = f.call(PythonWord.TUPLE_SIZE, out, returns=i64)
+        f.unless(f.equal(size, results), self.slow)
+        items = f.words(results)
+
+        def item(i: SSAValue) -> tuple[SSAValue, ...]:
+            f.store(f.call(PythonWord.TUPLE_ITEM, out, i), f.moved(items, i))
+            return ()
+
+        f.repeat(results, item)
+        return items, results
 
     def plan(self, dims: SSAValue, out: SSAValue) -> SSAValue:
         """The plan of a call with these dims, those of `out` included."""

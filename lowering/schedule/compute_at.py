@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.bounds import Interval, interval_of, is_non_negative
-from ...dialects.int_expr import ONE, ZERO, Atom, IntExpr
+from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
@@ -39,6 +38,7 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
+from .copy_block import new_loops
 from .copy_scalars import ranges_of_values
 from .produced import Part, produced_parts, stored_axes_of
 from .regions import axes_of, refresh_around, replace_header
@@ -248,14 +248,12 @@ def _apply(
         part = parts.get(position, Part(axis.min, axis.extent))
         binding = part.min
         if part.extent != ONE or preserve_unit_loops:
-            body = Block(arg_types=[IndexType()])
-            body.args[0].name_hint = _loop_name(block.axis_vars[position])
-            loop = tir.ForOp(ZERO, part.extent, [], Region(body))
+            (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], Values())
             loop.location = block.location
             insert_before(loop, current, before if current is place else None)
             loops.append(loop)
-            current = body
-            binding = binding + values.expr(body.args[0])
+            current = loop.body.block
+            binding = binding + values.expr(loop.loop_var)
         bindings[position] = binding
         if position in parts:
             bounds += _bounds_of(axis, part, binding, ranges)

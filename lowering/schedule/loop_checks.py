@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 
 from xdsl.ir import Operation, SSAValue
 
@@ -37,6 +38,25 @@ def verify_plain(loop: tir.ForOp) -> None:
     if loop.annotations is not None and loop.annotations.data:
         names = ", ".join(f"'{k}'" for k in loop.annotations.data)
         raise ScheduleError(f"expected {loop_text(loop)} to have no annotations, got {names}", loop)
+
+
+def verify_fusible(loops: Sequence[tir.ForOp]) -> None:
+    """Raise ScheduleError unless loops are plain, each alone in the one before, of own bounds."""
+    if not loops:
+        raise ScheduleError("expected at least one loop to fuse")
+    for loop in loops:
+        verify_plain(loop)
+    for outer, inner in pairwise(loops):
+        if inner.parent_op() is not outer:
+            raise ScheduleError(f"expected {loop_text(inner)} to be in {loop_text(outer)}", inner)
+        if outer.body.block.first_op is not outer.body.block.last_op:
+            raise ScheduleError(f"expected {loop_text(inner)} to be alone in its parent", inner)
+    variables = {loop.loop_var for loop in loops}
+    for loop in loops:
+        if variables & set(loop.operands_):
+            raise ScheduleError(
+                f"expected bounds of {loop_text(loop)} not to depend on the loops to fuse", loop
+            )
 
 
 def split_sizes(

@@ -30,6 +30,7 @@ from .loop_checks import (
     outermost_blocks,
     split_sizes,
     verify_data_parallel,
+    verify_fusible,
     verify_only_blocks,
     verify_plain,
 )
@@ -66,23 +67,18 @@ def split(
     for new, size in zip(made, sizes, strict=True):
         is_unit = size == ONE and not preserve_unit_iters
         step = step * size + (ZERO if is_unit else values.expr(new.loop_var))
-    parent = loop.parent
-    assert parent is not None
-    parent.insert_op_before(made[0], loop)
-    bound = (step, extent)
-    if disable_predication or is_certain(bound, values):
-        _replace([loop], made, [first + step], values)
-        return made
-    try:
-        verify_only_blocks(loop)
-    except ScheduleError:
-        made[0].detach()
-        made[0].erase()
-        raise
+    is_covered = disable_predication or is_certain((step, extent), values)
+    if not is_covered:
+        try:
+            verify_only_blocks(loop)
+        except ScheduleError:
+            made[0].erase()
+            raise
     blocks = outermost_blocks(loop)
     _replace([loop], made, [first + step], values)
-    for block in blocks:
-        add_predicates(block, [(first + step, first + extent)], values)
+    if not is_covered:
+        for block in blocks:
+            add_predicates(block, [(first + step, first + extent)], values)
     return made
 
 
@@ -93,21 +89,7 @@ def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.Fo
     whose bounds depend on each other. Without `preserve_unit_iters`, a loop of one iteration is
     not used in bindings.
     """
-    if not loops:
-        raise ScheduleError("expected at least one loop to fuse")
-    for loop in loops:
-        verify_plain(loop)
-    for outer, inner in pairwise(loops):
-        if inner.parent_op() is not outer:
-            raise ScheduleError(f"expected {loop_text(inner)} to be in {loop_text(outer)}", inner)
-        if outer.body.block.first_op is not outer.body.block.last_op:
-            raise ScheduleError(f"expected {loop_text(inner)} to be alone in its parent", inner)
-    variables = {loop.loop_var for loop in loops}
-    for loop in loops:
-        if variables & set(loop.operands_):
-            raise ScheduleError(
-                f"expected bounds of {loop_text(loop)} not to depend on the loops to fuse", loop
-            )
+    verify_fusible(loops)
     values = Values()
     sizes = [values.rebase(loop.extent.data, loop.operands_) for loop in loops]
     total = ONE
@@ -123,9 +105,6 @@ def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.Fo
         if size == ONE and not preserve_unit_iters:
             digit = ZERO
         meanings.insert(0, values.rebase(loop.min.data, loop.operands_) + digit)
-    parent = loops[0].parent
-    assert parent is not None
-    parent.insert_op_before(made[0], loops[0])
     _replace(loops, made, meanings, values)
     return made[0]
 
@@ -215,7 +194,10 @@ def _replace(
     meanings: Sequence[IntExpr],
     values: Values,
 ) -> None:
-    """Move what is in the innermost old loop to the innermost new one; give variables meanings."""
+    """Put nested loops in the place of others, with what is in these; give variables meanings."""
+    parent = old[0].parent
+    assert parent is not None
+    parent.insert_op_before(new[0], old[0])
     for loop in new:
         loop.location = old[0].location
     statements: list[Operation] = list(old[-1].body.block.ops)

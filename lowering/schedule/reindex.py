@@ -53,18 +53,7 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
     for access in accesses_in(block, old):
         access.operands = [new if o is old else o for o in access.operands]
         _index_by(access, block, axes)
-    source, target = (old, new) if which == "read" else (new, old)
-    copy = copy_elements(
-        source,
-        target,
-        name,
-        [f"ax{i}" for i in range(len(dims))],
-        [tir.Axis("spatial", ZERO, dim, ZERO) for dim in dims],
-        dims,
-        Values(),
-        source_place=lambda v: _at(indices, v) if which == "read" else v,
-        target_place=lambda v: v if which == "read" else _at(indices, v),
-    )
+    copy = _copy(which, old, indices, new)
     copy.location = block.location
     if which == "read":
         home.insert_op_before(own_nest(copy), nest)
@@ -72,11 +61,6 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
         home.insert_op_after(own_nest(copy), nest)
     refresh_around([block])
     return copy
-
-
-def _at(indices: Sequence[IntExpr], axes: Sequence[IntExpr]) -> list[IntExpr]:
-    by: dict[Atom, IntExpr] = {Arg(i): axis for i, axis in enumerate(axes)}
-    return [e.substitute(by) for e in indices]
 
 
 def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExpr]]:
@@ -96,6 +80,29 @@ def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExp
         if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):
             raise ScheduleError(f"expected {where} inside of it for all values of its axes", block)
     return axes, indices
+
+
+def _copy(which: str, old: SSAValue, indices: Sequence[IntExpr], new: SSAValue) -> tir.BlockOp:
+    """A block that copies what is at `indices` over the new buffer's dims to it, or back."""
+
+    def place(axes: Sequence[IntExpr]) -> list[IntExpr]:
+        by: dict[Atom, IntExpr] = {Arg(i): axis for i, axis in enumerate(axes)}
+        return [e.substitute(by) for e in indices]
+
+    assert isinstance(new.type, tir.BufferType) and new.name_hint is not None
+    dims = new.type.dims
+    source, target = (old, new) if which == "read" else (new, old)
+    return copy_elements(
+        source,
+        target,
+        new.name_hint,
+        [f"ax{i}" for i in range(len(dims))],
+        [tir.Axis("spatial", ZERO, dim, ZERO) for dim in dims],
+        dims,
+        Values(),
+        source_place=place if which == "read" else list,
+        target_place=list if which == "read" else place,
+    )
 
 
 def _index_by(access: tir.LoadOp | tir.StoreOp, block: tir.BlockOp, axes: Sequence[int]) -> None:

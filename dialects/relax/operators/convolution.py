@@ -164,11 +164,10 @@ def convolve(
     dtype: str,
 ) -> Any:
     """The convolution of padded ``N…C`` data and ``…IO`` weight, channels last, in `dtype`."""
-    batch, channels = data.shape[0], weight.shape[-1]
-    own, each = weight.shape[-2], te.dim_expr(weight.shape[-1]) // IntExpr.of(groups)
+    batch, own, channels = data.shape[0], *weight.shape[-2:]
+    (each,) = te.tensor.shape_of([te.dim_expr(channels) // IntExpr.of(groups)])
     sizes = [te.reduce_axis((0, s), f"r{d}") for d, s in enumerate(weight.shape[:-2])]
     inner = te.reduce_axis((0, own), name="ri")
-    (each,) = te.tensor.shape_of([each])
 
     def product(n: Any, at: Sequence[Any], channel: Any, o: Any) -> Any:
         reads = [a * w.stride + r * w.dilation for a, w, r in zip(at, windows, sizes, strict=True)]
