@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from drawn_dims import Dim, DimChoices
 
 INTEGERS = tuple(f"{s}int{w}" for s in ("", "u") for w in (8, 16, 32, 64))
 SMALL_FLOATS = ("float16", "bfloat16")
 FLOATS = (*SMALL_FLOATS, "float32", "float64")
-SIZES = (0, 1, 2, 3, 7, 8, 13, 17, 33)
 
 
 def storage(dtype):
@@ -72,24 +72,6 @@ CHOICES = ("T.Select({}, {}, {})", "T.if_then_else({}, {}, {})", "({1} if {0} el
 
 
 @dataclass(frozen=True)
-class Dim:
-    """A size as the script writes it, and its number."""
-
-    text: str
-    size: int
-
-    def plus(self, shift: int) -> "Dim":
-        if self.text.isdigit():
-            return Dim(str(self.size + shift), self.size + shift)
-        return Dim(f"{self.text} + {shift}", self.size + shift)
-
-    def times(self, other: "Dim") -> "Dim":
-        size = self.size * other.size
-        both = self.text.isdigit() and other.text.isdigit()
-        return Dim(str(size) if both else f"({self.text}) * ({other.text})", size)
-
-
-@dataclass(frozen=True)
 class Expr:
     """An expression and what it is worth at the points of the iteration domain."""
 
@@ -119,8 +101,11 @@ class Buffer:
 
 
 @dataclass
-class Expressions:
+class Expressions(DimChoices):
     """Draws expressions over axes, and the inputs that they read."""
+
+    SIZES = (0, 1, 2, 3, 7, 8, 13, 17, 33)
+    SHARED = 30
 
     rng: random.Random
     inputs: list[Buffer] = field(default_factory=list)
@@ -131,26 +116,9 @@ class Expressions:
     count: int = 0
     extremes: bool = False
 
-    def pick(self, options):
-        return options[self.rng.randrange(len(options))]
-
-    def chance(self, percent: int) -> bool:
-        return self.rng.randrange(100) < percent
-
     def name(self, prefix: str) -> str:
         self.count += 1
         return f"{prefix}{self.count}"
-
-    def dim(self) -> Dim:
-        if self.symbols and self.chance(30):
-            name = self.pick(sorted(self.symbols))
-            return Dim(name, self.symbols[name])
-        size = self.pick(SIZES)
-        if len(self.symbols) < 3 and self.chance(50):
-            name = "nmk"[len(self.symbols)]
-            self.symbols[name] = size
-            return Dim(name, size)
-        return Dim(str(max(size, 1)), max(size, 1))
 
     def array(self, dtype: str, dims: list[Dim], high: int = 4) -> np.ndarray:
         shape = tuple(d.size for d in dims)

@@ -4,12 +4,12 @@ import random
 from dataclasses import dataclass, field
 
 import numpy as np
+from drawn_dims import Dim
 from drawn_expressions import (
     FLOATS,
     INTEGERS,
     SMALL_FLOATS,
     Buffer,
-    Dim,
     Expressions,
     storage,
     wrapped,

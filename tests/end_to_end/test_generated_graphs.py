@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from drawn_dims import Dim, DimChoices
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,6 @@ import xrelax as tvm
 from xrelax import relax
 from xrelax.script import from_source
 
-SIZES = (0, 1, 2, 3, 5, 8, 17)
 EXACT = {"float32": 2.0**24, "float64": 2.0**53}
 DTYPES = (*EXACT, "int8", "int32", "int64", "uint8")
 BINARY = {
@@ -68,14 +68,6 @@ HELPERS = """
 """
 
 
-@dataclass(frozen=True)
-class Dim:
-    """A size as the script writes it, and its number."""
-
-    text: str
-    size: int
-
-
 ONE = Dim("1", 1)
 
 
@@ -98,8 +90,11 @@ def broadcast(a: list[Dim], b: list[Dim]) -> list[Dim] | None:
 
 
 @dataclass
-class Graph:
+class Graph(DimChoices):
     """A graph function that is being written, and what its values are in NumPy."""
+
+    SIZES = (0, 1, 2, 3, 5, 8, 17)
+    SHARED = 40
 
     rng: random.Random
     dtype: str
@@ -109,23 +104,6 @@ class Graph:
     lines: list[str] = field(default_factory=list)
     largest: float = 0.0
     features: Counter = field(default_factory=Counter)
-
-    def pick(self, options):
-        return options[self.rng.randrange(len(options))]
-
-    def chance(self, percent: int) -> bool:
-        return self.rng.randrange(100) < percent
-
-    def dim(self) -> Dim:
-        if self.symbols and self.chance(40):
-            name = self.pick(sorted(self.symbols))
-            return Dim(name, self.symbols[name])
-        size = self.pick(SIZES)
-        if len(self.symbols) < 3 and self.chance(50):
-            name = "nmk"[len(self.symbols)]
-            self.symbols[name] = size
-            return Dim(name, size)
-        return Dim(str(max(size, 1)), max(size, 1))
 
     def param(self, dims: list[Dim]) -> Value:
         values = np.random.RandomState(self.rng.randrange(1 << 30))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
+from choices import Choices
 
 from xrelax.dialects.dtypes import is_float
 from xrelax.runtime.dtype import float32_to_bfloat16
-
-T = TypeVar("T")
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WIDE_FLOATS = ("float32", "float64")
@@ -23,7 +22,7 @@ SIZES = (2, 3, 3, 4, 5, 5, 7, 8, 17, 1, 0)
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0)
 
 
-class Draw:
+class Draw(Choices):
     """Choices for one example of a case, whose operands usually have the dtype `dtype`.
 
     An array of bfloat16 is one of its 16 bits as uint16.
@@ -37,14 +36,6 @@ class Draw:
     def integer(self, low: int, high: int) -> int:
         """A number in ``[low, high]``."""
         return self.rng.randint(low, high)
-
-    def pick(self, options: Sequence[T]) -> T:
-        """One of several."""
-        return options[self.rng.randrange(len(options))]
-
-    def chance(self, percent: int) -> bool:
-        """True in so many cases out of 100."""
-        return self.rng.randrange(100) < percent
 
     def size(self, least: int = 0) -> int:
         """A dim: often odd, sometimes 1, seldom 0."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
-
-T = TypeVar("T")
+from choices import Choices
 
 SMALL = (0, 1, 2, 3, 5, 7, 8, 13, 16, 17)
 SIZES = (*SMALL, 24, 31, 32, 33, 48, 64, 65, 97, 100, 128, 131, 200, 257, 300)
@@ -77,7 +75,7 @@ class Program:
         return f"@R.function\ndef {self.name}({declared}):\n    return {self.result}\n"
 
 
-class Draw:
+class Draw(Choices):
     """Choices for one program, the same for a seed."""
 
     def __init__(self, seed: str, dtypes: Sequence[str] = NUMBERS):
@@ -91,12 +89,6 @@ class Draw:
         if self.dtype not in dtypes:
             self.dtype = self.pick([d for d in dtypes if d in self.dtypes])
         return self.dtype
-
-    def pick(self, options: Sequence[T]) -> T:
-        return options[self.rng.randrange(len(options))]
-
-    def chance(self, percent: int) -> bool:
-        return self.rng.randrange(100) < percent
 
     def dims(self, names: str, most: int = 1 << 21, least: int = 0) -> list[Dim]:
         """A size for each letter, some of them symbols, of which the product is at most `most`."""
