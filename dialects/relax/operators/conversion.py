@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import bit_width, element_type, is_float, is_unsigned
 from ..types import TensorType
+from .accumulation import accumulator
 from .attributes import DType
 from .base import OperatorOp
 from .language import TensorLanguage
@@ -30,6 +31,16 @@ def converted(x: NDArray[Any], dtype: str) -> NDArray[Any]:
     inside = np.where((whole > low) & (whole < high), whole, 0).astype(dtype)
     outside = np.where(whole <= low, low, np.where(whole >= high, high, 0)).astype(dtype)
     return inside + outside
+
+
+def elements_of_total(x: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """What a sum or product of `dtype` combines: each element is converted before, not the result.
+
+    Floats are those of the accumulator, or wider ones if the operand or its integers need them.
+    """
+    if is_float(dtype):
+        return x.astype(np.promote_types(accumulator(dtype), x.dtype), copy=False)
+    return converted(x, dtype)
 
 
 @irdl_op_definition

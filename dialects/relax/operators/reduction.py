@@ -16,6 +16,7 @@ from ..types import TensorType, shape_text
 from .accumulation import accumulator, rounded, total_dtype, wide
 from .attributes import Bool, DType, Ints
 from .base import OperatorOp
+from .conversion import elements_of_total
 from .elementwise import ANY, NUMBERS, Dtypes, short_name
 from .inference import normalize_axes, require_dtype
 from .language import TensorLanguage
@@ -149,7 +150,7 @@ class FoldOp(ReductionOp, ABC):
 class AccumulationOp(FoldOp, ABC):
     """A sum or product. `dtype` is that of the result, which without it is that of the operand.
 
-    Bools are counted in int64.
+    Elements are converted to it before they are combined. Bools are counted in int64.
     """
 
     DTYPES: ClassVar[Dtypes] = ANY
@@ -164,9 +165,8 @@ class AccumulationOp(FoldOp, ABC):
 
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any], **options: Any) -> Any:
-        dtype = cls.result_dtype(str(x.dtype), attributes)
-        working = np.promote_types(accumulator(dtype), x.dtype) if x.dtype.kind == "f" else dtype
-        return getattr(np, short_name(cls.name))(x, dtype=working, **options)
+        elements = elements_of_total(x, cls.result_dtype(str(x.dtype), attributes))
+        return getattr(np, short_name(cls.name))(elements, dtype=elements.dtype, **options)
 
 
 @irdl_op_definition

@@ -12,9 +12,10 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import element_type, is_float
 from ..types import TensorType
-from .accumulation import accumulator, rounded, total_dtype, wide
+from .accumulation import accumulator, rounded, total_dtype
 from .attributes import Bool, DType, Int
 from .base import OperatorOp, UnaryOp
+from .conversion import elements_of_total
 from .elementwise import NUMBERS, short_name
 from .inference import normalize_axes, normalize_axis, require_dtype
 from .language import TensorLanguage
@@ -130,7 +131,8 @@ class ArgminOp(ArgExtremumOp):
 class CumulativeOp(UnaryOp, ABC):
     """A running sum or product along `axis`, of all elements in row-major order without it.
 
-    With `exclusive` the element itself is left out. Bools are counted in int64.
+    With `exclusive` the element itself is left out. Elements are converted to `dtype` before they
+    are combined. Bools are counted in int64.
     """
 
     IDENTITY: ClassVar[int] = 0
@@ -179,16 +181,14 @@ class CumulativeOp(UnaryOp, ABC):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        data = wide(arrays[0])
-        dtype = total_dtype(str(data.dtype), attributes["dtype"])
-        working = np.promote_types(accumulator(dtype), data.dtype) if is_float(dtype) else dtype
-        data, axis = data.astype(working), attributes["axis"]
+        (data,), axis = arrays, attributes["axis"]
+        data = elements_of_total(data, total_dtype(str(data.dtype), attributes["dtype"]))
         if axis is None:
             data, axis = data.reshape(-1), 0
         if attributes["exclusive"]:
             data = np.roll(data, 1, axis)
             np.moveaxis(data, axis, 0)[:1] = cls.IDENTITY
-        return getattr(np, short_name(cls.name))(data, axis=axis, dtype=working)
+        return getattr(np, short_name(cls.name))(data, axis=axis, dtype=data.dtype)
 
 
 @irdl_op_definition
