@@ -17,9 +17,7 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from ...dialects import tir
-from .fusion_patterns import summarize
-
-OP_PATTERN = "op_pattern"
+from .fusion_patterns import OP_PATTERN, summarize
 
 
 def annotate_tir_op_pattern(module: ModuleOp) -> None:

@@ -38,9 +38,8 @@ from ...dialects.relax.symbols import determined_symbols
 from ...dialects.sym import exprs_of
 from ..functions import functions_by_name, graph_functions, unique_name
 from ..verify_calls import unify_call
-from .annotate_tir_op_pattern import OP_PATTERN
 from .fusion_groups import fusion_groups, is_kernel_call
-from .fusion_patterns import OPAQUE, KernelSummary, OpPattern, summarize
+from .fusion_patterns import OPAQUE, KernelSummary, summarize
 from .outlined import outlined_call, outlined_function
 
 PRIMITIVE = "Primitive"
@@ -96,9 +95,7 @@ class _Fuser:
         if not isinstance(callee, tir.PrimFuncOp):
             return OPAQUE
         if op.callee_name not in self.summaries:
-            given = callee.attr(OP_PATTERN)
-            is_opaque = isinstance(given, IntegerAttr) and given.value.data == OpPattern.OPAQUE
-            self.summaries[op.callee_name] = OPAQUE if is_opaque else summarize(callee)
+            self.summaries[op.callee_name] = summarize(callee)
         summary = self.summaries[op.callee_name]
         return summary if summary is OPAQUE or self._is_certain(op) else OPAQUE
 

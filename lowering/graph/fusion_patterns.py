@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
@@ -19,6 +20,9 @@ from ...dialects.sym import exprs_of
 from ..schedule.blocks import IS_SCHEDULED, block_around, blocks_in, may_overlap, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
 from ..schedule.merge import has_reuse
+
+OP_PATTERN = "op_pattern"
+"""The attribute of a PrimFunc that has its `OpPattern`."""
 
 
 class OpPattern(IntEnum):
@@ -54,8 +58,10 @@ OPAQUE = KernelSummary(OpPattern.OPAQUE)
 
 
 def summarize(func: tir.PrimFuncOp) -> KernelSummary:
-    """The pattern of a function; the function stays as it is."""
-    if not _is_plain(func):
+    """The pattern of a function, which is opaque where its attribute says so; it stays as it is."""
+    given = func.attr(OP_PATTERN)
+    is_opaque = isinstance(given, IntegerAttr) and given.value.data == OpPattern.OPAQUE
+    if is_opaque or not _is_plain(func):
         return OPAQUE
     clone = func.clone()
     inline_everything(clone)
