@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
-from xdsl.ir import Attribute, Block, Data, Dialect, Region, SSAValue
+from xdsl.ir import Attribute, Block, Data, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from .int_expr import (
     RESERVED,
@@ -232,6 +233,16 @@ def print_exprs(printer: Printer, exprs: Iterable[IntExpr], operands: Sequence[S
     """Print ``[expr, …]``."""
     with printer.in_square_brackets():
         printer.print_list(exprs, lambda e: print_expr(printer, e, operands))
+
+
+def verify_args(op: Operation, exprs: Sequence[IntExpr], operands: int) -> None:
+    """Every ``arg(i)`` of the expressions must name an operand."""
+    for expr in exprs:
+        for index in expr.args():
+            if index >= operands:
+                raise VerifyException(
+                    f"expected at most {operands} index operands in '{op.name}', got arg({index})"
+                )
 
 
 def pack(

@@ -30,8 +30,16 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import value_type
 from ..int_expr import ONE, IntExpr
-from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_expr, print_exprs
-from ..tir.access import verify_args
+from ..sym import (
+    ExprAttr,
+    OperandScope,
+    expr_array,
+    exprs_of,
+    pack,
+    print_expr,
+    print_exprs,
+    verify_args,
+)
 from ..tir.types import BufferType
 
 

@@ -27,8 +27,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..sym import ExprAttr, OperandScope, pack, parse_body, print_expr
-from ..tir.access import verify_args
+from ..sym import ExprAttr, OperandScope, pack, parse_body, print_expr, verify_args
 from ..tir.block_attributes import BoundAttr
 
 FOR_KINDS = ("serial", "parallel", "vectorized", "unrolled")

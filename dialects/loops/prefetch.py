@@ -20,8 +20,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from ..int_expr import IntExpr
-from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_exprs
-from ..tir.access import verify_args
+from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_exprs, verify_args
 from ..tir.types import BufferType
 from .access import verify_rank
 

@@ -34,18 +34,9 @@ from ..sym import (
     pack,
     print_expr,
     print_exprs,
+    verify_args,
 )
 from .types import BufferType
-
-
-def verify_args(op: Operation, exprs: Sequence[IntExpr], operands: int) -> None:
-    """Every ``arg(i)`` of the expressions must name an operand."""
-    for expr in exprs:
-        for index in expr.args():
-            if index >= operands:
-                raise VerifyException(
-                    f"expected at most {operands} index operands in '{op.name}', got arg({index})"
-                )
 
 
 def _verify_access(op: LoadOp | StoreOp, value: Attribute) -> None:

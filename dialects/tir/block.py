@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
 from xdsl.ir import BlockArgument, Region, SSAValue
@@ -25,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..int_expr import Arg, Atom, IntExpr, IntLike
 from ..sym import ExprAttr, expr_array, exprs_of, pack, parse_body
 from .block_attributes import Axis, AxisAttr, BoundAttr, BufferRegion, RegionAttr
+from .block_syntax import parse_block, print_block
 from .types import BufferType
 
 
@@ -138,14 +138,10 @@ class BlockOp(IRDLOperation):
         verify_block(self)
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        from .block_syntax import parse_block
-
-        return parse_block(parser)  # pyright: ignore[reportReturnType]
+    def parse(cls, parser: Parser) -> BlockOp:
+        return parse_block(cls, parser)
 
     def print(self, printer: Printer) -> None:
-        from .block_syntax import print_block
-
         print_block(self, printer)
 
 

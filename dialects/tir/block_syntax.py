@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
 from xdsl.ir import SSAValue
@@ -13,9 +13,11 @@ from xdsl.printer import Printer
 
 from ..int_expr import ONE, Arg, Atom, IntExpr, IntLike
 from ..sym import ExprAttr, OperandScope, exprs_of, print_expr
-from .block import BlockOp
 from .block_attributes import AXIS_KINDS, AxisAttr, BoundAttr, BufferRegion, RegionAttr
 from .loop import parse_annotations, print_annotations
+
+if TYPE_CHECKING:
+    from .block import BlockOp
 
 
 @dataclass
@@ -29,8 +31,8 @@ _ParsedAxis: TypeAlias = tuple[str, IntExpr, IntExpr, IntExpr]
 """Kind, first value, extent and binding."""
 
 
-def parse_block(parser: Parser) -> BlockOp:
-    """Parse everything after ``tir.block``."""
+def parse_block(kind: type[BlockOp], parser: Parser) -> BlockOp:
+    """Parse everything after ``tir.block``, as an operation of this class."""
     name = parser.parse_str_literal(" of the block's name")
     scope = OperandScope(parser)
     args, axes = _parse_axes(parser, scope)
@@ -43,7 +45,7 @@ def parse_block(parser: Parser) -> BlockOp:
     buffers = [[_buffer(parser, r) for r in group] for group in (reads, writes)]
     moved = [(k, *(e.substitute(shift) for e in exprs)) for k, *exprs in axes]
     moved_bounds = [(a.substitute(shift), b.substitute(shift)) for a, b in bounds]
-    return BlockOp(
+    return kind(
         operands=[scope.resolve(), *buffers],
         properties={
             "block_name": StringAttr(name),

@@ -21,8 +21,7 @@ from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..sym import ExprAttr, OperandScope, pack, print_expr
-from .access import verify_args
+from ..sym import ExprAttr, OperandScope, pack, print_expr, verify_args
 
 NONTEMPORAL = "nontemporal"
 """The annotation of a block whose results are not read again soon: stores go past the caches."""

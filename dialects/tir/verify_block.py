@@ -11,8 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..bounds import Interval
 from ..int_expr import Atom, IntExpr
-from ..sym import exprs_of
-from .access import verify_args
+from ..sym import exprs_of, verify_args
 from .block import BlockOp
 from .iterations import Iteration, happens
 from .ranges import operand_ranges, range_of, surely_less

@@ -56,8 +56,26 @@ def reached_from(name: str) -> set[str]:
     return found
 
 
+CIRCLES = {
+    "dialects.int_expr": "compounds terms text",
+    "dialects.tir": "access block iterations ranges verify_access verify_block verify_regions",
+    "ir": "arithmetic blocks call_expr call_parts calls expr function module op operators "
+    "region_exprs",
+    "runtime": "executable saving",
+    "te": "arithmetic expr prim_expr",
+}
+"""What is left, by folder: terms hold compounds of terms; accesses and blocks are verified by the
+loops and blocks around them; an expression of the graph is called, and shows its parts, which are
+expressions again; an executable saves itself; a product of expressions is an expression.
+"""
+
+
 def test_modules_that_import_one_another_lie_in_one_folder():
+    found: dict[str, set[str]] = {}
     for name in MODULES:
         circle = {other for other in reached_from(name) if name in reached_from(other)}
-        folders = {MODULES[module].parent.relative_to(ROOT) for module in circle}
-        assert len(folders) <= 1, f"{name} is in a circle of imports: {sorted(circle)}"
+        if circle:
+            folders = {module.removeprefix("xrelax.").rpartition(".")[0] for module in circle}
+            assert len(folders) == 1, f"{name} is in a circle of imports: {sorted(circle)}"
+            found.setdefault(folders.pop(), set()).add(name.rpartition(".")[2])
+    assert found == {folder: set(names.split()) for folder, names in CIRCLES.items()}
