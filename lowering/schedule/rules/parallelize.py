@@ -8,8 +8,9 @@
 
 Iterations are independent where each writes its own part of every buffer from outside of the loop,
 and reads of what the loop writes nothing but that part. Short loops are fused with those inside;
-where that is not possible, loops further inside run on threads if each time there is much to do.
-Small constant loops stay as they are. Of others the run time decides, when it knows their extents.
+where that is not possible, loops further inside run on threads if each time there is much to do, or
+if there is one time. Small constant loops, by what they do and by what they move, stay as they are.
+Of others the run time decides, when it knows their extents.
 A loop whose iterations are lanes is cut into strips for threads first::
 
     for i in (0, n) vectorized          ⇒          for s in (0, (n + 4095) // 4096) parallel
@@ -18,7 +19,7 @@ A loop whose iterations are lanes is cut into strips for threads first::
 
 from __future__ import annotations
 
-from math import gcd
+from math import gcd, prod
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
@@ -26,11 +27,12 @@ from xdsl.ir import Operation
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.bounds import interval_of, is_non_negative
-from ....dialects.int_expr import ZERO, Atom, Compound, IntExpr, minimum
+from ....dialects.dtypes import byte_width
+from ....dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, minimum
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values
 from ....dialects.tir.regions import infer_regions, root_buffer
-from ....runtime.pool_code import SERIAL_COST
+from ....runtime.pool_code import AWAKE_COST
 from ..blocks import ScheduleError, statements
 from ..copy_scalars import ranges_of_values
 from ..dense import distinguishes
@@ -40,14 +42,17 @@ ENOUGH = 16
 """Iterations that are shared out evenly enough among the threads of most machines."""
 TURNS = 4
 """Iterations of each thread, as many for each, that are as good where the processors are known."""
-INNER_COST = 10 * SERIAL_COST
+INNER_COST = 10 * AWAKE_COST
 """Picoseconds in a loop inside of another one from which it is worth waking threads each time."""
 STRIP = 4096
 """Lanes in a strip: whole vectors on every machine, and whole cache lines."""
-FUSED_COST = 10_000
+FUSED_COST = 4_000
 """Picoseconds inside of fused loops from which finding their positions again costs little."""
-OPERATION, LANE = 30, 10
+OPERATION, LANE = 12, 4
 """Picoseconds of an operation, and of one in a lane of a vector."""
+WORD, BYTE = 40, 10
+"""Picoseconds of an access at most, and of each byte that a loop touches, as it comes from a cache
+that processors share: copies take longer than their operations."""
 
 
 def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
@@ -57,23 +62,22 @@ def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
         return
     for op in list(statements(func).ops):
         if isinstance(op, tir.ForOp):
-            _visit(op, SERIAL_COST, target)
+            _visit(op, AWAKE_COST, target)
 
 
 def _visit(loop: tir.ForOp, least: int, target: Target) -> bool:
     """Make a loop parallel, or loops in it, where there is enough to do; whether one became so."""
-    cost = _cost(loop)
-    if not _is_free(loop) or (cost is not None and cost <= least):
+    if not _is_free(loop) or _is_small(loop, least):
         return False
     if not is_independent(loop):
-        return _visit_inside(loop, target)
+        return _visit_inside(loop, least, target)
     if loop.kind.data == "vectorized":
         trips = loop.extent.data.constant
         return (trips is None or trips > STRIP) and _make_parallel(_strips(loop))
     nest = _nest(loop, target)
-    if not _shares_evenly(nest, target) and _visit_inside(nest, target):
+    if not _shares_evenly(nest, target) and _visit_inside(nest, least, target):
         return True
-    return _make_parallel(nest)
+    return nest.extent.data != ONE and _make_parallel(nest)
 
 
 def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
@@ -84,9 +88,12 @@ def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
     return cores is not None and trips >= TURNS * cores and trips % cores == 0
 
 
-def _visit_inside(loop: tir.ForOp, target: Target) -> bool:
+def _visit_inside(loop: tir.ForOp, least: int, target: Target) -> bool:
+    """The same for the loops in a loop, which may wake threads in every one of its iterations."""
     inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
-    return any([_visit(op, INNER_COST, target) for op in inner if _cost(op) is not None])
+    if loop.extent.data != ONE:
+        least, inner = INNER_COST, [op for op in inner if _cost(op) is not None]
+    return any([_visit(op, least, target) for op in inner])
 
 
 def _make_parallel(loop: tir.ForOp) -> bool:
@@ -148,6 +155,28 @@ def _can_join(chain: list[tir.ForOp], inner: tir.ForOp) -> bool:
     variables = {loop.loop_var for loop in chain}
     is_plain = inner.kind.data == "serial" and variables.isdisjoint(inner.operands_)
     return is_plain and _is_free(inner) and is_independent(inner)
+
+
+def _is_small(loop: tir.ForOp, least: int) -> bool:
+    """Whether a loop takes no longer than `least`; what it does or what it moves, the longer."""
+    cost = _cost(loop)
+    if cost is None or cost > least:
+        return False
+    most = cost // LANE * WORD
+    return most <= least or min(most, _bytes_touched(loop) * BYTE) <= least
+
+
+def _bytes_touched(loop: tir.ForOp) -> int:
+    """Bytes of the parts that a loop reads and writes of buffers from outside of it."""
+    assert loop.parent is not None
+    reads, writes = infer_regions(loop.parent, Values(), [loop])
+    total = 0
+    for region in (*reads, *writes):
+        type_ = region.buffer.type
+        assert isinstance(type_, tir.BufferType)
+        size = prod(extent.constant or 0 for extent in region.extents)
+        total += size * byte_width(type_.element_type)
+    return total
 
 
 def _cost(op: Operation) -> int | None:

@@ -70,3 +70,67 @@ tir.prim_func @lanes(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
     }
   }
 }
+
+// -----
+
+// What a loop of one iteration holds runs as if it were outside of it: the loop over rows, not what
+// is small beside it.
+
+// CHECK-LABEL: tir.prim_func @image
+// CHECK-NEXT:    tir.for %{{.*}} in (0, 1) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 64) vectorized {
+// CHECK:           tir.for %{{.*}} in (1, 60) parallel {
+// CHECK-NOT:     parallel
+tir.prim_func @image(%X: !tir.buffer<[1, 60, 40, 64], f32>, %Y: !tir.buffer<[1, 61, 40, 64], f32>) {
+  tir.for %b in (0, 1) {
+    tir.for %c in (0, 64) {
+      tir.block "border" (%vb: spatial (0, 1) = %b, %vc: spatial (0, 64) = %c) reads () writes (%Y[%vb, 0, 0, %vc]) {
+        %zero = arith.constant 0.0 : f32
+        tir.store %zero, %Y[%vb, 0, 0, %vc] : !tir.buffer<[1, 61, 40, 64], f32>
+      }
+    }
+    tir.for %h in (1, 60) {
+      tir.for %w in (0, 40) {
+        tir.for %c in (0, 64) {
+          tir.block "Y" (%vb: spatial (0, 1) = %b, %vh: spatial (1, 60) = %h, %vw: spatial (0, 40) = %w, %vc: spatial (0, 64) = %c) reads (%X[%vb, %vh - 1, %vw, %vc]) writes (%Y[%vb, %vh, %vw, %vc]) {
+            %x = tir.load %X[%vb, %vh - 1, %vw, %vc] : !tir.buffer<[1, 60, 40, 64], f32>
+            tir.store %x, %Y[%vb, %vh, %vw, %vc] : !tir.buffer<[1, 61, 40, 64], f32>
+          }
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+// A copy takes as long as its bytes, which is longer than its operations. Few elements of a large
+// table are few bytes.
+
+// CHECK-LABEL: tir.prim_func @copy
+// CHECK:         tir.for %{{.*}} in (0, 60) parallel {
+// CHECK-LABEL: tir.prim_func @gather
+// CHECK-NOT:     parallel
+tir.prim_func @copy(%X: !tir.buffer<[60, 1024], f32>, %Y: !tir.buffer<[60, 1024], f32>) {
+  tir.for %i in (0, 60) {
+    tir.for %j in (0, 1024) {
+      tir.block "Y" (%vi: spatial (0, 60) = %i, %vj: spatial (0, 1024) = %j) reads (%X[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %x = tir.load %X[%vi, %vj] : !tir.buffer<[60, 1024], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[60, 1024], f32>
+      }
+    }
+  }
+}
+
+tir.prim_func @gather(%T: !tir.buffer<[30000, 768], f32>, %I: !tir.buffer<[8], i64>, %Y: !tir.buffer<[8, 768], f32>) {
+  tir.for %i in (0, 8) {
+    tir.for %j in (0, 768) {
+      tir.block "Y" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 768) = %j) reads (%T[0 : 30000, %vj], %I[%vi]) writes (%Y[%vi, %vj]) {
+        %n = tir.load %I[%vi] : !tir.buffer<[8], i64>
+        %r = arith.index_cast %n : i64 to index
+        %x = tir.load %T[%r, %vj] : !tir.buffer<[30000, 768], f32>
+        tir.store %x, %Y[%vi, %vj] : !tir.buffer<[8, 768], f32>
+      }
+    }
+  }
+}
