@@ -11,18 +11,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation
 
 from ...backend.target import Target
 from ...dialects import tir
-from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.verify_access import buffer_text
 from .blocks import (
+    ScheduleError,
     Uses,
     ancestors,
     block_around,
@@ -31,7 +33,7 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
-from .copy_scalars import ranges_of_values
+from .loop_checks import contains, loop_text
 from .produced import is_complete_in
 from .regions import refresh_around
 
@@ -40,18 +42,18 @@ def compact_buffers(func: tir.PrimFuncOp, target: Target) -> None:
     """Shrink every scratch buffer of the function that can be."""
     for op in list(func.walk()):
         if isinstance(op, tir.AllocBufferOp):
-            compact_buffer(op)
+            with suppress(ScheduleError):
+                compact_buffer(op)
 
 
-def compact_buffer(alloc: tir.AllocBufferOp) -> bool:
+def compact_buffer(alloc: tir.AllocBufferOp) -> None:
     """Move an allocation into the innermost loop around its uses, and drop what it does not need.
 
-    Only where each iteration of that loop stores what it loads; returns whether that is so.
+    TVM does so to all buffers, in its pass ``CompactBufferAllocation``. Raises ScheduleError for a
+    buffer that is viewed, passed on or not dense, and unless each iteration of that loop stores
+    what it loads.
     """
-    plan = _plan_of(alloc)
-    if plan is not None:
-        _shrink(alloc, plan)
-    return plan is not None
+    _shrink(alloc, _plan_of(alloc))
 
 
 def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
@@ -63,10 +65,10 @@ def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
             continue
         if loop in ancestors(alloc):
             continue
-        plan = _plan_of(alloc)
-        inner = None if plan is None else plan.home.parent_op()
-        if inner is not None and loop in (inner, *ancestors(inner)):
-            found.append(alloc)
+        with suppress(ScheduleError):
+            inner = _plan_of(alloc).home.parent_op()
+            if inner is not None and loop in (inner, *ancestors(inner)):
+                found.append(alloc)
     return found
 
 
@@ -80,21 +82,39 @@ class _Plan:
     accesses: Sequence[Operation]
 
 
-def _plan_of(alloc: tir.AllocBufferOp) -> _Plan | None:
-    uses = uses_of(alloc.result)
+def _plan_of(alloc: tir.AllocBufferOp) -> _Plan:
+    """Where a buffer can go; raises ScheduleError where it has to stay."""
+    uses, name = uses_of(alloc.result), buffer_text(alloc.result)
     accesses: list[Operation] = [*uses.stores, *uses.loads]
-    if uses.others or not uses.stores or not uses.loads or not alloc.result.type.is_dense:
-        return None
+    if uses.others or not alloc.result.type.is_dense:
+        raise ScheduleError(f"expected {name} to be dense, and only loaded and stored to", alloc)
+    if not uses.stores or not uses.loads:
+        raise ScheduleError(f"expected {name} to be stored to and loaded", alloc)
     home = _innermost_loop(accesses)
-    if home is None or not _is_stored_first(home, uses):
-        return None
+    if home is None:
+        raise ScheduleError(f"expected a loop around all blocks that use {name}", alloc)
+    loop = home.parent_op()
+    assert isinstance(loop, tir.ForOp)
     values = Values()
+    stored = _stored_region(home, alloc, values) if _is_stored_first(loop, uses) else None
+    if stored is None:
+        raise ScheduleError(
+            f"expected each iteration of {loop_text(loop)} to store all of {name} that it loads",
+            alloc,
+        )
+    return _Plan(home, stored, values, accesses)
+
+
+def _stored_region(
+    home: Block, alloc: tir.AllocBufferOp, values: Values
+) -> tir.BufferRegion | None:
+    """The part of a buffer that is stored in a block, if all that is loaded there is in it."""
     reads, writes = infer_regions(home, values)
     written = [r for r in writes if r.buffer is alloc.result]
     read = [r for r in reads if r.buffer is alloc.result]
-    if len(written) != 1 or (read and not _contains(written[0], read[0], values)):
+    if len(written) != 1 or (read and not contains(written[0], read[0], values)):
         return None
-    return _Plan(home, written[0], values, accesses)
+    return written[0]
 
 
 def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
@@ -113,10 +133,9 @@ def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
     return None
 
 
-def _is_stored_first(home: Block, uses: Uses) -> bool:
+def _is_stored_first(loop: tir.ForOp, uses: Uses) -> bool:
     """Whether statements store all of the buffer's part before others load it."""
-    loop = home.parent_op()
-    assert isinstance(loop, tir.ForOp)
+    home = loop.body.block
     stored = {s for u in uses.stores for s in home.ops if s is u or s in ancestors(u)}
     loaded = {
         s
@@ -160,18 +179,6 @@ def _is_reduced_over(load: tir.LoadOp, loop: tir.ForOp) -> bool:
 
 def _place(load: tir.LoadOp) -> tuple[object, tuple[object, ...]]:
     return load.indices, tuple(load.operands_)
-
-
-def _contains(outer: tir.BufferRegion, inner: tir.BufferRegion, values: Values) -> bool:
-    """Whether one box is inside of another, wherever the loops around are."""
-    ranges = ranges_of_values(values)
-    gaps: list[IntExpr] = []
-    for low, size, first, count in zip(
-        outer.mins, outer.extents, inner.mins, inner.extents, strict=True
-    ):
-        gaps += [first - low, low + size - first - count]
-    spans = [interval_of(gap, ranges) for gap in gaps]
-    return all(span is not None and is_non_negative(span.lower) for span in spans)
 
 
 def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:

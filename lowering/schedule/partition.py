@@ -19,11 +19,10 @@ from ...dialects.bounds import interval_of, is_non_negative, simplify
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
+from .blocks import ScheduleError, ancestors
 from .copy_scalars import ranges_of_values
 from .dense import distinguishes
-from .index_values import replace_index
+from .index_values import add_predicates, replace_index
 from .loop_checks import loop_text, verify_only_blocks, verify_plain
 from .regions import axes_of, refresh_around, replace_header
 
@@ -48,50 +47,13 @@ def partition(
     starts = [loop.min.data]
     for size in sizes[:-1]:
         starts.append(starts[-1] + size)
-    return _split(loop, list(zip(starts, sizes, strict=True)), preserve_unit_iters)
+    return split_at(loop, list(zip(starts, sizes, strict=True)), preserve_unit_iters)
 
 
-def cover(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
-    """Replace a loop by up to two that have multiples of `size` iterations.
-
-    ::
-
-        for i in (0, 19)           for i_0 in (0, 16)
-          block "Y" …        ⇒       block "Y_i_0" …
-                                   for i_1 in (3, 16)
-                                     block "Y_i_1" …
-
-    The second one repeats iterations of the first, where these do not make up all. Raises
-    ScheduleError for a loop of less iterations or of an unknown number, and where to repeat an
-    iteration may change a result: blocks must not reduce, nor load what is stored in the loop.
-    """
-    verify_plain(loop)
-    verify_only_blocks(loop)
-    count, first = loop.extent.data.constant, loop.min.data
-    if count is None or count < size:
-        raise ScheduleError(
-            f"expected {loop_text(loop)} to have at least {size} iterations, "
-            f"got extent {loop.extent.data}",
-            loop,
-        )
-    blocks = [op for op in operations_in(loop) if isinstance(op, tir.BlockOp)]
-    if any(set(block.axis_kinds) != {"spatial"} for block in blocks):
-        raise ScheduleError(f"expected blocks of {loop_text(loop)} to have spatial axes only", loop)
-    if shared := stored_buffers(loop) & loaded_buffers(loop):
-        names = ", ".join(sorted(buffer_text(b) for b in shared))
-        raise ScheduleError(
-            f"expected {loop_text(loop)} not to load {names}, which it stores", loop
-        )
-    if count % size == 0:
-        return [loop]
-    length = IntExpr.of(size)
-    return _split(loop, [(first, length * (count // size)), (first + (count - size), length)], True)
-
-
-def _split(
-    loop: tir.ForOp, bounds: Sequence[tuple[IntExpr, IntExpr]], preserve_unit_iters: bool
+def split_at(
+    loop: tir.ForOp, bounds: Sequence[tuple[IntExpr, IntExpr]], preserve_unit_iters: bool = True
 ) -> list[tir.ForOp]:
-    """Replace a loop by copies with other first iterations and extents."""
+    """Replace a loop by copies of these first iterations and extents, which narrow their blocks."""
     name = loop.loop_var.name_hint or "i"
     parent = loop.parent
     assert parent is not None
@@ -115,6 +77,8 @@ def _split(
     blocks = [b for part in parts for b in operations_in(part) if isinstance(b, tir.BlockOp)]
     loop.detach()
     loop.erase()
+    for block in blocks:  # what a part has less iterations for may always hold
+        add_predicates(block, (), Values())
     refresh_around(blocks)
     return parts
 
@@ -216,10 +180,11 @@ def _narrow(part: tir.ForOp, is_first: bool) -> None:
                 init.erase()
     for op in operations_in(part):
         if isinstance(op, tir.BlockOp):
-            _narrow_axes(op)
+            narrow_axes(op)
 
 
-def _narrow_axes(block: tir.BlockOp) -> None:
+def narrow_axes(block: tir.BlockOp) -> None:
+    """Let the axes of a block run over those of their values that the loops around give them."""
     values = Values()
     for value in block.numbering():
         values.expr(value)

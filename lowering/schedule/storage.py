@@ -27,8 +27,7 @@ def set_scope(block: tir.BlockOp, buffer: int | str, scope: str) -> None:
     Raises ScheduleError for a parameter, and for an unknown scope.
     """
     verify_scope(scope, block)
-    old = _scratch_of(block, buffer)
-    _set_scope(old, StringAttr(scope))
+    _set_scope(scratch_of(block, buffer).result, StringAttr(scope))
 
 
 def storage_align(
@@ -41,10 +40,9 @@ def storage_align(
     lays the memory out. Raises ScheduleError for a parameter, a viewed buffer, and numbers out of
     range.
     """
-    old = _scratch_of(block, buffer)
+    old = scratch_of(block, buffer).result
     if uses_of(old).others:
         raise ScheduleError(f"expected {buffer_text(old)} to be only loaded and stored to", block)
-    assert isinstance(old.type, tir.BufferType)
     rank = old.type.rank
     if not -rank <= axis < rank:
         raise ScheduleError(
@@ -75,11 +73,12 @@ def _alignment(numbers: Sequence[int]) -> Alignment:
     return number, axis, factor, offset
 
 
-def _scratch_of(block: tir.BlockOp, buffer: int | str) -> SSAValue:
+def scratch_of(block: tir.BlockOp, buffer: int | str) -> tir.AllocBufferOp:
+    """The scratch buffer of this number or name that a block writes; else ScheduleError."""
     old = buffer_of(block, "write", buffer)
     if not isinstance(old.owner, tir.AllocBufferOp):
         raise ScheduleError(f"expected {buffer_text(old)} to be a scratch buffer", block)
-    return old
+    return old.owner
 
 
 def _set_scope(buffer: SSAValue, scope: StringAttr) -> None:

@@ -1,9 +1,9 @@
-"""Loops end where the predicates of what they run do.
+"""`loop_trim`: a loop ends where the predicates of all that it runs do.
 
 ::
 
-    for i in (0, 9):                                     for i in (0, 5):
-      block "Y" (v: (45, 5) = i + 45) where i < 5   ⇒      block "Y" (v: (45, 5) = i + 45)
+    for i in (0, 9):                               for i in (0, 5):
+      block "Y" (v: (0, 9) = i) where i < 5   ⇒      block "Y" (v: (0, 5) = i)
 """
 
 from __future__ import annotations
@@ -13,33 +13,40 @@ from ...dialects.bounds import interval_of
 from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import ExprAttr, Values
-from .blocks import blocks_in
+from ..loops.scope import describe
+from .blocks import ScheduleError
 from .copy_scalars import ranges_of_values
 from .index_values import add_predicates
+from .loop_checks import loop_text, outermost_blocks, verify_only_blocks
+from .partition import narrow_axes
 from .regions import refresh_around
 
 
-def trim(loop: tir.ForOp) -> None:
-    """Drop last iterations of the loops inside of a loop in which no block runs.
+def trim(loop: tir.ForOp) -> tir.ForOp:
+    """Drop the last iterations of a loop, those of which it is known that no block runs.
 
-    Loops of vectors keep their lanes. Predicates that are always true then go away.
+    The loop keeps its kind and annotations, predicates that are always true then go away, and
+    nothing changes where the last iteration may run a block. In TVM ``loop_partition``, the pass,
+    does the same. Returns the loop. Raises ScheduleError for bounds that are not constant, and
+    where something but blocks has effects.
     """
-    for inner in operations_in(loop):
-        if isinstance(inner, tir.ForOp) and inner is not loop and inner.kind.data != "vectorized":
-            _trim(inner)
-    for block in blocks_in(loop):
-        add_predicates(block, (), Values())
-    refresh_around(blocks_in(loop))
-
-
-def _trim(loop: tir.ForOp) -> None:
     start, extent = loop.min.data.constant, loop.extent.data.constant
     if start is None or extent is None:
-        return
-    ends = [_end(loop, block) for block in blocks_in(loop)]
-    kept = [start + extent if end is None else end for end in ends]
-    if kept and start < max(kept) < start + extent:
-        loop.properties["extent"] = ExprAttr(IntExpr.of(max(kept) - start))
+        bounds = (describe(e, loop.operands_) for e in (loop.min.data, loop.extent.data))
+        raise ScheduleError(
+            f"expected {loop_text(loop)} to have constant bounds, got ({', '.join(bounds)})", loop
+        )
+    verify_only_blocks(loop)
+    ends = [_end(loop, block) for block in outermost_blocks(loop)]
+    last = max((start + extent if end is None else end for end in ends), default=start + extent)
+    if last < start + extent:
+        loop.properties["extent"] = ExprAttr(IntExpr.of(max(last - start, 0)))
+        inside = [op for op in operations_in(loop) if isinstance(op, tir.BlockOp)]
+        for block in inside:
+            narrow_axes(block)
+            add_predicates(block, (), Values())
+        refresh_around(inside)
+    return loop
 
 
 def _end(loop: tir.ForOp, block: tir.BlockOp) -> int | None:

@@ -44,14 +44,14 @@ def steps(draw):
 
 
 def rearrange(sch: Schedule, plan: list[tuple[int, int, int]]) -> None:
-    """Split, fuse, reorder, partition and mark loops of a block; what does not apply is left."""
+    """Take apart, reorder, tile and mark loops of a block; what does not apply is left."""
     for what, which, how in plan:
         loops = sch.get_loops("Y") if sch_has(sch, "Y") else []
         if not loops:
             return
         loop = loops[which % len(loops)]
         try:
-            one_step(sch, loops, loop, what % 6, how)
+            one_step(sch, loops, loop, what % 9, how)
         except ScheduleError:
             continue
 
@@ -78,8 +78,23 @@ def one_step(sch: Schedule, loops: list[LoopRV], loop: LoopRV, what: int, how: i
             sch.reorder(*order)
         case 4:
             sch.loop_partition(loop, [how % 3 + 1, None])
+        case 5:
+            sch.loop_overlap(loop, how % 4 + 1)
+        case 6:
+            sch.loop_trim(loop)
+        case 7:
+            tile_sums(sch, loop, how)
         case _:
             [sch.parallel, sch.vectorize, sch.unroll][how % 3](loop)
+
+
+def tile_sums(sch: Schedule, loop: LoopRV, how: int) -> None:
+    """Let a block work on scratch memory of a tile, and on all of it."""
+    copy = sch.cache_write("Y", 0, "local")
+    outer, _ = sch.split(loop, [None, how % 5 + 1])
+    sch.reverse_compute_at(copy, outer)
+    sch.compact_buffer("Y", 0)
+    sch.drop_predicates("Y")
 
 
 @settings(max_examples=25, deadline=None, derandomize=True, database=None)

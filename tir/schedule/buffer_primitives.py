@@ -1,4 +1,4 @@
-"""Primitives on the memory that blocks work on: copies of it, its kind and its strides."""
+"""Primitives on the memory that blocks work on: copies of it, its kind, size and strides."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ...lowering.schedule.blocks import ScheduleError
 from ...lowering.schedule.cache import cache_read, cache_write
+from ...lowering.schedule.compact import compact_buffer
 from ...lowering.schedule.reindex import reindex
-from ...lowering.schedule.storage import set_scope, storage_align
+from ...lowering.schedule.storage import scratch_of, set_scope, storage_align
 from .instructions import primitive
 from .primitives import Primitives
 from .random_variables import BlockRV
@@ -84,6 +85,17 @@ class BufferPrimitives(Primitives):
         Raises ScheduleError for a parameter, and for numbers out of range.
         """
         storage_align(self.block(block), buffer_index, axis, factor, offset)
+
+    @primitive
+    def compact_buffer(self, block: BlockRV | str, buffer_index: int | str) -> None:
+        """Let a scratch buffer that a block writes have room for what is in use at a time only.
+
+        It is allocated in the innermost loop around all blocks that use it, and has the size of
+        what one iteration stores. TVM does so when it lowers, with ``CompactBufferAllocation``.
+        Raises ScheduleError for a parameter, a buffer that is viewed or passed on, and unless each
+        iteration stores what it loads.
+        """
+        compact_buffer(scratch_of(self.block(block), buffer_index))
 
 
 def buffer_key(buffer: Sequence[int | str] | str) -> tuple[str | None, int | str]:

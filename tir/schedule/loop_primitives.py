@@ -1,4 +1,4 @@
-"""Primitives on loops: split, fuse, reorder, merge, partition, kinds, and unit loops."""
+"""Primitives on loops: split, fuse, reorder, merge, parts, kinds, and unit loops."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from ...dialects.int_expr import IntExpr
 from ...lowering.schedule import loops as on_loops
 from ...lowering.schedule.blocks import ScheduleError
 from ...lowering.schedule.merge_loops import merge_loops
+from ...lowering.schedule.overlap import overlap
+from ...lowering.schedule.trim import trim
 from .instructions import primitive
 from .primitives import Primitives
 from .random_variables import BlockRV, ExprRV, LoopRV
@@ -50,6 +52,32 @@ class LoopPrimitives(Primitives):
         """
         made = on_loops.partition(self.loop(loop), self.sizes(factors), preserve_unit_iters)
         return self.new_loops(made)
+
+    @primitive
+    def loop_overlap(self, loop: LoopRV, size: int | ExprRV) -> list[LoopRV]:
+        """Replace a loop by loops of whole tiles, the last of which repeats some iterations.
+
+        The first has as many tiles of `size` iterations as there are; where these are not all, a
+        second has the loop's last `size` iterations. Returns the one or two loops; each of two has
+        copies of the blocks. TVM has no such primitive. Raises ScheduleError for a loop with
+        annotations or of a kind, one of less than `size` iterations or of an unknown number, and
+        where blocks inside reduce or load what the loop stores: they may not run twice.
+        """
+        number = self.number(size)
+        if number is None:
+            raise ScheduleError("expected a size, got a factor left open")
+        return self.new_loops(overlap(self.loop(loop), number))
+
+    @primitive
+    def loop_trim(self, loop: LoopRV) -> None:
+        """Drop the last iterations of a loop, those of which it is known that no block runs.
+
+        Predicates of blocks inside that always hold then go away. The loop keeps its kind, and
+        stays as it is where its last iteration may run a block. TVM's passes do so, no primitive.
+        Raises ScheduleError for bounds that are not constant, and where something but blocks has
+        effects.
+        """
+        trim(self.loop(loop))
 
     @primitive
     def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:

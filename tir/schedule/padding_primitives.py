@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lowering.schedule.decompose_padding import decompose_padding
+from ...lowering.schedule.drop_predicates import drop_predicates
 from ...lowering.schedule.padding import pad_einsum
 from .instructions import primitive
 from .primitives import Primitives
@@ -31,3 +32,15 @@ class PaddingPrimitives(Primitives):
         Raises ScheduleError for any other block, and where something else is in the loop.
         """
         return self.new_block(decompose_padding(self.block(block), self.loop(loop)))
+
+    @primitive
+    def drop_predicates(self, block: BlockRV | str) -> None:
+        """Let a block run in all iterations of its loops, also where predicates keep it from it.
+
+        Its spatial axes get as long as what they are bound to. Where a load would leave its buffer,
+        it repeats the last one that does not. TVM's ``split`` has ``disable_predication``, which
+        is for loops that need none. Raises ScheduleError for predicates that do more than keep
+        spatial axes in range, and unless the block stores to scratch memory only, which has room
+        for the additional iterations and of which nobody uses what these store.
+        """
+        drop_predicates(self.block(block))

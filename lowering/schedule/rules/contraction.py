@@ -16,8 +16,8 @@
 
 What uses the result element by element takes the place of the last statement. `W` is read where it
 is if that takes less time than a panel and its copy. The loop over `k` has no conditions: rows and
-columns that make up no tile have smaller ones of their own (see `trim`), and if it is not known how
-many there are, rows of the last tile that do not exist repeat one that does.
+columns that make up no tile have smaller ones of their own (see `loop_trim`), and if it is not
+known how many there are, rows of the last tile that do not exist repeat one that does.
 """
 
 from __future__ import annotations
@@ -35,17 +35,16 @@ from ..blocks import ScheduleError, block_around, blocks_in, loops_around, uses_
 from ..cache import cache_read, cache_write
 from ..compact import compact_buffer
 from ..compute_at import compute_at, reverse_compute_at
+from ..drop_predicates import drop_predicates
 from ..layout import transform_layout
 from ..loops import reorder, set_kind, split
-from ..partition import partition
 from ..reduction import decompose_reduction
-from ..trim import trim
 from .cache_blocks import CacheBlocks, nest_blocks
 from .contraction_plan import Plan, is_near, plan_of
 from .products import Product, column_dim, product_of
+from .rest import trim_inside, whole_and_rest
 from .tiles import is_sped_by_rows
 from .turned import write_back_turned
-from .unpredicated import run_all_iterations
 from .versions import split_rows
 from .write_back import is_element_wise, is_light, vectorize_copy, vectorize_tile
 
@@ -104,19 +103,19 @@ def _apply(plan: Plan) -> None:
         _write_back(product.block, consumer, rows, plan)
     _compact(product.block.write_buffers[0])
     if plan.row is not None:
-        _whole_and_rest(rows, product.extent(plan.row), plan.tile.rows)
+        whole_and_rest(rows, product.extent(plan.row), plan.tile.rows)
     if plan.packs:
         _pack(_sums(columns), moving, columns, plan.lanes)
-    parts = _whole_and_rest(columns, product.extent(product.column), plan.width)
+    parts = whole_and_rest(columns, product.extent(product.column), plan.width)
     for part in parts:
-        trim(part)
+        trim_inside(part)
     if plan.packs_rest and len(parts) > 1:
         _pack_rest(_sums(parts[-1]), moving, plan)
     for part in parts:
         if plan.is_turned:  # there is room for whole vectors
             for block in blocks_in(part):
                 if block.init is None:
-                    _run_all_iterations(block)
+                    _drop_predicates(block)
         for block in _sums(part):
             _finish_tile(block)
 
@@ -137,31 +136,20 @@ def _apply_blocks(plan: Plan, row: int, blocks: CacheBlocks) -> None:
     if plan.packs:
         _pack([nest.product.block], moving, nest.columns, plan.lanes)
     _finish_tile(nest.product.block)
-    _run_all_iterations(product.block)  # if it works on scratch memory
-
-
-def _whole_and_rest(loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
-    """A loop over tiles in two parts if the last tile is not whole, which it has for itself."""
-    count = extent.constant
-    if count is None or count < size or count % size == 0:
-        return [loop]
-    try:
-        return partition(loop, [None, 1], preserve_unit_iters=False)
-    except ScheduleError:  # what does not exist is computed as well then
-        return [loop]
+    _drop_predicates(product.block)  # if it works on scratch memory
 
 
 def _finish_tile(block: tir.BlockOp) -> None:
     """Let a block keep its sums in a tile, and start them in front of their steps."""
     _compact(block.write_buffers[0])
-    _run_all_iterations(block)
+    _drop_predicates(block)
     reduce = [loop for loop in loops_around(block) if _drives_reduction(block, loop)]
     decompose_reduction(block, reduce[0])
 
 
-def _run_all_iterations(block: tir.BlockOp) -> None:
+def _drop_predicates(block: tir.BlockOp) -> None:
     with suppress(ScheduleError):  # the block keeps its conditions then
-        run_all_iterations(block)
+        drop_predicates(block)
 
 
 def _tile_loops(plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
@@ -281,7 +269,8 @@ def _copy_of(blocks: Sequence[tir.BlockOp], moving: _Moving) -> tuple[tir.BlockO
 
 def _compact(buffer: SSAValue) -> None:
     if isinstance(buffer.owner, tir.AllocBufferOp):
-        compact_buffer(buffer.owner)
+        with suppress(ScheduleError):  # what other iterations use as well stays as it is
+            compact_buffer(buffer.owner)
 
 
 def _drives_reduction(block: tir.BlockOp, loop: tir.ForOp) -> bool:

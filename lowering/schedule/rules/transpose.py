@@ -21,7 +21,7 @@ from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ..blocks import ScheduleError, blocks_in
 from ..loops import partition, reorder, set_kind, split
-from ..partition import cover
+from ..overlap import overlap
 from .lanes import choose_lanes
 from .strides import Strides, own_loops
 from .tiles import LONG
@@ -112,7 +112,7 @@ def _parts(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
     if full in (ZERO, count):
         return [loop]
     try:
-        return cover(loop, size)
+        return overlap(loop, size)
     except ScheduleError:
         return partition(loop, [full, count % size])
 

@@ -12,10 +12,10 @@ from ....dialects.int_expr import ONE, ZERO, Arg
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
 from ..blocks import ScheduleError, blocks_in, loops_around
+from ..drop_predicates import drop_predicates
 from ..loops import reorder, set_kind, split
 from ..partition import partition
 from .products import Product
-from .unpredicated import run_all_iterations
 
 LIGHT = 8
 """Operations up to which a block is repeated for each vector of a tile."""
@@ -144,7 +144,7 @@ def _turn_squares(rows: tir.ForOp, lanes: int) -> None:
     reorder([*vectors, *(split(rows, [None, lanes]) if is_whole else [rows]), lane])
     set_kind(lane, "vectorized")
     with suppress(ScheduleError):  # columns that do not exist are masked then
-        run_all_iterations(block)
+        drop_predicates(block)
 
 
 def _full_squares(loop: tir.ForOp, lanes: int) -> list[tir.ForOp]:

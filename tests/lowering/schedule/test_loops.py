@@ -20,7 +20,7 @@ from xrelax.lowering.schedule.loops import (
     split,
 )
 from xrelax.lowering.schedule.merge_loops import merge_loops
-from xrelax.lowering.schedule.partition import cover
+from xrelax.lowering.schedule.overlap import overlap
 from xrelax.script import from_source
 
 A, B = arg(0), arg(1)
@@ -229,17 +229,17 @@ REFUSED = [
     ),
     (
         chain(8, 6),
-        lambda i, j, i2, j2: cover(j, 7),
+        lambda i, j, i2, j2: overlap(j, 7),
         "expected loop 'j' to have at least 7 iterations, got extent 6",
     ),
     (
         row_sum(8, 6),
-        lambda i, k: cover(i, 5),
-        "expected blocks of loop 'i' to have spatial axes only",
+        lambda i, k: overlap(i, 5),
+        "expected block 'Y' of loop 'i' to have spatial axes only, got spatial, reduce",
     ),
     (
         chain(8, 6).replace("T.float32(1)", "Y[vi, vj]"),
-        lambda i, j, i2, j2: cover(i2, 5),
+        lambda i, j, i2, j2: overlap(i2, 5),
         "expected loop 'i' not to load 'Y', which it stores",
     ),
 ]
@@ -248,8 +248,8 @@ REFUSED = [
 def test_tiles_that_cover_a_loop_overlap():
     func = function(chain(8, 6))
     i, *_ = loops_of(func)
-    assert cover(i, 4) == [i]
-    first, second = cover(i, 5)
+    assert overlap(i, 4) == [i]
+    first, second = overlap(i, 5)
     bounds = [(loop.min.data.constant, loop.extent.data.constant) for loop in (first, second)]
     assert bounds == [(0, 5), (3, 5)]
     func.verify()

@@ -1,0 +1,194 @@
+"""`drop_predicates`: a block that computes into scratch memory runs all iterations of its loops.
+
+::
+
+    T[i - i0 * 4] += X[i, k] where i0 * 4 + i1 < n      ⇒      T[i - i0 * 4] += X[min(i, n - 1), k]
+
+Nobody reads what the additional iterations compute, and the innermost loops have no condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.bounds import Interval, interval_of, is_non_negative, simplify
+from ...dialects.int_expr import Atom, Compound, IntExpr, IntLike, minimum
+from ...dialects.nesting import operations_in
+from ...dialects.sym import Values, expr_array, exprs_of, pack
+from ...dialects.tir.verify_access import buffer_text
+from .additional_elements import verify_unused
+from .blocks import ScheduleError, ancestors
+from .copy_scalars import ranges_of_values
+from .regions import axes_of, refresh_around, replace_header
+
+OPAQUE = (tir.AllocBufferOp, tir.AssertOp, tir.BlockOp, tir.CallExternOp, tir.MatchBufferOp)
+"""Operations in a block that may do more than store elements that it computes."""
+
+
+def drop_predicates(block: tir.BlockOp) -> None:
+    """Drop a block's predicates that keep axes in range; loads stay inside of their buffers.
+
+    Axes get as long as what they are bound to. Loads that would leave a buffer repeat what the last
+    iteration loads that there was. TVM has ``disable_predication`` of ``split``, which does not
+    ask. Raises ScheduleError where a predicate says something else, or keeps an axis in range that
+    is not spatial; where the block stores anything but elements of scratch buffers with room for
+    the additional iterations, which no other block uses; and where loads depend on conditions.
+    """
+    if not block.predicates.data:
+        return
+    for op in operations_in(block):
+        if isinstance(op, OPAQUE) and op is not block:
+            raise ScheduleError(f"expected {_name(block)} not to hold '{op.name}'", op)
+    all_ = _Iterations.of(block)
+    for op in operations_in(block):
+        if isinstance(op, tir.StoreOp):
+            all_.verify_room(op)
+            verify_unused(op, block, sorted(all_.widened))
+    loads = [op for op in operations_in(block) if isinstance(op, tir.LoadOp)]
+    moved = [all_.kept_inside(op) for op in loads]
+    for op, change in zip(loads, moved, strict=True):
+        if change is not None:
+            operands, indices = pack(*change)
+            op.operands = [op.buffer, *operands]
+            op.properties["indices"] = expr_array(indices)
+    axes = [all_.widened.get(i, a) for i, a in enumerate(all_.axes)]
+    reads, writes = block.regions_of("reads"), block.regions_of("writes")
+    replace_header(block, axes, all_.values, reads, writes)
+    refresh_around([block])
+
+
+@dataclass(frozen=True)
+class _Iterations:
+    """All iterations of the loops around a block, over `values`, as if it had no predicates."""
+
+    block: tir.BlockOp
+    axes: Sequence[tir.Axis]
+    widened: Mapping[int, tir.Axis]
+    """The axes that predicates keep in range, as long as what they are bound to."""
+    values: Values
+    ranges: Mapping[Atom, Interval]
+
+    @staticmethod
+    def of(block: tir.BlockOp) -> _Iterations:
+        """Those of a block; raises ScheduleError for predicates that do more."""
+        values = Values()
+        for value in block.numbering():
+            values.expr(value)
+        axes, ranges = axes_of(block), ranges_of_values(values)
+        ends = {(a.binding, a.min + a.extent): i for i, a in enumerate(axes)}
+        widened: dict[int, tir.Axis] = {}
+        for bound in block.predicates.data:
+            number = ends.get((bound.lhs.data, bound.rhs.data))
+            span = None if number is None else interval_of(axes[number].binding, ranges)
+            if number is None or span is None or axes[number].kind != "spatial":
+                raise ScheduleError(
+                    f"expected predicates of {_name(block)} to keep spatial axes in range", block
+                )
+            own = axes[number]
+            widened[number] = tir.Axis(own.kind, own.min, span.upper + 1 - own.min, own.binding)
+        return _Iterations(block, axes, widened, values, ranges)
+
+    def verify_room(self, op: tir.StoreOp) -> None:
+        """Raise ScheduleError where additional iterations leave the buffer of a store."""
+        type_ = op.buffer.type
+        assert isinstance(type_, tir.BufferType)
+        for index, dim in zip(exprs_of(op.indices), type_.dims, strict=True):
+            if not self._is_inside(index, dim, op.operands_):
+                raise ScheduleError(
+                    f"expected {buffer_text(op.buffer)} to have room for all iterations of the "
+                    f"loops around {_name(self.block)}",
+                    op,
+                )
+
+    def kept_inside(self, op: tir.LoadOp) -> tuple[list[IntExpr], list[SSAValue]] | None:
+        """Indices of a load, over values, that stay at an axis's last value; `None` for its own.
+
+        Raises ScheduleError where that is not known to be an index that the block loads.
+        """
+        type_ = op.buffer.type
+        assert isinstance(type_, tir.BufferType)
+        own = Values()
+        indices = [own.rebase(e, op.operands_) for e in exprs_of(op.indices)]
+        changed = False
+        for position, (index, dim) in enumerate(zip(list(indices), type_.dims, strict=True)):
+            if self._is_inside(index, dim, own.list):
+                continue
+            used = [own.list[i] for i in index.args()]
+            if _is_guarded(op, self.block) or any(self._is_computed(v) for v in used):
+                raise ScheduleError(
+                    f"expected {_name(self.block)} to load {buffer_text(op.buffer)} at its axes, "
+                    "in all iterations",
+                    op,
+                )
+            mapping = {a: e for v in used for a, e in self._clamped(v, own).items()}
+            if mapping:
+                indices[position], changed = index.substitute(mapping), True
+        return (indices, own.list) if changed else None
+
+    def _clamped(self, value: SSAValue, own: Values) -> dict[Atom, IntLike]:
+        """A widened axis with its largest value that it had before."""
+        atom = own.expr(value).as_atom
+        number = next((i for i in self.widened if self.block.axis_vars[i] is value), None)
+        if atom is None or number is None:
+            return {}
+        axis = self.axes[number]
+        if not _has_iterations(axis.extent, self.block):
+            raise ScheduleError(
+                f"expected axis '{value.name_hint}' of {_name(self.block)} to have iterations, "
+                f"got extent {axis.extent}",
+                self.block,
+            )
+        last = own.rebase(axis.min + axis.extent - 1, self.values.list)
+        return {atom: minimum(IntExpr.of(atom), last)}
+
+    def _is_computed(self, value: SSAValue) -> bool:
+        """Whether a value is none of the block's axes and comes from inside of it."""
+        if value in self.block.axis_vars:
+            return False
+        home = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        return home is not None and self.block in (home, *ancestors(home))
+
+    def _is_inside(self, index: IntExpr, dim: IntExpr, operands: Sequence[SSAValue]) -> bool:
+        """Whether an index of an operation in the block is in its dim in every iteration."""
+        at = self.values.rebase(index, operands)
+        known = {**self.ranges, **ranges_of_values(self.values)}
+        mapping: dict[Atom, IntLike] = {}
+        for value, axis in zip(self.block.axis_vars, self.axes, strict=True):
+            atom = self.values.expr(value).as_atom
+            assert atom is not None
+            mapping[atom] = axis.binding
+        span = interval_of(simplify(at.substitute(mapping), known), known)
+        return (
+            span is not None
+            and is_non_negative(span.lower)
+            and is_non_negative(dim - 1 - span.upper)
+        )
+
+
+def _name(block: tir.BlockOp) -> str:
+    return f"block '{block.block_name.data}'"
+
+
+def _is_guarded(op: tir.LoadOp, block: tir.BlockOp) -> bool:
+    """Whether a load is not in each iteration of a block."""
+    home = op.parent_op()
+    return home is not block and not isinstance(home, tir.InitOp)
+
+
+def _has_iterations(extent: IntExpr, block: tir.BlockOp) -> bool:
+    """Whether an axis is not empty wherever the loops around its block have iterations."""
+    loops = [op.extent.data for op in ancestors(block) if isinstance(op, tir.ForOp)]
+    return is_non_negative(extent - 1) or any(_is_empty_with(extent, size) for size in loops)
+
+
+def _is_empty_with(extent: IntExpr, size: IntExpr) -> bool:
+    """Whether a loop of `size` iterations has none if an axis of this extent has none."""
+    atom = size.as_atom
+    if not isinstance(atom, Compound) or atom.op != "floordiv":
+        return size == extent
+    rest = (atom.lhs - extent).constant
+    return rest is not None and is_non_negative(atom.rhs - 1 - rest)

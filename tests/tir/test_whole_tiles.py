@@ -1,0 +1,390 @@
+"""Primitives for what makes up no tile: loops that overlap or end, buffers and blocks for tiles."""
+
+import pytest
+from programs import chain, program, row_sum
+from schedule_check import check_refused, check_schedule, check_text
+
+SIZES = ({"n": 10, "m": 6}, {"n": 3, "m": 1}, {"n": 1, "m": 5}, {"n": 0, "m": 3})
+
+
+def scaled(n, index="vi", value="X[vi]"):
+    """Block "Y", a function of the elements of another buffer."""
+    body = f"""
+    for i in range({{n}}):
+        with T.block("Y"):
+            vi = T.axis.spatial({{n}}, i)
+            Y[{index}] = {value} * T.float32(2)
+"""
+    return program(body, {"X": "({n},)", "Y": "({n},)"}, n=n)
+
+
+def tile(sch):
+    """Sums of four rows at once, in scratch memory that all tiles share; returns their loop."""
+    copy = sch.cache_write("Y", 0, "local")
+    i, k = sch.get_loops("Y")
+    outer, inner = sch.split(i, [None, 4])
+    sch.reorder(outer, k, inner)
+    sch.reverse_compute_at(copy, outer)
+    return outer
+
+
+def test_loop_overlap():
+    check_text(
+        scaled(19),
+        lambda sch: sch.loop_overlap(sch.get_loops("Y")[0], 8),
+        """
+for i in range(16):
+    with T.block("Y_i_0"):
+        vi = T.axis.spatial(16, i)
+        Y[vi] = X[vi] * T.float32(2)
+for i in range(11, 19):
+    with T.block("Y_i_1"):
+        vi = T.axis.spatial((11, 19), i)
+        Y[vi] = X[vi] * T.float32(2)
+""",
+        native=True,
+    )
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_loop_overlap_of_tiles(count):
+    def schedule(sch):
+        i, _ = sch.get_loops("Y")
+        size = sch.sample_categorical([9], [1.0])
+        parts = sch.loop_overlap(i, size)
+        assert len(parts) == count
+        for part in parts:
+            sch.vectorize(sch.split(part, [None, size])[1])
+            sch.loop_overlap(sch.get_loops(sch.get_child_blocks(part)[0])[-1], 4)
+
+    def stores_first(sch):
+        _, i = sch.get_loops("Y")
+        _, second = sch.loop_overlap(i, 4)
+        sch.vectorize(sch.split(second, [None, 4])[1])
+
+    check_schedule(chain(20 if count == 2 else 18, 7), stores_first)
+
+
+@pytest.mark.parametrize("kind", ["unroll", "vectorize"])
+def test_loop_trim(kind):
+    def schedule(sch):
+        outer = tile(sch)
+        _, rest = sch.loop_partition(outer, [None, 1], preserve_unit_iters=False)
+        for block in sch.get_child_blocks(rest):
+            sch.loop_trim(sch.get_loops(block)[-1])
+            getattr(sch, kind)(sch.get_loops(block)[-1])
+            sch.loop_trim(sch.get_loops(block)[-1])  # nothing is left to drop
+
+    name = {"unroll": "unroll", "vectorize": "vectorized"}[kind]
+    check_text(
+        row_sum(10, 6),
+        schedule,
+        f"""
+Y_local = T.alloc_buffer((10,), scope="local")
+for i in range(2):
+    for k, i_1 in T.grid(6, 4):
+        with T.block("Y_i_0"):
+            vi = T.axis.spatial(8, i * 4 + i_1)
+            vk = T.axis.reduce(6, k)
+            with T.init():
+                Y_local[vi] = T.float32(0)
+            Y_local[vi] = Y_local[vi] + X[vi, vk]
+    for ax0 in range(4):
+        with T.block("Y_local_i_0"):
+            v_ax0 = T.axis.spatial(8, i * 4 + ax0)
+            Y[v_ax0] = Y_local[v_ax0]
+for i in range(2, 3):
+    for k in range(6):
+        for i_1 in T.{name}(2):
+            with T.block("Y_i_1"):
+                vi = T.axis.spatial((8, 10), i_1 + 8)
+                vk = T.axis.reduce(6, k)
+                with T.init():
+                    Y_local[vi] = T.float32(0)
+                Y_local[vi] = Y_local[vi] + X[vi, vk]
+    for ax0 in T.{name}(2):
+        with T.block("Y_local_i_1"):
+            v_ax0 = T.axis.spatial((8, 10), ax0 + 8)
+            Y[v_ax0] = Y_local[v_ax0]
+""",
+        native=True,
+    )
+
+
+def test_loop_trim_of_several_predicates():
+    body = """
+    for i, j in T.grid(9, 8):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(i * 2 + j < 10 and i < 7)
+            Y[vi, vj] = X[vi, vj] * T.float32(2)
+        with T.block("Z"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(i < 3)
+            Z[vi, vj] = X[vi, vj] * T.float32(3)
+"""
+    check_text(
+        program(body, {"X": "(9, 8)", "Y": "(9, 8)", "Z": "(9, 8)"}),
+        lambda sch: [sch.loop_trim(loop) for loop in sch.get_loops("Y")],
+        """
+for i, j in T.grid(5, 8):
+    with T.block("Y"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        T.where(i * 2 + j < 10)
+        Y[vi, vj] = X[vi, vj] * T.float32(2)
+    with T.block("Z"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        T.where(i < 3)
+        Z[vi, vj] = X[vi, vj] * T.float32(3)
+""",
+        native=True,
+    )
+
+
+def test_loop_trim_where_no_block_runs():
+    body = """
+    for i, j in T.grid(4, 5):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.where(j + 9 < i)
+            Y[vi, vj] = X[vi, vj] * T.float32(2)
+"""
+    sch = check_schedule(
+        program(body, {"X": "(4, 5)", "Y": "(4, 5)"}),
+        lambda sch: sch.loop_trim(sch.get_loops("Y")[1]),
+    )
+    assert "T.grid(4, 0)" in sch.mod.script()
+
+
+COMPACT = """
+for i in range({tiles}):
+    Y_local = T.alloc_buffer((4,), scope="local")
+    for k, i_1 in T.grid({m}, 4):
+        with T.block("Y"):
+            vi = T.axis.spatial({axis}, i * 4 + i_1)
+            vk = T.axis.reduce({m}, k){where}
+            with T.init():
+                Y_local[vi - i * 4] = T.float32(0)
+            Y_local[vi - i * 4] = Y_local[vi - i * 4] + X[{vi}, vk]
+    for ax0 in range(4):
+        with T.block("Y_local"):
+            v_ax0 = T.axis.spatial({n}, i * 4 + ax0)
+            T.where(i * 4 + ax0 < {n})
+            Y[v_ax0] = Y_local[v_ax0 - i * 4]
+"""
+
+
+def test_compact_buffer():
+    def schedule(sch):
+        tile(sch)
+        sch.compact_buffer("Y", "Y_local")
+
+    where = "\n            T.where(i * 4 + i_1 < {n})"
+    for n, m in ((10, 6), ("n", "m")):
+        text = COMPACT.format(
+            n=n,
+            m=m,
+            axis=n,
+            vi="vi",
+            where=where.format(n=n),
+            tiles="3" if n == 10 else "(n + 3) // 4",
+        )
+        check_text(row_sum(n, m), schedule, text, *(SIZES if n == "n" else ({},)), native=True)
+
+
+def test_drop_predicates():
+    def schedule(sch):
+        tile(sch)
+        sch.compact_buffer("Y", 0)
+        sch.drop_predicates("Y")
+        sch.drop_predicates("Y")  # nothing is left to drop
+        sch.unroll(sch.get_loops("Y")[2])
+
+    for n, m, axis, tiles in ((10, 6, 12, 3), ("n", "m", "(n + 3) // 4 * 4", "(n + 3) // 4")):
+        last = "T.min(9, vi)" if n == 10 else "T.min(vi, n - 1)"
+        sizes = SIZES if n == "n" else ({},)
+        sch = check_schedule(row_sum(n, m), schedule, *sizes)
+        assert f"X[{last}, vk]" in sch.mod.script() and sch.mod.script().count("T.where") == 1
+
+
+def test_drop_predicates_of_a_copy_with_room():
+    """Additional iterations of a sum read what the copy's additional iterations have stored."""
+
+    def schedule(sch):
+        outer = tile(sch)
+        panel = sch.cache_read("Y", 0, "global")
+        sch.compute_at(panel, outer)
+        for block in (panel, "Y"):
+            sch.compact_buffer(block, 0)
+            sch.drop_predicates(block)
+
+    sch = check_schedule(row_sum(10, 6), schedule)
+    script = sch.mod.script()
+    assert script.count("T.where") == 1  # what is copied back
+    assert "X_global[vi - i * 4, vk]" in script and "X[T.min(9, v_ax0), v_ax1]" in script
+
+
+PADDED = """
+    T_ = T.alloc_buffer((12,), "float32")
+    for i in range(12):
+        with T.block("T"):
+            vi = T.axis.spatial(12, i)
+            T_[vi] = T.float32(7)
+    for i in range(10):
+        with T.block("U"):
+            vi = T.axis.spatial(10, i)
+            T_[vi] = X[vi]{more}
+    for i in range(12):
+        with T.block("Y"):
+            vi = T.axis.spatial(12, i)
+            Y[vi] = T_[vi]
+"""
+
+
+def padded(more=""):
+    """Block "U" stores ten of twelve elements of scratch memory, all of which others use."""
+    return program(PADDED.format(more=more), {"X": "(10,)", "Y": "(12,)"})
+
+
+def stale():
+    """The last tile leaves elements of the one before, which are used after the loops."""
+    body = """
+    T_ = T.alloc_buffer((4,), "float32")
+    for i, j in T.grid(3, 4):
+        with T.block("T"):
+            vi = T.axis.spatial(10, i * 4 + j)
+            T.where(i * 4 + j < 10)
+            T_[vi - i * 4] = X[vi]
+    for i in range(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = T_[vi]
+"""
+    return program(body, {"X": "(10,)", "Y": "(4,)"})
+
+
+def previous():
+    """An iteration uses what the one before has stored."""
+    body = """
+    T_ = T.alloc_buffer((11,), "float32")
+    for i in range(10):
+        with T.block("S"):
+            vi = T.axis.spatial(10, i)
+            T_[vi + 1] = X[vi]
+        with T.block("Y"):
+            vi = T.axis.spatial(10, i)
+            Y[vi] = T_[vi] + T_[vi + 1]
+"""
+    return program(body, {"X": "(10,)", "Y": "(10,)"})
+
+
+def split(sch, name="Y", factors=(None, 4)):
+    sch.split(sch.get_loops(name)[0], list(factors))
+    return name
+
+
+REFUSED = [
+    (
+        scaled(19),
+        lambda s: s.loop_overlap(s.get_loops("Y")[0], 0),
+        "loop_overlap: expected a size of at least 1, got 0",
+    ),
+    (
+        scaled(19),
+        lambda s: s.loop_overlap(s.get_loops("Y")[0], 20),
+        "loop_overlap: expected loop 'i' to have at least 20 iterations, got extent 19",
+    ),
+    (
+        scaled("n"),
+        lambda s: s.loop_overlap(s.get_loops("Y")[0], 1),
+        "loop_overlap: expected loop 'i' to have at least 1 iterations, got extent n",
+    ),
+    (
+        row_sum(8, 6),
+        lambda s: s.loop_overlap(s.get_loops("Y")[0], 5),
+        "loop_overlap: expected block 'Y' of loop 'i' to have spatial axes only, got spatial, "
+        "reduce",
+    ),
+    (
+        scaled(19, value="Y[vi]"),
+        lambda s: s.loop_overlap(s.get_loops("Y")[0], 8),
+        "loop_overlap: expected loop 'i' not to load 'Y', which it stores",
+    ),
+    (
+        scaled(19).replace("    X = T", '    T.func_attr({"tir.noalias": False})\n    X = T', 1),
+        lambda s: s.loop_overlap(s.get_loops("Y")[0], 8),
+        "loop_overlap: expected loop 'i' not to load 'Y', which it stores",
+    ),
+    (
+        scaled(19),
+        lambda s: (s.vectorize(s.get_loops("Y")[0]), s.loop_overlap(s.get_loops("Y")[0], 8)),
+        "loop_overlap: expected loop 'i' to be serial, got vectorized",
+    ),
+    (
+        scaled("n"),
+        lambda s: s.loop_overlap(
+            s.get_loops("Y")[0], s.sample_perfect_tile(s.get_loops("Y")[0], 2)[0]
+        ),
+        "loop_overlap: expected a size, got a factor left open",
+    ),
+    (
+        scaled("n"),
+        lambda s: s.loop_trim(s.get_loops("Y")[0]),
+        "loop_trim: expected loop 'i' to have constant bounds, got (0, n)",
+    ),
+    (
+        scaled(19),
+        lambda s: s.compact_buffer("Y", 0),
+        "compact_buffer: expected 'Y' to be a scratch buffer",
+    ),
+    (
+        chain(),
+        lambda s: s.compact_buffer("S", 0),
+        "compact_buffer: expected a loop around all blocks that use 'S'",
+    ),
+    (
+        row_sum(10, 6),
+        lambda s: (tile(s), s.compact_buffer("Y", 1)),
+        "compact_buffer: expected block 'Y' to write more than 1 buffers, got 1",
+    ),
+    (
+        previous(),
+        lambda s: s.compact_buffer("S", 0),
+        "compact_buffer: expected each iteration of loop 'i' to store all of 'T_' that it loads",
+    ),
+    (
+        scaled(10),
+        lambda s: s.drop_predicates(split(s)),
+        "drop_predicates: expected 'Y' to have room for all iterations of the loops around block "
+        "'Y'",
+    ),
+    (
+        scaled(10, index="0"),
+        lambda s: s.drop_predicates(split(s)),
+        "drop_predicates: expected block 'Y' to store to a scratch buffer, got 'Y'",
+    ),
+    (
+        row_sum(10, 6),
+        lambda s: (s.split(s.get_loops("Y")[1], [None, 4]), s.drop_predicates("Y")),
+        "drop_predicates: expected predicates of block 'Y' to keep spatial axes in range",
+    ),
+    (
+        padded(),
+        lambda s: s.drop_predicates(split(s, "U")),
+        "drop_predicates: expected other blocks not to use what block 'U' stores to 'T_' in "
+        "additional iterations",
+    ),
+    (
+        stale(),
+        lambda s: s.drop_predicates("T"),
+        "drop_predicates: expected block 'T' to store to 'T_' beyond the elements of axis 'vi' in "
+        "additional iterations",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "change", "message"), REFUSED, ids=[row[-1][-50:] for row in REFUSED]
+)
+def test_refused(source, change, message):
+    check_refused(source, change, message)
