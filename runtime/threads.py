@@ -3,8 +3,8 @@
 Workers are daemon threads of Python that run native code for ever, without the GIL. They start when
 the first loop wants them, sleep when there is nothing to do, and are started anew in a child after
 ``os.fork``. ``XRELAX_NUM_THREADS`` says how many threads there are, each loop's caller included; by
-default the processors that the process may use. On systems other than Linux on x86-64 or AArch64
-loops run on their callers alone.
+default the processors that the process may use at once. On systems other than Linux on x86-64 or
+AArch64 loops run on their callers alone.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 from .llvm_binding import LLVM_LOCK, binding, llvm_module
 from .native import Machine, NativeCode, provide
 from .pool_code import ENTRY, MASK_BYTES, MAX_THREADS, POOL, WORKER, Pool, pool_ir, system_of
+from .processors import processor_count, usable_processors
 
 VARIABLE = "XRELAX_NUM_THREADS"
 
@@ -65,7 +66,7 @@ _lock = threading.RLock()
 def _initial_threads() -> int:
     text = os.environ.get(VARIABLE)
     if text is None:
-        count = len(_processors())
+        count = min(processor_count(), MAX_THREADS)
     elif text.strip().isdecimal() and 1 <= int(text) <= MAX_THREADS:
         count = int(text)
     else:
@@ -73,13 +74,6 @@ def _initial_threads() -> int:
             f"expected {VARIABLE} to be a number from 1 to {MAX_THREADS}, got '{text}'"
         )
     return count if _has_pool() else 1
-
-
-def _processors() -> list[int]:
-    """The processors that the process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
 
 
 @cache
@@ -167,7 +161,7 @@ def _places(count: int, taken: AbstractSet[int | None], own: int | None) -> list
 
     A worker that may run anywhere is woken where its caller runs, and waits there for it.
     """
-    others = [p for p in _processors() if p != own]
+    others = [p for p in usable_processors() if p != own]
     if own is None or len(others) < count:
         return []
     return [p for p in others if p not in taken]
