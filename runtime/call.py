@@ -10,7 +10,16 @@ from typing import Any, NoReturn
 
 from .arguments import Plan, bind_arguments, make_plan, overlapping, stage, to_tensor
 from .callback import CALLBACK_ADDRESS, CallState, Lease, ReadOnlyMemory
-from .context import ARENA, CALLBACK, CHECK, CONSTANTS, CONTEXT_WORDS, TOKEN
+from .context import (
+    ARENA,
+    CALLBACK,
+    CHECK,
+    CONSTANTS,
+    CONTEXT_WORDS,
+    STATUS_CHECK,
+    STATUS_EXCEPTION,
+    TOKEN,
+)
 from .layout import Layout
 from .memory import ArenaPool, Storage
 from .outputs import Outputs, accepts_out
@@ -225,14 +234,12 @@ class CompiledFunction:
     def fail(self, status: int, check: int, first: int, second: int) -> NoReturn:
         """Raise what a status of the native function means, with what a failed check reports."""
         name = self.spec.name
-        if status == 2:
+        if status == STATUS_CHECK:
             message: str = self.spec.checks[check]
             raise ValueError(message.replace("{0}", str(first)).replace("{1}", str(second)))
-        if status == 3:
-            raise MemoryError(f"{name} ran out of memory")
-        if status == 1:
-            raise RuntimeError(f"expected an exception with status 1 of {name}, got none")
-        raise RuntimeError(f"expected {name} to return status 0, 1, 2 or 3, got {status}")
+        if status == STATUS_EXCEPTION:
+            raise RuntimeError(f"expected an exception with status {status} of {name}, got none")
+        raise RuntimeError(f"expected {name} to return status 0, 1 or 2, got {status}")
 
 
 def context_of(constants_table: int) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
+from .context import STATUS_EXCEPTION
 from .layout import Layout
 from .memory import ArenaPool, Storage
 from .packed_calls import run_site
@@ -157,12 +158,12 @@ def _call_back(token: int, site: int, data: int | None, dims: int | None) -> int
     state = _active[token]
     try:
         if state.error is not None:  # native code has missed the status of an earlier callback
-            return 1
+            return STATUS_EXCEPTION
         state.call(site, data, dims)
         return 0
     except BaseException as error:  # KeyboardInterrupt too must reach the caller
         state.error = error
-        return 1
+        return STATUS_EXCEPTION
 
 
 _callback = ctypes.CFUNCTYPE(

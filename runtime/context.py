@@ -1,4 +1,4 @@
-"""The words of the context that every native function gets, by position.
+"""The words of the context that every native function gets, by position, and what it returns.
 
 One table for both sides: the run time fills the words, native code (`lowering.llvm.words`) reads
 them. Words that a call does not fill start as 0.
@@ -13,3 +13,9 @@ failed check reports (three words), and how deep calls of functions that call th
 CALLBACK, TOKEN, ARENA, CONSTANTS, CHECK, FIRST, SECOND, DEPTH = range(len(NAMES))
 
 CONTEXT_WORDS = len(NAMES)
+
+STATUS_EXCEPTION = 1
+"""The status of a native function while a Python exception is pending."""
+
+STATUS_CHECK = 2
+"""The status of a native function whose run-time check failed."""

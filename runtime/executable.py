@@ -24,7 +24,7 @@ class NativeLibrary(Protocol):
     """Owner of native code: it stays loaded while this object lives."""
 
     def address(self, symbol: str) -> int:
-        """The address of a function; raises KeyError for an unknown symbol."""
+        """The address of a function; KeyError or NativeError for an unknown symbol."""
         ...
 
 
@@ -43,11 +43,10 @@ class Executable:
 
     `library` holds the native code, `constants` are the arrays in the order of the constants table,
     of which large ones are shared and not copied. `attributes` is for introspection alone (the
-    target, IR texts, …).
-    `entry_name` is the function that calling the executable itself runs: "main", or else the first.
-    Code is linked at the first use of a function, or by `link`; then the function of `load` runs,
-    once for all who use the executable. Functions stay usable without the executable. As
-    `tvm.relax.Executable` and a built module.
+    target, IR texts, …). `entry_name` is the function that calling the executable itself runs:
+    "main", or else the first. Code is linked at the first use of a function, or by `link`; then the
+    function of `load` runs, once for all who use the executable. Functions stay usable without the
+    executable. As `tvm.relax.Executable` and a built module.
     """
 
     def __init__(

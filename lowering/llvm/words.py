@@ -13,16 +13,10 @@ from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ...dialects import llvm_ext
-from ...runtime.context import CALLBACK, CHECK, TOKEN
+from ...runtime.context import CALLBACK, CHECK, STATUS_CHECK, TOKEN
 from .builder import FunctionBuilder
 from .native_calls import field_address
 from .types import NE, PTR, UNIT, gep_properties
-
-STATUS_EXCEPTION = 1
-"""The status of a function while a Python exception is pending."""
-
-STATUS_CHECK = 2
-"""The status of a function whose run-time check failed."""
 
 _INVARIANT = {llvm_ext.INVARIANT: UNIT}
 
