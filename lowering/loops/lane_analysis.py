@@ -156,7 +156,7 @@ class LaneAnalysis:
         self.places.setdefault(op.buffer, []).append(indices)
         return indices, is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane)
 
-    def _note_element(self, op: loops.LoadOp | loops.StoreOp, element: Attribute) -> None:
+    def _note_element(self, element: Attribute) -> None:
         bits = 8 * byte_width(element)
         # Short floats are computed with in f32.
         self.bits = max(self.bits, bits if isinstance(element, IntegerType) else max(bits, 32))
@@ -169,7 +169,7 @@ class LaneAnalysis:
         if any(self._differs(i) for i in indices):
             self.varying.add(op.result)
             self.jumps = self.jumps or not contiguous
-            self._note_element(op, op.result.type)
+            self._note_element(op.result.type)
             return contiguous or not masked
         return True
 
@@ -178,7 +178,7 @@ class LaneAnalysis:
         _, contiguous = self._place(op)
         if isinstance(op.value.type, VectorType):
             return False
-        self._note_element(op, op.value.type)
+        self._note_element(op.value.type)
         self.jumps = self.jumps or not contiguous
         return contiguous or not masked
 

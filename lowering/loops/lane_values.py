@@ -19,20 +19,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import loops, tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
+from .comparisons import below_zero
 from .copy_ops import Copier
 from .lane_analysis import LaneAnalysis
 from .scope import Scope
-
-_LESS = {
-    arith.CMPI_COMPARISON_OPERATIONS.index(name): (shift, holds_below)
-    for name, shift, holds_below in (
-        ("slt", 0, True),
-        ("sle", -1, True),
-        ("sge", 0, False),
-        ("sgt", -1, False),
-    )
-}
-"""For each comparison what to add to ``lhs - rhs``, and whether it holds where that is below 0."""
 
 
 class LaneValues(Copier):
@@ -69,16 +59,20 @@ class LaneValues(Copier):
         return value if isinstance(value.type, VectorType) else self.splat(value)
 
     def vector_type(self, element: Attribute) -> VectorType:
+        """The type of as many elements as there are lanes."""
         return VectorType(element, [self.width])
 
     def emit(self, op: Operation) -> SSAValue:
+        """Emit an operation; returns its first result."""
         self.scope.emit(op)
         return op.results[0]
 
     def splat(self, value: SSAValue) -> SSAValue:
+        """A vector with one value in all lanes."""
         return self.emit(BroadcastOp(value, self.vector_type(value.type)))
 
     def lanewise(self, name: str, inputs: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+        """What an operation that has no vector form gives in each lane."""
         return self.emit(loops.LanewiseOp(name, inputs, type_))
 
     def number(self, expr: IntExpr) -> SSAValue:
@@ -103,6 +97,7 @@ class LaneValues(Copier):
         return self.emit(arith.AddiOp(first, numbers))
 
     def in_lanes(self, expr: IntExpr) -> list[IntExpr]:
+        """An expression in every lane, in order."""
         return [self.at([expr], lane)[0] for lane in range(self.width)]
 
     def put_together(self, parts: Sequence[SSAValue], type_: VectorType) -> SSAValue:
@@ -117,13 +112,16 @@ class LaneValues(Copier):
         return [self.scope.simplify(e.substitute({self.lane: self.base + lane})) for e in exprs]
 
     def mask_of(self, active: IntExpr) -> SSAValue:
+        """A mask of so many first lanes."""
         return self.emit(loops.MaskOp(active, self.scope.values.list, self.width))
 
     def inverted(self, mask: SSAValue) -> SSAValue:
+        """The lanes that are off in a mask."""
         on = self.emit(ConstantOp(IntegerAttr(1, i1)))
         return self.emit(arith.XOrIOp(mask, self.splat(on)))
 
     def both(self, lhs: SSAValue | None, rhs: SSAValue) -> SSAValue:
+        """The lanes that are on in two masks, of which `None` has all."""
         return rhs if lhs is None else self.emit(arith.AndIOp(lhs, rhs))
 
     def first_lanes(self, expr: IntExpr) -> IntExpr | None:
@@ -145,6 +143,7 @@ class LaneValues(Copier):
         return self.emit(loops.LanewiseOp("arith.cmpi", values, type_, {"predicate": predicate}))
 
     def any_lane(self) -> SSAValue:
+        """Whether a lane of the mask is on, which must not stand for all."""
         assert self.mask is not None
         kind = CombiningKindAttr(CombiningKindFlag.OR)
         return self.emit(
@@ -155,9 +154,9 @@ class LaneValues(Copier):
 
     def compare_indices(self, op: arith.CmpiOp) -> SSAValue | None:
         """The lanes in which one index is smaller than another."""
-        found = _LESS.get(op.predicate.value.data)
-        if found is None or not isinstance(op.lhs.type, IndexType):
+        found = below_zero(op, self.scope)
+        if found is None:
             return None
-        difference = self.scope.index(op.lhs) - self.scope.index(op.rhs) + found[0]
+        difference, holds_below = found
         mask = self.negative_lanes(difference)
-        return mask if found[1] else self.inverted(mask)
+        return mask if holds_below else self.inverted(mask)

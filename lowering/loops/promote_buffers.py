@@ -1,5 +1,7 @@
 """Memory that is only a detour becomes values: accumulators of loops, small scratch buffers.
 
+::
+
     %t = loops.alloca : !tir.buffer<[2], f32>
     loops.store %a, %t[0]                              ⇒      arith.addf %a, %a
     %b = loops.load %t[0]

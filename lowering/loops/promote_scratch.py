@@ -41,9 +41,8 @@ def promote_scratch(func: loops.FuncOp) -> None:
     """Turn stack buffers into values.
 
     All accesses must be at constant indices, outside parallel loops, and stores outside conditions.
-    What a block
-    reads must not be left over from an earlier run of it, so its first access to each element is a
-    store.
+    What a block reads must not be left over from an earlier run of it, so its first access to each
+    element is a store.
     """
     scope = Scope(Block(), in_place=True)
     by_root: dict[Block, list[_Candidate]] = {}

@@ -1,9 +1,9 @@
 """Where a reduction's initialisation may run: in a loop nest before the first reduction loop.
 
 The counterpart is TVM's ``decompose_reduction``. A block says "initialise when all my reduce axes
-are at their first value"; a condition in the innermost loop that stops vectorisation. It means the
-same to initialise all elements before the loops that reduce, if nobody sees the difference: see
-`plan_init`.
+are at their first value", which is a condition in the innermost loop that stops vectorisation. It
+means the same to initialise all elements before the loops that reduce, if nobody sees the
+difference: see `plan_init`.
 """
 
 from __future__ import annotations

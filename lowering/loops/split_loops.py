@@ -15,17 +15,18 @@ The parts run together in vectors, which a choice in each iteration would preven
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ...dialects import loops, tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
+from .comparisons import below_zero
+from .copy_ops import index_constant
 from .scope import Scope
 from .tighten_bounds import is_known_before
 
@@ -34,17 +35,6 @@ MAX_PARTS = 8
 
 MAX_OPERATIONS = 64
 """Loops with more operations in their body stay as they are: each part repeats it."""
-
-_PREDICATES = {
-    arith.CMPI_COMPARISON_OPERATIONS.index(name): (shift, holds_below)
-    for name, shift, holds_below in (
-        ("slt", 0, True),
-        ("sle", -1, True),
-        ("sge", 0, False),
-        ("sgt", -1, False),
-    )
-}
-"""For each comparison what to add to ``lhs - rhs``, and whether it holds where that is below 0."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +47,14 @@ class _Choice:
     holds_below: bool
 
 
-def split_loops(block: Block, parts: int = MAX_PARTS) -> None:
+def split_loops(block: Block) -> None:
     """Split the loops in a block, inner ones first."""
     for op in list(block.ops):
         for region in op.regions:
             for inner in region.blocks:
                 split_loops(inner)
         if isinstance(op, loops.ForOp):
-            _split(op, parts)
+            _split(op, MAX_PARTS)
 
 
 def _split(loop: loops.ForOp, parts: int) -> int:
@@ -100,8 +90,8 @@ def _first_choice(loop: loops.ForOp) -> _Choice | None:
         match op:
             case tir.ApplyOp():
                 scope.meaning[op.result] = scope.expr(op.expr.data, op.operands)
-            case arith.ConstantOp() if isinstance(op.result.type, IndexType):
-                scope.meaning[op.result] = IntExpr.of(cast(Any, op.value).value.data)
+            case arith.ConstantOp() if (number := index_constant(op)) is not None:
+                scope.meaning[op.result] = IntExpr.of(number)
             case scf.IfOp() if (found := _limit(op, loop, scope)) is not None:
                 return _Choice(position, found[0], scope.values.list, found[1])
             case _:
@@ -112,13 +102,10 @@ def _first_choice(loop: loops.ForOp) -> _Choice | None:
 def _limit(op: scf.IfOp, loop: loops.ForOp, scope: Scope) -> tuple[IntExpr, bool] | None:
     """Where the condition changes, and whether it holds below."""
     test = op.cond.owner
-    if not isinstance(test, arith.CmpiOp) or not isinstance(test.lhs.type, IndexType):
+    found = below_zero(test, scope) if isinstance(test, arith.CmpiOp) else None
+    if found is None:
         return None
-    predicate = _PREDICATES.get(test.predicate.value.data)
-    if predicate is None:
-        return None
-    shift, holds_below = predicate
-    difference = scope.index(test.lhs) - scope.index(test.rhs) + shift
+    difference, holds_below = found
     atom = scope.values.expr(loop.loop_var).as_atom
     assert atom is not None
     factor, rest = difference.split_on(atom) or (ZERO, ZERO)

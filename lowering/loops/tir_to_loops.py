@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -30,7 +30,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
 from ...dialects.sym import exprs_of
-from .copy_ops import rebuild
+from .copy_ops import index_constant, rebuild
 from .kernel_function import is_noalias, symbol_order
 from .open_views import opened_views
 from .reduction_init import Accesses, InitPlan, Level, plan_init
@@ -237,9 +237,8 @@ class _FunctionConverter:
         self.scope.define(op.result, new.result)
 
     def convert_constant(self, op: ConstantOp) -> None:
-        if isinstance(op.value, IntegerAttr) and isinstance(op.result.type, IndexType):
-            value = cast("IntegerAttr[IndexType]", op.value)
-            self.scope.meaning[op.result] = IntExpr.of(value.value.data)
+        if (number := index_constant(op)) is not None:
+            self.scope.meaning[op.result] = IntExpr.of(number)
         else:
             self.convert_scalar(op)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values
+from ..loops.copy_ops import index_constant
 
 
 def conjuncts(condition: SSAValue, values: Values) -> list[IntExpr] | None:
@@ -37,8 +38,8 @@ def _index(value: SSAValue, values: Values) -> IntExpr | None:
         return None
     if isinstance(op, tir.ApplyOp):
         return values.rebase(op.expr.data, op.operands)
-    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-        return IntExpr.of(op.value.value.data)
+    if isinstance(op, arith.ConstantOp) and (number := index_constant(op)) is not None:
+        return IntExpr.of(number)
     return values.expr(value) if isinstance(op, Block) else None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
@@ -13,7 +12,7 @@ from ...dialects.bounds import Interval
 from ...dialects.int_expr import Atom, IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import value_range
-from ..loops.copy_ops import rebuild
+from ..loops.copy_ops import index_constant, rebuild
 from ..loops.scope import Scope
 
 
@@ -41,8 +40,8 @@ class ScalarCopier:
                 scope.define(op.result, new.result)
             case tir.ApplyOp():
                 scope.meaning[op.result] = scope.expr(op.expr.data, op.operands)
-            case ConstantOp(value=IntegerAttr() as number) if isinstance(op.result.type, IndexType):
-                scope.meaning[op.result] = IntExpr.of(number.value.data)
+            case ConstantOp() if (number := index_constant(op)) is not None:
+                scope.meaning[op.result] = IntExpr.of(number)
             case _:
                 rebuild(op, scope, lambda inner: self.copy_all(list(inner.ops)))
 

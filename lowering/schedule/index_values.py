@@ -63,7 +63,7 @@ def undecided(bounds: Sequence[Bound], values: Values) -> list[Bound]:
 def _rewrite(op: Operation, value: SSAValue, scope: Scope) -> None:
     match op:
         case tir.ForOp():
-            exprs = _expressions(op, [op.min.data, op.extent.data], op.operands_, scope)
+            exprs = _expressions([op.min.data, op.extent.data], op.operands_, scope)
             operands, (lower, extent) = pack(exprs, scope.values.list)
             op.operands = operands
             op.properties |= {"min": ExprAttr(lower), "extent": ExprAttr(extent)}
@@ -72,12 +72,12 @@ def _rewrite(op: Operation, value: SSAValue, scope: Scope) -> None:
         case tir.LoadOp() | tir.StoreOp() | tir.MatchBufferOp():
             name = "starts" if isinstance(op, tir.MatchBufferOp) else "indices"
             array = op.starts if isinstance(op, tir.MatchBufferOp) else op.indices
-            exprs = _expressions(op, exprs_of(array), op.operands_, scope)
+            exprs = _expressions(exprs_of(array), op.operands_, scope)
             operands, packed = pack(exprs, scope.values.list)
             op.operands = [*op.operands[: len(op.operands) - len(op.operands_)], *operands]
             op.properties[name] = expr_array(packed)
         case tir.ApplyOp():
-            exprs = _expressions(op, [op.expr.data], op.operands, scope)
+            exprs = _expressions([op.expr.data], op.operands, scope)
             operands, (expr,) = pack(exprs, scope.values.list)
             op.operands = operands
             op.properties["expr"] = ExprAttr(expr)
@@ -86,8 +86,9 @@ def _rewrite(op: Operation, value: SSAValue, scope: Scope) -> None:
 
 
 def _expressions(
-    op: Operation, exprs: Sequence[IntExpr], operands: Sequence[SSAValue], scope: Scope
+    exprs: Sequence[IntExpr], operands: Sequence[SSAValue], scope: Scope
 ) -> list[IntExpr]:
+    """Expressions of one operation over the values of a scope, simplified by all their ranges."""
     scope.exprs(exprs, operands)  # numbers the operands, whose ranges then simplify
     _learn_ranges(scope)
     return scope.exprs(exprs, operands)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
@@ -19,6 +19,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
+from ..loops.copy_ops import index_constant
 from ..loops.scope import describe
 from .blocks import statements
 
@@ -202,8 +203,8 @@ class Matcher:
         match value.owner:
             case tir.ApplyOp() as op:
                 return self._expr(op.expr.data, op.operands)
-            case ConstantOp(value=IntegerAttr() as number):
-                return IntExpr.of(number.value.data)
+            case ConstantOp() as op if (number := index_constant(op)) is not None:
+                return IntExpr.of(number)
             case _:
                 return self.values.expr(value)
 

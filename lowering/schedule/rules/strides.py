@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
+from ...loops.copy_ops import index_constant
 from ...loops.scope import Scope
 from ..blocks import own_nest
 
@@ -36,9 +37,8 @@ class Strides:
                 continue
             if isinstance(op, tir.ApplyOp):
                 scope.meaning[op.result] = scope.expr(op.expr.data, op.operands)
-            elif isinstance(op, ConstantOp) and isinstance(op.result.type, IndexType):
-                if isinstance(op.value, IntegerAttr):
-                    scope.meaning[op.result] = IntExpr.of(op.value.value.data)
+            elif isinstance(op, ConstantOp) and (number := index_constant(op)) is not None:
+                scope.meaning[op.result] = IntExpr.of(number)
             elif isinstance(op, tir.LoadOp | tir.StoreOp):
                 self._note(op)
 
