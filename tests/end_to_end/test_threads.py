@@ -38,6 +38,20 @@ MATMUL = graph(
 )
 GRAPHS = {
     "matmul": (MATMUL, [(150, 200), (200, 310)]),
+    "columns of two widths": (
+        graph(
+            'x: R.Tensor((4, 3000), "float32"), w: R.Tensor((3000, 100), "float32")',
+            "R.matmul(x, w)",
+        ),
+        [(4, 3000), (3000, 100)],
+    ),
+    "rows and columns that fill no tiles": (
+        graph(
+            'x: R.Tensor((128, 400), "float32"), w: R.Tensor((400, 760), "float32")',
+            "R.matmul(x, w)",
+        ),
+        [(128, 400), (400, 760)],
+    ),
     "symbolic matmul": (
         graph(
             'x: R.Tensor(("n", "k"), "float32"), w: R.Tensor(("k", "m"), "float32")',

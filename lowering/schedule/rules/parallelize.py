@@ -9,8 +9,9 @@
 Iterations are independent where each writes its own part of every buffer from outside of the loop,
 and reads of what the loop writes nothing but that part. Short loops are fused with those inside;
 where that is not possible, loops further inside run on threads if each time there is much to do, or
-if there is one time. Small constant loops, by what they do and by what they move, stay as they are.
-Of others the run time decides, when it knows their extents.
+if there is one time. Nests beside each other that touch nothing of each other, as of rows that fill
+no tile, are iterations of one loop then. Small constant loops, by what they do and by what they
+move, stay as they are. Of others the run time decides, when it knows their extents.
 A loop whose iterations are lanes is cut into strips for threads first::
 
     for i in (0, n) vectorized          ⇒          for s in (0, (n + 4095) // 4096) parallel
@@ -19,15 +20,14 @@ A loop whose iterations are lanes is cut into strips for threads first::
 
 from __future__ import annotations
 
-from math import gcd, prod
+from math import gcd
 
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Block
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.bounds import interval_of, is_non_negative
-from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, minimum
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values
@@ -37,6 +37,8 @@ from ..blocks import ScheduleError, statements
 from ..copy_scalars import ranges_of_values
 from ..dense import distinguishes
 from ..loops import fuse, set_kind, split
+from .durations import cost_inside, cost_of, is_small
+from .sections import join, sections_in
 
 ENOUGH = 16
 """Iterations that are shared out evenly enough among the threads of most machines."""
@@ -48,11 +50,8 @@ STRIP = 4096
 """Lanes in a strip: whole vectors on every machine, and whole cache lines."""
 FUSED_COST = 4_000
 """Picoseconds inside of fused loops from which finding their positions again costs little."""
-OPERATION, LANE = 12, 4
-"""Picoseconds of an operation, and of one in a lane of a vector."""
-WORD, BYTE = 40, 10
-"""Picoseconds of an access at most, and of each byte that a loop touches, as it comes from a cache
-that processors share: copies take longer than their operations."""
+SECTION_COST = AWAKE_COST // 4
+"""Picoseconds from which a nest is worth being an iteration of a loop over several."""
 
 
 def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
@@ -60,14 +59,23 @@ def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
     noalias = func.attr("tir.noalias")
     if isinstance(noalias, IntegerAttr) and noalias.value.data == 0:
         return
-    for op in list(statements(func).ops):
-        if isinstance(op, tir.ForOp):
-            _visit(op, AWAKE_COST, target)
+    _visit_all(statements(func), AWAKE_COST, target)
+
+
+def _visit_all(home: Block, least: int, target: Target) -> bool:
+    """Make loops of a block parallel, or loops in them; whether one became so."""
+    nests = [op for op in home.ops if isinstance(op, tir.ForOp)]
+    found = any([_visit(op, least, target) for op in nests])
+    for run in sections_in(home, _is_section):
+        if run[0].kind.data == "parallel" or sum(cost_of(op) or 0 for op in run) > least:
+            _run_on_threads(join(run))
+            found = True
+    return found
 
 
 def _visit(loop: tir.ForOp, least: int, target: Target) -> bool:
     """Make a loop parallel, or loops in it, where there is enough to do; whether one became so."""
-    if not _is_free(loop) or _is_small(loop, least):
+    if not _is_free(loop) or is_small(loop, least):
         return False
     if not is_independent(loop):
         return _visit_inside(loop, least, target)
@@ -75,9 +83,34 @@ def _visit(loop: tir.ForOp, least: int, target: Target) -> bool:
         trips = loop.extent.data.constant
         return (trips is None or trips > STRIP) and _make_parallel(_strips(loop))
     nest = _nest(loop, target)
-    if not _shares_evenly(nest, target) and _visit_inside(nest, least, target):
-        return True
+    if not _shares_evenly(nest, target):
+        if _share_sections(nest) or _visit_inside(nest, least, target):
+            return True
     return nest.extent.data != ONE and _make_parallel(nest)
+
+
+def _share_sections(loop: tir.ForOp) -> bool:
+    """Let threads share a loop and those in it at once, where these are one after the other."""
+    runs = sections_in(loop.body.block, _is_section)
+    if loop.extent.data == ONE or len(runs) != 1 or len(runs[0]) != len(loop.body.block.ops):
+        return False
+    _run_on_threads(fuse([loop, join(runs[0])]))
+    return True
+
+
+def _run_on_threads(loop: tir.ForOp) -> None:
+    """Make a loop parallel whose iterations are known to be independent."""
+    loop.properties["kind"] = StringAttr("parallel")
+
+
+def _is_section(loop: tir.ForOp) -> bool:
+    """Whether a loop may be part of another one: independent, with nothing in it on threads."""
+    if loop.kind.data not in ("serial", "parallel") or not _is_known(loop):
+        return False
+    cost = cost_inside(loop)
+    if cost is None or cost < SECTION_COST:
+        return False
+    return loop.kind.data == "parallel" or loop.extent.data == ONE or is_independent(loop)
 
 
 def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
@@ -89,11 +122,11 @@ def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
 
 
 def _visit_inside(loop: tir.ForOp, least: int, target: Target) -> bool:
-    """The same for the loops in a loop, which may wake threads in every one of its iterations."""
+    """The same for the loops in a loop, which wake threads in every one of its iterations."""
     inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
-    if loop.extent.data != ONE:
-        least, inner = INNER_COST, [op for op in inner if _cost(op) is not None]
-    return any([_visit(op, least, target) for op in inner])
+    if loop.extent.data == ONE:
+        return _visit_all(loop.body.block, least, target)
+    return any([_visit(op, INNER_COST, target) for op in inner if cost_of(op) is not None])
 
 
 def _make_parallel(loop: tir.ForOp) -> bool:
@@ -106,14 +139,18 @@ def _make_parallel(loop: tir.ForOp) -> bool:
 
 def _is_free(loop: tir.ForOp) -> bool:
     """Whether nobody has decided how the loop runs, and all it does is known."""
-    if loop.kind.data not in ("serial", "vectorized") or (
-        loop.annotations is not None and loop.annotations.data
-    ):
+    return loop.kind.data in ("serial", "vectorized") and _is_known(loop)
+
+
+def _is_known(loop: tir.ForOp) -> bool:
+    """Whether a loop has no annotations, and neither calls nor threads are in it."""
+    if loop.annotations is not None and loop.annotations.data:
         return False
     return not any(
         isinstance(op, tir.CallExternOp)
         or (isinstance(op, tir.ForOp) and op.kind.data in ("parallel", "thread_binding"))
         for op in operations_in(loop)
+        if op is not loop
     )
 
 
@@ -149,57 +186,12 @@ def _nest(loop: tir.ForOp, target: Target) -> tir.ForOp:
 
 
 def _can_join(chain: list[tir.ForOp], inner: tir.ForOp) -> bool:
-    cost = _cost_inside(inner)
+    cost = cost_inside(inner)
     if cost is not None and cost < FUSED_COST:
         return False
     variables = {loop.loop_var for loop in chain}
     is_plain = inner.kind.data == "serial" and variables.isdisjoint(inner.operands_)
     return is_plain and _is_free(inner) and is_independent(inner)
-
-
-def _is_small(loop: tir.ForOp, least: int) -> bool:
-    """Whether a loop takes no longer than `least`; what it does or what it moves, the longer."""
-    cost = _cost(loop)
-    if cost is None or cost > least:
-        return False
-    most = cost // LANE * WORD
-    return most <= least or min(most, _bytes_touched(loop) * BYTE) <= least
-
-
-def _bytes_touched(loop: tir.ForOp) -> int:
-    """Bytes of the parts that a loop reads and writes of buffers from outside of it."""
-    assert loop.parent is not None
-    reads, writes = infer_regions(loop.parent, Values(), [loop])
-    total = 0
-    for region in (*reads, *writes):
-        type_ = region.buffer.type
-        assert isinstance(type_, tir.BufferType)
-        size = prod(extent.constant or 0 for extent in region.extents)
-        total += size * byte_width(type_.element_type)
-    return total
-
-
-def _cost(op: Operation) -> int | None:
-    """Picoseconds that an operation takes, about; `None` where extents are not constant."""
-    if not isinstance(op, tir.ForOp):
-        return _cost_inside(op) if op.regions else OPERATION
-    trips, body = op.extent.data.constant, _cost_inside(op)
-    if trips is None or body is None:
-        return None
-    is_vector = op.kind.data == "vectorized"
-    return trips * body * LANE // OPERATION if is_vector else trips * body
-
-
-def _cost_inside(op: Operation) -> int | None:
-    total = 0
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
-                cost = _cost(inner)
-                if cost is None:
-                    return None
-                total += cost
-    return total
 
 
 def is_independent(loop: tir.ForOp) -> bool:
