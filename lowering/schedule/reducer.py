@@ -20,6 +20,7 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
 from ..loops.lane_totals import identity
 from .blocks import ScheduleError
+from .choices import Cases, may_regroup, may_reorder, table_of_choices
 from .copy_scalars import ScalarCopier
 
 ASSOCIATIVE = (
@@ -39,7 +40,7 @@ ASSOCIATIVE = (
     arith.OrIOp,
     arith.XOrIOp,
 )
-"""Operations of two values that combine results; floats count, as their sums may be regrouped."""
+"""Operations of two values that combine results; floats count: their sums may be regrouped."""
 
 COUNTING = (arith.AddfOp, arith.AddiOp, arith.MulfOp, arith.MuliOp, arith.XOrIOp)
 """Those that make something else of a value and itself."""
@@ -59,21 +60,50 @@ class Update:
 
 
 @dataclass(frozen=True)
+class Combination:
+    """How one result, or several together, become new ones of old ones and what is taken in."""
+
+    operations: list[Operation]
+    same: Mapping[SSAValue, int]
+    """Values of the body that are an update's value, perhaps computed once more."""
+
+
+@dataclass(frozen=True)
 class Reducer:
     """The results of a reduction block and the operations that combine old and new ones."""
 
     updates: list[Update]
-    combining: list[Operation]
-    """The operations from old results and the values that are taken in to the new results."""
-    same: Mapping[SSAValue, int]
-    """Values of the body that are an update's value, perhaps computed once more."""
+    combinations: list[Combination]
+    """One for each result, in order, or one for all that are chosen."""
 
     def combine(self, copier: ScalarCopier, values: Sequence[SSAValue]) -> list[SSAValue]:
         """Copy the combination of the old results with other values; returns the new results."""
-        for value, number in self.same.items():
-            copier.scope.data[value] = values[number]
-        copier.copy_all(self.combining)
+        for combination in self.combinations:
+            for value, number in combination.same.items():
+                copier.scope.data[value] = values[number]
+            copier.copy_all(combination.operations)
         return [copier.value(u.store.value) for u in self.updates]
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether results are chosen among old and new ones."""
+        return any(isinstance(u.store.value.owner, arith.SelectOp) for u in self.updates)
+
+    def is_in_any_order(self) -> bool:
+        """Whether values may come in any order: equal ones, and NaN, do not choose by place."""
+        if not self.is_choice:
+            return True
+        table = self.table(with_nan=True)
+        return table is not None and may_regroup(table) and may_reorder(table)
+
+    def table(self, with_nan: bool) -> Cases | None:
+        """What is chosen of old and new results; None where not comparisons of them decide."""
+        (choice,) = self.combinations
+        numbers = {u.buffer: i for i, u in enumerate(self.updates)}
+        loads = [op for op in choice.operations if isinstance(op, tir.LoadOp)]
+        old: dict[SSAValue, int] = {op.result: numbers[op.buffer] for op in loads}
+        results = [u.store.value for u in self.updates]
+        return table_of_choices(choice.operations, results, old, choice.same, with_nan)
 
     def may_start_again(self, init: tir.InitOp) -> bool:
         """Whether results stay the same where several parts of them start with initial values."""
@@ -101,12 +131,12 @@ def reducer_of(block: tir.BlockOp) -> Reducer:
     keys = [body.key_of_access(s) for s in stores]
     for op in block.body.block.walk():
         if isinstance(op, tir.LoadOp) and op.buffer in {s.buffer for s in stores}:
-            if body.key_of_access(op) not in keys:
+            if body.key_of_access(op) not in keys or not body.is_before_store(op):
                 raise ScheduleError(
-                    f"expected {where} to load of {buffer_text(op.buffer)} what it stores", block
+                    f"expected {where} to load of {buffer_text(op.buffer)} what it stores, before",
+                    block,
                 )
-    updates = [Update(store, _taken_in(block, store, body)) for store in stores]
-    return _verified(block, updates, body)
+    return _verified(block, [Update(s, _taken_in(block, s, body)) for s in stores], body)
 
 
 def _taken_in(block: tir.BlockOp, store: tir.StoreOp, body: _Body) -> SSAValue:
@@ -139,8 +169,35 @@ def _verified(block: tir.BlockOp, updates: list[Update], body: _Body) -> Reducer
         raise ScheduleError(
             f"expected block '{block.block_name.data}' to combine each result by itself", block
         )
-    wanted = {body.key(u.value): i for i, u in enumerate(updates)}
-    same: dict[SSAValue, int] = {}
+    reducer = Reducer(updates, _combinations(updates, body, bool(choices)))
+    table = reducer.table(with_nan=False) if choices else None
+    if choices and (table is None or not may_regroup(table)):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to choose by comparisons of results that do "
+            "not depend on how values are grouped",
+            block,
+        )
+    return reducer
+
+
+def _combinations(updates: list[Update], body: _Body, choose: bool) -> list[Combination]:
+    """One combination of each result, or one of all results that are chosen together."""
+    wanted = [(body.key(u.value), i) for i, u in enumerate(updates)]
+    if not choose:
+        return [_combination([u], dict([w]), body) for u, w in zip(updates, wanted, strict=True)]
+    if len(dict(wanted)) != len(updates):
+        raise ScheduleError(
+            f"expected block '{body.block.block_name.data}' to choose each result of other values",
+            body.block,
+        )
+    return [_combination(updates, dict(wanted), body)]
+
+
+def _combination(
+    updates: Sequence[Update], wanted: Mapping[object, int], body: _Body
+) -> Combination:
+    """The operations from old results and `wanted` values to new results."""
+    block, same = body.block, dict[SSAValue, int]()
     needed: set[Operation] = set()
     todo = [u.store.value for u in updates]
     while todo:
@@ -161,7 +218,7 @@ def _verified(block: tir.BlockOp, updates: list[Update], body: _Body) -> Reducer
                 f"that it takes in alone, got {name}",
                 block,
             )
-    return Reducer(updates, [op for op in block.body.block.ops if op in needed], same)
+    return Combination([op for op in block.body.block.ops if op in needed], same)
 
 
 @dataclass
@@ -200,6 +257,13 @@ class _Body:
         return isinstance(load, tir.LoadOp) and (
             self.key_of_access(load) == self.key_of_access(store)
         )
+
+    def is_before_store(self, load: tir.LoadOp) -> bool:
+        """Whether a result is loaded before the block stores to it."""
+        op = load.prev_op
+        while op is not None and not (isinstance(op, tir.StoreOp) and op.buffer is load.buffer):
+            op = op.prev_op
+        return op is None
 
     def mixes(self, update: Update) -> bool:
         """Whether a result depends on the old ones of others."""

@@ -64,6 +64,8 @@ def _split_once(block: tir.BlockOp, target: Target) -> tir.BlockOp | None:
     extents = [op.extent.data.constant or PART for op in loops]
     outer = loops[0]
     try:
+        if not reducer_of(block).is_in_any_order():
+            return None
         if len(loops) == 1:
             part = _part(outer)
             return None if part is None else rfactor(split(outer, [None, part])[0])
@@ -138,7 +140,8 @@ def widen_choices(func: tir.PrimFuncOp, target: Target) -> None:
         if extent is None or extent < SHORT * lanes:
             continue
         try:
-            reducer_of(block)
+            if not reducer_of(block).is_in_any_order():
+                continue
             if extent % lanes:
                 loop = partition(loop, [extent // lanes * lanes, None])[0]
             _, own = split(loop, [None, lanes])

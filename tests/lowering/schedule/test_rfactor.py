@@ -100,7 +100,11 @@ def test_partial_results_that_no_value_reaches_are_left_out():
     [
         ("X[vi, vk] - Y[vi]", "expected block 'Y' to combine 'Y' with one value"),
         ("Y[vi] + X[vi, vk] * Y[vi]", "expected block 'Y' to combine 'Y' with one value"),
-        ("Y[vi] + Y[0]", "expected block 'Y' to load of 'Y' what it stores"),
+        ("Y[vi] + Y[0]", "expected block 'Y' to load of 'Y' what it stores, before"),
+        (
+            "T.Select(X[vi, vk] > Y[vi] + T.float32(1), X[vi, vk], Y[vi])",
+            "expected block 'Y' to choose by comparisons of results",
+        ),
     ],
 )
 def test_wrong_reductions(update, message):
