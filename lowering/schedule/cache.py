@@ -36,8 +36,7 @@ from .blocks import (
     uses_of,
 )
 from .copy_block import buffer_of, copy_box, new_scratch, redirect, verify_direct, verify_scope
-from .loop_checks import contains
-from .regions import refresh_around
+from .regions import contains, refresh_around
 from .stored_box import verify_stores_box
 
 

@@ -33,9 +33,9 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
-from .loop_checks import contains, loop_text
+from .loop_checks import loop_text
 from .produced import is_complete_in
-from .regions import refresh_around
+from .regions import contains, refresh_around
 
 
 def compact_buffers(func: tir.PrimFuncOp, target: Target) -> None:

@@ -9,15 +9,15 @@ from itertools import pairwise
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors
-from .copy_scalars import ranges_of_values
 from .dense import distinguishes
+from .regions import contains
 
 
 def loop_text(loop: tir.ForOp) -> str:
@@ -177,18 +177,6 @@ def _verify_own_reads(loop: tir.ForOp, kind: str, private: AbstractSet[SSAValue]
                 f"only what they write to be {kind}",
                 loop,
             )
-
-
-def contains(outer: tir.BufferRegion, inner: tir.BufferRegion, values: Values) -> bool:
-    """Whether one box over `values` is certainly inside of another of the same buffer."""
-    ranges = ranges_of_values(values)
-    for low, size, first, count in zip(
-        outer.mins, outer.extents, inner.mins, inner.extents, strict=True
-    ):
-        gaps = [interval_of(g, ranges) for g in (first - low, low + size - first - count)]
-        if any(gap is None or not is_non_negative(gap.lower) for gap in gaps):
-            return False
-    return True
 
 
 def _is_made_in(buffer: SSAValue, loop: tir.ForOp) -> bool:

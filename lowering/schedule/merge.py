@@ -119,10 +119,10 @@ def _lanes_of_reductions(nest: Operation, target: Target) -> list[tir.ForOp]:
     return found
 
 
-def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, target: Operation) -> bool:
+def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:
     """Whether the block's last index runs over much in one iteration of the loop."""
     try:
-        parts = produced_parts(block, loop, target, Values())
+        parts = produced_parts(block, loop, statement, Values())
     except ScheduleError:
         return False
     stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
@@ -134,13 +134,14 @@ def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, target: Operation) -> bo
     return extent.constant is None or extent.constant >= LONG or (extent == whole != ONE)
 
 
-def _loops_of_producers(block: tir.BlockOp, target: Operation) -> list[tir.ForOp]:
+def _loops_of_producers(block: tir.BlockOp, statement: Operation) -> list[tir.ForOp]:
     """The loops around all that stores what the block loads, innermost first.
 
     Lanes of a vectorized loop and threads have no statements of their own.
     """
     loaded = loaded_buffers(block)
-    stores = [s for s in operations_in(target) if isinstance(s, tir.StoreOp) and s.buffer in loaded]
+    inside = operations_in(statement)
+    stores = [s for s in inside if isinstance(s, tir.StoreOp) and s.buffer in loaded]
     nests = [[p for p in ancestors(s) if isinstance(p, tir.ForOp)] for s in stores]
     shared = [loop for loop in nests[0] if all(loop in n for n in nests[1:])] if nests else []
     return [loop for loop in shared if all(_has_statements(p) for p in (loop, *ancestors(loop)))]

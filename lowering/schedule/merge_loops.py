@@ -27,7 +27,8 @@ from .blocks import (
     stored_buffers,
 )
 from .index_values import replace_index
-from .loop_checks import contains, loop_text, verify_only_blocks, verify_plain
+from .loop_checks import loop_text, verify_only_blocks, verify_plain
+from .regions import contains
 from .reorder_checks import drives_reduction
 
 Chain = list[tir.ForOp]

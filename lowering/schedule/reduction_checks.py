@@ -14,7 +14,8 @@ from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
 from .dense import covers_densely, distinguishes, used_in
-from .loop_checks import contains, loop_text
+from .loop_checks import loop_text
+from .regions import contains
 
 
 def verify_starts_once(block: tir.BlockOp, inner: Sequence[tir.ForOp]) -> None:

@@ -1,4 +1,4 @@
-"""Regions that blocks declare, inferred again where a schedule changed what they access."""
+"""Regions of buffers: those that blocks declare, inferred again after a change, and boxes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation
 
 from ...dialects import tir
+from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import calls_on_memory, infer_regions
 from ..loops.scope import Bound
 from .blocks import ancestors
+from .copy_scalars import ranges_of_values
 
 
 def refresh_around(ops: Iterable[Operation]) -> None:
@@ -45,6 +47,26 @@ def axes_of(block: tir.BlockOp) -> list[tir.Axis]:
         tir.Axis(a.kind.data, a.min.data, a.extent.data, binding)
         for a, binding in zip(block.axes.data, exprs_of(block.bindings), strict=True)
     ]
+
+
+def contains(
+    outer: tir.BufferRegion,
+    inner: tir.BufferRegion,
+    values: Values,
+    dims: Iterable[int] | None = None,
+) -> bool:
+    """Whether one box over `values` is certainly inside of another of the same buffer.
+
+    With `dims` only these are looked at.
+    """
+    ranges = ranges_of_values(values)
+    for dim in range(len(outer.mins)) if dims is None else dims:
+        low, first = outer.mins[dim], inner.mins[dim]
+        gaps = (first - low, low + outer.extents[dim] - first - inner.extents[dim])
+        spans = [interval_of(gap, ranges) for gap in gaps]
+        if any(span is None or not is_non_negative(span.lower) for span in spans):
+            return False
+    return True
 
 
 def replace_header(

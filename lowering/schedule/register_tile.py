@@ -43,11 +43,11 @@ LEAST_CHUNK, CHUNK_STEP = 1024, 64
 their number is a multiple of a step, so that they are whole vectors."""
 
 
-def tile_reductions(function: tir.PrimFuncOp, target: Target) -> None:
+def tile_reductions(func: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every plain reduction of a function."""
-    if function.attr(IS_SCHEDULED) is not None:
+    if func.attr(IS_SCHEDULED) is not None:
         return
-    for block in [op for op in function.walk() if isinstance(op, tir.BlockOp)]:
+    for block in [op for op in func.walk() if isinstance(op, tir.BlockOp)]:
         reduction = _reduction(block) if has_reuse(block) else None
         if reduction is not None and _rearrange(reduction, target):
             reduction.nest.replace()

@@ -13,7 +13,8 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
-from .loop_checks import contains, loop_text, outermost_blocks, verify_only_blocks
+from .loop_checks import loop_text, outermost_blocks, verify_only_blocks
+from .regions import contains
 
 
 def chain_of(loops: Sequence[tir.ForOp]) -> list[tir.ForOp]:

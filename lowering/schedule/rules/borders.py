@@ -39,9 +39,9 @@ MAX_OPERATIONS = 64
 
 
 def partition_borders(func: tir.PrimFuncOp, target: Target) -> None:
-    """Partition loops of most of whose iterations it is known that they pad nothing.
+    """Partition loops most of whose iterations pad nothing, and those that read buffers in turn.
 
-    And those of whose iterations it is known which of two buffers they read.
+    Where the border is, or one buffer ends, has to be known.
     """
     for op in list(statements(func).ops):
         if isinstance(op, tir.ForOp):

@@ -43,6 +43,7 @@ from .cache_blocks import CacheBlocks, nest_blocks
 from .contraction_plan import Plan, is_near, plan_of
 from .products import Product, column_dim, product_of
 from .rest import trim_inside, whole_and_rest
+from .strides import drives
 from .tiles import is_sped_by_rows
 from .turned import write_back_turned
 from .versions import split_rows
@@ -143,7 +144,7 @@ def _finish_tile(block: tir.BlockOp) -> None:
     """Let a block keep its sums in a tile, and start them in front of their steps."""
     _compact(block.write_buffers[0])
     _drop_predicates(block)
-    reduce = [loop for loop in loops_around(block) if _drives_reduction(block, loop)]
+    reduce = [loop for loop in loops_around(block) if "reduce" in drives(loop, block)]
     decompose_reduction(block, reduce[0])
 
 
@@ -271,13 +272,3 @@ def _compact(buffer: SSAValue) -> None:
     if isinstance(buffer.owner, tir.AllocBufferOp):
         with suppress(ScheduleError):  # what other iterations use as well stays as it is
             compact_buffer(buffer.owner)
-
-
-def _drives_reduction(block: tir.BlockOp, loop: tir.ForOp) -> bool:
-    numbering = block.numbering()
-    return any(
-        numbering[i] is loop.loop_var
-        for binding, kind in zip(block.bindings.data, block.axis_kinds, strict=True)
-        if kind == "reduce"
-        for i in binding.data.args()
-    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from ....backend.target import Target
 from ....dialects import tir
@@ -85,7 +87,7 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
         return Plan(product, row, tile, lanes, False)
     if not contiguous:
         return _plan_of_neighbours(product, row, tile, lanes, target)
-    rows = _count_of_rows(product)
+    rows = _count_of(product, product.rows)
     in_place = row, tile
     if rows is not None:
         in_place = choose_rows(product, lanes, target, row_bytes=_row_bytes(product))
@@ -150,7 +152,7 @@ def choose_rows(
 ) -> tuple[int | None, Tile]:
     """The axis whose values are the rows of a tile, and the tile; see `choose_tile`."""
     count = product.extent(product.column).constant
-    columns = Columns(count, _depth(product), panel, row_bytes)
+    columns = Columns(count, _count_of(product, product.reduce), panel, row_bytes)
     if not product.rows:
         return None, choose_tile(Rows([1]), Columns(count, columns.depth, panel), lanes, target)
     found: list[tuple[float, int, Tile]] = []
@@ -207,7 +209,7 @@ def _plan_of_neighbours(
     if row is None or not is_packable(product):
         return None
     plan = Plan(product, row, tile, lanes, True)
-    if _count_of_rows(product) is None or can_block(product, row, lanes, target):
+    if _count_of(product, product.rows) is None or can_block(product, row, lanes, target):
         return plan
     found: list[tuple[float, Plan | None]] = [
         (panel_cycles(product, tile, lanes), plan),
@@ -222,32 +224,16 @@ def _plan_of_neighbours(
     return min(found, key=lambda f: f[0])[1]
 
 
-def _count_of_rows(product: Product) -> int | None:
-    """How many rows there are in all, if that is known."""
-    count = 1
-    for axis in product.rows:
-        size = product.extent(axis).constant
-        if size is None:
-            return None
-        count *= size
-    return count
+def _count_of(product: Product, axes: Sequence[int]) -> int | None:
+    """How many values these axes have in all, if that is known."""
+    sizes = [product.extent(axis).constant for axis in axes]
+    return None if None in sizes else prod(size or 0 for size in sizes)
 
 
 def _row_bytes(product: Product) -> int:
     """How far a column's elements are apart, 0 if that is not known."""
     step = _stride(product, product.moving[0], product.reduce[-1])
     return (step or 0) * product.element_bits // 8
-
-
-def _depth(product: Product) -> int | None:
-    """The number of products in each result, if that is known."""
-    depth = 1
-    for axis in product.reduce:
-        size = product.extent(axis).constant
-        if size is None:
-            return None
-        depth *= size
-    return depth
 
 
 def is_packable(product: Product) -> bool:

@@ -22,42 +22,47 @@ from __future__ import annotations
 
 from math import gcd
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block
 
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.bounds import interval_of, is_non_negative
+from ....dialects.bounds import is_non_negative
 from ....dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, minimum
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values
 from ....dialects.tir.regions import infer_regions, root_buffer
 from ....runtime.pool_code import AWAKE_COST
+from ...loops.kernel_function import is_noalias
 from ..blocks import ScheduleError, statements
-from ..copy_scalars import ranges_of_values
 from ..dense import distinguishes
 from ..loops import fuse, set_kind, split
+from ..regions import contains
 from .durations import cost_inside, cost_of, is_small
 from .sections import join, sections_in
 
 ENOUGH = 16
 """Iterations that are shared out evenly enough among the threads of most machines."""
+
 TURNS = 4
 """Iterations of each thread, as many for each, that are as good where the processors are known."""
+
 INNER_COST = 10 * AWAKE_COST
 """Picoseconds in a loop inside of another one from which it is worth waking threads each time."""
+
 STRIP = 4096
 """Lanes in a strip: whole vectors on every machine, and whole cache lines."""
+
 FUSED_COST = 4_000
 """Picoseconds inside of fused loops from which finding their positions again costs little."""
+
 SECTION_COST = AWAKE_COST // 4
 """Picoseconds from which a nest is worth being an iteration of a loop over several."""
 
 
 def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
     """Let threads share the independent loops of a function."""
-    noalias = func.attr("tir.noalias")
-    if isinstance(noalias, IntegerAttr) and noalias.value.data == 0:
+    if not is_noalias(func):
         return
     _visit_all(statements(func), AWAKE_COST, target)
 
@@ -208,7 +213,7 @@ def is_independent(loop: tir.ForOp) -> bool:
         if not distinguishes(list(dims.values()), variable):
             return False
         for read in reads:
-            if read.buffer is written.buffer and not _stays_in(read, written, dims, values):
+            if read.buffer is written.buffer and not contains(written, read, values, dims):
                 return False
     return True
 
@@ -237,17 +242,3 @@ def _is_at_most(extent: IntExpr, limit: int) -> bool:
     if isinstance(atom, Compound) and atom.op == "min":
         return _is_at_most(atom.lhs, limit) or _is_at_most(atom.rhs, limit)
     return False
-
-
-def _stays_in(
-    read: tir.BufferRegion, written: tir.BufferRegion, dims: dict[int, IntExpr], values: Values
-) -> bool:
-    """Whether a region is inside of another one in these dims, in every iteration."""
-    ranges = ranges_of_values(values)
-    for dim in dims:
-        low, first = written.mins[dim], read.mins[dim]
-        gaps = (first - low, low + written.extents[dim] - first - read.extents[dim])
-        spans = [interval_of(gap, ranges) for gap in gaps]
-        if any(span is None or not is_non_negative(span.lower) for span in spans):
-            return False
-    return True

@@ -1,4 +1,4 @@
-"""Reductions along contiguous memory: several rows at once, and long ones in parts.
+"""Reductions along contiguous memory: several rows at once, long ones in parts, choices in lanes.
 
 ::
 
@@ -9,7 +9,8 @@
 
 Several rows are read at the same time where they come from memory: each is a stream of its own for
 the memory system, which does not look beyond a page. The caches keep up with one row. What is read
-again is still in the first cache then.
+again is still in the first cache then. Reductions of several results at once, as of the largest
+value and its place, get results for each lane, among which a loop chooses at the end.
 """
 
 from __future__ import annotations

@@ -37,10 +37,6 @@ APART = 0.05
 COPY = 3.5
 """Cycles that it takes to copy a vector to a panel."""
 
-NARROWER = 1.02
-"""How much longer tiles may take that are narrower, where nobody knows how many columns there are:
-the last one has fewer columns beyond the end then."""
-
 SECOND, SECOND_LOAD = 1.15, 0.03
 """Cycles between two vectors of a panel that only the second cache has room for, and what each of
 them takes although multiplications run beside it."""

@@ -19,15 +19,13 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
+from ...loops.streams import LINE
 from ..blocks import ScheduleError, blocks_in
 from ..loops import partition, reorder, set_kind, split
 from ..overlap import overlap
 from .lanes import choose_lanes
 from .strides import Strides, own_loops
 from .tiles import LONG
-
-LINE = 64
-"""Bytes of a line of the cache."""
 
 LINES = (4, 3, 2, 1)
 """How many lines of each row of an operand a tile has, if that divides their number; where nobody

@@ -8,7 +8,7 @@ from contextlib import suppress
 from xdsl.ir import SSAValue
 
 from ....dialects import tir
-from ....dialects.int_expr import ONE, ZERO, Arg
+from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
 from ..blocks import ScheduleError, blocks_in, loops_around
@@ -66,8 +66,8 @@ def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
     return store.operands_[moving[0]]
 
 
-def _is_column(index: object, product: Product) -> bool:
-    atom = getattr(index, "as_atom", None)
+def _is_column(index: IntExpr, product: Product) -> bool:
+    atom = index.as_atom
     if not isinstance(atom, Arg):
         return False
     return product.store.operands_[atom.index] is product.block.axis_vars[product.column]
