@@ -2,77 +2,82 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .operators import apply_operator
 
-
-class Arithmetic:
+class Arithmetic(ABC):
     """What the operators of Python mean: the elementwise operators, and ``@`` the matrix product.
 
     A number takes the dtype of the tensor beside it. Only ``==`` is left to identity.
     """
 
+    @staticmethod
+    @abstractmethod
+    def _apply(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """The call of an operator of the graph on operands, with attributes."""
+
     def __add__(self, other: Any) -> Any:
-        return apply_operator("relax.add", (self, other), {})
+        return self._apply("relax.add", (self, other), {})
 
     def __radd__(self, other: Any) -> Any:
-        return apply_operator("relax.add", (other, self), {})
+        return self._apply("relax.add", (other, self), {})
 
     def __sub__(self, other: Any) -> Any:
-        return apply_operator("relax.subtract", (self, other), {})
+        return self._apply("relax.subtract", (self, other), {})
 
     def __rsub__(self, other: Any) -> Any:
-        return apply_operator("relax.subtract", (other, self), {})
+        return self._apply("relax.subtract", (other, self), {})
 
     def __mul__(self, other: Any) -> Any:
-        return apply_operator("relax.multiply", (self, other), {})
+        return self._apply("relax.multiply", (self, other), {})
 
     def __rmul__(self, other: Any) -> Any:
-        return apply_operator("relax.multiply", (other, self), {})
+        return self._apply("relax.multiply", (other, self), {})
 
     def __truediv__(self, other: Any) -> Any:
-        return apply_operator("relax.divide", (self, other), {})
+        return self._apply("relax.divide", (self, other), {})
 
     def __rtruediv__(self, other: Any) -> Any:
-        return apply_operator("relax.divide", (other, self), {})
+        return self._apply("relax.divide", (other, self), {})
 
     def __floordiv__(self, other: Any) -> Any:
-        return apply_operator("relax.floor_divide", (self, other), {})
+        return self._apply("relax.floor_divide", (self, other), {})
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return apply_operator("relax.floor_divide", (other, self), {})
+        return self._apply("relax.floor_divide", (other, self), {})
 
     def __mod__(self, other: Any) -> Any:
-        return apply_operator("relax.mod", (self, other), {})
+        return self._apply("relax.mod", (self, other), {})
 
     def __rmod__(self, other: Any) -> Any:
-        return apply_operator("relax.mod", (other, self), {})
+        return self._apply("relax.mod", (other, self), {})
 
     def __pow__(self, other: Any) -> Any:
-        return apply_operator("relax.power", (self, other), {})
+        return self._apply("relax.power", (self, other), {})
 
     def __rpow__(self, other: Any) -> Any:
-        return apply_operator("relax.power", (other, self), {})
+        return self._apply("relax.power", (other, self), {})
 
     def __lt__(self, other: Any) -> Any:
-        return apply_operator("relax.less", (self, other), {})
+        return self._apply("relax.less", (self, other), {})
 
     def __le__(self, other: Any) -> Any:
-        return apply_operator("relax.less_equal", (self, other), {})
+        return self._apply("relax.less_equal", (self, other), {})
 
     def __gt__(self, other: Any) -> Any:
-        return apply_operator("relax.greater", (self, other), {})
+        return self._apply("relax.greater", (self, other), {})
 
     def __ge__(self, other: Any) -> Any:
-        return apply_operator("relax.greater_equal", (self, other), {})
+        return self._apply("relax.greater_equal", (self, other), {})
 
     def __matmul__(self, other: Any) -> Any:
-        return apply_operator("relax.matmul", (self, other), {})
+        return self._apply("relax.matmul", (self, other), {})
 
     def __neg__(self) -> Any:
-        return apply_operator("relax.negative", (self,), {})
+        return self._apply("relax.negative", (self,), {})
 
     def astype(self, dtype: str) -> Any:
         """The tensor converted to a dtype."""
-        return apply_operator("relax.astype", (self, dtype), {})
+        return self._apply("relax.astype", (self, dtype), {})

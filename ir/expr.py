@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import TupleType
@@ -14,8 +14,18 @@ from .arithmetic import Arithmetic
 from .constants import data_of
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
 from .dims import Shape, dim_of, dims_of, shape_of
-from .operators import to_value
+from .operators import operator_op, to_value
 from .struct_info import AnyStructInfo, struct_info, to_type
+
+
+def apply_operator(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """The call of an operator as a detached expression.
+
+    Raises ValueError with one line where arguments or their types do not fit.
+    """
+    operator = relax.OPERATORS[name]
+    operands, attributes = operator.bind(args, named)
+    return expression(operator_op(operator, operands, attributes))
 
 
 class Expr(Arithmetic):
@@ -23,6 +33,8 @@ class Expr(Arithmetic):
 
     A view of a value whose operation was erased raises ValueError.
     """
+
+    _apply = staticmethod(apply_operator)
 
     def __init__(self, value: SSAValue):
         self._value = canonical(value)

@@ -46,7 +46,7 @@ class Op:
         return sorted({*OPERATORS, *SPECIAL})
 
     def __call__(self, *args: Any, **attributes: Any) -> Any:
-        from .operators import apply_operator
+        from .expr import apply_operator
 
         return apply_operator(self.name, args, attributes)
 

@@ -1,4 +1,4 @@
-"""Operators applied to expressions: ``relax.op.matmul(x, y)`` makes a detached operation."""
+"""Operations of operators: what is given as operands becomes values, and types are inferred."""
 
 from __future__ import annotations
 
@@ -65,18 +65,6 @@ def attribute_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(attribute_value(v) for v in value)  # pyright: ignore[reportUnknownVariableType]
     return value
-
-
-def apply_operator(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """The call of an operator as a detached expression.
-
-    Raises ValueError with one line where arguments or their types do not fit.
-    """
-    from .expr import expression
-
-    operator = relax.OPERATORS[name]
-    operands, attributes = operator.bind(args, named)
-    return expression(operator_op(operator, operands, attributes))
 
 
 def operator_op(
