@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 ALIGNMENT = 64
-"""Bytes to which every allocation is aligned: a cache line, and the widest vector register."""
+"""Bytes to which allocations and what lies in them are aligned: a cache line, the widest vector."""
 
 _UINT8 = np.dtype(np.uint8)
 # A ctypes array is the quickest small block of known address; it comes zeroed, so not for large.
 _SMALL = tuple(ctypes.c_char * (ALIGNMENT * (lines + 1)) for lines in range(65))
 _SMALL_LIMIT = ALIGNMENT * (len(_SMALL) - 1)
-
 
 HUGE_PAGE = 1 << 21
 """Bytes of a huge page, of which the processor remembers many more addresses than of small ones."""

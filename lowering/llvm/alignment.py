@@ -1,4 +1,4 @@
-"""Which buffers are known to start at a multiple of 64 bytes: scratch memory, and what was loaded.
+"""Which buffers are known to be as aligned as allocations: scratch memory, and what was loaded.
 
 Arguments of users, memory that they give for results, and constants may be aligned to their
 elements alone.
@@ -13,9 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import loops, rt
 from ...dialects.int_expr import IntExpr
-
-ALIGNMENT = 64
-"""Bytes of a cache line, to which the run time aligns what it allocates."""
+from ...runtime.memory import ALIGNMENT
 
 Aligned = dict[str, list[bool]]
 """For each function, which of its arguments are aligned in every call."""

@@ -19,8 +19,8 @@ from ...dialects import loops, rt
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import Sym
 from ...dialects.tir.types import BufferType
+from ...runtime.memory import ALIGNMENT
 from ..call_signature import Formal
-from .alignment import ALIGNMENT
 from .builder import FunctionBuilder
 from .explicit_vectors import MARKED, is_explicit
 from .module_state import Callee, ModuleState

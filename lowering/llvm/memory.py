@@ -15,6 +15,7 @@ from ...dialects.int_expr import Arg
 from ...dialects.llvm_ext.types import element_type
 from ...dialects.sym import ExprArray, expr_array, exprs_of
 from ...dialects.tir.types import BufferType
+from ...runtime.memory import ALIGNMENT
 from .builder import FunctionBuilder
 from .control import counted_loop
 from .index import index_value, place_sum
@@ -31,8 +32,6 @@ from .types import (
     string,
     vector_of,
 )
-
-STACK_ALIGNMENT = 64
 
 _PREFETCH_READ, _KEEP_IN_ALL_CACHES, _PREFETCH_DATA = 0, 3, 1
 """Arguments of LLVM's intrinsic."""
@@ -187,7 +186,7 @@ def lower_alloca(f: FunctionBuilder, op: loops.AllocaOp) -> None:
     size = type_.known_bytes
     if size is None:
         raise f.fail(op, f"expected stack memory of constant size, got {type_}")
-    f.define(op.result, f.alloca(LLVMArrayType(max(size, 1), i8), STACK_ALIGNMENT))
+    f.define(op.result, f.alloca(LLVMArrayType(max(size, 1), i8), ALIGNMENT))
 
 
 def lower_copy(f: FunctionBuilder, op: rt.CopyOp) -> None:

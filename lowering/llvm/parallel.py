@@ -27,8 +27,9 @@ from ...dialects import rt
 from ...dialects.dtypes import byte_width
 from ...dialects.loops import AllocaOp, ForOp
 from ...dialects.tir.types import BufferType
+from ...runtime.memory import ALIGNMENT
 from ...runtime.pool_code import ENTRY, MAX_THREADS
-from .alignment import ALIGNMENT, is_multiple
+from .alignment import is_multiple
 from .builder import FunctionBuilder
 from .layout import root_of
 from .levels import Source

@@ -23,7 +23,7 @@ from ...runtime.call_words import (
     PythonWord,
     TensorWord,
 )
-from .alignment import ALIGNMENT
+from ...runtime.memory import ALIGNMENT
 from .module_state import ModuleState
 from .native_calls import call_symbol
 from .python_arguments import CPU, tensor_address

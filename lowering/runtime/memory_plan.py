@@ -1,7 +1,7 @@
 """Where buffers of known lifetime lie in one arena, so that memory is used again once it is free.
 
 Sizes are expressions over symbols. Buffers share a *slot* where one size is provably enough for the
-other. The counterpart is TVM's ``StaticPlanBlockMemory``.
+other; offsets are as aligned as the arena. The counterpart is TVM's ``StaticPlanBlockMemory``.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr, maximum
-
-ALIGNMENT = 64
-"""Bytes that every offset in the arena is a multiple of: a cache line, and the widest vector."""
+from ...runtime.memory import ALIGNMENT
 
 
 @dataclass(frozen=True, slots=True)

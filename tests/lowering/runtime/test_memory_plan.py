@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xrelax.dialects.int_expr import IntExpr, sym
-from xrelax.lowering.runtime.memory_plan import ALIGNMENT, Request, aligned, plan_memory
+from xrelax.lowering.runtime.memory_plan import Request, aligned, plan_memory
+from xrelax.runtime.memory import ALIGNMENT
 
 n, m = sym("n"), sym("m")
 STEPS = 8

@@ -10,8 +10,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xrelax.dialects import get_context, rt
 from xrelax.dialects.int_expr import IntExpr, sym
 from xrelax.dialects.tir import BufferType
-from xrelax.lowering.runtime.memory_plan import ALIGNMENT
 from xrelax.lowering.runtime.plan_memory import PlanMemoryPass, straight_line
+from xrelax.runtime.memory import ALIGNMENT
 
 n, m = sym("n"), sym("m")
 SHAPES = ((4,), (n,), (n, m), (m,), (n, 2), (100,), (0,))
