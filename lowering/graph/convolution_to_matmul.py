@@ -36,14 +36,12 @@ from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product
 from ...dialects.relax.operators.windows import in_order, windows_of
+from ..costs import COPY, permute_cycles
 from ..functions import graph_functions
 from ..schedule.rules.tiles import Columns, Rows, choose_tile
 from .convert_layout import FUNCTIONS_OF_ELEMENTS
 from .flattened import insert_before
 from .written import Written, touches, written_values
-
-TURN, COPY = 1.0, 2.0
-"""Cycles in which an element is permuted, and in which a vector is copied."""
 
 
 @dataclass
@@ -150,7 +148,8 @@ def _is_quicker(sizes: Sequence[int], lanes: int, target: Target) -> bool:
 
     first = cycles(outputs, outputs, pixels) + COPY * channels * pixels / lanes
     last = min(cycles(length, pixels, outputs) for length in spatial)
-    return first < last + TURN * (channels + outputs) * pixels
+    permuted = -(-channels // lanes) + -(-outputs // lanes)
+    return first < last + permute_cycles(lanes) * permuted * pixels
 
 
 def _flat_shape(

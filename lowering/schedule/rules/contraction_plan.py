@@ -10,11 +10,19 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
+from ...costs import LATENCY
 from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
+from .plan_cost import (
+    copied_cycles,
+    dot_cycles,
+    panel_cycles,
+    streamed_cycles,
+    tile_cycles,
+    turned_cycles,
+)
 from .products import Product, column_dim, dense_bytes, step_along
-from .tiles import COPY, LATENCY, LONG, PAGE, Columns, Rows, Tile, choose_tile
+from .tiles import LONG, PAGE, Columns, Rows, Tile, choose_tile
 from .turned import turned_product
-from .turned_cost import dot_cycles, panel_cycles, turned_cycles
 
 ROWS_APART = 8
 """The most rows of a tile whose distance is only known at run time: each needs an address."""
@@ -30,12 +38,6 @@ UNKNOWN_ROWS = 1.1
 
 LOWER = 1.02
 """How much longer full tiles may take that are lower: fewer rows are left by them then."""
-
-LEAST_IN_PLACE = 3
-"""Rows that columns are read for in place, tile by tile: for fewer, the matrix is streamed."""
-
-LEAST_ROWS = 7
-"""Rows that a panel is worth it for where columns are fewer than those of a tile."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,16 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     plan = _plan_in_place(product, *in_place, lanes)
     if not is_packable(product):
         return plan
+    copied = Plan(product, row, tile, lanes, True)
     if rows is None or (row is not None and can_block(product, row, lanes, target)):
-        is_worth_it = True
-    elif plan is None:
-        is_worth_it = rows >= LEAST_ROWS
-    else:
-        is_worth_it = rows * tile.cost + COPY < rows * plan.tile.cost
-    return Plan(product, row, tile, lanes, True) if is_worth_it else plan
+        return copied
+    found = [
+        (streamed_cycles(product, lanes), None),
+        (copied_cycles(product, tile, lanes), copied),
+    ]
+    if plan is not None:
+        found.append((tile_cycles(product, plan.tile, lanes), plan))
+    return min(found, key=lambda f: f[0])[1]
 
 
 def _plan_in_place(product: Product, row: int | None, tile: Tile, lanes: int) -> Plan | None:
@@ -110,14 +115,12 @@ def _plan_in_place(product: Product, row: int | None, tile: Tile, lanes: int) ->
         return None
     if columns % width == 0:
         return Plan(product, row, tile, lanes, False)
-    rows = product.extent(row).constant
-    is_streamed = rows is not None and rows < LEAST_IN_PLACE
     is_matrix = is_packable(product) and all(
         not product.uses(product.moving[0], axis)
         for axis, kind in enumerate(product.block.axis_kinds)
         if kind == "spatial" and axis in product.loops and axis != product.column
     )
-    suits = columns > width and is_matrix and not is_streamed
+    suits = columns > width and is_matrix
     return Plan(product, row, tile, lanes, False, True) if suits else None
 
 

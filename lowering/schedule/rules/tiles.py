@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from ....backend.target import Target
+from ...costs import COPY, LATENCY
 
 LONG = 1024
 """What an extent that is only known at run time is taken for."""
@@ -22,9 +23,6 @@ PAGE = 4096
 SPARE_REGISTERS = 4
 """Vector registers that are not accumulators: a row of an operand and what is on its way."""
 
-LATENCY = 5
-"""Cycles until the result of a multiply-add can be added to; two of them start in each cycle."""
-
 LOAD = 0.15
 """Cycles that a load takes although multiplications run beside it."""
 
@@ -33,9 +31,6 @@ FAR = 0.5
 
 APART = 0.05
 """The same for a vector of a matrix where it is: its rows are on pages of their own."""
-
-COPY = 3.5
-"""Cycles that it takes to copy a vector to a panel."""
 
 SECOND, SECOND_LOAD = 1.15, 0.03
 """Cycles between two vectors of a panel that only the second cache has room for, and what each of
