@@ -19,12 +19,11 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.vector import ReductionOp
 from xdsl.ir import Block, SSAValue
-from xdsl.utils.hints import isa
 
 from ...backend.target import Target
 from ...dialects import loops
 from ...dialects.dtypes import byte_width
-from .lane_totals import add_lanes, is_total, start
+from .lane_totals import add_lanes, combined, halved, is_total, lanes_of, start
 from .reduction_flags import Accumulation, is_reordered
 from .scope import Scope, replace_by_block
 from .strided_load import shuffle
@@ -38,7 +37,7 @@ def fold_totals(func: loops.FuncOp, target: Target) -> None:
         first, second = _lanes(op.lhs.owner), _lanes(op)
         if first is None or second is None or not _is_before(op):
             continue
-        long, short = _length(first), _length(second)
+        long, short = lanes_of(first), lanes_of(second)
         width = max(short, min(long, target.lanes(8 * byte_width(op.result.type))))
         times, rest = divmod(long, width)
         if rest == 0 and times.bit_count() == 1:
@@ -65,32 +64,16 @@ def _fold(op: Accumulation, first: SSAValue, second: SSAValue, width: int) -> No
     """Put one reduction, of `width` lanes, in the place of two."""
     before, scope = op.lhs.owner, Scope(Block(), in_place=True)
     assert isinstance(before, Accumulation)
-    while (half := _length(first) // 2) >= width:
-        type_ = VectorType(op.result.type, [half])
-        parts = [shuffle(first, first, range(s, s + half), type_, scope) for s in (0, half)]
-        first = _combined(op, parts[0], parts[1], scope)
-    if (short := _length(second)) < width:
+    while lanes_of(first) // 2 >= width:
+        first = halved(op, first, scope)
+    if (short := lanes_of(second)) < width:
         neutral = start(op, short, scope)
         order = [min(i, short) for i in range(width)]
         second = shuffle(second, neutral, order, VectorType(op.result.type, [width]), scope)
-    total = add_lanes(op, before.lhs, _combined(op, first, second, scope), scope)
+    total = add_lanes(op, before.lhs, combined(op, first, second, scope), scope)
     reductions = [op.rhs.owner, before.rhs.owner]
     replace_by_block(op, scope.block, [total])
     for old in (before, *reductions):
         assert isinstance(old, Accumulation | ReductionOp)
         old.detach()
         old.erase()
-
-
-def _combined(op: Accumulation, lhs: SSAValue, rhs: SSAValue, scope: Scope) -> SSAValue:
-    """Emit what an accumulation makes of the lanes of two vectors, one by one."""
-    new = type(op).create(
-        operands=[lhs, rhs], result_types=[lhs.type], properties=dict(op.properties)
-    )
-    scope.emit(new)
-    return new.results[0]
-
-
-def _length(vector: SSAValue) -> int:
-    assert isa(vector.type, VectorType)
-    return vector.type.get_shape()[0]

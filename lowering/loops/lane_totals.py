@@ -14,6 +14,7 @@ from xdsl.utils.hints import isa
 
 from .reduction_flags import Accumulation, FloatAccumulation
 from .scope import Scope
+from .strided_load import shuffle
 
 _KINDS: dict[type[Accumulation], str] = {
     arith.AddfOp: "add",
@@ -103,3 +104,26 @@ def add_lanes(op: Accumulation, total: SSAValue, lanes: SSAValue, scope: Scope) 
     scope.emit(reduced)
     scope.emit(combined)
     return combined.result
+
+
+def combined(op: Accumulation, lhs: SSAValue, rhs: SSAValue, scope: Scope) -> SSAValue:
+    """Emit what an accumulation makes of the lanes of two vectors, one by one."""
+    new = type(op).create(
+        operands=[lhs, rhs], result_types=[lhs.type], properties=dict(op.properties)
+    )
+    scope.emit(new)
+    return new.results[0]
+
+
+def halved(op: Accumulation, vector: SSAValue, scope: Scope) -> SSAValue:
+    """Emit what an accumulation makes of the halves of a vector."""
+    count = lanes_of(vector) // 2
+    type_ = VectorType(op.result.type, [count])
+    parts = [shuffle(vector, vector, range(s, s + count), type_, scope) for s in (0, count)]
+    return combined(op, parts[0], parts[1], scope)
+
+
+def lanes_of(vector: SSAValue) -> int:
+    """How many lanes a vector has."""
+    assert isa(vector.type, VectorType)
+    return vector.type.get_shape()[0]

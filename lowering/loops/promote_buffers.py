@@ -8,7 +8,7 @@
     arith.addf %b, %b
 
 See `promote_scratch` for scratch buffers, `promote_accumulators` for loops, and `hoist_totals` and
-`fold_totals` for accumulations in the lanes of vectors.
+`fold_totals` for accumulations in the lanes of vectors, `join_totals` for several that are stored.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ...backend.target import Target
 from ...dialects import loops
 from .fold_totals import fold_totals
 from .hoist_totals import hoist_totals
+from .join_totals import join_totals
 from .promote_accumulators import promote_accumulators
 from .promote_scratch import promote_scratch
 
@@ -42,3 +43,4 @@ class PromoteBuffersPass(ModulePass):
                 promote_accumulators(func)
                 hoist_totals(func.body.block)
                 fold_totals(func, target)
+                join_totals(func.body.block)

@@ -13,16 +13,18 @@ have no such accesses, and one would become a branch for each lane."""
 
 @dataclass(frozen=True)
 class VectorUnit:
-    """The vector registers of a target: their bits, and which elements can be masked in memory."""
+    """The vector registers of a target: how many, and which elements can be masked in memory."""
 
     bits: int
     masked_bits: int | None
+    registers: int
 
     @staticmethod
     def of(target: str) -> VectorUnit:
         """The registers of a target, given as its text."""
-        bits = Target(target).vector_bits
-        return VectorUnit(bits, _MASKED_BITS.get(bits))
+        known = Target(target)
+        bits = known.vector_bits
+        return VectorUnit(bits, _MASKED_BITS.get(bits), known.vector_registers)
 
     def lanes(self, element_bits: int) -> int:
         """Elements of so many bits in a register."""

@@ -36,7 +36,8 @@ from .vector_unit import VectorUnit
 
 STRAIGHT = 4
 """So many vectors follow each other without a loop. A loop that accumulates keeps as many registers
-of partial results, so that an addition need not wait for the one before."""
+of partial results, so that an addition need not wait for the one before, as long as all of these
+take half of the registers."""
 
 
 class _Vectorizer:
@@ -47,6 +48,9 @@ class _Vectorizer:
         self.scope = scope
         self.totals = [scope.value(v) for v in analysis.loop.inits]
         self.lanes = analysis.unit.lanes(analysis.bits)
+        room = analysis.unit.registers // (2 * max(len(self.totals), 1))
+        self.together = self.lanes * (1 << min(room, STRAIGHT).bit_length() >> 1 or 1)
+        """Iterations at once of a loop that accumulates."""
 
     def emit(self, lower: IntExpr, extent: IntExpr) -> None:
         """Run the whole loop."""
@@ -69,8 +73,8 @@ class _Vectorizer:
         return self.analysis.is_masked_in_memory and not self.analysis.jumps
 
     def _emit_constant(self, lower: IntExpr, count: int) -> None:
-        if self.totals and count > STRAIGHT * self.lanes:
-            done = self._emit_full(lower, IntExpr.of(count), STRAIGHT * self.lanes).constant
+        if self.totals and count > self.together:
+            done = self._emit_full(lower, IntExpr.of(count), self.together).constant
         else:
             done = 0
         assert done is not None
@@ -86,8 +90,8 @@ class _Vectorizer:
 
     def _emit_symbolic(self, lower: IntExpr, extent: IntExpr) -> None:
         if self.totals:
-            done = self._emit_full(lower, extent, STRAIGHT * self.lanes)
-            lower, extent = lower + done, extent % (STRAIGHT * self.lanes)
+            done = self._emit_full(lower, extent, self.together)
+            lower, extent = lower + done, extent % self.together
         done = self._emit_full(lower, extent, self.lanes)
         lower, rest = lower + done, extent % self.lanes
         if self._masks():
