@@ -41,6 +41,7 @@ from ..loops import reorder, set_kind, split
 from ..reduction import decompose_reduction
 from .cache_blocks import CacheBlocks, nest_blocks
 from .contraction_plan import Plan, is_near, plan_of
+from .dots import tile_dots
 from .products import Product, column_dim, product_of
 from .rest import trim_inside, whole_and_rest
 from .strides import drives
@@ -95,8 +96,12 @@ def _apply(plan: Plan) -> None:
         _apply_blocks(plan, plan.row, plan.blocks)
         return
     product = plan.product
-    moving = _Moving.of(product)
     consumer = _consumer(product)
+    if plan.is_dot and plan.row is not None:
+        light = consumer if consumer is not None and is_light(consumer) else None
+        tile_dots(product, plan.row, plan.tile, light)
+        return
+    moving = _Moving.of(product)
     rows, columns = _tile_loops(plan)
     if plan.is_turned:
         write_back_turned(product, rows, plan.tile, plan.lanes)

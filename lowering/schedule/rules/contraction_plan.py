@@ -12,9 +12,9 @@ from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
 from ...costs import LATENCY
 from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
+from .dots import choose_dots
 from .plan_cost import (
     copied_cycles,
-    dot_cycles,
     panel_cycles,
     streamed_cycles,
     tile_cycles,
@@ -54,6 +54,8 @@ class Plan:
     blocks: CacheBlocks | None = None
     is_turned: bool = False
     """Whether columns are the rows of results, which are stored along the others."""
+    is_dot: bool = False
+    """Whether sums are along neighbours, each in lanes of its own; a tile has columns then."""
 
     @property
     def width(self) -> int:
@@ -214,9 +216,10 @@ def _plan_of_neighbours(
     plan = Plan(product, row, tile, lanes, True)
     if _count_of(product, product.rows) is None or can_block(product, row, lanes, target):
         return plan
-    found: list[tuple[float, Plan | None]] = [
+    dots, dot_tile = choose_dots(product, row, lanes, target)
+    found = [
         (panel_cycles(product, tile, lanes), plan),
-        (dot_cycles(product, row, lanes, target), None),
+        (dots, Plan(product, row, dot_tile, lanes, False, is_dot=True)),
     ]
     turned = turned_product(product)
     if turned is not None and is_packable(turned):

@@ -1,20 +1,17 @@
 """What each way to compute a product takes, in cycles.
 
 Columns that are neighbours are read in tiles where they are, copied to panels, or streamed: added
-to results in memory, a few steps at once. Sums of ``X[i, k] * W[j, k]`` need no copy, but lanes are
-added up at the end of each; tiles of columns turn one of the operands, and the results if the rows
-are the columns of tiles.
+to results in memory, a few steps at once. Columns that are apart are turned for panels; the results
+are turned as well if the rows are the columns of tiles.
 """
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 
-from ....backend.target import Target
-from ....dialects.int_expr import ONE
-from ...costs import COPY, LATENCY, total_cycles, turn_cycles
-from ..register_tile import ROW_TILES, dot_tile
-from .products import Product, dense_bytes, step_along
+from ...costs import COPY, turn_cycles
+from ..register_tile import ROW_TILES
+from .products import Product
 from .tiles import LONG, Tile
 
 STREAMED, STREAMED_ROW = 0.45, 1.6
@@ -54,24 +51,6 @@ def streamed_cycles(product: Product, lanes: int) -> float:
     vectors, alone = divmod(columns, lanes)
     step = vectors * (STREAMED + STREAMED_ROW / sharing) + alone * STREAMED_ALONE
     return rows * depth * step
-
-
-def dot_cycles(product: Product, row: int, lanes: int, target: Target) -> float:
-    """Cycles of tiles of sums along the last loop of the reduction."""
-    last = product.reduce[-1]
-    loads = (*product.moving, *product.fixed)
-    if any(step_along(product, load, last) != ONE for load in loads):
-        return inf
-    rows, columns, depth = _sizes(product)
-    sides = dot_tile(product.extent(row), product.extent(product.column), target)
-    height, width = (side or 1 for side in sides)
-    sizes = [dense_bytes(load.buffer) for load in product.moving]
-    is_near = all(size is not None and size <= target.caches.l2 for size in sizes)
-    # Rows start anywhere, so that vectors are in two lines of the cache: a load takes a cycle.
-    step = max(height * width / 2, height + width * (1 if is_near else 2), LATENCY)
-    length = product.extent(last).constant or LONG
-    steps = depth // length * -(-length // lanes)
-    return rows * columns * (steps * step / (height * width) + total_cycles(lanes))
 
 
 def _moved(product: Product, lanes: int) -> int:

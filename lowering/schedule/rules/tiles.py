@@ -170,9 +170,13 @@ class _Cost:
 def _parts(count: int, rows: int, is_known: bool) -> list[tuple[int, int]]:
     """The heights of tiles and how many have them; if it is known, what is left has a lower one."""
     whole, left = divmod(count, rows)
-    if not left:
-        return [(rows, whole)]
-    return [(rows, whole), (left, 1)] if is_known and whole else [(rows, whole + 1)]
+    return parts_of(count, rows) if is_known and whole else [(rows, whole + (left > 0))]
+
+
+def parts_of(count: int, size: int) -> list[tuple[int, int]]:
+    """The sizes of tiles and how many have them, where what is left has a smaller one."""
+    whole, left = divmod(count, size)
+    return [(n, times) for n, times in ((size, whole), (left, 1)) if n and times]
 
 
 def is_sped_by_rows(tile: Tile) -> bool:

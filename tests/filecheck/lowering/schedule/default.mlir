@@ -1,13 +1,16 @@
 // RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
 
-// Operands that are contiguous along the reduction keep it innermost, around unrolled tiles;
-// the loops around, which are short, are fused for threads.
+// Operands that are contiguous along the reduction have it in lanes, around unrolled tiles; the rest
+// of the columns has a smaller one. The loops around, which are short, are fused for threads.
 // CHECK-LABEL: tir.prim_func @dot
-// CHECK:       tir.for %i_j_fused in (0, 4) parallel {
-// CHECK-NEXT:    tir.for %k in (0, m) {
-// CHECK-NEXT:      tir.for %i in (0, 4) unrolled {
-// CHECK-NEXT:        tir.for %j in (0, 5) unrolled {
-// CHECK-NEXT:          tir.block "Y" (%vi: spatial (0, 8) = %i + (%i_j_fused floordiv 2) * 4, %vj: spatial (0, 10) = %j + (%i_j_fused mod 2) * 5, %vk: reduce (0, m) = %k)
+// CHECK:       tir.for %j_i_fused in (0, 3) parallel {
+// CHECK-NEXT:    %Y_global = tir.alloc_buffer : !tir.buffer<[8, 3], f32>
+// CHECK-NEXT:    tir.for %k in (0, m) vectorized {
+// CHECK-NEXT:      tir.for %i in (0, 8) unrolled {
+// CHECK-NEXT:        tir.for %j in (0, 3) unrolled {
+// CHECK-NEXT:          tir.block "Y_j_0" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 9) = %j_i_fused * 3 + %j, %vk: reduce (0, m) = %k)
+// CHECK:         tir.block "Y_global_j_0"
+// CHECK:           tir.block "Y_j_1" ({{.*}}%vj_1: spatial (9, 1) = %{{.*}}, %vk_1: reduce (0, m) = %{{.*}})
 tir.prim_func @dot(%X: !tir.buffer<[8, m], f32>, %W: !tir.buffer<[10, m], f32>, %Y: !tir.buffer<[8, 10], f32>) {
   tir.for %i in (0, 8) {
     tir.for %j in (0, 10) {

@@ -1,17 +1,17 @@
 // RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
 
-// An epilogue runs on the rows of a product as soon as their register tiles are complete.
+// An epilogue runs on the tiles of a product as soon as their sums are complete.
 // CHECK-LABEL: tir.prim_func @product
-// CHECK-NEXT:    tir.for %i in (0, 2) {
-// CHECK-NEXT:      %T = tir.alloc_buffer : !tir.buffer<[4, 8], f32>
-// CHECK-NEXT:      tir.for %j in (0, 2) {
-// CHECK-NEXT:        tir.for %k in (0, 256) {
-// CHECK-NEXT:          tir.for %i_1 in (0, 4) unrolled {
-// CHECK-NEXT:            tir.for %j_1 in (0, 4) unrolled {
-// CHECK:                   tir.store %{{.*}}, %T[%vi - %i * 4, %vj] : !tir.buffer<[4, 8], f32>
-// CHECK:           tir.for %i_2 in (0, 4) unrolled {
-// CHECK-NEXT:        tir.for %j_2 in (0, 8) unrolled {
-// CHECK-NEXT:          tir.block "Y" (%vi_1: spatial (0, 8) = %i * 4 + %i_2, %vj_1: spatial (0, 8) = %j_2) reads (%T[%vi_1 - %i * 4, %vj_1]) writes (%Y[%vi_1, %vj_1]) {
+// CHECK-NEXT:    tir.for %j in (0, 1) {
+// CHECK-NEXT:      tir.for %i in (0, 2) {
+// CHECK-NEXT:        %T = tir.alloc_buffer : !tir.buffer<[3, 8], f32>
+// CHECK-NEXT:        tir.for %k in (0, 256) vectorized {
+// CHECK-NEXT:          tir.for %j_1 in (0, 8) unrolled {
+// CHECK-NEXT:            tir.for %i_1 in (0, 3) unrolled {
+// CHECK:                   tir.store %{{.*}}, %T[%vi - %i * 3, %vj] : !tir.buffer<[3, 8], f32>
+// CHECK:             tir.for %i_2 in (0, 3) unrolled {
+// CHECK-NEXT:          tir.for %j_2 in (0, 8) unrolled {
+// CHECK-NEXT:            tir.block "Y_i_0" (%vi_1: spatial (0, 6) = %i * 3 + %i_2, %vj_1: spatial (0, 8) = %j * 8 + %j_2) reads (%T[%vi_1 - %i * 3, %vj_1]) writes (%Y[%vi_1, %vj_1]) {
 tir.prim_func @product(%X: !tir.buffer<[8, 256], f32>, %W: !tir.buffer<[8, 256], f32>, %Y: !tir.buffer<[8, 8], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[8, 8], f32>
   tir.for %i in (0, 8) {

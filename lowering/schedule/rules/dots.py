@@ -1,0 +1,116 @@
+"""Sums along what both operands have as neighbours, in tiles of rows and columns.
+
+::
+
+    for i, j, k: Y[i, j] += X[i, k] * W[j, k]
+
+⇒
+
+    for j0:
+      for i0:
+        for k vectorized:
+          for i unrolled, j unrolled: Y[i0 * 4 + i, j0 * 6 + j] += X[…, k] * W[…, k]
+
+Nothing is copied, and no lane is idle but in the last vector of a sum. Rows and columns that make
+up no tile have smaller ones.
+"""
+
+from __future__ import annotations
+
+from math import inf, prod
+
+from xdsl.dialects.builtin import StringAttr
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.int_expr import ONE
+from ...costs import LATENCY, total_cycles
+from ..cache import cache_write
+from ..compact import compact_buffer
+from ..compute_at import reverse_compute_at
+from ..loops import reorder, set_kind, split
+from .products import Product, step_along
+from .rest import trim_inside, whole_and_rest
+from .tiles import LONG, SPARE_REGISTERS, Tile, parts_of
+
+LOADED = 1.2
+"""Cycles for each vector of a step: it starts anywhere, and is in two lines of the cache."""
+
+SECOND, FAR = 0.8, 1.3
+"""Cycles that it takes besides where the second cache has room for it, and where that has not."""
+
+
+def choose_dots(product: Product, row: int, lanes: int, target: Target) -> tuple[float, Tile]:
+    """Cycles of sums along the last loop of the reduction, and their best tile, of columns."""
+    last, none = product.reduce[-1], (inf, Tile(1, 1, inf))
+    if any(step_along(product, load, last) != ONE for load in (*product.moving, *product.fixed)):
+        return none
+    rows, columns = (product.extent(a).constant for a in (row, product.column))
+    if rows is None or columns is None:
+        return none
+    *repeats, length = (product.extent(a).constant or LONG for a in product.reduce)
+    depth, steps = length * prod(repeats), -(-length // lanes) * prod(repeats)
+    others = prod(product.extent(a).constant or 1 for a in product.rows if a != row)
+    far_rows, far_columns = (
+        _missed(count * depth * product.element_bits // 8, target) for count in (rows, columns)
+    )
+
+    def tile_cycles(height: int, width: int, tiles: int) -> float:
+        # Columns stay in the first cache while all tiles of rows are computed.
+        missed = height * (far_rows if tiles > 1 else 0.0) + width * far_columns / tiles
+        loads = LOADED * (height + width) + missed
+        step = max(height * width / 2, loads, LATENCY)
+        return steps * step + height * width * total_cycles(lanes)
+
+    def cycles(height: int, width: int) -> float:
+        tiles = -(-rows // height)
+        return sum(
+            n * m * tile_cycles(h, w, tiles)
+            for h, n in parts_of(rows, height)
+            for w, m in parts_of(columns, width)
+        )
+
+    most = target.vector_registers - SPARE_REGISTERS
+    spent, height, width = min(
+        (cycles(h, w), h, w)
+        for h in range(1, min(rows, most) + 1)
+        for w in range(1, min(columns, most) + 1)
+        if (h + 1) * (w + 1) - 1 - max(h, w) <= most
+    )
+    return others * spent, Tile(height, width, spent / (rows * columns * depth))
+
+
+def _missed(nbytes: int, target: Target) -> float:
+    """Cycles that a vector of so many bytes takes because the first cache has no room for them."""
+    if nbytes <= target.caches.l1 // 2:
+        return 0.0
+    return SECOND if nbytes <= target.caches.l2 else FAR
+
+
+def tile_dots(product: Product, row: int, tile: Tile, consumer: tir.BlockOp | None) -> None:
+    """Let each iteration of a loop in lanes add to all sums of a tile.
+
+    These are stored when they are complete, or given to what uses them element by element.
+    """
+    outer = [
+        product.loops[axis]
+        for axis, kind in enumerate(product.block.axis_kinds)
+        if kind == "spatial" and axis in product.loops and axis not in (row, product.column)
+    ]
+    *repeats, depth = [product.loops[a] for a in product.reduce if a in product.loops]
+    rows, line = split(product.loops[row], [None, tile.rows])
+    columns, place = split(product.loops[product.column], [None, tile.vectors])
+    # A vector of each in the inner loop stays in a register while the outer one goes on.
+    tile_loops = [line, place] if tile.rows > tile.vectors else [place, line]
+    reorder([*outer, columns, rows, depth, *repeats, *tile_loops])
+    user = consumer or cache_write(product.block, 0, "global")
+    for loop in (line, place, *reverse_compute_at(user, rows)):
+        set_kind(loop, "unrolled")
+    sums = product.block.write_buffers[0].owner
+    if isinstance(sums, tir.AllocBufferOp):
+        compact_buffer(sums)
+    # No lane needs another one's result before all of them are combined.
+    depth.properties["kind"] = StringAttr("vectorized")
+    whole_and_rest(rows, product.extent(row), tile.rows)
+    for part in whole_and_rest(columns, product.extent(product.column), tile.vectors):
+        trim_inside(part)
