@@ -78,16 +78,8 @@ def _array(
     needed = f.half(f.word(tensor, TensorWord.ARRAY_FLAGS, i64))
     flags = f.load(value, Place.ARRAY_FLAGS, i32)
     f.unless(f.equal(f.bits(flags, needed), needed), refuse)
-    _copy(f, f.load(value, Place.ARRAY_DIMS), dims, rank)
+    f.copy(f.load(value, Place.ARRAY_DIMS), dims, rank)
     return f.load(value, Place.ARRAY_DATA, i64)
-
-
-def _copy(f: PythonCode, source: SSAValue, target: SSAValue, count: SSAValue) -> None:
-    def one(i: SSAValue) -> tuple[SSAValue, ...]:
-        f.store(f.item(source, i, i64), f.moved(target, i))
-        return ()
-
-    f.repeat(count, one)
 
 
 def _tensor(
@@ -158,7 +150,7 @@ def _torch(
     f.unless(f.equal(f.load(memory, DLPlace.DTYPE, i32), dtype), refuse)
     shape = f.load(memory, DLPlace.SHAPE)
     _refuse_strided(f, shape, f.load(memory, DLPlace.STRIDES), rank, refuse)
-    _copy(f, shape, dims, rank)
+    f.copy(shape, dims, rank)
     start_ = f.load(memory, DLPlace.DATA, i64)
     f.unless(f.opposite(f.is_zero(start_)), refuse)  # nothing there, or no elements
     address = f.add(start_, f.load(memory, DLPlace.OFFSET, i64))

@@ -154,6 +154,15 @@ class PythonCode(FunctionBuilder):
         self.continue_in(after)
         return values
 
+    def copy(self, source: SSAValue, target: SSAValue, count: SSAValue) -> None:
+        """Copy so many words."""
+
+        def one(i: SSAValue) -> tuple[SSAValue, ...]:
+            self.store(self.item(source, i, i64), self.moved(target, i))
+            return ()
+
+        self.repeat(count, one)
+
     def give(self, value: SSAValue) -> None:
         """Return a value from the function, where the code is now."""
         self.run(llvm.ReturnOp, [value])

@@ -124,7 +124,7 @@ class _Entry(Lookup):
         self.fill_context(words)
         arena = self.arena(plan, words, undo)
         result = self.results(plan, f.moved(argv, arity), out, arena, undo)
-        self.copy(f.word(plan, PlanWord.SYMBOLS), f.moved(argv, tensors), symbols)
+        f.copy(f.word(plan, PlanWord.SYMBOLS), f.moved(argv, tensors), symbols)
         status = self.run_native(words, argv)
         self.give_back(arena, keeper)
         self.finish(status, result, words)
@@ -133,16 +133,6 @@ class _Entry(Lookup):
         self.give_back(arena, keeper)
         f.when(f.opposite(f.is_zero(result)), lambda: f.do(PythonWord.DECREF, result))
         f.branch(self.slow)
-
-    def copy(self, source: SSAValue, target: SSAValue, count: SSAValue) -> None:
-        """Copy words."""
-        f = self.f
-
-        def one(i: SSAValue) -> tuple[SSAValue, ...]:
-            f.store(f.item(source, i, i64), f.moved(target, i))
-            return ()
-
-        f.repeat(count, one)
 
     def fill_context(self, words: SSAValue) -> None:
         """The context of the function, of which this call changes some words."""

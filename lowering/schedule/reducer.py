@@ -19,31 +19,13 @@ from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
 from ..loops.lane_totals import identity
+from ..loops.reduction_flags import Accumulation
 from .blocks import ScheduleError
 from .choices import Cases, may_regroup, may_reorder, table_of_choices
 from .copy_scalars import ScalarCopier
 
-ASSOCIATIVE = (
-    arith.AddfOp,
-    arith.AddiOp,
-    arith.AndIOp,
-    arith.MaxSIOp,
-    arith.MaxUIOp,
-    arith.MaximumfOp,
-    arith.MaxnumfOp,
-    arith.MinSIOp,
-    arith.MinUIOp,
-    arith.MinimumfOp,
-    arith.MinnumfOp,
-    arith.MulfOp,
-    arith.MuliOp,
-    arith.OrIOp,
-    arith.XOrIOp,
-)
-"""Operations of two values that combine results; floats count: their sums may be regrouped."""
-
 COUNTING = (arith.AddfOp, arith.AddiOp, arith.MulfOp, arith.MuliOp, arith.XOrIOp)
-"""Those that make something else of a value and itself."""
+"""Accumulations that make something else of a value and itself."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +125,7 @@ def _taken_in(block: tir.BlockOp, store: tir.StoreOp, body: _Body) -> SSAValue:
     """The value that the last operation before a store combines with the old result."""
     op = store.value.owner
     operands: list[SSAValue] = []
-    if isinstance(op, ASSOCIATIVE):
+    if isinstance(op, Accumulation):
         operands = list(op.operands)
     elif isinstance(op, arith.SelectOp):
         operands = [op.lhs, op.rhs]

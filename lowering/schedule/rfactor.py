@@ -24,12 +24,13 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import exprs_of
 from ..loops.lane_totals import identity
+from ..loops.reduction_flags import Accumulation
 from ..loops.scope import Bound
 from .blocks import ScheduleError, ancestors, blocks_in, function_of, loops_around, own_nest
 from .copy_scalars import ScalarCopier
 from .index_values import is_certain
 from .new_block import NewBlock, take_over
-from .reducer import ASSOCIATIVE, Reducer, reducer_of
+from .reducer import Reducer, reducer_of
 from .regions import refresh_around
 
 
@@ -169,7 +170,7 @@ def _start(plan: _Plan, new: NewBlock, partial: Sequence[SSAValue], own: IntExpr
     scope = copier.scope
     for update, buffer in zip(plan.reducer.updates, partial, strict=True):
         operation = update.store.value.owner
-        assert isinstance(operation, ASSOCIATIVE)
+        assert isinstance(operation, Accumulation)
         neutral = arith.ConstantOp(identity(operation, update.store.value.type))
         indices = scope.exprs(exprs_of(update.store.indices), update.store.operands_)
         indices.insert(plan.position, own)

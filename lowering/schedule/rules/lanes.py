@@ -22,10 +22,11 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO
+from ...loops.reduction_flags import Accumulation
 from ..blocks import ScheduleError, blocks_in
 from ..loop_checks import verify_data_parallel, verify_plain
 from ..loops import reorder, set_kind
-from ..reducer import ASSOCIATIVE, reducer_of
+from ..reducer import reducer_of
 from .strides import Strides, drives, own_loops
 
 COMBINING = 12
@@ -100,7 +101,7 @@ def _is_accumulation(block: tir.BlockOp) -> bool:
         (update,) = reducer_of(block).updates
     except (ScheduleError, ValueError):
         return False
-    return isinstance(update.store.value.owner, ASSOCIATIVE)
+    return isinstance(update.store.value.owner, Accumulation)
 
 
 def run_in_lanes(block: tir.BlockOp, loop: tir.ForOp) -> None:
