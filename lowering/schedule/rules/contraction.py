@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
@@ -42,12 +42,13 @@ from ..reduction import decompose_reduction
 from .cache_blocks import CacheBlocks, nest_blocks
 from .contraction_plan import Plan, is_near, plan_of
 from .dots import tile_dots
+from .few_rows import FewRows, few_rows
 from .products import Product, column_dim, product_of
 from .rest import trim_inside, whole_and_rest
 from .strides import drives
 from .tiles import is_sped_by_rows
 from .turned import write_back_turned
-from .versions import split_rows
+from .versions import split_by_count, split_rows
 from .write_back import is_element_wise, is_light, vectorize_copy, vectorize_tile
 
 UNROLLED_STEPS = 128
@@ -70,6 +71,9 @@ def _versions(plan: Plan, target: Target) -> list[Plan]:
     Those left are divided again while a lower tile would take less time.
     """
     product, row = plan.product, plan.row
+    few = few_rows(plan, target)
+    if few is not None:
+        return _versions_by_count(plan, few)
     if row is None or plan.packs or plan.blocks or product.extent(row).constant is not None:
         return [plan]
     if not is_near(product, target) or not is_sped_by_rows(plan.tile):
@@ -81,6 +85,18 @@ def _versions(plan: Plan, target: Target) -> list[Plan]:
     plans = [plan_of(_again(block), target) for block in parts or (product.block,)]
     found = [p for p in plans if p is not None]
     return [*found[:1], *(version for p in found[1:] for version in _versions(p, target))]
+
+
+def _versions_by_count(plan: Plan, few: FewRows) -> list[Plan]:
+    """Plans for few rows and for many, unless what uses the results takes long to compile."""
+    product, row = plan.product, plan.row
+    consumer = _consumer(product) or cache_write(product.block, 0, "global")
+    if row is None or not is_light(consumer):
+        return [plan]
+    parts = split_by_count(_again(product.block), row, consumer, few.limit)
+    if parts is None:
+        return [plan]
+    return [replace(p, product=_again(b)) for p, b in zip((few.plan, plan), parts, strict=True)]
 
 
 def _again(block: tir.BlockOp) -> Product:

@@ -91,11 +91,11 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
         return Plan(product, row, tile, lanes, False)
     if not contiguous:
         return _plan_of_neighbours(product, row, tile, lanes, target)
-    rows = _count_of(product, product.rows)
+    rows = count_of(product, product.rows)
     in_place = row, tile
     if rows is not None:
-        in_place = choose_rows(product, lanes, target, row_bytes=_row_bytes(product))
-    plan = _plan_in_place(product, *in_place, lanes)
+        in_place = choose_rows(product, lanes, target, row_bytes=row_bytes(product))
+    plan = plan_in_place(product, *in_place, lanes)
     if not is_packable(product):
         return plan
     copied = Plan(product, row, tile, lanes, True)
@@ -110,7 +110,7 @@ def _tiles_of(product: Product, target: Target) -> Plan | None:
     return min(found, key=lambda f: f[0])[1]
 
 
-def _plan_in_place(product: Product, row: int | None, tile: Tile, lanes: int) -> Plan | None:
+def plan_in_place(product: Product, row: int | None, tile: Tile, lanes: int) -> Plan | None:
     """A plan for columns that are neighbours and stay where they are, if they can."""
     columns, width = product.extent(product.column).constant, tile.vectors * lanes
     if row is None or columns is None:
@@ -157,13 +157,13 @@ def choose_rows(
 ) -> tuple[int | None, Tile]:
     """The axis whose values are the rows of a tile, and the tile; see `choose_tile`."""
     count = product.extent(product.column).constant
-    columns = Columns(count, _count_of(product, product.reduce), panel, row_bytes)
+    columns = Columns(count, count_of(product, product.reduce), panel, row_bytes)
     if not product.rows:
         return None, choose_tile(Rows([1]), Columns(count, columns.depth, panel), lanes, target)
     found: list[tuple[float, int, Tile]] = []
     for axis in product.rows:
         size = product.extent(axis).constant
-        most = _most_rows(product, axis)
+        most = most_rows(product, axis)
         has_versions = panel is not None and is_near(product, target)
         if size is None and not has_versions:
             most = min(most, FEW_ROWS)
@@ -190,7 +190,7 @@ def _rows_of(extent: IntExpr, slack: float) -> Rows:
     return Rows([LONG], slack=slack)
 
 
-def _most_rows(product: Product, axis: int) -> int:
+def most_rows(product: Product, axis: int) -> int:
     """How many rows a tile may have for what their addresses and the first cache allow."""
     steps = [_stride(product, op, axis) for op in product.fixed]
     if None in steps:
@@ -214,7 +214,7 @@ def _plan_of_neighbours(
     if row is None or not is_packable(product):
         return None
     plan = Plan(product, row, tile, lanes, True)
-    if _count_of(product, product.rows) is None or can_block(product, row, lanes, target):
+    if count_of(product, product.rows) is None or can_block(product, row, lanes, target):
         return plan
     dots, dot_tile = choose_dots(product, row, lanes, target)
     found = [
@@ -230,13 +230,13 @@ def _plan_of_neighbours(
     return min(found, key=lambda f: f[0])[1]
 
 
-def _count_of(product: Product, axes: Sequence[int]) -> int | None:
+def count_of(product: Product, axes: Sequence[int]) -> int | None:
     """How many values these axes have in all, if that is known."""
     sizes = [product.extent(axis).constant for axis in axes]
     return None if None in sizes else prod(size or 0 for size in sizes)
 
 
-def _row_bytes(product: Product) -> int:
+def row_bytes(product: Product) -> int:
     """How far a column's elements are apart, 0 if that is not known."""
     step = _stride(product, product.moving[0], product.reduce[-1])
     return (step or 0) * product.element_bits // 8

@@ -129,7 +129,7 @@ def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
 def _visit_inside(loop: tir.ForOp, least: int, target: Target) -> bool:
     """The same for the loops in a loop, which wake threads in every one of its iterations."""
     inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
-    if loop.extent.data == ONE:
+    if _is_at_most(loop.extent.data, 1):
         return _visit_all(loop.body.block, least, target)
     return any([_visit(op, INNER_COST, target) for op in inner if cost_of(op) is not None])
 

@@ -107,6 +107,11 @@ def choose_tile(rows: Rows, columns: Columns, lanes: int, target: Target) -> Til
     return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
 
 
+def cost_of(tile: Tile, rows: Rows, columns: Columns, lanes: int, target: Target) -> float:
+    """The time per result of a tile for other numbers of rows or columns."""
+    return _Cost(rows, columns, lanes, target).per_result(tile.rows, tile.vectors)
+
+
 class _Cost:
     """What tiles of some rows and columns take."""
 

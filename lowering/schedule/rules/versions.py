@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ....dialects import tir
-from ....dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
+from ....dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike, minimum
 from ....dialects.nesting import operations_in
 from ....dialects.sym import ExprAttr, Values, expr_array, exprs_of
 from ..blocks import (
@@ -63,11 +64,58 @@ def split_rows(
             redirect(copy, scratch, new)
             _narrow(blocks_in(copy)[0], axis, start, size, new)
         made.append(blocks_in(copies[0])[0])
-    for nest in (*nests[::-1], scratch.owner):
-        assert isinstance(nest, Operation)
-        nest.detach()
-        nest.erase()
+    _erase(nests, scratch)
     return made[0], made[1]
+
+
+def split_by_count(
+    product: Product, row: int, consumer: tir.BlockOp, limit: int
+) -> tuple[tir.BlockOp, tir.BlockOp] | None:
+    """Make a contraction of fewer than `limit` rows, and one of as many or more, of which one runs.
+
+    `consumer` alone uses the result. Returns the contractions, each in a loop of one iteration or
+    none; `None` where what uses the result may change what is read.
+    """
+    block, scratch = product.block, product.store.buffer
+    if not _is_apart(block, consumer):
+        return None
+    type_ = scratch.type
+    assert isinstance(type_, tir.BufferType)
+    nests = own_nest(block), own_nest(consumer)
+    is_many = minimum(product.extent(row) // limit, 1)
+    made: list[tir.BlockOp] = []
+    for times in (1 - is_many, is_many):
+        copies = [_copy(nest, nests[0]) for nest in nests]
+        new = new_scratch(scratch.name_hint or "T", type_.dims, scratch, "global", _home(nests[0]))
+        for copy in copies:
+            redirect(copy, scratch, new)
+        made.append(blocks_in(copies[0])[0])
+        _put_in_loop(copies, times)
+    _erase(nests, scratch)
+    return made[0], made[1]
+
+
+def _put_in_loop(ops: Sequence[Operation], times: IntExpr) -> None:
+    """Put neighbouring operations in a loop."""
+    body = Block(arg_types=[IndexType()])
+    loop = tir.ForOp(ZERO, times, [], Region(body))
+    _home(ops[0]).insert_op_before(loop, ops[0])
+    for op in ops:
+        op.detach()
+        body.add_op(op)
+
+
+def _erase(nests: Sequence[Operation], scratch: SSAValue) -> None:
+    """Erase the nests that make and use the elements of a scratch buffer, and the buffer."""
+    for op in (*nests[::-1], scratch.owner):
+        assert isinstance(op, Operation)
+        op.detach()
+        op.erase()
+
+
+def _home(op: Operation) -> Block:
+    assert op.parent is not None
+    return op.parent
 
 
 def _dim_of(op: tir.LoadOp | tir.StoreOp, var: SSAValue) -> int | None:
@@ -114,21 +162,19 @@ def _is_apart(block: tir.BlockOp, consumer: tir.BlockOp) -> bool:
 
 
 def _copy(nest: Operation, before: Operation) -> Operation:
-    home = before.parent
-    assert home is not None
     copy = nest.clone()
     for old, new in zip(operations_in(nest), operations_in(copy), strict=True):
         new.location = old.location
-    home.insert_op_before(copy, before)
+    _home(before).insert_op_before(copy, before)
     return copy
 
 
 def _resized(buffer: SSAValue, position: int, size: IntExpr, before: Operation) -> SSAValue:
     """A scratch buffer like another one with another extent of one dim."""
-    type_, home = buffer.type, before.parent
-    assert isinstance(type_, tir.BufferType) and home is not None
+    type_ = buffer.type
+    assert isinstance(type_, tir.BufferType)
     dims = [size if dim == position else d for dim, d in enumerate(type_.dims)]
-    return new_scratch(buffer.name_hint or "T", dims, buffer, "global", home)
+    return new_scratch(buffer.name_hint or "T", dims, buffer, "global", _home(before))
 
 
 def _narrow(

@@ -11,6 +11,7 @@ from xrelax.dialects import get_context, tir
 from xrelax.inspection import module_of
 from xrelax.pipeline import STAGES, run_stage
 from xrelax.reference.evaluate import evaluate
+from xrelax.runtime import num_threads, set_num_threads
 from xrelax.script import from_source
 
 SIZES = ((0, 5, 3), (1, 1, 1), (7, 16, 5), (13, 17, 8), (30, 32, 1), (33, 40, 0), (64, 96, 12))
@@ -242,3 +243,45 @@ def test_any_number_of_columns(is_transposed):
         x, w, b = operands(30, columns, depth)
         given = np.ascontiguousarray(w.T) if is_transposed else w
         np.testing.assert_array_equal(main(x, given, b).numpy(), np.maximum(x @ w + b, 0))
+
+
+FEW_OR_MANY = {
+    "in place": (("m", 96), (96, 256), "w"),
+    "batched": ((3, "m", 96), (3, 96, 256), "w"),
+}
+"""Shapes of two operands, and how the second one is used."""
+
+
+@pytest.mark.parametrize("form", FEW_OR_MANY)
+@pytest.mark.parametrize("has_epilogue", [False, True])
+def test_few_rows_and_many(form, has_epilogue):
+    *shapes, use = FEW_OR_MANY[form]
+    value = f"R.matmul(x, {use})"
+    text = f"""
+@R.function
+def main(x: R.Tensor({shapes[0]}, "float32"), w: R.Tensor({shapes[1]}, "float32")):
+    return {f"R.nn.relu({value})" if has_epilogue else value}
+"""
+    target = "llvm -mcpu=skylake-avx512 -cache-sizes=32768,1048576,33554432"
+    lowered = str(kernels(text, target))
+    (limit,) = set(map(int, re.findall(r"min\(1, m floordiv (\d+)\)", lowered)))
+    built = relax.build(from_source(text))["main"]
+    for rows in (0, 1, 2, 3, 5, 7, limit - 1, limit, limit + 1, 17, 31, 64):
+        x, w = (
+            whole_numbers([rows if dim == "m" else dim for dim in shape], seed)
+            for seed, shape in enumerate(shapes)
+        )
+        expected = np.maximum(x @ w, 0) if has_epilogue else x @ w
+        np.testing.assert_array_equal(built(x, w).numpy(), expected)
+        found = on_threads(lambda x=x / 7, w=w / 3: built(x, w).numpy().tobytes())
+        assert len(set(found)) == 1, f"bits of {rows} rows depend on threads"
+
+
+def on_threads(run):
+    """What a call returns on one thread, on two and on five."""
+    before, found = num_threads(), []
+    for threads in (1, 2, 5):
+        set_num_threads(threads)
+        found.append(run())
+    set_num_threads(before)
+    return found

@@ -76,3 +76,88 @@ tir.prim_func @far(%X: !tir.buffer<[m, 4096], f32>, %W: !tir.buffer<[20, 4096, 2
     }
   }
 }
+
+// -----
+
+// Columns would be copied in each call. Few rows read them where they are instead: one of two loops
+// has an iteration. What uses the result does so in each, and what is in them runs on threads.
+
+// CHECK-LABEL: tir.prim_func @in_place
+// CHECK:       tir.for {{.*}} in (0, -min(1, m floordiv [[LIMIT:[0-9]+]]) + 1) {
+// CHECK-NEXT:    tir.for {{.*}} parallel {
+// CHECK-NOT:     %W_global
+// CHECK:         tir.load %W[
+// CHECK:         tir.block "Y"
+// CHECK:       tir.for {{.*}} in (0, min(1, m floordiv [[LIMIT]])) {
+// CHECK-NEXT:    tir.for {{.*}} parallel {
+// CHECK-NEXT:      %W_global = tir.alloc_buffer
+// CHECK:         tir.block "Y"
+tir.prim_func @in_place(%X: !tir.buffer<[m, 256], f32>, %W: !tir.buffer<[256, 192], f32>, %Y: !tir.buffer<[m, 192], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[m, 192], f32>
+  tir.for %i in (0, m) {
+    tir.for %j in (0, 192) {
+      tir.for %k in (0, 256) {
+        tir.block "T" (%vi: spatial (0, m) = %i, %vj: spatial (0, 192) = %j, %vk: reduce (0, 256) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%T[%vi, %vj]) {
+          tir.init {
+            %c = arith.constant 0.0 : f32
+            tir.store %c, %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+          }
+          %y = tir.load %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[m, 256], f32>
+          %w = tir.load %W[%vk, %vj] : !tir.buffer<[256, 192], f32>
+          %p = arith.mulf %x, %w : f32
+          %q = arith.addf %y, %p : f32
+          tir.store %q, %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+        }
+      }
+    }
+  }
+  tir.for %i in (0, m) {
+    tir.for %j in (0, 192) {
+      tir.block "Y" (%vi: spatial (0, m) = %i, %vj: spatial (0, 192) = %j) reads (%T[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %t = tir.load %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+        %r = arith.addf %t, %t : f32
+        tir.store %r, %Y[%vi, %vj] : !tir.buffer<[m, 192], f32>
+      }
+    }
+  }
+}
+
+// -----
+
+// What takes long to compile is there once, so there is one version.
+
+// CHECK-LABEL: tir.prim_func @heavy
+// CHECK-NOT:   min(1,
+// CHECK:       math.exp
+// CHECK-NOT:   min(1,
+tir.prim_func @heavy(%X: !tir.buffer<[m, 256], f32>, %W: !tir.buffer<[256, 192], f32>, %Y: !tir.buffer<[m, 192], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[m, 192], f32>
+  tir.for %i in (0, m) {
+    tir.for %j in (0, 192) {
+      tir.for %k in (0, 256) {
+        tir.block "T" (%vi: spatial (0, m) = %i, %vj: spatial (0, 192) = %j, %vk: reduce (0, 256) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%T[%vi, %vj]) {
+          tir.init {
+            %c = arith.constant 0.0 : f32
+            tir.store %c, %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+          }
+          %y = tir.load %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[m, 256], f32>
+          %w = tir.load %W[%vk, %vj] : !tir.buffer<[256, 192], f32>
+          %p = arith.mulf %x, %w : f32
+          %q = arith.addf %y, %p : f32
+          tir.store %q, %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+        }
+      }
+    }
+  }
+  tir.for %i in (0, m) {
+    tir.for %j in (0, 192) {
+      tir.block "Y" (%vi: spatial (0, m) = %i, %vj: spatial (0, 192) = %j) reads (%T[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %t = tir.load %T[%vi, %vj] : !tir.buffer<[m, 192], f32>
+        %r = math.exp %t : f32
+        tir.store %r, %Y[%vi, %vj] : !tir.buffer<[m, 192], f32>
+      }
+    }
+  }
+}
