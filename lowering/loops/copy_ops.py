@@ -74,7 +74,8 @@ class Copier:
         scope = self.scope
         lower, extent = scope.exprs([op.lower.data, op.extent.data], op.operands_)
         count = extent.constant
-        if op.kind.data == "unrolled" and count is not None and count <= self.unroll_limit:
+        most = self.unroll_limit if op.kind.data == "unrolled" else 0
+        if count is not None and count <= most:  # where none, carried values stay as they are
             for old, new in zip(op.carried, self.unroll(op, lower, count), strict=True):
                 self._stand_for(old, new)
             return

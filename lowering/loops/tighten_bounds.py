@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import loops
-from ...dialects.int_expr import ONE, Atom, Compound, IntExpr, minimum
+from ...dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, minimum
 from ...dialects.sym import ExprAttr, Values, pack
 from ...dialects.tir import BoundAttr
 from .scope import Bound, is_inside
@@ -24,7 +24,7 @@ def tighten_bounds(block: Block) -> None:
     Only a condition that is all a loop's body does can go. Serial loops run fewer iterations then,
     and so do vectorized ones that only accumulate; the others keep their extent, which says how
     they are distributed, and lose only conditions that do not change from one iteration to the
-    next. An extent below 0 means no iteration.
+    next. An extent below 0, which only symbols have, means no iteration.
     """
     for op in list(block.ops):
         for region in op.regions:
@@ -77,6 +77,8 @@ def _tighten_loop(op: loops.ForOp) -> None:
             outside.append(limit)
     if len(left) == len(condition.bounds.data):
         return
+    if (extent.constant or 0) < 0:
+        extent = ZERO
     _rebuild(op, condition, lower, extent, outside, left, values.list)
 
 

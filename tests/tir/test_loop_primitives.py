@@ -321,3 +321,25 @@ def test_annotations():
     sch.unannotate(i, "pragma")
     sch.unannotate(block, "tile")
     assert "pragma" not in sch.mod.script() and "tile" not in sch.mod.script()
+
+
+COPY = """
+@T.prim_func
+def main(X: T.Buffer((3,), "float32"), Y: T.Buffer((3,), "float32")):
+    for i in range(3):
+        with T.block("Y"):
+            vi = T.axis.spatial(3, i)
+            Y[vi] = X[vi]
+"""
+
+
+def test_parts_of_which_no_iteration_is_left():
+    def schedule(sch):
+        outer, _ = sch.split(sch.get_loops("Y")[0], [None, 4])
+        sch.loop_partition(sch.split(outer, [None, 2])[1], [1, None])
+
+    check_schedule(COPY, schedule)
+
+
+def test_unrolled_copies_of_which_no_iteration_is_left():
+    check_schedule(COPY, lambda sch: sch.unroll(sch.split(sch.get_loops("Y")[0], [None, 8, 2])[1]))
