@@ -131,6 +131,8 @@ def _divide_axis(
             block,
         )
     start, extent = outer // size, whole // size
+    if size == ZERO == whole:  # one block of nothing
+        extent = ONE
     if start * size != outer or extent * size != whole:
         raise ScheduleError(
             f"expected the {size} iterations of loops in the new block to divide {where}, of "

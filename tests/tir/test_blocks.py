@@ -131,6 +131,18 @@ def test_a_loop_made_a_block():
     )
 
 
+def test_a_block_of_nothing():
+    source = """
+@T.prim_func
+def main(X: T.Buffer((0, 4), "float32"), Y: T.Buffer((0, 4), "float32")):
+    for i, j in T.grid(0, 4):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = X[vi, vj]
+"""
+    check_schedule(source, lambda sch: sch.blockize(sch.get_loops("Y")[0]))
+
+
 @pytest.mark.parametrize("units", [True, False])
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_blocks_of_products(at, units):
