@@ -184,7 +184,11 @@ class _Imported:
 
 
 def consume(producer: SupportsDLPack) -> SharedMemory:
-    """The memory of another library's tensor; BufferError or TypeError where it cannot be."""
+    """The memory of another library's tensor; BufferError or TypeError where it cannot be.
+
+    It is read-only where the library cannot say whether it is, as to NumPy: JAX's arrays, of which
+    copies may be shared, are never to be written.
+    """
     device_type, index = producer.__dlpack_device__()
     if device_type != CPU_TYPE:
         raise BufferError(
@@ -194,7 +198,9 @@ def consume(producer: SupportsDLPack) -> SharedMemory:
         capsule = producer.__dlpack__(max_version=VERSION)
     except TypeError:  # a producer from before DLPack 1.0 does not know the argument
         capsule = producer.__dlpack__()
-    return consume_capsule(capsule)
+    is_legacy = bool(_capsule_is(capsule, _NAME))
+    memory = consume_capsule(capsule)
+    return memory._replace(read_only=True) if is_legacy else memory
 
 
 def consume_capsule(capsule: object) -> SharedMemory:

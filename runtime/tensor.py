@@ -220,8 +220,9 @@ def from_numpy(source: AnyArray) -> Tensor:
 def from_dlpack(source: object) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__`, or of a DLPack capsule.
 
-    Nothing is copied; NumPy arrays may be read-only. Raises BufferError for memory that is not on
-    the CPU or that its library does not share, TypeError for element types that tensors lack.
+    Nothing is copied. NumPy arrays may be read-only; what comes by DLPack before 1.0 is. Raises
+    BufferError for memory that is not on the CPU or that its library does not share, TypeError for
+    element types that tensors lack.
     """
     if isinstance(source, Tensor):
         return source
@@ -241,7 +242,9 @@ def as_tensor(source: object) -> Tensor:
     if _is_foreign(source):
         return _from_memory(torch_memory(source) or consume(source))
     if hasattr(source, "__array_interface__"):
-        return from_numpy(np.asarray(source))
+        values = np.asarray(source)
+        values.flags.writeable &= not isinstance(source, np.generic)  # of which it is a copy
+        return from_numpy(values)
     raise TypeError(f"expected a tensor, got {type(source).__name__}")
 
 

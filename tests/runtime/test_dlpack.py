@@ -74,7 +74,7 @@ def test_torch_comes_in_through_a_capsule_like_any_library(dtype, legacy):
     for source in (t, t.T, t[:, ::2], t[:0], t[0, 0]):
         direct, x = from_dlpack(source), from_dlpack(Producer(source, legacy=legacy))
         assert x.address == source.data_ptr()
-        assert x.layout == direct.layout
+        assert x.layout == direct.layout._replace(writable=not legacy)
         np.testing.assert_array_equal(x.numpy(), direct.numpy())
 
 
@@ -179,9 +179,11 @@ def test_copy_true_gives_other_memory():
     assert x.numpy()[0] == 1
 
 
-def test_a_producer_from_before_version_1_works():
+def test_a_producer_from_before_version_1_works_and_is_not_written():
     x = array([[1, 2]])
-    assert from_dlpack(Producer(x, legacy=True)).address == x.address
+    y = from_dlpack(Producer(x, legacy=True))
+    assert y.address == x.address and not y.layout.writable
+    assert from_dlpack(x.__dlpack__()).layout.writable  # a capsule that the caller has made
 
 
 def test_a_capsule_works_once():

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from native_functions import KINDS, Count, build, fresh, made, pair, read_only, values
 
+from xrelax.runtime.tensor import array
+
 
 @pytest.fixture(scope="module")
 def executable():
@@ -99,6 +101,29 @@ def test_out_that_is_no_tuple_of_the_right_length(executable):
     with pytest.raises(ValueError) as caught:
         two(x, out=(x.copy(),))
     assert str(caught.value) == "expected 2 fields of argument 'out', got 1"
+
+
+def test_out_that_nobody_could_see_or_may_change(executable, main):
+    class Unchangeable:
+        """An array of a library from before DLPack 1.0, such as JAX's."""
+
+        def __init__(self, values):
+            self.values = array(values)
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self):
+            return self.values.__dlpack__()
+
+    number, (x, y) = executable["number"], pair()
+    for _ in range(2):
+        assert number(np.int64(4)).numpy() == 8
+        with pytest.raises(ValueError, match=r"^argument 'out' is written but read-only$"):
+            number(np.int64(4), out=np.int64(0))
+        np.testing.assert_array_equal(main(Unchangeable(x), y).numpy(), x * x + y)
+        with pytest.raises(ValueError, match=r"^argument 'out' is written but read-only$"):
+            main(x, y, out=Unchangeable(x))
 
 
 def test_out_that_is_strided_or_an_argument(main):

@@ -169,7 +169,8 @@ def test_pickle_keeps_values_and_dtype(dtype):
 
 
 def test_as_tensor_takes_numpy_scalars_but_no_python_ones():
-    assert as_tensor(np.float32(2)).numpy() == 2
+    number = as_tensor(np.float32(2))
+    assert number.numpy() == 2 and not number.layout.writable
     for value in (1, 1.5, [1], None):
         with pytest.raises(TypeError, match=f"^expected a tensor, got {type(value).__name__}$"):
             as_tensor(value)
