@@ -125,20 +125,18 @@ def own_nest(block: tir.BlockOp) -> Operation:
 
 def stored_buffers(op: Operation) -> set[SSAValue]:
     """The buffers that an operation and all in it may write, as what views of them view."""
-    found: set[SSAValue] = set()
-    for inner in operations_in(op):
-        if isinstance(inner, tir.StoreOp):
-            found.add(root_buffer(inner.buffer))
-        elif isinstance(inner, tir.CallExternOp):
-            found |= {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
-    return found
+    return _accessed_buffers(op, tir.StoreOp)
 
 
 def loaded_buffers(op: Operation) -> set[SSAValue]:
     """The buffers that an operation and all in it may read, as what views of them view."""
+    return _accessed_buffers(op, tir.LoadOp)
+
+
+def _accessed_buffers(op: Operation, kind: type[tir.LoadOp | tir.StoreOp]) -> set[SSAValue]:
     found: set[SSAValue] = set()
     for inner in operations_in(op):
-        if isinstance(inner, tir.LoadOp):
+        if isinstance(inner, kind):
             found.add(root_buffer(inner.buffer))
         elif isinstance(inner, tir.CallExternOp):
             found |= {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
