@@ -41,13 +41,18 @@ SECOND, FAR = 0.8, 1.3
 
 
 def choose_dots(product: Product, row: int, lanes: int, target: Target) -> tuple[float, Tile]:
-    """Cycles of sums along the last loop of the reduction, and their best tile, of columns."""
+    """Cycles of sums along the last loop of the reduction, and their best tile, of columns.
+
+    The cycles are infinite where that cannot be; a tile has one column if nobody knows how many
+    there are.
+    """
     last, none = product.reduce[-1], (inf, Tile(1, 1, inf))
     if any(step_along(product, load, last) != ONE for load in (*product.moving, *product.fixed)):
         return none
-    rows, columns = (product.extent(a).constant for a in (row, product.column))
-    if rows is None or columns is None:
+    rows, known = (product.extent(a).constant for a in (row, product.column))
+    if not rows or known == 0:
         return none
+    columns, widest = known or LONG, known or 1
     *repeats, length = (product.extent(a).constant or LONG for a in product.reduce)
     depth, steps = length * prod(repeats), -(-length // lanes) * prod(repeats)
     others = prod(product.extent(a).constant or 1 for a in product.rows if a != row)
@@ -74,8 +79,8 @@ def choose_dots(product: Product, row: int, lanes: int, target: Target) -> tuple
     spent, height, width = min(
         (cycles(h, w), h, w)
         for h in range(1, min(rows, most) + 1)
-        for w in range(1, min(columns, most) + 1)
-        if (h + 1) * (w + 1) - 1 - max(h, w) <= most
+        for w in range(1, min(widest, most) + 1)
+        if h * w + min(h, w) <= most
     )
     return others * spent, Tile(height, width, spent / (rows * columns * depth))
 
