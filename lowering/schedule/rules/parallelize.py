@@ -201,6 +201,8 @@ def _can_join(chain: list[tir.ForOp], inner: tir.ForOp) -> bool:
 
 def is_independent(loop: tir.ForOp) -> bool:
     """Whether no iteration of a loop touches what another one writes, as far as can be proven."""
+    if loop.extent.data == ONE:
+        return True
     values = Values()
     variable = values.expr(loop.loop_var).as_atom
     assert variable is not None

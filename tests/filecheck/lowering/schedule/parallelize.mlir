@@ -134,3 +134,25 @@ tir.prim_func @gather(%T: !tir.buffer<[30000, 768], f32>, %I: !tir.buffer<[8], i
     }
   }
 }
+
+// -----
+
+// A loop of one iteration between two that threads share is fused with both.
+
+// CHECK-LABEL: tir.prim_func @between
+// CHECK:         tir.for %i_n_j_fused in (0, 21) parallel {
+// CHECK-NOT:     parallel
+tir.prim_func @between(%X: !tir.buffer<[7, 3, 8192], f32>, %Y: !tir.buffer<[7, 3, 8192], f32>) {
+  tir.for %i in (0, 7) {
+    tir.for %n in (0, 1) {
+      tir.for %j in (0, 3) {
+        tir.for %k in (0, 8192) {
+          tir.block "Y" (%vi: spatial (0, 7) = %i, %vj: spatial (0, 3) = %j, %vk: spatial (0, 8192) = %k) reads (%X[%vi, %vj, %vk]) writes (%Y[%vi, %vj, %vk]) {
+            %x = tir.load %X[%vi, %vj, %vk] : !tir.buffer<[7, 3, 8192], f32>
+            tir.store %x, %Y[%vi, %vj, %vk] : !tir.buffer<[7, 3, 8192], f32>
+          }
+        }
+      }
+    }
+  }
+}
