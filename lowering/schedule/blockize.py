@@ -64,6 +64,8 @@ def _statements(
         return [target], blocks
     if not target:
         raise ScheduleError("expected at least one block")
+    if twice := [b for b in target if list(target).count(b) > 1]:
+        raise ScheduleError(f"expected block '{twice[0].block_name.data}' once", twice[0])
     home = common_block(target)
     order = list(home.ops)
     places = [order.index(op) for b in target if (op := statement_in(home, b)) is not None]

@@ -15,7 +15,7 @@ from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors
+from .blocks import ScheduleError, ancestors, function_of
 from .dense import distinguishes
 from .regions import contains
 
@@ -65,15 +65,11 @@ def split_sizes(
     """The factors of a split, the one left open computed; raises ScheduleError for wrong ones."""
     if not factors:
         raise ScheduleError("expected at least one factor", loop)
-    if sum(f is None for f in factors) > 1:
-        raise ScheduleError("expected at most one factor to be None", loop)
+    verify_factors(loop, factors)
     product = ONE
     for factor in factors:
         if factor is not None:
             product = product * factor
-            number = IntExpr.of(factor).constant
-            if number is not None and number < 1:
-                raise ScheduleError(f"expected factors of at least 1, got {number}", loop)
     if None in factors:
         missing = (extent + product - 1) // product
         return [missing if f is None else IntExpr.of(f) for f in factors]
@@ -84,6 +80,24 @@ def split_sizes(
             loop,
         )
     return [IntExpr.of(f) for f in factors if f is not None]
+
+
+def verify_factors(loop: tir.ForOp, factors: Sequence[int | IntExpr | None]) -> None:
+    """Raise ScheduleError for factors below 1, of foreign symbols, and several left open."""
+    if sum(f is None for f in factors) > 1:
+        raise ScheduleError("expected at most one factor to be None", loop)
+    func = function_of(loop)
+    known = {*func.declared_symbols(), *func.matched_symbols()}
+    for factor in [IntExpr.of(f) for f in factors if f is not None]:
+        number = factor.constant
+        if (number is not None and number < 1) or not is_non_negative(factor):
+            raise ScheduleError(f"expected factors of at least 1, got {factor}", loop)
+        if foreign := factor.symbols() - known:
+            raise ScheduleError(
+                f"expected factors of symbols of '{func.sym_name.data}' "
+                f"({', '.join(sorted(known)) or 'none'}), got '{min(foreign)}'",
+                loop,
+            )
 
 
 def _reaches(product: IntExpr, extent: IntExpr) -> bool:

@@ -21,7 +21,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.sym import Values
 from ..loops.scope import describe
-from .blocks import ScheduleError, insert_before
+from .blocks import ScheduleError, function_of, insert_before, statements
 from .compact import compact_buffer, private_buffers
 from .copy_block import new_loops
 from .index_values import add_predicates, is_certain, replace_index
@@ -80,6 +80,19 @@ def split(
         for block in blocks:
             add_predicates(block, [(first + step, first + extent)], values)
     return made
+
+
+def verify_divides(loop: tir.ForOp, factors: Sequence[Factor]) -> None:
+    """Raise ScheduleError for factors of a split whose product is known not to be the extent."""
+    extent, product = loop.extent.data, ONE
+    for size in split_sizes(loop, factors, extent):
+        product = product * size
+    if (product - extent).constant not in (0, None):
+        raise ScheduleError(
+            f"expected the product of the factors of {loop_text(loop)} to be its extent {extent} "
+            f"without predicates, got {product}",
+            loop,
+        )
 
 
 def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.ForOp:
@@ -176,10 +189,15 @@ def _make_data_parallel(loop: tir.ForOp, kind: str) -> None:
 
 
 def add_unit_loop(op: tir.ForOp | tir.BlockOp) -> tir.ForOp:
-    """Put a loop of one iteration around a loop or block; returns the new loop."""
+    """Put a loop of one iteration around a loop or block; returns the new loop.
+
+    Raises ScheduleError for the block around all of a function's loops.
+    """
     parent = op.parent
     if parent is None:
         raise ScheduleError(f"expected '{op.name}' to be in a function", op)
+    if op.body.block is statements(function_of(op)):
+        raise ScheduleError("expected a loop or block in the root block, got that itself", op)
     (loop,) = new_loops(["u"], [ONE], Values())
     loop.location = op.location
     parent.insert_op_before(loop, op)

@@ -23,7 +23,7 @@ from .blocks import ScheduleError, ancestors
 from .copy_scalars import ranges_of_values
 from .dense import distinguishes
 from .index_values import add_predicates, replace_index
-from .loop_checks import loop_text, verify_only_blocks, verify_plain
+from .loop_checks import loop_text, verify_factors, verify_only_blocks, verify_plain
 from .regions import axes_of, refresh_around, replace_header
 
 
@@ -86,12 +86,8 @@ def split_at(
 def _part_sizes(
     loop: tir.ForOp, factors: Sequence[int | IntExpr | None], extent: IntExpr
 ) -> list[IntExpr]:
-    if sum(f is None for f in factors) > 1:
-        raise ScheduleError("expected at most one factor to be None", loop)
+    verify_factors(loop, factors)
     given = [IntExpr.of(f) for f in factors if f is not None]
-    for factor in given:
-        if (number := factor.constant) is not None and number < 1:
-            raise ScheduleError(f"expected factors of at least 1, got {number}", loop)
     rest = simplify(extent - sum(given, ZERO), {})
     is_open = len(given) < len(factors)
     if rest != ZERO and not (is_open and is_non_negative(rest)):

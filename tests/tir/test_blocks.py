@@ -264,6 +264,11 @@ WHERE = "expected block 'Y_o_update' to be what intrinsic '{}' describes: "
 REFUSED = [
     (
         matmul_relu(7, 13, 5),
+        lambda s: s.blockize([s.get_block("C"), s.get_block("C")]),
+        "blockize: expected block 'C' once",
+    ),
+    (
+        matmul_relu(7, 13, 5),
         lambda s: s.blockize(s.split(s.get_loops("Y")[0], [None, 4])[1]),
         "blockize: expected the 4 iterations of loops in the new block to divide axis 'vi' of "
         "block 'Y', of 7 iterations",

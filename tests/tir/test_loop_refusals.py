@@ -29,6 +29,50 @@ REFUSED = [
     ),
     (
         row_sum(),
+        lambda s, i, k: s.split(i, [None, "q"]),
+        "split: expected factors of symbols of 'main' (m, n), got 'q'",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.loop_partition(i, ["-m", None]),
+        "loop_partition: expected factors of at least 1, got -m",
+    ),
+    (
+        row_sum(8, 6),
+        lambda s, i, k: s.split(k, [None, 4], disable_predication=True),
+        "split: expected the product of the factors of loop 'k' to be its extent 6 without "
+        "predicates, got 8",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.add_unit_loop(s.get_block("root")),
+        "add_unit_loop: expected a loop or block in the root block, got that itself",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.split(i, [1.5, None]),
+        "split: expected factors to be Sequence[int | str | ExprRV | IntExpr | None], "
+        "got [1.5, None]",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.fuse([i]),
+        "fuse: expected loops to be LoopRV, got a list",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.cache_write("Y", 0, 1),
+        "cache_write: expected storage_scope to be str, got 1",
+    ),
+    (
+        row_sum(),
+        lambda s, i, k: s.annotate(i, "x", 2**70),
+        "annotate: expected a value for annotations: Integer value 1180591620717411303424 is out "
+        "of range for type i64 which supports values in the range [-9223372036854775808, "
+        "18446744073709551616)",
+    ),
+    (
+        row_sum(),
         lambda s, i, k: (s.annotate(i, "x", 1), s.split(i, [None, 4])),
         "split: expected loop 'i' to have no annotations, got 'x'",
     ),

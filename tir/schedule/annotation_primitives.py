@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from xdsl.utils.exceptions import VerifyException
+
 from ...ir.attributes import to_attribute
 from ...lowering.schedule import annotations
 from ...lowering.schedule.block_axes import reorder_axes
+from ...lowering.schedule.blocks import ScheduleError
 from .instructions import primitive
 from .primitives import Primitives
 from .random_variables import BlockRV, ExprRV, LoopRV
@@ -22,9 +25,12 @@ class AnnotationPrimitives(Primitives):
     ) -> None:
         """Give a block or loop an annotation: a number, string, variable, or list or dict of these.
 
-        One that it has already gets the new value.
+        One that it has already gets the new value. Raises ScheduleError for any other value.
         """
-        value = to_attribute(self._value(ann_val))
+        try:
+            value = to_attribute(self._value(ann_val))
+        except (TypeError, ValueError, VerifyException) as error:
+            raise ScheduleError(f"expected a value for annotations: {error}") from None
         annotations.annotate(self.block_or_loop(block_or_loop), ann_key, value)
 
     @primitive

@@ -20,7 +20,7 @@ class BlockPrimitives(Primitives):
 
     @primitive
     def blockize(
-        self, target: LoopRV | Sequence[BlockRV], preserve_unit_iters: bool = True
+        self, target: LoopRV | Sequence[BlockRV | str], preserve_unit_iters: bool = True
     ) -> BlockRV:
         """Put a new block around a loop, or around several blocks with the loops they share not.
 
@@ -30,7 +30,7 @@ class BlockPrimitives(Primitives):
         """
         if isinstance(target, LoopRV):
             return self.new_block(blockize(self.loop(target), preserve_unit_iters))
-        blocks = [target] if isinstance(target, BlockRV) else target
+        blocks = [target] if isinstance(target, BlockRV | str) else target
         return self.new_block(blockize([self.block(b) for b in blocks], preserve_unit_iters))
 
     @primitive

@@ -30,11 +30,13 @@ class LoopPrimitives(Primitives):
 
         One factor may be `None`: the smallest that covers the loop. Where the factors do not divide
         the loop, blocks inside get a predicate, unless `disable_predication` says that they do.
-        Raises ScheduleError for a loop with annotations or of a kind, and for wrong factors.
+        Raises ScheduleError for a loop with annotations or of a kind, and for wrong factors: such
+        as of symbols that the function has not, and those known not to divide what they should.
         """
-        made = on_loops.split(
-            self.loop(loop), self.sizes(factors), preserve_unit_iters, disable_predication
-        )
+        found, sizes = self.loop(loop), self.sizes(factors)
+        if disable_predication:
+            on_loops.verify_divides(found, sizes)
+        made = on_loops.split(found, sizes, preserve_unit_iters, disable_predication)
         return self.new_loops(made)
 
     @primitive

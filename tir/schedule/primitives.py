@@ -16,6 +16,7 @@ from ...ir.dims import dim_of
 from ...lowering.schedule.blocks import ScheduleError
 from ...lowering.schedule.loop_checks import loop_text
 from ...lowering.schedule.register_tile import IS_SCHEDULED
+from .argument_checks import verify_argument
 from .instructions import Instruction, InstructionKind, variables_in
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
 from .state import ScheduleState, Value
@@ -120,6 +121,11 @@ class Primitives:
         bound = kind.signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         _, *arguments = bound.arguments.items()
+        try:
+            for name, value in arguments:
+                verify_argument(kind.signature.parameters[name], value)
+        except ScheduleError as error:
+            raise self._rendered(kind, error) from None
         given = {name: self._looked_up(kind, name, value) for name, value in arguments}
         self._recorded = dict(given)
         positional, named = kind.split_arguments(given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...lowering.schedule.blocks import ScheduleError
 from .instructions import DECISION, INSTRUCTIONS, Instruction, InstructionKind, variables_in
 from .random_variables import RandomVariable
 from .trace_text import from_json, python_text, to_json
@@ -88,7 +89,12 @@ class Trace:
                     inst, inst.inputs, inst.attrs, inst.decision
                 )
             positional, named = inst.kind.split_arguments(arguments)
-            outputs = variables_in(sch.perform(inst.kind, positional, named))
+            outputs = list(variables_in(sch.perform(inst.kind, positional, named)))
+            if len(outputs) != len(inst.outputs):
+                raise ScheduleError(
+                    f"{inst.kind.method}: expected {len(inst.outputs)} results as in the trace, "
+                    f"got {len(outputs)}"
+                )
             known |= dict(zip(inst.outputs, outputs, strict=True))
 
     def as_json(self, remove_postproc: bool = False) -> list[Any]:
