@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from ....backend.target import Target
 from ....dialects.int_expr import ONE
 from ...costs import COPY
-from .contraction_plan import FEW_ROWS, Plan, count_of, most_rows, plan_in_place, row_bytes
+from .contraction_plan import (
+    FEW_ROWS,
+    UNKNOWN_ROWS,
+    Plan,
+    count_of,
+    most_rows,
+    plan_in_place,
+    row_bytes,
+)
 from .products import step_along
 from .tiles import LONG, Columns, Rows, choose_tile, cost_of
 
@@ -44,6 +52,6 @@ def few_rows(panels: Plan, target: Target) -> FewRows | None:
     for tried in range(tile.rows, LONG, tile.rows):
         few = cost_of(tile, Rows([tried]), columns, lanes, target)
         many = cost_of(panels.tile, Rows([tried]), packed, lanes, target)
-        if tried * many + COPY <= tried * few:
+        if tried * many + COPY <= tried * few * UNKNOWN_ROWS:
             return FewRows(plan, tried - tile.rows + 1) if tried > tile.rows else None
     return FewRows(plan, LONG)
