@@ -243,7 +243,8 @@ def as_tensor(source: object) -> Tensor:
         return _from_memory(torch_memory(source) or consume(source))
     if hasattr(source, "__array_interface__"):
         values = np.asarray(source)
-        values.flags.writeable &= not isinstance(source, np.generic)  # of which it is a copy
+        if isinstance(source, np.generic):  # of which it is a copy
+            values.flags.writeable = False
         return from_numpy(values)
     raise TypeError(f"expected a tensor, got {type(source).__name__}")
 

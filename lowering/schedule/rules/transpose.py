@@ -15,6 +15,8 @@ other: a few of the same row where it is loaded, as above, and all of a row wher
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
@@ -109,10 +111,11 @@ def _parts(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
     count, full = loop.extent.data, _full(loop, size)
     if full in (ZERO, count):
         return [loop]
-    try:
+    with suppress(ScheduleError):
         return overlap(loop, size)
-    except ScheduleError:
+    with suppress(ScheduleError):  # it stays one loop if its extent may be negative
         return partition(loop, [full, count % size])
+    return [loop]
 
 
 def _full(loop: tir.ForOp, size: int) -> IntExpr:
