@@ -73,7 +73,7 @@ def steps_in_block(product: Product, row: int, width: int, target: Target) -> in
 
     It is all where the rows stay in the last cache, or where nobody knows how many they are.
     """
-    reduce = [a for a in product.reduce if a in product.loops]
+    reduce = list(product.reduce_loops)
     rows, steps = product.extent(row).constant, product.extent(reduce[-1]).constant
     if len(reduce) != 1 or steps is None or rows is None:
         return None
@@ -95,7 +95,7 @@ def block_steps(product: Product, row: int, lanes: int, target: Target) -> tuple
     """The steps in a block for one vector of columns, for two, and so on; none without blocks."""
     if not can_block(product, row, lanes, target):
         return ()
-    (axis,) = [a for a in product.reduce if a in product.loops]
+    (axis,) = product.reduce_loops
     all_steps = product.extent(axis).constant
     assert all_steps is not None
     widths = range(lanes, lanes * target.vector_registers + 1, lanes)
@@ -144,7 +144,7 @@ def nest_blocks(
     product: Product, row: int, tile: Tile, lanes: int, blocks: CacheBlocks
 ) -> BlockedNest:
     """Put the loops of a contraction into blocks, and a loop over steps around each tile."""
-    total, (axis,) = product.block, [a for a in product.reduce if a in product.loops]
+    total, (axis,) = product.block, product.reduce_loops
     spatial = [a for a, kind in enumerate(total.axis_kinds) if kind == "spatial"]
     outer, _ = split(product.loops[axis], [None, blocks.steps])
     partial = product_of(rfactor(outer))

@@ -59,7 +59,7 @@ def stream_products(func: tir.PrimFuncOp, target: Target) -> None:
         if step_along(product, load, product.column) != ONE:
             continue
         columns, extent = product.loops[product.column], product.extent(product.column).constant
-        reduce = [product.loops[axis] for axis in product.reduce if axis in product.loops]
+        reduce = list(product.reduce_loops.values())
         depth = reduce[-1].extent.data.constant
         if extent is None or depth is None or extent < target.lanes(product.element_bits):
             continue

@@ -187,7 +187,7 @@ def _tile_loops(plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     ]
     repeating = [product.loops[a] for a in spatial if product.uses(panel, a)]
     others = [product.loops[a] for a in spatial if not product.uses(panel, a)]
-    reduce = [product.loops[a] for a in product.reduce if a in product.loops]
+    reduce = list(product.reduce_loops.values())
     outer = [*repeating, column, *others, *rows[:1]]
     reorder([*outer, *reduce, *rows[1:], vector, lane])
     for loop in (*rows[1:], vector):

@@ -44,6 +44,11 @@ class Product:
         """The axes of the reduction."""
         return [i for i, kind in enumerate(self.block.axis_kinds) if kind == "reduce"]
 
+    @property
+    def reduce_loops(self) -> dict[int, tir.ForOp]:
+        """The loops of the reduction by axis; an axis of one value may have none."""
+        return {axis: self.loops[axis] for axis in self.reduce if axis in self.loops}
+
     def extent(self, axis: int) -> IntExpr:
         """The number of values of an axis."""
         return self.block.axes.data[axis].extent.data
