@@ -19,8 +19,6 @@ from __future__ import annotations
 
 from math import inf, prod
 
-from xdsl.dialects.builtin import StringAttr
-
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE
@@ -29,6 +27,7 @@ from ..cache import cache_write
 from ..compact import compact_buffer
 from ..compute_at import reverse_compute_at
 from ..loops import reorder, set_kind, split
+from .lanes import accumulate_in_lanes, is_accumulation
 from .products import Product, step_along
 from .rest import trim_inside, whole_and_rest
 from .tiles import LONG, SPARE_REGISTERS, Tile, parts_of
@@ -50,7 +49,7 @@ def choose_dots(product: Product, row: int, lanes: int, target: Target) -> tuple
     if any(step_along(product, load, last) != ONE for load in (*product.moving, *product.fixed)):
         return none
     rows, known = (product.extent(a).constant for a in (row, product.column))
-    if not rows or known == 0:
+    if not rows or known == 0 or not is_accumulation(product.block):
         return none
     columns, widest = known or LONG, known or 1
     *repeats, length = (product.extent(a).constant or LONG for a in product.reduce)
@@ -102,7 +101,7 @@ def tile_dots(product: Product, row: int, tile: Tile, consumer: tir.BlockOp | No
         for axis, kind in enumerate(product.block.axis_kinds)
         if kind == "spatial" and axis in product.loops and axis not in (row, product.column)
     ]
-    *repeats, depth = [product.loops[a] for a in product.reduce if a in product.loops]
+    *repeats, depth = product.reduce_loops.values()
     rows, line = split(product.loops[row], [None, tile.rows])
     columns, place = split(product.loops[product.column], [None, tile.vectors])
     # A vector of each in the inner loop stays in a register while the outer one goes on.
@@ -114,8 +113,7 @@ def tile_dots(product: Product, row: int, tile: Tile, consumer: tir.BlockOp | No
     sums = product.block.write_buffers[0].owner
     if isinstance(sums, tir.AllocBufferOp):
         compact_buffer(sums)
-    # No lane needs another one's result before all of them are combined.
-    depth.properties["kind"] = StringAttr("vectorized")
+    accumulate_in_lanes(depth)
     whole_and_rest(rows, product.extent(row), tile.rows)
     for part in whole_and_rest(columns, product.extent(product.column), tile.vectors):
         trim_inside(part)

@@ -80,7 +80,7 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
     wanted = ZERO if is_reduction else ONE
     if any(strides.step(s, loop) != wanted for s in strides.stores):
         return None
-    if not (_is_accumulation(block) if is_reduction else _is_data_parallel(loop)):
+    if not (is_accumulation(block) if is_reduction else _is_data_parallel(loop)):
         return None
     bits = max(8 * byte_width(s.value.type) for s in strides.stores)
     lanes = target.lanes(bits)
@@ -95,7 +95,7 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
     return Lanes(loop, cost / count) if cost < count * accesses else None
 
 
-def _is_accumulation(block: tir.BlockOp) -> bool:
+def is_accumulation(block: tir.BlockOp) -> bool:
     """Whether a block only accumulates one value, in any order."""
     try:
         (update,) = reducer_of(block).updates
@@ -128,10 +128,17 @@ def run_in_lanes(block: tir.BlockOp, loop: tir.ForOp) -> None:
     for tile in behind:
         set_kind(tile, "unrolled")
     if is_reduction:
-        # No lane needs another one's result before all of them are combined.
-        loop.properties["kind"] = StringAttr("vectorized")
+        accumulate_in_lanes(loop)
     else:
         set_kind(loop, "vectorized")
+
+
+def accumulate_in_lanes(loop: tir.ForOp) -> None:
+    """Put a reduction of any order into lanes, which `set_kind` refuses to: they are combined last.
+
+    No lane needs another one's result before.
+    """
+    loop.properties["kind"] = StringAttr("vectorized")
 
 
 def _is_window(loops: list[tir.ForOp], block: tir.BlockOp) -> bool:

@@ -127,3 +127,33 @@ tir.prim_func @shared(%X: !tir.buffer<[8, 8], f32>, %Y: !tir.buffer<[1], f32>) {
     }
   }
 }
+
+// -----
+
+// Sums that depend on the order of their terms have these one after the other, never in lanes.
+
+// CHECK-LABEL: tir.prim_func @in_order
+// CHECK-NOT:     tir.for %k{{[_0-9]*}} in (0, 40) vectorized
+// CHECK:         tir.block "Y_update"
+tir.prim_func @in_order(%X: !tir.buffer<[6, 40], f32>, %W: !tir.buffer<[9, 40], f32>, %Y: !tir.buffer<[6, 9], f32>) {
+  tir.for %i in (0, 6) {
+    tir.for %j in (0, 9) {
+      tir.for %k in (0, 40) {
+        tir.block "Y" (%vi: spatial (0, 6) = %i, %vj: spatial (0, 9) = %j, %vk: reduce (0, 40) = %k) reads (%X[%vi, %vk], %W[%vj, %vk]) writes (%Y[%vi, %vj]) {
+          tir.init {
+            %c = arith.constant 0.0 : f32
+            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[6, 9], f32>
+          }
+          %y = tir.load %Y[%vi, %vj] : !tir.buffer<[6, 9], f32>
+          %h = arith.constant 0.5 : f32
+          %d = arith.mulf %y, %h : f32
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[6, 40], f32>
+          %w = tir.load %W[%vj, %vk] : !tir.buffer<[9, 40], f32>
+          %p = arith.mulf %x, %w : f32
+          %s = arith.addf %d, %p : f32
+          tir.store %s, %Y[%vi, %vj] : !tir.buffer<[6, 9], f32>
+        }
+      }
+    }
+  }
+}
