@@ -16,6 +16,7 @@ from ...driver import build
 from ...ir.module import IRModule
 from ...runtime.arguments import bind_names
 from ...runtime.native_call import NativeFunction
+from .export import exported_program
 from .exported_program import Program, structures
 from .tensors import as_argument, is_torch, to_torch
 from .torch_call import TorchCall
@@ -156,8 +157,9 @@ def compile_model(
     """Compile a model, exported by ``torch.export.export(model, example_inputs, kwargs)``.
 
     An `ExportedProgram` needs no example inputs. `options` are those of `build`: `target`, `check`.
-    Raises TypeError where the example inputs do not fit the model, UnsupportedError with a line for
-    each operation that cannot be imported, and whatever the export raises.
+    Raises TypeError where the example inputs do not fit the model, UnsupportedError for modules in
+    training mode whose results differ there, for Python code that depends on data, and with a line
+    for each operation that cannot be imported; and whatever else the export raises.
     """
     if isinstance(model, ExportedProgram):
         if example_inputs is not None or kwargs is not None or dynamic_shapes is not None:
@@ -165,8 +167,7 @@ def compile_model(
         exported = model
     else:
         args, named = _example_inputs(model, example_inputs, kwargs)
-        with torch.no_grad():
-            exported = torch.export.export(model, args, named, dynamic_shapes=dynamic_shapes)
+        exported = exported_program(model, args, named, dynamic_shapes)
     program = Program(exported)
     return CompiledModel(program, IRModule(program.graph_import().module()), **options)
 

@@ -11,6 +11,7 @@ from ...dialects.dtypes import DTYPES, FLOATS
 from .registry import Unsupported
 
 _BY_NAME = {name: getattr(torch, name) for name in DTYPES}
+COMPLEX_ADVICE = "compute with its real and imaginary parts, as torch.view_as_real gives them"
 
 
 class Operand(NamedTuple):
@@ -24,7 +25,8 @@ def dtype_name(dtype: torch.dtype) -> str:
     """The name of a dtype; raises Unsupported for one that tensors lack, such as complex64."""
     name = str(dtype).removeprefix("torch.")
     if name not in _BY_NAME:
-        raise Unsupported(f"expected a dtype ({', '.join(DTYPES)}), got {name}")
+        advice = COMPLEX_ADVICE if dtype.is_complex else ""
+        raise Unsupported(f"expected a dtype ({', '.join(DTYPES)}), got {name}", advice)
     return name
 
 

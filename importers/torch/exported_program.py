@@ -20,8 +20,9 @@ from ...ir.module import IRModule
 from .decompositions import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
 from .parameters import parameter_data
-from .registry import Converter, load_converters, overload_name
+from .registry import Converter, Problem, UnsupportedError, load_converters, overload_name
 from .shapes import Symbols, dim_names, shape_env_of
+from .source_lines import place
 
 _WEIGHTS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 _MUTATIONS = (
@@ -154,7 +155,7 @@ class Program:
         return found
 
     def graph_import(self, keep_params_as_input: bool = False) -> GraphImport:
-        """What `from_exported_program` imports; ValueError for a program that changes its state."""
+        """What `from_exported_program` imports; raises as `verify_mutations`."""
         self.verify_mutations()
         inputs, weights = self.parameters(), self.weights()
         attrs = self._bounds({i.node for i in inputs})
@@ -171,19 +172,29 @@ class Program:
         )  # fmt: skip
 
     def verify_mutations(self) -> None:
-        """Raise ValueError where the program changes a buffer or an input that its results read."""
+        """Raise UnsupportedError where the program changes a buffer that it reads, or an input.
+
+        What is written back as it was, such as ``self.b = self.b.to(x.device)``, is not changed.
+        """
         signature = self.program.graph_signature
         placeholders = dict(zip(self._placeholders(), signature.input_specs, strict=True))
         live = live_nodes(self.results)
         read = {s.target or n.name: n for n, s in placeholders.items() if n in live}
         read |= {n.name: n for n, s in placeholders.items() if s.kind is InputKind.USER_INPUT}
+        nodes = {n.name: n for n in self.graph.nodes}
+        problems: list[Problem] = []
         for spec in signature.output_specs:
-            if spec.kind in _MUTATIONS and spec.target in read:
-                what = "input" if spec.kind is OutputKind.USER_INPUT_MUTATION else "buffer"
-                raise ValueError(
-                    f"expected a program without side effects, got one that changes {what} "
-                    f"'{spec.target}': call model.eval(), or return the new value"
-                )
+            if spec.kind not in _MUTATIONS or (source := read.get(spec.target or "")) is None:
+                continue
+            if (value := nodes[spec.arg.name]) is not source:
+                kind = "input" if spec.kind is OutputKind.USER_INPUT_MUTATION else "buffer"
+                problems.append(_mutation(kind, spec.target or "", value))
+        if problems:
+            raise UnsupportedError(
+                problems,
+                "expected a program without side effects, got one that changes "
+                + "; ".join(f"{p.target} '{p.name}' at {p.place}: {p.advice}" for p in problems),
+            )
 
     def _bounds(self, inputs: set[fx.Node]) -> dict[str, Attribute]:
         """The ranges of the symbols of the inputs' shapes, as TVM's attributes."""
@@ -202,6 +213,11 @@ class Program:
         state: Mapping[str, Any] = self.program.state_dict
         constants: Mapping[str, Any] = self.program.constants
         return state[name] if name in state else constants[name]
+
+
+def _mutation(kind: str, name: str, value: fx.Node) -> Problem:
+    advice = "return the new value" if kind == "input" else "return the new value, or call eval()"
+    return Problem(kind, name, place(value), f"a program that changes this {kind}", advice)
 
 
 def structures(program: ExportedProgram) -> tuple[TreeSpec, TreeSpec]:

@@ -10,6 +10,7 @@ import torch
 
 from ...ir.module import IRModule
 from .dtypes import torch_dtype
+from .export import exported_program
 from .exported_program import Program, structures
 from .graph import Input
 from .registry import Converter, load_converters
@@ -40,8 +41,8 @@ def from_fx(
             f"got {len(input_info)}"
         )
     examples = tuple(torch.zeros(tuple(s), dtype=torch_dtype(d)) for s, d in input_info)
-    with _inference(model), torch.no_grad():
-        exported = torch.export.export(model, examples)
+    with _inference(model):
+        exported = exported_program(model, examples, {}, None)
     program = Program(exported, {**load_converters(), **(custom_convert_map or {})})
     given = program.graph_import(keep_params_as_input)
     count = len(program.parameters())

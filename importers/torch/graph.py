@@ -20,6 +20,7 @@ from ...dialects.diagnostics import verify
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from .context import Context, Value
+from .dtypes import COMPLEX_ADVICE
 from .parameters import evaluated
 from .reals import real
 from .registry import (
@@ -100,22 +101,32 @@ class _Importer:
             if node in live:
                 self.convert(node)
         if self.problems:
-            raise UnsupportedError(self.problems)
+            raise UnsupportedError(self.problems, failed=[n.name for n in self.failed])
         module = ModuleOp([self.function()])
         verify(module)
         return module
 
     def add_params(self) -> None:
         for index, given in enumerate(self.given.inputs):
-            value = given.node.meta["val"]
-            if isinstance(value, torch.SymInt):
-                self.values[given.node] = size = self.given.symbols.expr(value)
-                arg = self.entry.insert_arg(relax.PrimType.of(i64, size), index)
-            else:
-                arg = self.entry.insert_arg(self.context.type_like(value), index)
-                self.values[given.node] = arg
+            try:
+                type_ = self.param_type(given.node)
+            except Unsupported as problem:
+                self.fail(given.node, problem.reason, problem.advice)
+                continue
+            arg = self.entry.insert_arg(type_, index - len(self.problems))
             arg.name_hint = hint(given.name)
-        self.verify_symbols()
+            value = given.node.meta["val"]
+            is_size = isinstance(value, torch.SymInt)
+            self.values[given.node] = self.given.symbols.expr(value) if is_size else arg
+        if not self.problems:
+            self.verify_symbols()
+
+    def param_type(self, node: fx.Node) -> Attribute:
+        """The type of a parameter; raises Unsupported where it cannot be one."""
+        value = node.meta["val"]
+        if isinstance(value, torch.SymInt):
+            return relax.PrimType.of(i64, self.given.symbols.expr(value))
+        return self.context.type_like(value)
 
     def verify_symbols(self) -> None:
         """Raise ValueError for a symbol whose value no parameter gives."""
@@ -145,8 +156,9 @@ class _Importer:
             self.fail(node, _one_line(error), "", error)
 
     def fail(self, node: fx.Node, reason: str, advice: str, cause: Exception | None = None) -> None:
-        name = overload_name(node.target)
-        advice = advice or (advice_for(name) if not reason else "")
+        name = "input" if node.op == "placeholder" else overload_name(node.target)
+        if not advice and not reason:
+            advice = COMPLEX_ADVICE if _is_complex(node) else advice_for(name)
         self.problems.append(Problem(name, node.name, place(node), reason, advice, cause))
         self.stand_in_for(node)
 
@@ -281,6 +293,11 @@ def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
 def hint(name: str) -> str | None:
     """A name for a value of the IR, where it can be one."""
     return name if name.isidentifier() else None
+
+
+def _is_complex(node: fx.Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.is_complex()
 
 
 def _one_line(error: Exception) -> str:

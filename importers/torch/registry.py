@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -46,9 +46,11 @@ IGNORED_KEYWORDS = frozenset(
 )
 """Arguments that say where and how a tensor is held, which is always on the CPU and packed."""
 
+KEEP_IN_TENSOR = "keep the value in a tensor: its use would depend on data"
+
 ADVICE: dict[str, str] = {
-    "aten._local_scalar_dense": "keep the value in a tensor: its use would depend on data",
-    "aten.item": "keep the value in a tensor: its use would depend on data",
+    "aten._local_scalar_dense": KEEP_IN_TENSOR,
+    "aten.item": KEEP_IN_TENSOR,
     "aten.masked_select": "use torch.where: the shape of the result depends on data",
     "aten.nonzero": "use torch.where(mask, a, b): the shape of the result depends on data",
     "aten.unique": "the shape of the result depends on data",
@@ -128,13 +130,18 @@ class Problem(NamedTuple):
 class UnsupportedError(ValueError):
     """Everything in a graph that cannot be imported, a line each.
 
-    `problems` has the nodes' targets, names, source lines, and what to do. Its cause is the first
-    error of a converter, where one of them failed in another way than by refusing its arguments.
+    `problems` has the nodes' targets, names, source lines, and what to do. `message` is said in
+    place of them where the problems are not operations. `failed` has the names of all nodes without
+    a value: those of the problems, and those that need a value of which there is no stand-in. The
+    cause is the first error of a converter that failed in another way than by refusing arguments.
     """
 
-    def __init__(self, problems: Sequence[Problem]):
+    def __init__(
+        self, problems: Sequence[Problem], message: str = "", failed: Collection[str] = ()
+    ):
         self.problems = tuple(problems)
+        self.failed = frozenset(failed)
         count = f"{len(problems)} operation{'' if len(problems) == 1 else 's'}"
         head = f"expected a model of supported operations, got {count} without a conversion:"
-        super().__init__("\n  ".join([head, *map(str, problems)]))
+        super().__init__(message or "\n  ".join([head, *map(str, problems)]))
         self.__cause__ = next((p.cause for p in problems if p.cause is not None), None)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from traceback import FrameSummary
+from typing import Any
 
 import torch
 from torch import fx
@@ -12,23 +15,35 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 _FRAME = re.compile(
     r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n +(?P<code>[^\n]*))?'
 )
-_TORCH = str(Path(torch.__file__).parent)
+_OUTSIDE = (str(Path(torch.__file__).parent), str(Path(__file__).parent), "<")
+"""Whose lines are not the model's: PyTorch's, the importer's, and those of code without a file."""
+
+_UNKNOWN = "an unknown line"
 
 
 def _frame(node: fx.Node) -> re.Match[str] | None:
     """The innermost line of the model itself, else of PyTorch, that made a node."""
     frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
-    own = [f for f in frames if not f["file"].startswith((_TORCH, "<"))]
+    own = [f for f in frames if not f["file"].startswith(_OUTSIDE)]
     return (own or frames or [None])[-1]
 
 
 def place(node: fx.Node) -> str:
     """The model's source line of a node, for messages."""
-    frame = _frame(node)
-    if frame is None:
-        return "an unknown line"
-    code = f" `{frame['code'].strip()}`" if frame["code"] else ""
-    return f"{frame['file']}:{frame['line']}{code}"
+    # An argument comes from no line; it is looked for where it is read first.
+    nodes = [node, *node.users] if node.op == "placeholder" else [node]
+    frame = next(filter(None, map(_frame, nodes)), None)
+    return _text(*frame.group("file", "line", "code")) if frame else _UNKNOWN
+
+
+def frame_place(frames: Iterable[FrameSummary]) -> str:
+    """The model's innermost source line in a traceback, for messages."""
+    own = [f for f in frames if not f.filename.startswith(_OUTSIDE)]
+    return _text(own[-1].filename, own[-1].lineno, own[-1].line) if own else _UNKNOWN
+
+
+def _text(file: str, line: Any, code: str | None) -> str:
+    return f"{file}:{line} `{code.strip()}`" if code else f"{file}:{line}"
 
 
 def location(node: fx.Node) -> FileLineColLoc | None:

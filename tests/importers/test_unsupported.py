@@ -52,10 +52,140 @@ def test_sizes_that_depend_on_data_are_reported_with_what_to_do():
     assert any("depends on data" in str(p) for p in problems)
 
 
-def test_training_mode_is_reported_with_what_to_do():
-    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5))
-    with pytest.raises(UnsupportedError, match=r"dropout in training mode; call model.eval\(\)"):
-        xrelax.compile(model.train(), (torch.ones(1, 4),))
+class Block(torch.nn.Module):
+    def __init__(self, *parts: Any) -> None:
+        super().__init__()
+        self.parts = torch.nn.ModuleList(parts)
+
+    def forward(self, x: Any) -> Any:
+        for part in self.parts:
+            y = part(x)
+            x = y if isinstance(y, torch.Tensor) else y[0]
+        return x
+
+
+TRAINING = (
+    torch.nn.Dropout(0.5),
+    torch.nn.AlphaDropout(0.5),
+    torch.nn.BatchNorm1d(4),
+    torch.nn.RReLU(),
+    torch.nn.LSTM(4, 4, num_layers=2, dropout=0.5),
+)
+
+
+@pytest.mark.parametrize("part", TRAINING, ids=lambda part: type(part).__name__)
+def test_modules_that_differ_in_training_mode_are_refused_by_their_path(part: Any):
+    model = Block(torch.nn.Linear(4, 4), part).train()
+    kind = type(part).__name__
+    with pytest.raises(UnsupportedError) as caught:
+        xrelax.compile(model, (torch.ones(3, 4),))
+    assert str(caught.value) == (
+        "expected modules in evaluation mode where training gives other results, "
+        f"got model.parts.1 ({kind}): call model.eval() first"
+    )
+    assert [p.name for p in caught.value.problems] == ["parts.1"]
+
+
+@pytest.mark.filterwarnings("ignore:The tensor attribute:UserWarning")
+def test_modules_that_are_the_same_in_training_mode_are_compiled():
+    model = Block(
+        torch.nn.Linear(4, 4),
+        torch.nn.Dropout(0.0),
+        torch.nn.LSTM(4, 4, dropout=0.0),
+        torch.nn.LayerNorm(4),
+    ).train()
+    x = torch.randn(3, 4)
+    expected = model(x).detach()
+    torch.testing.assert_close(xrelax.compile(model, (x,))(x), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_an_error_names_a_few_modules_and_counts_the_rest():
+    with pytest.raises(UnsupportedError, match=r"model.parts.2 \(Dropout\) and 2 more: "):
+        xrelax.compile(Block(*(torch.nn.Dropout() for _ in range(5))), (torch.ones(3, 4),))
+
+
+def line_of(text: str) -> str:
+    """The place of the first line of this file with a text, as messages have it."""
+    lines = Path(__file__).read_text().splitlines()
+    number = next(i for i, line in enumerate(lines, 1) if text in line)
+    return f"{__file__}:{number} `{lines[number - 1].strip()}`"
+
+
+class Item(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x + int(x.sum().item())
+
+
+class Branch(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x + 1 if x.sum() > 0 else x - 1
+
+
+@pytest.mark.parametrize(
+    ("model", "line"), [(Item(), "int(x.sum().item())"), (Branch(), "if x.sum() > 0")]
+)
+def test_python_code_that_depends_on_data_is_refused_with_its_line(model: Any, line: str):
+    with pytest.raises(UnsupportedError) as caught:
+        xrelax.compile(model.eval(), (torch.ones(3),))
+    assert str(caught.value) == (
+        "expected a model that can be exported, got Python code that depends on the values of a "
+        f"tensor at {line_of(line)}: keep the value in a tensor: its use would depend on data"
+    )
+
+
+class Complex(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.abs() * 3
+
+
+def test_complex_inputs_are_reported_where_they_are_read():
+    (problem,) = problems_of(Complex(), torch.ones(2, dtype=torch.complex64))
+    assert (problem.target, problem.name) == ("input", "x")
+    assert problem.place == line_of("x.abs() * 3") and "got complex64" in problem.reason
+    assert "torch.view_as_real" in problem.advice
+
+
+class Moves(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.arange(3.0))
+
+    def forward(self, x: Any) -> Any:
+        self.scale = self.scale.to(x.device)
+        return x * self.scale
+
+
+class Counts(Moves):
+    def forward(self, x: Any) -> Any:
+        self.scale = self.scale + 1
+        return x * self.scale
+
+
+def test_a_buffer_that_stays_as_it_is_may_be_assigned():
+    x = torch.randn(2, 3)
+    compiled = xrelax.compile(Moves().eval(), (x,))
+    torch.testing.assert_close(compiled(x), Moves()(x))
+
+
+def test_a_buffer_that_changes_is_refused_with_its_line():
+    with pytest.raises(UnsupportedError) as caught:
+        xrelax.compile(Counts().eval(), (torch.ones(3),))
+    assert str(caught.value) == (
+        "expected a program without side effects, got one that changes buffer 'scale' at "
+        f"{line_of('self.scale + 1')}: return the new value, or call eval()"
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_models_quantized_in_eager_mode_are_refused_by_the_modules():
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()).eval()
+    quantized = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear})
+    with pytest.raises(UnsupportedError) as caught:
+        xrelax.compile(quantized, (torch.ones(1, 4),))
+    assert str(caught.value) == (
+        "expected modules with tensors as weights, got model.0 (Linear): "
+        "compile the model as it was before torch.ao.quantization"
+    )
 
 
 def test_complex_numbers_are_reported():

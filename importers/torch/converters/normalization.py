@@ -112,7 +112,11 @@ def batch_norm(
     cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
     """Channels shifted and scaled by their running mean and variance."""
-    if training or running_mean is None or running_var is None:
+    if running_mean is None or running_var is None:
+        raise Unsupported(
+            "batch_norm of the batch's own statistics", "keep running ones: track_running_stats"
+        )
+    if training:
         raise Unsupported("batch_norm in training mode", "call model.eval() before the export")
     dtype = dtype_of(x)
     scale, shift = _weights(ctx, weight, bias, dims_of(x)[1:2], dtype)
