@@ -30,6 +30,7 @@ NAMES: dict[str, str] = {
     "ir": ".ir",
     "relax": ".relax",
     "runtime": ".runtime",
+    "runtime.XRelaxWarning": ".runtime:XRelaxWarning",
     "runtime.num_threads": ".runtime:num_threads",
     "runtime.set_num_threads": ".runtime:set_num_threads",
     "script": ".script",

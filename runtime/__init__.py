@@ -28,3 +28,4 @@ from .tensor import tensor as tensor
 from .threads import num_threads as num_threads
 from .threads import set_num_threads as set_num_threads
 from .vm import VirtualMachine as VirtualMachine
+from .warning import XRelaxWarning as XRelaxWarning

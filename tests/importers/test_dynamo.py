@@ -1,11 +1,13 @@
 """`torch.compile` with the backend "xrelax"."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from xrelax import relax
+from xrelax.runtime import XRelaxWarning
 
 torch = pytest.importorskip("torch")
 
@@ -14,8 +16,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch", "ign
 
 @pytest.fixture(autouse=True)
 def backend() -> Iterator[None]:
-    relax.frontend.torch.register_backend()
     torch._dynamo.reset()
+    relax.frontend.torch.register_backend()
     yield
     torch._dynamo.reset()
 
@@ -105,12 +107,131 @@ def test_gradients():
         torch.testing.assert_close(gradient, p.grad, rtol=1e-4, atol=1e-5)
 
 
-def test_operators_without_a_conversion_are_all_named():
-    def function(x: Any) -> Any:
-        return torch.special.bessel_j0(x) + torch.special.bessel_y1(x)
+def two_bessels(x: Any) -> Any:
+    y = (x * 2 + 1).relu()
+    return torch.special.bessel_j0(y) + torch.special.bessel_y1(x.exp()) * y
 
+
+def line_of(text: str) -> str:
+    """The place of the first line of this file with a text, as messages have it."""
+    lines = Path(__file__).read_text().splitlines()
+    number = next(i for i, line in enumerate(lines, 1) if text in line)
+    return f"{__file__}:{number} `{lines[number - 1].strip()}`"
+
+
+def test_operators_without_a_conversion_run_in_pytorch_and_one_warning_names_them():
+    x = torch.rand(4, 3) + 0.5
+    with pytest.warns(XRelaxWarning) as caught:
+        result = torch.compile(two_bessels, backend="xrelax")(x)
+    torch.testing.assert_close(result, two_bessels(x), rtol=1e-4, atol=1e-5)
+    place = line_of("torch.special.bessel_j0(y)")
+    assert [str(w.message) for w in caught if w.category is XRelaxWarning] == [
+        "compiled 6 of 8 operations of a graph, in 2 parts, and PyTorch runs the others: expected "
+        f"supported operations, got aten.special_bessel_j0.default at {place}, "
+        f"aten.special_bessel_y1.default at {place}; "
+        "options={'strict': True} makes this an error"
+    ]
+
+
+PARTS = {
+    "sizes": (lambda x: torch.linalg.svdvals(torch.cat([x, x])).sum() + x.reshape(-1) * 3),
+    "tuples": (lambda x: torch.special.bessel_j0(x.topk(2)[0]) + x.topk(2)[1]),
+    "complex": (lambda x: torch.fft.rfft(x * 2).abs() + 1),
+    "memory": (lambda x: torch.as_strided((x * 2).t() + 1, (2, 2), (1, 2)) * x[:2, :2]),
+    "nothing else": torch.special.bessel_j0,
+    "no result": (lambda x: (torch.special.bessel_j0(x), x.shape[0] * 2, x)),
+}
+
+
+@pytest.mark.parametrize("function", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.filterwarnings("ignore::xrelax.runtime.XRelaxWarning")
+def test_parts_compute_what_pytorch_does(function: Any, dynamic: bool):
+    compiled = torch.compile(function, backend="xrelax", dynamic=dynamic)
+    for rows in (3, 5):
+        x = torch.randn(rows, 3)
+        torch.testing.assert_close(compiled(x), function(x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::xrelax.runtime.XRelaxWarning")
+def test_gradients_through_parts():
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.last = torch.nn.Linear(3, 3), torch.nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            h = self.first(x)
+            return self.last(torch.relu(torch.linalg.svd(h, full_matrices=False)[2] + h))
+
+    reference, x = Model(), torch.randn(3, 3)
+    torch.compile(reference, backend="xrelax")(x).sum().backward()
+    got = [p.grad.clone() for p in reference.parameters()]
+    reference.zero_grad()
+    reference(x).sum().backward()
+    for gradient, p in zip(got, reference.parameters(), strict=True):
+        torch.testing.assert_close(gradient, p.grad, rtol=1e-3, atol=1e-4)
+
+
+def test_dropout_in_training_runs_in_pytorch():
+    model = torch.nn.Sequential(torch.nn.Linear(4, 64), torch.nn.Dropout(0.5)).train()
+    compiled = torch.compile(model, backend="xrelax")
+    with pytest.warns(XRelaxWarning, match=r"aten.native_dropout.default at .*: dropout in train"):
+        first = compiled(torch.ones(1, 4))
+    assert 8 < (first == 0).sum() < 56
+    assert not torch.equal(first, compiled(torch.ones(1, 4)))
+
+
+LAYERS = (torch.nn.LSTM(3, 4), torch.nn.GRU(3, 4, bidirectional=True), torch.nn.RNN(3, 4))
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: type(layer).__name__)
+def test_recurrent_layers_are_compiled(layer: Any, monkeypatch: pytest.MonkeyPatch):
+    from xrelax.importers.torch import aten_graph
+
+    built: list[Any] = []
+    original = aten_graph.build
+    monkeypatch.setattr(aten_graph, "build", lambda m, **o: built.append(m) or original(m, **o))
+    x = torch.randn(5, 2, 3)
+    with torch.no_grad():
+        result, expected = torch.compile(layer.eval(), backend="xrelax")(x), layer(x)
+    torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+    assert len(built) == 1
+    assert torch._C._get_mkldnn_enabled()
+
+
+def test_a_function_that_cannot_be_captured_is_warned_of():
+    def function(x: Any) -> Any:
+        for _ in range(2):
+            x = x * 2
+            print(end="")
+        return x
+
+    x = torch.randn(3)
+    compiled = torch.compile(function, backend="xrelax")
+    with pytest.warns(XRelaxWarning) as caught:
+        torch.testing.assert_close(compiled(x), x * 4)
+    (message,) = [str(w.message) for w in caught if w.category is XRelaxWarning]
+    assert message.startswith(
+        "PyTorch runs 'function' in Python, and 0 graphs of it are compiled: TorchDynamo could not "
+        f"capture {line_of('print(end=')}: "
+    )
+
+
+def test_functions_of_other_backends_are_not_warned_of():
+    def function(x: Any) -> Any:
+        for _ in range(2):
+            x = x * 2
+            print(end="")
+        return x
+
+    assert torch.compile(function, backend="eager")(torch.ones(2)).tolist() == [4, 4]
+
+
+def test_strict_names_all_operators_without_a_conversion():
+    options = {"strict": True}
     with pytest.raises(torch._dynamo.exc.BackendCompilerFailed) as caught:
-        torch.compile(function, backend="xrelax")(torch.ones(3))
+        torch.compile(two_bessels, backend="xrelax", options=options)(torch.ones(3))
     message = str(caught.value)
     assert "got 2 operations without a conversion" in message
     assert "aten.special_bessel_j0.default" in message
@@ -119,7 +240,6 @@ def test_operators_without_a_conversion_are_all_named():
 
 def test_the_entry_point_names_the_backend():
     import tomllib
-    from pathlib import Path
 
     from xrelax.importers.torch import dynamo
 

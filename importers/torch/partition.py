@@ -1,0 +1,161 @@
+"""Graphs with operators that have no conversion: what is around them is compiled in parts."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, cast
+
+import torch
+from torch import fx
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from ...runtime.warning import XRelaxWarning
+from .aten_graph import AtenGraph
+from .graph import DROPPED, GETITEM, live_nodes
+from .registry import Problem, UnsupportedError, overload_name
+
+_PART = "compiled_part_"
+_SHOWN = 3
+"""Operations that a warning names; of the rest it says how many there are."""
+
+
+def compile_graph(
+    graph: fx.GraphModule, *, strict: bool = False, **options: Any
+) -> Callable[..., Any]:
+    """A graph of ATen operators as a function of its flat inputs that gives its flat outputs.
+
+    PyTorch runs the operations that cannot be imported, of which a warning tells; with `strict`,
+    they raise UnsupportedError. `options` are those of `build`.
+    """
+    try:
+        return AtenGraph(graph).function(**options)
+    except UnsupportedError as error:
+        if strict:
+            raise
+        return _in_parts(graph, error, options)
+
+
+def _in_parts(
+    graph: fx.GraphModule, error: UnsupportedError, options: Mapping[str, Any]
+) -> Callable[..., Any]:
+    problems, failed = list(error.problems), set(error.failed)
+    while True:
+        fused = _fused(graph, failed)
+        parts: dict[str, AtenGraph] = {}
+        known = len(failed)
+        for name, part in _parts(fused).items():
+            try:
+                parts[name] = AtenGraph(part)
+            except UnsupportedError as more:
+                problems += more.problems
+                failed |= more.failed
+        if len(failed) == known:
+            break
+    _warn(problems, graph, _parts(fused).values())
+    for name, part in parts.items():
+        original = fused.get_submodule(name)
+        fused.set_submodule(name, _Part(original, part.function(**options)))
+    return fused
+
+
+class _Part(torch.nn.Module):
+    """A compiled part; its results lie in memory as PyTorch's would, which strided views read."""
+
+    def __init__(self, graph: Any, function: Callable[..., list[Any]]):
+        super().__init__()
+        (output,) = graph.graph.find_nodes(op="output")
+        self.is_single = isinstance(output.args[0], fx.Node)
+        leaves = [output.args[0]] if self.is_single else output.args[0]
+        self.orders = [_stride_order(leaf.meta.get("val")) for leaf in leaves]
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        results = [
+            value if order is None else _permuted(value, order)
+            for value, order in zip(self.function(*args), self.orders, strict=True)
+        ]
+        return results[0] if self.is_single else tuple(results)
+
+
+def _stride_order(value: Any) -> list[int] | None:
+    """The dims of a tensor from the outermost in memory, `None` where that is their own order."""
+    if not isinstance(value, torch.Tensor):
+        return None
+    given: list[Any] = list(value.stride())
+    strides = [cast(Any, s).node.hint if type(s) is torch.SymInt else s for s in given]
+    order = sorted(range(value.ndim), key=lambda dim: -strides[dim])
+    return None if order == list(range(value.ndim)) else order
+
+
+def _permuted(value: torch.Tensor, order: list[int]) -> torch.Tensor:
+    return value.permute(order).contiguous().permute([order.index(d) for d in range(len(order))])
+
+
+class _Support(OperatorSupportBase):
+    """Nodes that a result needs and that have a conversion."""
+
+    def __init__(self, failed: Collection[str], live: Collection[fx.Node]):
+        self.failed = failed
+        self.live = live
+
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: fx.Node) -> bool:
+        value = node.meta.get("val")
+        has_value = isinstance(value, torch.Tensor | torch.SymInt | list | tuple)
+        known = node.op == "call_function" and node.name not in self.failed
+        return known and has_value and node in self.live
+
+
+def _fused(graph: fx.GraphModule, failed: Collection[str]) -> fx.GraphModule:
+    """The graph with calls of modules for the parts that can be compiled."""
+    made = fx.GraphModule(graph, copy.deepcopy(graph.graph))
+    (output,) = made.graph.find_nodes(op="output")
+    support = _Support(failed, live_nodes(output.all_input_nodes))
+    partitioner = CapabilityBasedPartitioner(made, support, allows_single_node_partition=True)
+    found = partitioner.fuse_partitions(partitioner.propose_partitions(), prefix=_PART)
+    sizes = [n for n in found.graph.find_nodes(op="placeholder") if _is_size(n)]
+    for node in found.graph.find_nodes(op="call_module"):
+        _give_sizes(node, found.get_submodule(str(node.target)), sizes)
+    found.recompile()
+    return found
+
+
+def _give_sizes(node: fx.Node, part: Any, sizes: Sequence[fx.Node]) -> None:
+    """Pass a part all sizes of the graph, which the shapes of its inputs may be made of."""
+    placeholders = part.graph.find_nodes(op="placeholder")  # between other nodes too
+    known = {n.name for n in placeholders}
+    place = placeholders[-1].next if placeholders else next(iter(part.graph.nodes))
+    for size in sizes:
+        if size.name not in known:
+            with part.graph.inserting_before(place):
+                part.graph.placeholder(size.name).meta = copy.copy(size.meta)
+            node.args = (*node.args, size)
+    part.recompile()
+
+
+def _is_size(node: fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.SymInt)
+
+
+def _parts(fused: fx.GraphModule) -> dict[str, Any]:
+    return {n: m for n, m in fused.named_children() if n.startswith(_PART)}
+
+
+def _warn(problems: Sequence[Problem], graph: Any, parts: Collection[Any]) -> None:
+    count, compiled = _operations(graph), sum(map(_operations, parts))
+    named = [f"{p.target} at {p.place}{p.reason and ': '}{p.reason}" for p in problems[:_SHOWN]]
+    more = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    warnings.warn(
+        f"compiled {compiled} of {count} operations of a graph, in {len(parts)} "
+        f"part{'' if len(parts) == 1 else 's'}, and PyTorch runs the others: expected supported "
+        f"operations, got {', '.join(named)}{more}; options={{'strict': True}} makes this an error",
+        XRelaxWarning,
+        stacklevel=2,
+    )
+
+
+def _operations(graph: Any) -> int:
+    nodes = [n for n in graph.graph.nodes if n.op == "call_function"]
+    return sum(overload_name(n.target) not in (GETITEM, *DROPPED) for n in nodes)
