@@ -17,5 +17,6 @@ config.test_exec_root = os.path.join(root, "..", "..", "build", "filecheck")
 
 tools = os.path.dirname(sys.executable)
 config.environment["PATH"] = os.pathsep.join([tools, config.environment.get("PATH", "")])
+config.environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
 # Diagnostics are compared as text, so no tool may colour them.
 config.environment["NO_COLOR"] = "1"
