@@ -12,6 +12,8 @@ __version__ = "0.1.0"
 imported_at = time.time()
 """Source that is newer is not what this process runs: the cache of compiled code must know it."""
 
+import_module("xrelax.error_hooks").install()
+
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):

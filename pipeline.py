@@ -13,7 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from .dialects.diagnostics import verify
+from .dialects.diagnostics import suggestion, verify
 
 PASSES: dict[str, str] = {
     "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
@@ -145,7 +145,8 @@ def load_pass(name: str) -> type[ModulePass]:
 
         return get_all_passes()[name]()
     if name not in PASSES:
-        raise ValueError(f"expected a pass ({', '.join(sorted(PASSES))}), got '{name}'")
+        known = ", ".join(sorted(PASSES))
+        raise ValueError(f"expected a pass ({known}), got '{name}'{suggestion(name, PASSES)}")
     module, attribute = PASSES[name].split(":")
     return getattr(import_module(module, __package__), attribute)
 

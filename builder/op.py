@@ -7,10 +7,10 @@ and attributes that `relax.nn.softmax` declares. Numbers take the dtype of the t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any, cast
 
+from ..dialects.diagnostics import suggestion
 from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
 from ..ir.call_expr import Call
 from ..ir.call_parts import ExternFunc
@@ -124,8 +124,7 @@ builtin = SimpleNamespace(alloc_tensor=alloc_tensor)
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return _NAMES[name]
-    near = get_close_matches(name, _NAMES, n=1)
-    hint = f", did you mean '{near[0]}'?" if near else ""
+    hint = suggestion(name, _NAMES)
     raise AttributeError(f"expected an operator of the graph, got 'relax.op.{name}'{hint}")
 
 

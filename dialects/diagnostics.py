@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 from xdsl.dialects.builtin import FileLineColLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """``, did you mean 'grid'?`` where a known name is close, else nothing."""
+    close = get_close_matches(name, known, 1)
+    return f", did you mean '{close[0]}'?" if close else ""
 
 
 class Diagnostic(DiagnosticException):

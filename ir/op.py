@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
+from ..dialects.diagnostics import suggestion
 from ..dialects.relax import OPERATORS
 
 CALLS = ("relax.call_tir", "relax.call_dps_packed")
@@ -35,8 +35,7 @@ class Op:
     def get(name: str) -> Op:
         """The operator of a name; raises ValueError with the nearest names for an unknown one."""
         if name not in OPERATORS and name not in SPECIAL:
-            near = get_close_matches(name, [*OPERATORS, *SPECIAL], n=1)
-            hint = f", did you mean '{near[0]}'?" if near else ""
+            hint = suggestion(name, [*OPERATORS, *SPECIAL])
             raise ValueError(f"expected an operator of the graph, got '{name}'{hint}")
         return _INTERNED.setdefault(name, Op(name))
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from ..builder.block_pass import dataflowblock_pass as dataflowblock_pass
 from ..builder.dpl import DFPattern
+from ..dialects.diagnostics import suggestion
 from ..ir.constants import tensor_data
 from ..ir.module import IRModule
 from ..ir.transform import Pass as Pass
@@ -133,8 +133,7 @@ def _factory(name: str) -> Callable[..., XDSLPass]:
 def __getattr__(name: str) -> Any:
     if pass_name(name) in (*PASSES, *UPSTREAM_PASSES):
         return _factory(name)
-    near = get_close_matches(name, __dir__(), n=1)
-    hint = f", did you mean '{near[0]}'?" if near else ""
+    hint = suggestion(name, __dir__())
     raise AttributeError(f"expected a pass, got 'relax.transform.{name}'{hint}")
 
 

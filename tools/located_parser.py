@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_right
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.parser import Parser
+from xdsl.parser.core import UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRLexer
 
-from ..dialects.diagnostics import Diagnostic
+from ..dialects.diagnostics import Diagnostic, suggestion
 
 MALFORMED = (
     AssertionError,
@@ -44,9 +46,11 @@ class LocatedParser(Parser):
 
     def __init__(self, ctx: Context, content: str, name: str, line_offset: int = 0):
         super().__init__(ctx, "", name)
-        self._resume_from(ParserState(LinearLexer(Input(content, name))))
+        self._input = Input(content, name)
+        self._resume_from(ParserState(LinearLexer(self._input)))
         self._filename = StringAttr(name)
         self._line_offset = line_offset
+        self._first_uses: dict[str, int] = {}
         self._line_starts = [0, *(i + 1 for i, c in enumerate(content) if c == "\n")]
 
     def place(self, position: int) -> FileLineColLoc:
@@ -54,6 +58,36 @@ class LocatedParser(Parser):
         line = bisect_right(self._line_starts, position)
         column = position - self._line_starts[line - 1] + 1
         return FileLineColLoc(self._filename, IntAttr(line + self._line_offset), IntAttr(column))
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Any) -> SSAValue[Any]:
+        if operand.operand_name not in self.ssa_values:
+            self._first_uses.setdefault(operand.operand_name, operand.span.start)
+        return super().resolve_operand(operand, type)
+
+    def raise_error(
+        self, msg: str, at_position: Any = None, end_position: Any = None
+    ) -> NoReturn:
+        """xDSL's message with the nearest name for an unknown one, at the use of a lost value."""
+        unknown = re.fullmatch(r"(?:Operation )?'?([\w.]+)'? is not registered", msg)
+        if unknown is not None:
+            name = unknown[1]
+            at_position = self._input.content.rfind(name, 0, self.pos)
+            end_position = at_position + len(name)
+            msg = f"'{name}' is not registered{suggestion(name, self._names_beside(name))}"
+        elif msg.startswith("values used but not defined") and self.forward_ssa_references:
+            lost = min(self.forward_ssa_references, key=self._first_uses.__getitem__)
+            at_position = self._first_uses[lost]
+            end_position = at_position + len(lost) + 1
+            msg = f"value '%{lost}' is used but not defined"
+        super().raise_error(msg, at_position, end_position)
+
+    def _names_beside(self, name: str) -> list[str]:
+        """The operations and attributes of the dialect of a name; the dialects, if none has it."""
+        dialect = self.ctx.get_optional_dialect(name.partition(".")[0])
+        if dialect is None:
+            rest = name.partition(".")[2]
+            return [f"{known}.{rest}" for known in self.ctx.registered_dialect_names]
+        return [item.name for item in (*dialect.operations, *dialect.attributes)]
 
     def parse_operation(self) -> Operation:
         start = self.pos

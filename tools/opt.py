@@ -20,7 +20,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..backend.errors import BackendError
 from ..dialects import EXTENDED
-from ..dialects.diagnostics import verify
+from ..dialects.diagnostics import suggestion, verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
 from ..pipeline import CODE_NAMES, HOST, STAGE_NAMES, STAGES, make_pass
@@ -113,12 +113,10 @@ class XRelaxOptMain(xDSLOptMain):
         if self.args.print_pipeline:
             print(spec)
             sys.exit(0)
-        names = [p.name for p in parse_pipeline(spec)]
-        for name in names:
+        for name in (p.name for p in parse_pipeline(spec)):
             if name not in self.available_passes:
-                raise UsageError(
-                    f"expected a registered pass, got '{name}' (see xrelax-opt --help)"
-                )
+                hint = suggestion(name, self.available_passes) or " (see xrelax-opt --help)"
+                raise UsageError(f"expected a registered pass, got '{name}'{hint}")
         self.args.passes = spec
         super().setup_pipeline()
         self.pipeline = PassPipeline(self.pipeline.passes, self._between(self.pipeline.callback))

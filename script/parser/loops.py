@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
+from ...dialects.diagnostics import suggestion
 from ...dialects.parameters import value_hint
 from ...te.arithmetic import convert
 from ...te.expr import Index, PrimExpr, Var
 from .attributes import dictionary
-from .scope import suggestion
 
 if TYPE_CHECKING:
     from .statements import StatementParser

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import relax
+from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
@@ -20,7 +21,6 @@ from .relax_dps import DPSCallParser
 from .relax_packed import PackedCallParser
 from .relax_shapes import ShapeCallParser
 from .relax_values import constant_data
-from .scope import suggestion
 
 if TYPE_CHECKING:
     from .relax_func import RelaxFuncParser

@@ -6,10 +6,10 @@ import ast
 import builtins
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
+from ...dialects.diagnostics import suggestion
 from ..errors import Source
 from ..namespace import ScriptName, root_of
 
@@ -76,12 +76,6 @@ class Scope:
                 node, f"name '{node.id}' is not defined{suggestion(node.id, known)}"
             )
         return value
-
-
-def suggestion(name: str, known: list[str]) -> str:
-    """``, did you mean 'grid'?`` where a known name is close."""
-    close = get_close_matches(name, known, 1)
-    return f", did you mean '{close[0]}'?" if close else ""
 
 
 def as_script_name(value: Any) -> ScriptName | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES, is_float
 from ...te.arithmetic import cast, const
 from ...te.expr import ExternCall, PrimExpr
@@ -15,7 +16,6 @@ from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
 from .buffers import Buffer, BufferSlice, DataPointer
 from .describe import describe_value
-from .scope import suggestion
 
 if TYPE_CHECKING:
     from .expressions import ExprParser

@@ -225,6 +225,7 @@ def test_other_weights_than_the_text_names(tmp_path, tool, array, got):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["-p", "legalize-op"], "got 'legalize-op', did you mean 'legalize-ops'?"),
         (["-p", "nothing"], "expected a registered pass, got 'nothing'"),
         (["-p", "cse{"], "cannot read the passes"),
         (["-p", "normalize{a=1}"], "a"),

@@ -24,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...diagnostics import suggestion
 from ...int_expr import IntExpr
 from ..types import TensorType
 from .attributes import REQUIRED, AttributeKind
@@ -240,6 +241,9 @@ class OperatorOp(IRDLOperation, ABC):
         return sizes
 
     def verify_(self) -> None:
+        for name in self.attributes:
+            known = suggestion(name, self.attribute_names())
+            raise VerifyException(f"unknown attribute '{name}' of '{self.name}'{known}")
         types = [o.type for o in self.operands if isinstance(o.type, TensorType)]
         try:
             inferred = type(self).infer(types, self.attribute_values())

@@ -131,7 +131,7 @@ relax.output
 
 // -----
 
-// CHECK: values used but not defined: [%y]
+// CHECK: error: value '%y' is used but not defined
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   relax.dataflow {
     %y = relax.nn.relu %x : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
