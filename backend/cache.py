@@ -3,6 +3,9 @@
 ``XRELAX_CACHE_DIR`` names the folder, ``XRELAX_CACHE=0`` turns the cache off. Any number of
 processes may use one folder: a file appears complete, a damaged one counts as missing, and nothing
 is kept where the folder cannot be written to.
+
+The files are native code, which runs as the user does. So the folder and its files are the user's
+alone (see `private_folder`), and a folder that others can write to is not used.
 """
 
 from __future__ import annotations
@@ -10,12 +13,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..runtime.package import Package, PackageError, Part, write_package
+from ..runtime.package import Package, PackageError, Part, write_archive
+from ..runtime.warning import XRelaxWarning
+from .private_folder import NotPrivateError, PrivateFolder, private_folder
 
 DEFAULT_LIMIT = 1 << 30
 """Bytes that a folder may hold."""
@@ -37,51 +43,73 @@ class Cache:
 
     def get(self, key: str) -> Package | None:
         """The package of a key; `None` if there is none, or a damaged one, which then goes away."""
-        path = self.path(key)
         try:
-            package = Package(path)
-            os.utime(path)
+            with (
+                private_folder(self.root) as root,
+                root.folder(key[:2]) as folder,
+                folder.open(key[2:]) as file,
+            ):
+                os.utime(file.name if folder.descriptor is None else file.fileno())
+                return Package(self.path(key), file)
         except PackageError:
             self.drop(key)
-            return None
         except OSError:
-            return None
-        return package
+            pass  # there is none
+        except NotPrivateError as error:
+            _warn(error)
+        return None
 
     def put(self, key: str, manifest: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
         """Keep a package under a key, if the folder can be written to; `trim` bounds the whole."""
-        path = self.path(key)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_package(path, manifest, parts)
+            with (
+                private_folder(self.root, create=True) as root,
+                root.folder(key[:2], create=True) as folder,
+                folder.replacing(key[2:]) as file,
+            ):
+                write_archive(file, manifest, parts)
         except OSError:
             pass  # there is no cache where none can be written
+        except NotPrivateError as error:
+            _warn(error)
 
     def drop(self, key: str) -> None:
         """Forget a package."""
-        _unlink(self.path(key))
+        try:
+            with private_folder(self.root) as root, root.folder(key[:2]) as folder:
+                folder.unlink(key[2:])
+        except (OSError, NotPrivateError):
+            pass  # there is none
 
     def trim(self) -> None:
         """Remove what is unused for longest until the rest fits, and what was left half-written."""
-        stats = {
-            file.path: stat
-            for folder in _entries(self.root)
-            for file in _entries(Path(folder.path))
-            if (stat := _stat(file)) is not None
-        }
-        now, size = time.time(), sum(s.st_size for s in stats.values())
-        for path, stat in sorted(stats.items(), key=lambda item: item[1].st_mtime):
-            is_partial = Path(path).name.startswith(".")
+        try:
+            with private_folder(self.root) as root:
+                self._trim(root)
+        except OSError:
+            pass  # there is none, or another process removes it
+        except NotPrivateError as error:
+            _warn(error)
+
+    def _trim(self, root: PrivateFolder) -> None:
+        found = [(e.name, f.name, s) for e in root.entries() for f, s in _files(root, e)]
+        now, size = time.time(), sum(s.st_size for _, _, s in found)
+        for folder, name, stat in sorted(found, key=lambda f: f[2].st_mtime):
+            is_partial = name.startswith(".")
             if size > self.limit if not is_partial else now - stat.st_mtime > _ABANDONED_AFTER:
-                _unlink(Path(path))
+                with root.folder(folder) as opened:
+                    opened.unlink(name)
                 size -= stat.st_size
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _files(
+    root: PrivateFolder, entry: os.DirEntry[str]
+) -> list[tuple[os.DirEntry[str], os.stat_result]]:
+    """The files in a folder of the cache; none where another process has removed it meanwhile."""
     try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
+        with root.folder(entry.name) as folder:
+            return [(f, s) for f in folder.entries() if (s := _stat(f)) is not None]
+    except (OSError, NotPrivateError):
         return []
 
 
@@ -92,11 +120,8 @@ def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
         return None
 
 
-def _unlink(path: Path) -> None:
-    try:
-        path.unlink()
-    except OSError:
-        pass  # another process has removed it, or has it open where that forbids removal
+def _warn(error: NotPrivateError) -> None:
+    warnings.warn(f"the cache is not used: {error}", XRelaxWarning, stacklevel=3)
 
 
 def default_cache() -> Cache | None:

@@ -55,7 +55,13 @@ class PackageError(ValueError):
 
 def write_package(path: str | Path, manifest: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
     """Write a file with a manifest, which must be JSON, and parts by name; replaces an old one."""
-    with _replacing(Path(path)) as file, zipfile.ZipFile(file, "w") as archive:
+    with _replacing(Path(path)) as file:
+        write_archive(file, manifest, parts)
+
+
+def write_archive(file: IO[bytes], manifest: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+    """As `write_package`, to an open file."""
+    with zipfile.ZipFile(file, "w") as archive:
         text = json.dumps(manifest, separators=(",", ":")).encode()
         _add(archive, MANIFEST, text)
         for name, part in parts.items():
@@ -103,11 +109,14 @@ def _npy(array: npt.NDArray[Any]) -> tuple[bytes, memoryview]:
 
 
 class Package:
-    """A file of `write_package`, open for reading; its arrays are views of the mapped file."""
+    """A file of `write_package`, for reading; its arrays are views of the mapped file.
 
-    def __init__(self, path: str | Path) -> None:
+    `file` is what is read where the file is open already.
+    """
+
+    def __init__(self, path: str | Path, file: IO[bytes] | None = None) -> None:
         self.path = Path(path)
-        with open(self.path, "rb") as file, self.reading():
+        with file or open(self.path, "rb") as file, self.reading():
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             with zipfile.ZipFile(file) as archive:
                 self._infos = {info.filename: info for info in archive.infolist()}
