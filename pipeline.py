@@ -18,6 +18,7 @@ from .dialects.diagnostics import suggestion, verify
 PASSES: dict[str, str] = {
     "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
     "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
+    "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
     "convert-convolution-to-matmul": (
         ".lowering.graph.convolution_to_matmul:ConvolutionToMatmulPass"
     ),
@@ -122,6 +123,7 @@ STAGES: tuple[Stage, ...] = (
             "cse",
             "dce",
             "prefetch-panels",
+            "block-sums",
         ),
     ),
     Stage("llvm", ("convert-to-llvm",)),

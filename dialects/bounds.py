@@ -109,6 +109,34 @@ def is_less(lhs: IntLike, rhs: IntLike) -> bool:
     return is_non_negative(IntExpr.of(rhs) - lhs - 1)
 
 
+def constant_limit(expr: IntExpr) -> int | None:
+    """A number that the expression never exceeds, for non-negative symbols; `None` if unknown."""
+    total = 0
+    for monomial, coefficient in expr.terms:
+        if coefficient < 0 and all(map(_atom_non_negative, monomial)) and monomial:
+            continue
+        limits = [_atom_limit(atom) for atom in monomial]
+        if len(limits) > 1 or None in limits or (limits and coefficient < 0):
+            return None
+        total += coefficient * sum(limit or 0 for limit in limits) if limits else coefficient
+    return total
+
+
+def _atom_limit(atom: Atom) -> int | None:
+    match atom:
+        case Compound("min", lhs, rhs):
+            return min(
+                (n for e in (lhs, rhs) if (n := constant_limit(e)) is not None), default=None
+            )
+        case Compound("mod", _, rhs) if (divisor := rhs.constant or 0) > 0:
+            return divisor - 1
+        case Compound("floordiv", lhs, rhs) if (divisor := rhs.constant or 0) > 0:
+            limit = constant_limit(lhs)
+            return None if limit is None else limit // divisor
+        case _:
+            return None
+
+
 def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
     """The values `expr` takes while atoms run over `ranges`; other symbols stay as they are.
 

@@ -1,0 +1,102 @@
+"""How far sums of many terms are from sums in float64, for any number of threads the same.
+
+The bounds are those of docs/math.md.
+"""
+
+import numpy as np
+import pytest
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import from_source
+
+EPS = 2.0**-23
+EQUAL, DRAWN = 24 * EPS, 6 * EPS
+"""The largest relative error of a sum of equal terms, and of one of drawn terms."""
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    yield
+    tvm.runtime.set_num_threads(1)
+
+
+def compiled(shape, expression, dtype="float32", symbolic=False):
+    dims = [f'"n{i}"' if symbolic else str(n) for i, n in enumerate(shape)]
+    return relax.build(
+        from_source(f'''
+@R.function
+def main(x: R.Tensor(({", ".join(dims)},), "{dtype}")):
+    return {expression}
+''')
+    )
+
+
+def results(function, *arrays):
+    """The result, which has the same bits with one thread and with two."""
+    found = []
+    for count in (1, 2):
+        tvm.runtime.set_num_threads(count)
+        found.append(function(*arrays).numpy())
+    np.testing.assert_array_equal(found[0], found[1], strict=True)
+    return found[0].astype(np.float64)
+
+
+def distance(found, exact):
+    """The largest difference, in parts of the largest result."""
+    return np.abs(found - exact).max() / np.abs(exact).max()
+
+
+SUMS = [
+    ((20_000_000,), "R.sum(x)", None),
+    ((1_000_003,), "R.mean(x)", None),
+    ((3, 1_000_003), "R.sum(x, axis=1)", 1),
+    ((1_000_003, 3), "R.sum(x, axis=1)", 1),
+    ((300, 7, 500), "R.sum(x)", None),
+    ((500, 700), "R.sum(x, axis=1)", 1),
+]
+
+
+@pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
+@pytest.mark.parametrize("case", SUMS, ids=str)
+@pytest.mark.parametrize("drawn", [False, True], ids=["equal", "drawn"])
+def test_sums(case, symbolic, drawn):
+    """Equal terms are the worst: all roundings go one way."""
+    shape, expression, axis = case
+    x = np.full(shape, 0.1, np.float32)
+    if drawn:
+        x = np.random.default_rng(0).random(shape, np.float32)
+    exact = x.sum(axis=axis, dtype=np.float64) if "sum" in expression else x.mean(dtype=np.float64)
+    found = results(compiled(shape, expression, symbolic=symbolic), x)
+    assert distance(found, exact) < (DRAWN if drawn else EQUAL)
+
+
+@pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
+@pytest.mark.parametrize("shape", [(64, 100_000), (1, 1_000_000), (5, 40_001)], ids=str)
+def test_products(shape, symbolic):
+    x = np.random.default_rng(0).random(shape, np.float32)
+    expression = "R.matmul(x, R.permute_dims(x, axes=[1, 0]))"
+    exact = x.astype(np.float64) @ x.T.astype(np.float64)
+    found = results(compiled(shape, expression, symbolic=symbolic), x)
+    assert distance(found, exact) < DRAWN
+
+
+@pytest.mark.parametrize("dim", ["3000000", "n"])
+def test_kernels_of_users(dim):
+    function = from_source(f"""
+@T.prim_func
+def main(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, ({dim},), "float32")
+    Y = T.match_buffer(y, (1,), "float32")
+    for i in range({dim}):
+        with T.block("Y"):
+            vi = T.axis.reduce({dim}, i)
+            with T.init():
+                Y[0] = T.float32(0)
+            Y[0] = Y[0] + X[vi]
+""")
+    x, y = np.full(3_000_000, 0.1, np.float32), np.zeros(1, np.float32)
+    relax.build(function)(x, y)
+    exact = x.sum(dtype=np.float64)
+    assert abs(y[0] - exact) < EQUAL * exact
