@@ -3,6 +3,7 @@ PYTHON ?= python3
 EXTRAS ?= dev,demo
 DEMO_ARGS ?=
 TEST_ARGS ?=
+FUZZ_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint types filecheck operators check clean
+.PHONY: help demo test fuzz unit lint types filecheck operators check clean
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -33,10 +34,13 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 	@mkdir -p build
 	@$(BIN)/python examples/fashion_mnist.py --output build/fashion_mnist.png $(DEMO_ARGS)
 
-test: lint types unit  ## lint, check types, run every test (EXTRAS=dev,demo,models adds PyTorch)
+test: lint types unit fuzz  ## lint, check types, run every test (EXTRAS=dev,demo,models adds PyTorch)
 
 unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu")
 	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
+
+fuzz: $(TEST_READY)  ## try drawn programs for a minute (FUZZ_ARGS="--seconds 600 --seeds 17:")
+	@$(BIN)/python tests/fuzz/run.py $(FUZZ_ARGS)
 
 lint: $(TEST_READY)  ## run ruff
 	@$(BIN)/ruff check .

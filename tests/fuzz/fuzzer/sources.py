@@ -1,0 +1,91 @@
+"""Where programs come from: one drawn for each kind and seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, Protocol, TypeAlias
+
+from . import draw_blocks, draw_loops
+from .draw_kernel import draw_kernel
+from .draw_schedule import DRAWERS, THEMES, Choice, theme_kernel
+from .kernels import KernelProgram
+from .steps import apply_step
+from .texts import kernel_text
+from .view import blocks_of
+
+KINDS = ("kernels", "schedules")
+LOADED = (draw_blocks, draw_loops)
+Tally: TypeAlias = "dict[str, bool]"
+
+
+class Program(Protocol):
+    """What can be built, run and compared: `KernelProgram`, `GraphProgram`."""
+
+    def parsed(self) -> dict[str, Any]:
+        """The functions by name; whatever it raises is a failure."""
+        ...
+
+    def compare(self, executable: Any) -> None:
+        """Call the functions; raise `Wrong` where they differ from the evaluation."""
+        ...
+
+
+def draw_program(what: str, seed: int) -> Iterator[tuple[Program, Tally]]:
+    """A program, once for each moment at which more of it is known, and what was tried."""
+    rng = random.Random(f"{what} {seed}")
+    match what:
+        case "kernels":
+            kernel, features = draw_kernel(rng, f"k{seed}")
+            yield KernelProgram(kernel), {f"feature {f}": True for f in features}
+        case "schedules":
+            yield from _schedules(rng, seed)
+        case _:
+            raise ValueError(f"expected one of {', '.join(KINDS)}, got {what}")
+
+
+def _schedules(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]:
+    """A kernel for a primitive, some steps of others, that primitive, and some more."""
+    from xrelax.script import from_source
+    from xrelax.tir.schedule import Schedule
+
+    names = list(DRAWERS)
+    goal = names[seed % len(names)]
+    program = KernelProgram(theme_kernel(rng, THEMES[goal], f"s{seed}"))
+    yield program, {}
+    register_intrinsic()
+    schedule = Schedule(from_source(kernel_text(program.kernel)), seed=0, debug_mask="all")
+    before = rng.choice((0, 0, 1, 2)) if THEMES[goal] in ("any", "chain") else 0
+    plan = [rng.choice(names) for _ in range(before)]
+    plan += [goal, *(rng.choice(names) for _ in range(rng.choice((0, 1, 2))))]
+    draw = Choice(rng)
+    for primitive in plan:
+        for program in _steps(primitive, draw, schedule, program):
+            yield program, {}
+            yield program, apply_step(schedule, program.steps[-1])
+
+
+def _steps(
+    primitive: str, draw: Choice, schedule: Any, program: KernelProgram
+) -> Iterator[KernelProgram]:
+    """The program with each step of a drawer, before the step is done."""
+    generator = DRAWERS[primitive](draw, blocks_of(schedule))
+    step = next(generator, None)
+    while step is not None:
+        program = program.followed_by(step)
+        yield program
+        try:
+            step = generator.send(blocks_of(schedule))
+        except StopIteration:
+            return
+
+
+def register_intrinsic() -> None:
+    """Let `draw_blocks.TENSOR_INTRINSIC` be the product of tiles."""
+    from xrelax.script import from_source
+    from xrelax.tir import TensorIntrin
+
+    from .themes import DESCRIPTION, IMPLEMENTATION
+
+    functions = map(from_source, (DESCRIPTION, IMPLEMENTATION))
+    TensorIntrin.register(draw_blocks.TENSOR_INTRINSIC, *functions, override=True)

@@ -1,0 +1,133 @@
+"""The fuzzer's evaluation: hand-made kernels, whose results are worked out by hand."""
+
+import numpy as np
+import pytest
+from fuzzer.evaluate import run
+from fuzzer.numbers import Value, cast, operate, rounded
+from fuzzer.syntax import Axis, Block, Buffer, Expr, Kernel, index, number, var
+
+
+def load(name, *places, dtype="float32"):
+    return Expr("load", dtype, places, name)
+
+
+def kernel(block, inputs, *outputs):
+    return Kernel("k", ("n",), tuple(inputs), (), outputs, (block,), ((5,),))
+
+
+N = var("n")
+X, Y = Buffer("X", "float32", (N,)), Buffer("Y", "float32", (N,))
+AXIS, R = Axis("i", "spatial", N), Axis("r", "reduce", N)
+
+
+def results(block, *outputs, **arrays):
+    inputs = [Buffer(name, str(a.dtype), (N,) * a.ndim) for name, a in arrays.items()]
+    found = run(kernel(block, inputs, *outputs), (5,), arrays)
+    return [found[o.name] for o in outputs]
+
+
+@pytest.mark.parametrize("form", ["plain", "split", "strided"])
+def test_a_shifted_element(form):
+    axis = Axis("i", "spatial", N, form, 3)
+    inside = Expr("ge", "bool", (var("i"), number(1)))
+    before = load("X", index("sub", var("i"), 1))
+    value = Expr("if_then_else", "float32", (inside, before, number(7.0, "float32")))
+    block = Block("b", (axis,), (load("Y", var("i")),), "plain", (value,))
+    (y,) = results(block, Y, X=np.arange(5, dtype=np.float32))
+    assert y.error is None
+    np.testing.assert_array_equal(y.data, [7, 0, 1, 2, 3])
+
+
+def test_an_index_out_of_bounds_is_a_mistake():
+    block = Block(
+        "b", (AXIS,), (load("Y", var("i")),), "plain", (load("X", index("add", var("i"), 1)),)
+    )
+    with pytest.raises(IndexError, match="an index of X leaves"):
+        results(block, Y, X=np.zeros(5, np.float32))
+
+
+def test_sums_of_whole_numbers_are_exact_and_others_have_a_bound():
+    total = Buffer("Y", "float32", ())
+    block = Block(
+        "b", (R,), (load("Y"),), "reduce", (number(1.0, "float32"), load("X", var("r"))), "add"
+    )
+    (y,) = results(block, total, X=np.arange(5, dtype=np.float32))
+    assert (y.data, y.error) == (11, None)
+    (y,) = results(block, total, X=np.full(5, 0.1, np.float32))
+    assert abs(y.data - 1.5) < 1e-6 and 1e-8 < y.error < 1e-5
+
+
+@pytest.mark.parametrize(("size", "expected"), [(5, 11), (0, 3)])
+def test_a_reduction_over_nothing_is_what_it_starts_with(size, expected):
+    block = Block(
+        "b",
+        (Axis("r", "reduce", number(size)),),
+        (load("Y"),),
+        "reduce",
+        (number(3.0, "float32"), load("X", var("r"))),
+        "max",
+    )
+    (y,) = results(block, Buffer("Y", "float32", ()), X=np.float32([1, 2, 11, 4, 5]))
+    assert y.data == expected
+
+
+def test_the_first_of_equal_extremes_is_the_place():
+    place = load("P", dtype="int32")
+    block = Block(
+        "b",
+        (R,),
+        (load("Y"), place),
+        "argument",
+        (load("X", var("r")), number(-1e30, "float32")),
+        "max",
+    )
+    outputs = Buffer("Y", "float32", ()), Buffer("P", "int32", ())
+    y, p = results(block, *outputs, X=np.float32([1, 4, 2, 4, 0]))
+    assert (y.data, p.data) == (4, 1)
+
+
+OPERATIONS = [
+    ("add", "int8", [127, 1], -128),
+    ("mul", "uint16", [60000, 2], 54464),
+    ("floordiv", "int32", [-7, 2], -4),
+    ("floordiv", "int32", [7, 0], 0),
+    ("floormod", "int32", [-7, 2], 1),
+    ("floormod", "int32", [-7, 0], 0),
+    ("truncdiv", "int32", [-7, 2], -3),
+    ("truncmod", "int32", [-7, 2], -1),
+    ("shl", "uint8", [3, 9], 0),
+    ("shr", "int8", [-3, 9], -1),
+    ("max", "float32", [np.nan, 1], np.nan),
+    ("add", "bfloat16", [256, 1], 256),
+    ("round", "float64", [2.5], 2),
+]
+
+
+@pytest.mark.parametrize(("op", "dtype", "args", "expected"), OPERATIONS)
+def test_operations(op, dtype, args, expected):
+    values = [Value(dtype, rounded(np.array([a]), dtype)) for a in args]
+    found = operate(op, dtype, values)
+    assert found.error is None
+    np.testing.assert_array_equal(found.data, [expected])
+
+
+CASTS = [
+    ("float32", "int8", 300, 127),
+    ("float32", "uint8", -3, 0),
+    ("float64", "int64", 1e30, 2**63 - 1),
+    ("float32", "int32", np.nan, 0),
+    ("int32", "uint8", -1, 255),
+    ("float32", "bool", 0.5, True),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "value", "expected"), CASTS)
+def test_casts(source, target, value, expected):
+    found = cast(Value(source, rounded(np.array([value]), source)), target)
+    assert found.data[0] == expected
+
+
+def test_what_depends_on_an_inexact_comparison_has_no_bound():
+    x = Value("float32", np.float32([1, 5]), np.array([0.1, 0.1]))
+    one = Value("float32", np.float32([1, 1]))
+    np.testing.assert_array_equal(operate("lt", "bool", [x, one]).error, [np.inf, 0])
