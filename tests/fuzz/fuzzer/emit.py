@@ -19,7 +19,8 @@ MOST_ELEMENTS = 4096
 def script(found: Shrunk) -> str:
     """The text of the script."""
     if not isinstance(found.program, KernelProgram):
-        return found.program.script(found)
+        helpers = [inspect.getsource(f).rstrip() + "\n" for f in (tensor, compare)]
+        return "\n".join([*_head(found), *helpers, *found.program.script()]) + "\n"
     return "\n".join([*_head(found), *_program(found.program), *_calls(found)]) + "\n"
 
 
@@ -35,7 +36,7 @@ def _head(found: Shrunk) -> list[str]:
         "",
     ]
     lines += ["import numpy as np", "", "import xrelax", "from xrelax.script import from_source"]
-    if found.program.steps:
+    if getattr(found.program, "steps", ()):
         lines.append("from xrelax.tir.schedule import Schedule")
     return [*lines, "from xrelax.runtime.tensor import Tensor, from_numpy", ""]
 

@@ -79,6 +79,13 @@ def _warm() -> None:
     from xrelax.script import from_source
     from xrelax.tir import schedule
 
+    if "graphs" in KINDS:
+        import torch
+
+        from .cases import labels
+
+        torch.set_num_threads(1)  # and so in the processes of the batches, which have no others
+        labels()
     assert xrelax and from_source and schedule
 
 

@@ -13,6 +13,9 @@ from .syntax import INDEX, Axis, Block, Buffer, Expr, Kernel, number
 
 def reductions_of(program: Any) -> Iterator[Any]:
     """Programs that are smaller by one thing, those that may be much smaller first."""
+    if not isinstance(program, KernelProgram):
+        yield from program.smaller()
+        return
     steps = program.steps
     size = len(steps)
     while size:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeAlias
 
 from . import draw_blocks, draw_loops
@@ -14,7 +16,8 @@ from .steps import apply_step
 from .texts import kernel_text
 from .view import blocks_of
 
-KINDS = ("kernels", "schedules")
+KINDS = ("kernels", "schedules", *(["graphs"] if find_spec("torch") else []))
+"""What can be drawn: graphs are compared with PyTorch."""
 LOADED = (draw_blocks, draw_loops)
 Tally: TypeAlias = "dict[str, bool]"
 
@@ -40,6 +43,8 @@ def draw_program(what: str, seed: int) -> Iterator[tuple[Program, Tally]]:
             yield KernelProgram(kernel), {f"feature {f}": True for f in features}
         case "schedules":
             yield from _schedules(rng, seed)
+        case "graphs":
+            yield from _graph(rng, seed)
         case _:
             raise ValueError(f"expected one of {', '.join(KINDS)}, got {what}")
 
@@ -63,6 +68,34 @@ def _schedules(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]
         for program in _steps(primitive, draw, schedule, program):
             yield program, {}
             yield program, apply_step(schedule, program.steps[-1])
+
+
+def _graph(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]:
+    """A graph, with symbols for its dims where they are legal in it."""
+    from .cases import labels
+    from .draw_graph import draw_graph
+    from .graphs import GraphProgram
+
+    names = labels()
+    while not (graph := draw_graph(rng, f"g{seed}", names[seed % len(names)])).outputs:
+        pass
+    tally = {n.operator or f"call of {n.label}": True for n in graph.nodes}
+    yield GraphProgram(graph), tally
+    if graph.is_symbolic and not _is_typed(GraphProgram(graph)):
+        yield GraphProgram(replace(graph, is_symbolic=False)), {"feature symbols": False}
+    elif graph.is_symbolic:
+        yield GraphProgram(graph), {"feature symbols": True}
+
+
+def _is_typed(program: Program) -> bool:
+    """Whether shapes fit: those of symbols of one size need not, where a number is expected."""
+    from xrelax.script import ScriptError
+
+    try:
+        program.parsed()
+    except ScriptError:
+        return False
+    return True
 
 
 def _steps(

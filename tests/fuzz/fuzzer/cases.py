@@ -1,0 +1,58 @@
+"""The cases of tests/operators/: how calls are drawn, and what each operator is in PyTorch."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[2] / "operators"
+if str(FOLDER) not in sys.path:
+    sys.path.insert(0, str(FOLDER))
+
+import drawing  # noqa: E402
+import harness  # noqa: E402
+
+torch: Any = harness.torch
+Draw = drawing.Draw
+SEEDED = ("scatter_elements", "scatter_nd", "index_put")
+FILES = ("cases_indexing", "cases_manipulation", "cases_creation", "cases_sorting")
+NAMED = (
+    "abs", "argmax", "argmin", "ceil", "equal", "floor", "greater", "greater_equal", "isfinite",
+    "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "max", "maximum", "memory.view", "min", "minimum", "negative", "nn.max_pool1d",
+    "nn.max_pool2d", "nn.pad", "nn.relu", "nn.relu6", "not_equal", "round", "sign", "trunc",
+    "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "any", "all",
+)  # fmt: skip
+
+
+@cache
+def case_of(label: str) -> Any:
+    """A case by its label."""
+    return harness.labelled_cases()[label]
+
+
+def labels() -> list[str]:
+    """The labels of the cases that PyTorch has a function for, which every operator has."""
+    return [label for label, case in harness.labelled_cases().items() if case.torch is not None]
+
+
+def native(case: Any, dtype: str, arrays: list[Any], attributes: Any) -> list[tuple[Any, str]]:
+    """The results in the dtypes of the operands, each with its dtype."""
+    example = harness.Example(case, dtype, "", arrays, attributes, False)
+    return harness._run_torch(example)
+
+
+def _exact() -> frozenset[str]:
+    """Operators that only move, choose or compare numbers, or round them to whole ones."""
+    moving = {
+        case.operator
+        for name in FILES
+        for case in __import__(name).CASES
+        if case.operator.removeprefix("relax.") not in SEEDED
+    }
+    return frozenset(moving | {f"relax.{n}" for n in NAMED}) - {"relax.full", "relax.arange"}
+
+
+EXACT = _exact() if torch is not None else frozenset()
