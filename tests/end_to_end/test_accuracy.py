@@ -100,3 +100,62 @@ def main(x: T.handle, y: T.handle):
     relax.build(function)(x, y)
     exact = x.sum(dtype=np.float64)
     assert abs(y[0] - exact) < EQUAL * exact
+
+
+FAR = 64 * EPS
+"""The largest error of variances and norms, of numbers that are far from 0 too."""
+
+
+def far_from_zero(shape):
+    return (1e4 + 1e-2 * np.random.default_rng(0).standard_normal(shape)).astype(np.float32)
+
+
+@pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("operator", ["variance", "std"])
+def test_spread(operator, axis, symbolic):
+    x = far_from_zero((700, 1000))
+    function = compiled(x.shape, f"R.{operator}(x, axis={axis})", symbolic=symbolic)
+    exact = getattr(np, {"variance": "var"}.get(operator, operator))(x.astype(np.float64), axis)
+    assert distance(results(function, x), exact) < FAR
+
+
+def test_spread_of_an_outlier_first():
+    """The number that others count from need not be near them."""
+    x = far_from_zero((1_000_000,))
+    x[0] = 0
+    found = results(compiled(x.shape, "R.variance(x)"), x)
+    assert distance(found, x.var(dtype=np.float64)) < FAR
+
+
+@pytest.mark.parametrize("dim", ["0", "'n'"])
+def test_spread_of_nothing(dim):
+    source = f"@R.function\ndef main(x: R.Tensor(({dim},), 'float32')):\n    return R.variance(x)\n"
+    assert np.isnan(relax.build(from_source(source))(np.zeros(0, np.float32)).numpy())
+
+
+NORMS = {
+    "layer_norm(x, w, b, axes=[-1])": ((-1,), 40),
+    "group_norm(x, w, b, num_groups=4, channel_axis=1, axes=[2, 3])": ((2, 3, 4), 8),
+    "instance_norm(x, w, b, channel_axis=1, axes=[2, 3])": ((2, 3), 8),
+}
+
+
+@pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
+@pytest.mark.parametrize("norm", NORMS)
+def test_norms(norm, symbolic):
+    axes, size = NORMS[norm]
+    x = far_from_zero((3, 8, 30, 40))
+    function = relax.build(
+        from_source(f"""
+@R.function
+def main(x: R.Tensor(({'"n"' if symbolic else 3}, 8, {'"m"' if symbolic else 30}, 40), "float32"),
+         w: R.Tensor(({size},), "float32"), b: R.Tensor(({size},), "float32")):
+    return R.nn.{norm}
+""")
+    )
+    found = results(function, x, np.ones(size, np.float32), np.zeros(size, np.float32))
+    parts = x.astype(np.float64).reshape(3, 4, 2, 30, 40) if "group" in norm else x
+    centred = parts - parts.mean(axes, np.float64, keepdims=True)
+    exact = centred / np.sqrt(np.square(centred).mean(axes, keepdims=True) + 1e-5)
+    assert distance(found, exact.reshape(x.shape)) < FAR

@@ -52,7 +52,10 @@ class MeanOp(ReductionOp):
 
 
 class SpreadOp(ReductionOp, ABC):
-    """A mean square distance from the mean: its sum over the number of elements - `correction`."""
+    """A mean square distance from the mean: its sum over the number of elements - `correction`.
+
+    Elements count from the first of them, so that no digits are lost where all are far from 0.
+    """
 
     DTYPES: ClassVar[Dtypes] = FLOATS
 
@@ -65,17 +68,24 @@ class SpreadOp(ReductionOp, ABC):
     def reduce(
         cls, te: TensorLanguage, x: Any, axes: tuple[int, ...], attributes: dict[str, Any]
     ) -> Any:
-        mean = _mean(te, x, axes, False)
+        working, count = accumulator(x.dtype), number_of_elements(te, x, axes)
+
+        def shifted(read: Any) -> Any:
+            return read(x).astype(working) - read(x, 0).astype(working)
+
+        def distances(read: Any, ks: Any, i: Any) -> Any:
+            return te.sum(shifted(read), axis=ks) if ks else shifted(read)
 
         def squares(read: Any, ks: Any, i: Any) -> Any:
-            distance = read(x).astype(mean.dtype) - mean(*i)
+            distance = shifted(read) - mean(*i)
             return te.sum(distance * distance, axis=ks) if ks else distance * distance
 
+        mean = _averaged(te, reduced(te, x, axes, False, distances, "T_sum"), count, "T_mean")
         total = reduced(te, x, axes, attributes["keepdims"], squares, "T_squares")
-        divisor = number_of_elements(te, x, axes) - attributes["correction"]
-        count = te.max(te.cast(total.dtype, divisor), te.const(0, total.dtype))
+        divisor = te.cast(total.dtype, count - attributes["correction"])
+        divisor = te.max(divisor, te.const(0, total.dtype))
         name = f"T_{short_name(cls.name)}"
-        return te.elementwise(lambda t: cls.finish(te, t / count), total, name=name)
+        return te.elementwise(lambda t: cls.finish(te, t / divisor), total, name=name)
 
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any], **options: Any) -> Any:

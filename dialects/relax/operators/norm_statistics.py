@@ -15,9 +15,9 @@ from .language import TensorLanguage
 
 @dataclass(frozen=True)
 class Statistics:
-    """Mean and variance as expressions of the indices of an element."""
+    """Distance from the mean, and variance, as expressions of the indices of an element."""
 
-    mean: Callable[..., Any]
+    distance: Callable[..., Any]
     variance: Callable[..., Any]
 
 
@@ -53,6 +53,14 @@ class _Parts:
             groups = self.groups_on(axis)
             found.append(i[axis] if groups is None else i[axis] // self.each(axis, groups))
         return found
+
+    def first(self, *i: Any) -> Any:
+        """The first element of the part that an element belongs to."""
+        part = dict(zip(self.kept(), self.index(*i), strict=True))
+        own = {} if self.channel is None else {self.channel[0]: self.each(*self.channel)}
+        return self.data(
+            *(part[a] * own.get(a, 1) if a in part else 0 for a in range(self.data.ndim))
+        )
 
     def lengths(self) -> dict[int, Any]:
         """How many indices of each axis one part has, for those with several."""
@@ -94,15 +102,26 @@ def statistics(
     axes: Sequence[int],
     channel: tuple[int, int] | None = None,
 ) -> Statistics:
-    """Mean and variance over `axes` and, with `channel`, over groups of the indices of an axis."""
+    """Those of `axes` and, with `channel`, of groups of the indices of an axis.
+
+    Elements count from the first of their part, so that none of their digits are lost in the mean
+    where all are far from 0.
+    """
     parts, dtype = _Parts(te, data, tuple(axes), channel), accumulator(data.dtype)
-    mean = partial(parts.mean, parts.sum(lambda *i: data(*i).astype(dtype), "T_sum"))
+
+    def shifted(*i: Any) -> Any:
+        return data(*i).astype(dtype) - parts.first(*i).astype(dtype)
+
+    mean = partial(parts.mean, parts.sum(shifted, "T_sum"))
+
+    def distance(*i: Any) -> Any:
+        return shifted(*i) - mean(*i)
 
     def squared(*i: Any) -> Any:
-        distance = data(*i).astype(dtype) - mean(*i)
-        return distance * distance
+        value = distance(*i)
+        return value * value
 
-    return Statistics(mean, partial(parts.mean, parts.sum(squared, "T_squares")))
+    return Statistics(distance, partial(parts.mean, parts.sum(squared, "T_squares")))
 
 
 def mean_square(te: TensorLanguage, data: Any, axes: Sequence[int]) -> Callable[..., Any]:

@@ -91,7 +91,7 @@ class AffineNormOp(OperatorOp, ABC):
 
     @classmethod
     def statistics_of(cls, te: TensorLanguage, data: Any, attributes: dict[str, Any]) -> Statistics:
-        """Means and variances of the data, by default over the axes."""
+        """Distances from means, and variances, by default over the axes."""
         return statistics(te, data, cls.axes_of(data.ndim, attributes))
 
     @classmethod
@@ -104,7 +104,7 @@ class AffineNormOp(OperatorOp, ABC):
         def element(*i: Any) -> Any:
             own = [i[a] for a in axes]
             variance = found.variance(*i) + te.const(attributes["epsilon"], dtype)
-            value = (data(*i).astype(dtype) - found.mean(*i)) * te.call_intrinsic("rsqrt", variance)
+            value = found.distance(*i) * te.call_intrinsic("rsqrt", variance)
             value = value * gamma(*own).astype(dtype) if attributes["scale"] else value
             value = value + beta(*own).astype(dtype) if attributes["center"] else value
             return value.astype(data.dtype)

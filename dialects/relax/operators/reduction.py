@@ -49,18 +49,20 @@ def reduced(
     """The tensor of ``element(read, ks, i)`` over the dims that are left.
 
     `ks` are reduction axes, and ``read(tensor)`` is an element of `x` or of a tensor like it at
-    them and at the result's indices `i`, of which reduced dims that are kept are not part.
+    them and at the result's indices `i`, of which reduced dims that are kept are not part;
+    ``read(tensor, 0)`` is the first of the elements that are reduced to one.
     """
     ks = [te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes]
     shape = [1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes]
 
     def at(*i: Any) -> Any:
         kept = [v for n, v in enumerate(i) if not (keepdims and n in axes)]
-        left, over = iter(kept), dict(zip(axes, ks, strict=True))
-        where = [over[n] if n in over else next(left) for n in range(x.ndim)]
+        over = dict(zip(axes, ks, strict=True))
 
-        def read(tensor: Any) -> Any:
-            return tensor(*where)
+        def read(tensor: Any, at: int | None = None) -> Any:
+            left = iter(kept)
+            place = {n: k if at is None else at for n, k in over.items()}
+            return tensor(*(place[n] if n in place else next(left) for n in range(x.ndim)))
 
         return element(read, ks, tuple(kept))
 
