@@ -23,7 +23,14 @@ from xdsl.ir import Operation
 from ..dialects.relax.constant import DataAttr, TensorData
 from ..runtime.executable import Executable
 from ..runtime.package import Package, PackageError, Part
-from ..runtime.saving import check_format, object_files, packed_parts, stored_tensor, unpacked
+from ..runtime.saving import (
+    check_format,
+    object_files,
+    packed_parts,
+    sealed,
+    stored_tensor,
+    unpacked,
+)
 from .build import MachineCode, attributes_of
 from .cache import Cache, default_cache
 from .jit import Library
@@ -137,7 +144,8 @@ class ModuleEntry:
         }
         manifest, parts = packed_parts(executable, library, known)
         parts |= _texts(str(executable.attributes["llvm_ir"]), library)
-        self.owner.cache.put(self.key, {**manifest, "bitcode": len(library.bitcode)}, parts)
+        manifest = sealed({**manifest, "bitcode": len(library.bitcode)}, library.objects)
+        self.owner.cache.put(self.key, manifest, parts)
 
 
 def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:

@@ -14,7 +14,7 @@ from .device import Device
 from .memory import ArenaPool
 from .native import NativeCode, NativeError
 from .native_call import compiled_function
-from .saving import save
+from .saving import from_bytes, save, to_bytes
 from .signature import FunctionSpec, LoadSpec, ParamSpec, TensorSpec, shape_text
 from .tensor import Tensor
 from .timing import TimeEvaluator
@@ -124,7 +124,13 @@ class Executable:
         return self[self.entry_name](*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"{type(self).__module__}.{type(self).__name__}({', '.join(self._specs)})"
+        functions = ", ".join(map(signature_text, self._specs.values()))
+        size = sum(c.layout.nbytes for c in self.constants)
+        return f"<Executable of {functions or 'no functions'}; {size:,} bytes of constants>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle has what `save` writes; raises ValueError for a library that is no object."""
+        return from_bytes, (to_bytes(self),)
 
     def get_function(self, name: str) -> CompiledFunction:
         """The function of that name; raises ValueError listing the functions there are."""
@@ -149,7 +155,7 @@ class Executable:
     def as_text(self) -> str:
         """The target, and a line for every function and constant."""
         lines = [f"target {self.attributes.get('target', 'unknown')}"]
-        lines += [_signature_text(spec) for spec in self._specs.values()]
+        lines += [f"function {signature_text(spec)}" for spec in self._specs.values()]
         lines += [
             f"constant {number}: {c.dtype} {shape_text(c.shape)}"
             for number, c in enumerate(self.constants)
@@ -191,10 +197,11 @@ class Executable:
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
 
 
-def _signature_text(spec: FunctionSpec) -> str:
+def signature_text(spec: FunctionSpec) -> str:
+    """A function as ``name(x: float32 (n, 4)) -> (float32 (n,))``."""
     params = ", ".join(f"{p.name}: {_tensor_text(p)}" for p in spec.params)
     results = ", ".join(map(_tensor_text, spec.results))
-    return f"function {spec.name}({params}) -> ({results})"
+    return f"{spec.name}({params}) -> ({results})"
 
 
 def _tensor_text(tensor: TensorSpec | ParamSpec) -> str:

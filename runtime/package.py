@@ -40,9 +40,13 @@ _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
+    AttributeError,
     EOFError,
     LookupError,
     NotImplementedError,
+    OSError,
+    OverflowError,
+    RecursionError,
     TypeError,
     ValueError,
 )
@@ -108,16 +112,28 @@ def _npy(array: npt.NDArray[Any]) -> tuple[bytes, memoryview]:
     return header.getvalue(), memoryview(cast(Any, packed.reshape(-1).view(np.uint8)))
 
 
+def _mapped(file: IO[bytes]) -> memoryview:
+    """The contents of a file from the start of a page; memory that nobody writes to."""
+    if not isinstance(file, io.BytesIO):
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    data = file.getbuffer()
+    copy = mmap.mmap(-1, len(data))
+    copy.write(data)
+    return memoryview(copy).toreadonly()
+
+
 class Package:
     """A file of `write_package`, for reading; its arrays are views of the mapped file.
 
-    `file` is what is read where the file is open already.
+    `source` is what is read where the file is open already, or not in a file at all.
     """
 
-    def __init__(self, path: str | Path, file: IO[bytes] | None = None) -> None:
+    def __init__(self, path: str | Path, source: IO[bytes] | bytes | None = None) -> None:
         self.path = Path(path)
-        with file or open(self.path, "rb") as file, self.reading():
-            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if isinstance(source, bytes):
+            source = io.BytesIO(source)
+        with source or open(self.path, "rb") as file, self.reading():
+            self._map = _mapped(file)
             with zipfile.ZipFile(file) as archive:
                 self._infos = {info.filename: info for info in archive.infolist()}
             self.manifest: dict[str, Any] = json.loads(bytes(self.part(MANIFEST)))
@@ -143,7 +159,7 @@ class Package:
             info = self._infos[name]
             names, extra = struct.unpack_from("<HH", self._map, info.header_offset + 26)
             start = info.header_offset + _LOCAL_HEADER + names + extra
-            data = memoryview(self._map)[start : start + info.compress_size]
+            data = self._map[start : start + info.compress_size]
             if info.compress_type == zipfile.ZIP_DEFLATED:
                 data = memoryview(zlib.decompress(data, -zlib.MAX_WBITS))
             if len(data) != info.file_size or zlib.crc32(data) != info.CRC:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -15,6 +16,7 @@ from ...dialects.int_expr import IntExpr, Sym
 from ...driver import build
 from ...ir.module import IRModule
 from ...runtime.arguments import bind_names
+from ...runtime.executable import signature_text
 from ...runtime.native_call import NativeFunction
 from .export import exported_program
 from .exported_program import Program, structures
@@ -52,9 +54,8 @@ class CompiledModel:
     """
 
     def __init__(self, program: Program, module: IRModule, **options: Any):
-        self.module = module
+        self._module: IRModule | None = module
         self.executable = build(module, **options)
-        self._function = self.executable["main"]
         given = program.program
         self._in_spec, self._out_spec = structures(given)
         self._names = _argument_names(given)
@@ -63,8 +64,43 @@ class CompiledModel:
         self._outputs = _outputs(program)
         self._sizes = _size_sources(program)
         self._count = self._in_spec.child(0).num_children
+        self._prepare_calls()
+
+    def _prepare_calls(self) -> None:
+        self._function = self.executable["main"]
         self._native = self._native_call()
         self._restore = _restore(self._out_spec)
+
+    @property
+    def module(self) -> IRModule:
+        """The module that was built; raises ValueError for a model from a pickle."""
+        if self._module is None:
+            raise ValueError(
+                "expected a model that this process has compiled to have its module, got one from "
+                "a pickle"
+            )
+        return self._module
+
+    def save(self, path: str | Path) -> None:
+        """Write the machine code with the weights to a file, which `xrelax.runtime.load` reads.
+
+        The function "main" of what that gives takes the tensors among the arguments in order, and
+        returns those among the results as a tuple; it needs neither PyTorch nor the compiler.
+        `pickle` keeps the structure of arguments and results too.
+        """
+        self.executable.save(path)
+
+    def __repr__(self) -> str:
+        size = self.executable.stats()["constant_bytes"]
+        return f"<CompiledModel {signature_text(self._function.spec)}; {size:,} bytes of weights>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        left = {"_module": None, "_function": None, "_native": None, "_restore": None}
+        return {**self.__dict__, **left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare_calls()
 
     def _native_call(self) -> TorchCall | None:
         """Calls with torch tensors alone, by position, of a model that returns nothing else."""

@@ -1,5 +1,6 @@
 """Compiled models are called as the models are, and say in one line what does not fit."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -277,3 +278,46 @@ def test_calls_under_a_mode_whose_new_tensors_have_no_data(summed: Any):
     with FakeTensorMode():
         found = summed(x, y)
     torch.testing.assert_close(found, expected)
+
+
+def test_a_saved_model_is_an_executable(summed: Any, tmp_path: Any):
+    summed.save(tmp_path / "model")
+    x, y = torch.rand(4, 3), torch.rand(4, 3)
+    total, product = xrelax.runtime.load(tmp_path / "model")["main"](x, y)
+    torch.testing.assert_close(torch.from_dlpack(total), x + y)
+    torch.testing.assert_close(torch.from_dlpack(product), x * y)
+
+
+def test_what_a_model_is_in_one_line(summed: Any):
+    assert repr(summed) == (
+        "<CompiledModel main(x: float32 (batch, 3), y: float32 (batch, 3)) -> "
+        "(float32 (batch, 3), float32 (batch, 3)); 0 bytes of weights>"
+    )
+    linear = xrelax.compile(torch.nn.Linear(3, 5).eval(), (X,), target="llvm -mcpu=x86-64")
+    size = sum(c.layout.nbytes for c in linear.executable.constants)
+    assert size >= 20 * 4 and repr(linear).endswith(f"; {size:,} bytes of weights>")
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_pickled_model_is_called_as_the_model_is(compiled: Any, summed: Any):
+    again = pickle.loads(pickle.dumps(compiled))
+    x = torch.randn(5, 3)
+    result, expected = again(x, 2, extra=bias()), compiled(x, 2, extra=bias())
+    assert list(result) == list(expected) and isinstance(result["pair"], Pair)
+    assert (result["size"], result["n"], repr(again)) == (5, 2, repr(compiled))
+    torch.testing.assert_close(result["total"], expected["total"])
+    for case in ("range", "structure", "constant"):
+        kind, message, call = CASES[case]
+        with pytest.raises(kind, match=message):
+            call(again)
+    with pytest.raises(ValueError, match="process has compiled to have its module, got one from"):
+        again.module
+    for _ in range(3):
+        torch.testing.assert_close(pickle.loads(pickle.dumps(summed))(x, x), (x + x, x * x))
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_deep_model_is_pickled():
+    layers = [torch.nn.ReLU() for _ in range(300)]
+    model = xrelax.compile(torch.nn.Sequential(*layers).eval(), (X,))
+    assert torch.equal(pickle.loads(pickle.dumps(model))(X), model(X))
