@@ -2,6 +2,9 @@
 
 import importlib.util
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +43,40 @@ def test_a_changed_listing_is_noticed():
     update = load_update()
     page = "<!-- passes llvm -->\nanything\n<!-- end -->\n"
     assert "`convert-to-llvm`" in update.updated(page)
+
+
+WITHOUT_TORCH = """
+import runpy, sys
+sys.modules["torch"] = None
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+OLD = {
+    "a.md": "<!-- passes llvm -->\nold\n<!-- end -->\n",
+    "b.md": "<!-- names -->\nold\n<!-- end -->\n",
+    "c.md": "<!-- passes llvm -->\nold\n<!-- end -->\n",
+}
+
+
+def updated_pages(folder: Path, program: str) -> tuple[subprocess.CompletedProcess, dict[str, str]]:
+    for name, text in OLD.items():
+        (folder / name).write_text(text)
+    shutil.copy(ROOT / "docs" / "update.py", folder)
+    command = [sys.executable, "-W", "ignore", "-c", program, str(folder / "update.py")]
+    result = subprocess.run(command, capture_output=True, text=True)
+    return result, {name: (folder / name).read_text() for name in OLD}
+
+
+def test_without_torch_the_other_pages_are_updated(tmp_path):
+    result, pages = updated_pages(tmp_path, WITHOUT_TORCH)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == "b.md stays as it is: it needs the module 'torch'\n"
+    assert {name for name, text in pages.items() if text == OLD[name]} == {"b.md"}
+
+
+def test_where_a_page_fails_none_changes(tmp_path, monkeypatch):
+    monkeypatch.setitem(OLD, "c.md", "<!-- passes of-no-stage -->\nold\n<!-- end -->\n")
+    result, pages = updated_pages(tmp_path, WITHOUT_TORCH)
+    assert result.returncode != 0 and pages == OLD
 
 
 def test_every_dialect_has_its_section():
