@@ -71,6 +71,11 @@ INTRINSICS: dict[str, Intrinsic] = {
 """Functions by TVM's name; those on floats take integers after a conversion to float32."""
 
 INTEGER_ONLY = ("ipow", "popcount", "clz")
+FLOAT_ONLY = (
+    *("sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "asinh", "acosh", "atanh"),
+)
+"""Functions that do not take integers, as those of TVM do not."""
 
 
 def call_intrinsic(name: str, *args: ExprLike) -> PrimExpr:
@@ -87,6 +92,8 @@ def call_intrinsic(name: str, *args: ExprLike) -> PrimExpr:
         if is_float(dtype):
             raise TypeError(f"'{name}' expects an integer, got {dtype}")
         return Call(name, tuple(exprs), dtype)
+    if name in FLOAT_ONLY and not is_float(dtype):
+        raise TypeError(f"'{name}' expects a float, got {dtype}")
     if name == "fma" and not is_float(dtype):
         return exprs[0] * exprs[1] + exprs[2]
     if not is_float(dtype):

@@ -41,13 +41,13 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
         offset: IntLike = 0,
         scope: str = GLOBAL,
     ) -> BufferType:
-        """The buffer type with these dims."""
+        """The buffer type with these dims; no scope, "", is the global one, as in TVM."""
         return BufferType(
             expr_array(shape),
             element_type,
             NoneAttr() if strides is None else expr_array(strides),
             ExprAttr.of(offset),
-            StringAttr(scope),
+            StringAttr(scope or GLOBAL),
         )
 
     @property
@@ -142,7 +142,7 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
                     parser.parse_punctuation("=")
                     offset = ExprAttr(parse_expr(parser))
                 else:
-                    scope = StringAttr(parser.parse_str_literal(" of the buffer's scope"))
+                    scope = StringAttr(parser.parse_str_literal(" of the buffer's scope") or GLOBAL)
         return [shape, element_type, strides, offset, scope]
 
     def print_parameters(self, printer: Printer) -> None:

@@ -20,12 +20,13 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAtt
 from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from ... import te
 from ...dialects import relax, tir
+from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array, expr_symbols
 from ...te import topi
 from ..functions import PRIVATE, functions_by_name, unique_name
@@ -121,8 +122,9 @@ def _gives_the_same(
 def _input(op: relax.OperatorOp, label: str, operand: SSAValue) -> Input:
     type_ = operand.type
     if not isinstance(type_, relax.TensorType) or type_.dims is None or type_.dtype is None:
-        raise PassFailedException(
-            f"expected {label} of '{op.name}' to have a known shape and dtype, got {type_}"
+        raise Diagnostic(
+            f"expected {label} of '{op.name}' to have a known shape and dtype, got {type_}",
+            op,
         )
     owner = operand.owner
     if isinstance(owner, relax.ConstantOp) and not type_.dims and type_.dtype != "bfloat16":
@@ -130,9 +132,21 @@ def _input(op: relax.OperatorOp, label: str, operand: SSAValue) -> Input:
     return type_
 
 
+def _require_known_result(op: relax.OperatorOp, inputs: list[Input]) -> None:
+    """Raise Diagnostic where operands of known shapes leave open what the result is."""
+    if any(t.dims is None for t in tensors_in(op.result.type)):
+        shapes = [shape_text(i) for i in inputs if isinstance(i, relax.TensorType)]
+        raise Diagnostic(
+            f"expected shapes that '{op.name}' provably takes, got {' and '.join(shapes)}: "
+            f"match_cast an operand to dims that say how they fit",
+            op,
+        )
+
+
 def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     labels = type(op).operand_labels(len(op.operands))
     inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
+    _require_known_result(op, inputs)
     opaque, names = _opaque_dims(inputs)
     if names and _gives_the_same(op, opaque, names):
         inputs = opaque

@@ -93,11 +93,14 @@ class AnnotationParser:
         """``R.Tensor(shape, dtype, ndim=…)`` in every form."""
         given = self._tensor_arguments(node)
         element = element_type(self.exprs.dtype(given["dtype"])) if "dtype" in given else None
-        if "shape" in given:
-            return TensorType.of(self.dims(given["shape"]), element)
-        if "ndim" not in given:
-            return TensorType.of(None, element)
-        return TensorType.of(None, element, self._rank(given["ndim"]))
+        rank = self._rank(given["ndim"]) if "ndim" in given else None
+        if "shape" not in given:
+            return TensorType.of(None, element, rank)
+        dims = self.dims(given["shape"])
+        if rank not in (None, len(dims)):
+            message = f"expected a shape of {rank} dims, got {len(dims)}"
+            raise self.exprs.error(given["shape"], message)
+        return TensorType.of(dims, element)
 
     def _rank(self, node: ast.expr) -> int | None:
         """A number of dims; -1 says that it is unknown."""

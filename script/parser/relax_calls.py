@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -177,24 +177,27 @@ class CallParser:
             operand
             for n in operator.operand_names()
             if n in given
-            for operand in self._operands(given[n], n == operator.variadic_operand())
+            for operand in self._operands(operator, n, given[n])
         ]
         attributes = {
             n: self._attribute(given[n]) for n in operator.attribute_names() if n in given
         }
         return self.operator(node, name, operands, attributes)
 
-    def _operands(self, node: ast.expr, several: bool) -> list[SSAValue]:
+    def _operands(
+        self, operator: type[relax.OperatorOp], name: str, node: ast.expr
+    ) -> list[SSAValue]:
         """The values of an operand: none for ``None``, the fields of a tuple for a variadic one."""
         if isinstance(node, ast.Constant) and node.value is None:
             return []
-        if several and isinstance(node, ast.Tuple | ast.List):
+        if name != operator.variadic_operand():
+            return [self.values.value(node)]
+        if isinstance(node, ast.Tuple | ast.List):
             return [self.values.value(n) for n in node.elts]
         value = self.values.value(node)
-        if several and isinstance(value.type, TupleType):
-            count = len(value.type.types.data)
-            return [self.values.field(value, i, node) for i in range(count)]
-        return [value]
+        operator.require_tuple(name, value.type, value.type)
+        count = len(cast(TupleType, value.type).types.data)
+        return [self.values.field(value, i, node) for i in range(count)]
 
     def _attribute(self, node: ast.expr) -> Any:
         """The Python value of an attribute, also of ``R.shape([n, 4])`` and ``R.prim_value(n)``."""

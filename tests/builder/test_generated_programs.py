@@ -100,14 +100,18 @@ def test_rewritten_programs(steps):
     program = Program(steps, arrays())
     x, y, z = wildcard(), wildcard(), wildcard()
     pattern = is_op("relax.add")(is_op("relax.multiply")(x, y), z)
-    rewritten = rewrite_call(
-        pattern, lambda call, f: relax.op.ewise_fma(f[x], f[y], f[z]), program.mod["main"]
-    )
+
+    def fma(call, found):
+        operands = [found[p] for p in (x, y, z)]
+        ranks = {o.struct_info.ndim for o in operands}
+        return relax.op.ewise_fma(*operands) if len(ranks) == 1 else call
+
+    rewritten = rewrite_call(pattern, fma, program.mod["main"])
     mod = program.mod.clone()
     mod["main"] = rewritten
     fused = relax.transform.FuseOpsByPattern([("fma", pattern)])(program.mod)
     in_place = program.mod.clone()
-    replaced = pattern.to_rewrite_pattern(lambda c, f: relax.op.ewise_fma(f[x], f[y], f[z]))
+    replaced = pattern.to_rewrite_pattern(fma)
     PatternRewriteWalker(replaced).rewrite_module(in_place.op)
     for new in (mod, fused, in_place):
         assert relax.analysis.well_formed(new)

@@ -45,6 +45,8 @@ def infer(name: str, *operands: str, **attributes: Any) -> TensorType:
         ("rank 1, f32", "[4, 4], f32", "rank 2, f32"),
         ("*, f32", "[4], f32", "*, f32"),
         ("*, ?", "*, ?", "*, ?"),
+        ("[m, n], f32", "[m, n + 1], f32", "rank 2, f32"),
+        ("[n], f32", "[3, 4], f32", "rank 2, f32"),
     ],
 )
 def test_broadcasting(name: str, lhs: str, rhs: str, result: str):
@@ -80,8 +82,12 @@ def test_relu_keeps_the_type(text: str):
 
 
 def test_fused_multiply_add():
-    assert infer("relax.ewise_fma", "[n, 1], f32", "[4], f32", "[], f32") == tensor("[n, 4], f32")
-    assert infer("relax.ewise_fma", "[n], f32", "rank 2, f32", "[n], f32") == tensor("rank 2, f32")
+    n4 = tensor("[n, 4], f32")
+    assert infer("relax.ewise_fma", "[n, 1], f32", "[1, 4], f32", "[1, 1], f32") == n4
+    assert infer("relax.ewise_fma", "[n], f32", "rank 1, f32", "[n], f32") == tensor("rank 1, f32")
+    assert error_of("ewise_fma", "[2, 3], f32", "[2, 3], f32", "[1, 1, 2, 3], f32") == (
+        "expected operands of 'relax.ewise_fma' to have one rank, got (2, 3), (2, 3), (1, 1, 2, 3)"
+    )
     assert "to broadcast" in error_of("ewise_fma", "[2], f32", "[2], f32", "[3], f32")
 
 

@@ -115,12 +115,15 @@ class Graph(DimChoices):
         self.values.append(param)
         return param
 
-    def like(self, dims: list[Dim]) -> Value:
+    def like(self, dims: list[Dim], one_rank: bool = False) -> Value:
         """A value that broadcasts with a shape."""
         fitting = [v for v in self.values if broadcast(v.dims, dims) is not None]
+        if one_rank:
+            fitting = [v for v in fitting if len(v.dims) == len(dims)]
         if fitting and self.chance(60):
             return self.pick(fitting)
-        kept = dims[self.rng.randrange(len(dims) + 1) :] if self.chance(40) else dims
+        fewer = self.chance(40) and not one_rank
+        kept = dims[self.rng.randrange(len(dims) + 1) :] if fewer else dims
         return self.param([ONE if self.chance(25) else d for d in kept])
 
     def tensor(self, dims: list[Dim], declares: bool = False) -> str:
@@ -183,8 +186,8 @@ class Graph(DimChoices):
         return self.add(f"R.nn.relu({x.name})", x.dims, lambda a: np.maximum(a, 0), abs, x)
 
     def _fma(self, x):
-        y = self.like(x.dims)
-        z = self.like(broadcast(x.dims, y.dims))
+        y = self.like(x.dims, one_rank=True)
+        z = self.like(broadcast(x.dims, y.dims), one_rank=True)
         dims = broadcast(broadcast(x.dims, y.dims), z.dims)
         text = f"R.ewise_fma({x.name}, {y.name}, {z.name})"
         return self.add(text, dims, *[lambda a, b, c: a * b + c] * 2, x, y, z)

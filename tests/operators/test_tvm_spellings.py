@@ -44,6 +44,20 @@ CALLS = {
         [0, 1, 0],
         [0, 0, 1],
     ],
+    "R.clip(x, R.prim_value(T.float64(-1.0)), R.prim_value(T.float64(1.0)))": X.clip(-1, 1),
+    "R.one_hot(R.argmin(x, axis=1), R.prim_value(T.int32(2)), R.prim_value(T.int32(0)), 3, -1)": (
+        np.array([[0, 2, 0], [0, 0, 2]], "int32")
+    ),
+    "R.one_hot(R.argmin(x, axis=1), R.prim_value(T.float32(1.0)), T.float32(0.0), depth=3)": (
+        np.array([[0, 1, 0], [0, 0, 1]], "float32")
+    ),
+    "R.one_hot(R.argmin(x, axis=1), T.float16(1.0), T.float16(0.5), T.int64(3), axis=T.int64(0))": (
+        np.array([[0.5, 0.5], [1, 0.5], [0.5, 1]], "float16")
+    ),
+    "R.arange(R.prim_value(T.float32(0.5)), R.prim_value(T.float32(2)), dtype='float32')": (
+        np.arange(0.5, 2, dtype="float32")
+    ),
+    "R.cumsum(x, axis=R.prim_value(1), exclusive=T.bool(True))": X.cumsum(1) - X,
     "R.power(R.abs(x), R.const(0.5, 'float32'))": np.abs(X) ** 0.5,
     "R.logical_not(R.greater(x, R.zeros_like(x)))": ~(X > 0),
 }
@@ -59,6 +73,59 @@ def main(x: R.Tensor((2, "n"), "float32")):
 """)
     found = relax.build(function)(X).numpy()
     np.testing.assert_allclose(found, CALLS[call], rtol=1e-6)
+    if isinstance(CALLS[call], np.ndarray) and "one_hot" in call:
+        assert found.dtype == CALLS[call].dtype
+    assert from_source(function.script()).script() == function.script()
+
+
+REFUSED = {
+    "R.concat(x)": "expected tensors of 'relax.concat' to be a tuple of tensors, "
+    "got !relax.tensor<[2, n], f32>",
+    "R.ones(5, 'float32')": "expected shape of 'relax.ones' to be a tuple of ints or "
+    "expressions of symbols, got 5",
+    "R.reshape(x, n * 2)": "expected shape of 'relax.reshape' to be a tuple of ints or "
+    "expressions of symbols, got n * 2",
+    "R.one_hot(R.argmin(x), T.int32(1), T.int64(0), 3)": "expected on_value and off_value of "
+    "'relax.one_hot' to have one dtype, got int32 and int64",
+    "R.clip(x, R.prim_value(n), 3)": "expected min of 'relax.clip' to be a number, got n",
+    "R.add(x, R.zeros((2, n + 1), 'float32'))": "expected shapes that 'relax.add' provably takes, "
+    "got (2, n) and (2, n + 1): match_cast an operand to dims that say how they fit",
+}
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_refused_calls(call: str):
+    with pytest.raises(Exception, match="error: ") as caught:
+        relax.build(
+            from_source(f"""
+@R.function
+def main(x: R.Tensor((2, "n"), "float32")):
+    n = T.int64()
+    return {call}
+""")
+        )
+    assert f"<script>:5:12: error: {REFUSED[call]}" in str(caught.value)
+
+
+def test_one_tensor_is_no_tuple_in_python():
+    x = relax.Var("x", relax.TensorStructInfo((2, 3)))
+    for concat in (relax.op.concat, topi.concat):
+        value = x if concat is relax.op.concat else te.placeholder((2, 3), name="x")
+        with pytest.raises(ValueError, match=r"concat' to be a tuple of tensors, got \w+$"):
+            concat(value)
+    assert relax.op.concat((x,)).struct_info.ndim == 2
+    assert relax.op.clip(x, relax.PrimValue(0), relax.PrimValue(1)).struct_info.ndim == 2
+
+
+FLOAT_ONLY = "sin cos tan asin acos atan sinh cosh asinh acosh atanh"
+
+
+@pytest.mark.parametrize("name", FLOAT_ONLY.split())
+def test_functions_of_floats_take_no_integers(name: str):
+    x = te.placeholder((4,), "int32", name="x")
+    for use in (lambda: getattr(topi, name)(x), lambda: getattr(te, name)(x[0])):
+        with pytest.raises(TypeError, match=f"'{name}' expects a float, got int32"):
+            use()
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,12 @@ MODULES = [
     ),
     (
         'x: R.Tensor((4, 6), "float32")',
+        'x: R.Tensor((4, 6), "float32", ndim=3)',
+        "expected a shape of 3 dims, got 2",
+        "(4, 6)",
+    ),
+    (
+        'x: R.Tensor((4, 6), "float32")',
         'x: R.Tensr((4, 6), "float32")',
         "got 'R.Tensr((4, 6), 'float32')'",
         "R.Tensr",

@@ -390,3 +390,22 @@ for i in range(X.shape[0]):
         X8,
     )
     np.testing.assert_array_equal(y, [8] * 8)
+
+
+@pytest.mark.parametrize("alloc", ["T.alloc_buffer", "T.sblock_alloc_buffer"])
+def test_no_scope_is_the_global_one(kernel, round_trip, alloc):
+    text = round_trip(
+        kernel(
+            "a: T.handle, " + F8.split(", ", 2)[2],
+            f"""
+A = T.match_buffer(a, (8,), "float32", scope="")
+Z = {alloc}((8,), "float32", scope="")
+for i in range(8):
+    Z[i] = A[i]
+for i in range(8):
+    Y[i] = Z[i]
+""",
+        )
+    )
+    assert "scope" not in text
+    assert "Z = T.alloc_buffer((8,))" in text

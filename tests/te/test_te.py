@@ -235,6 +235,10 @@ ERRORS = [
         ),
         r"among the arguments",
     ),
+    (
+        lambda: te.create_prim_func([one()], "int16"),
+        r"index_dtype_override to be int32, int64 or None, got 'int16'",
+    ),
     (lambda: te.const(300, "uint8"), r"expected a number of uint8 in \[0, 255\], got 300"),
     (lambda: one()[0] << 1, r"expected integers for 'shift_left', got float32"),
     (lambda: ~one()[0], r"expected an integer or bool for '~', got float32"),
@@ -292,3 +296,15 @@ def test_numpy_scalars_and_weak_literals():
     assert (te.const(100, "int8") + te.const(100, "int8")).value == -56
     assert (-te.const(1, "uint8")).value == 255
     assert str(1 - a[0]) == "(1.0 - A[0])" and str(5 >> te.const(1)) == "(5 >> 1)"
+
+
+@pytest.mark.parametrize("override", [None, "int32", "int64"])
+def test_the_override_of_index_dtypes_is_no_name(override):
+    a = te.placeholder((4,), "float32", name="a")
+    b = te.compute((4,), lambda i: a[i] + 1, name="b")
+    for function in (
+        te.create_prim_func([a, b], override),
+        te.create_prim_func([a, b], index_dtype_override=override),
+    ):
+        assert function.script() == te.create_prim_func([a, b]).script()
+    assert te.create_prim_func([a, b], name="other").op.sym_name.data == "other"

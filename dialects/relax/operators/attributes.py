@@ -72,7 +72,22 @@ def _type_of(attribute: Any) -> Attribute:
     return attribute.type
 
 
+def plain_number(value: Any) -> Any:
+    """A number without what holds it: one of NumPy, ``T.float32(1)``, ``relax.PrimValue(1)``."""
+    if isinstance(value, IntExpr):
+        return value.constant if value.is_constant else value
+    return value.item() if hasattr(value, "item") else getattr(value, "value", value)
+
+
+def dtype_of_number(value: Any) -> str | None:
+    """The dtype that a number says of itself, as ``T.float32(1)`` does; Python's have none."""
+    return (
+        str(value.dtype) if hasattr(value, "dtype") and not getattr(value, "weak", False) else None
+    )
+
+
 def _integer(value: Any) -> int:
+    value = plain_number(value)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError
     return value.__index__()
@@ -104,6 +119,7 @@ class Bool(AttributeKind):
         return "a bool"
 
     def encode(self, value: Any) -> Attribute:
+        value = plain_number(value)
         if value not in (True, False):
             raise TypeError
         return IntegerAttr(int(value), i1)
@@ -123,7 +139,7 @@ class Number(AttributeKind):
         return "a number"
 
     def encode(self, value: Any) -> Attribute:
-        value = value.item() if hasattr(value, "item") else value
+        value = plain_number(value)
         if isinstance(value, float):
             return FloatAttr(value, f64)
         return IntegerAttr(int(value) if isinstance(value, bool) else _integer(value), i64)
@@ -209,12 +225,13 @@ class Exprs(AttributeKind):
 
     @property
     def what(self) -> str:
-        return "ints or expressions of symbols"
+        return "a tuple of ints or expressions of symbols"
 
     def encode(self, value: Any) -> Attribute:
         values: Any = getattr(value, "values", value)
-        items = cast("Sequence[Any]", values) if isinstance(values, list | tuple) else (values,)
-        return expr_array([_expression(v) for v in items])
+        if not isinstance(values, list | tuple):
+            raise TypeError
+        return expr_array([_expression(v) for v in cast("Sequence[Any]", values)])
 
     def decode(self, attribute: Attribute) -> Any:
         array = cast("ArrayAttr[Any]", attribute)
@@ -234,7 +251,7 @@ class Scalar(AttributeKind):
         return "a number or an expression of symbols"
 
     def encode(self, value: Any) -> Attribute:
-        value = value.item() if hasattr(value, "item") else value
+        value = plain_number(value)
         return FloatAttr(value, f64) if isinstance(value, float) else ExprAttr(_expression(value))
 
     def decode(self, attribute: Attribute) -> Any:
@@ -246,5 +263,6 @@ class Scalar(AttributeKind):
 
 
 def _expression(value: Any) -> IntExpr:
+    value = plain_number(value)
     inner = getattr(value, "expr", value)
     return inner if isinstance(inner, IntExpr) else IntExpr.of(_integer(inner))

@@ -141,7 +141,7 @@ class OperatorOp(IRDLOperation, ABC):
         """The operands and attributes of a call ``operator(*args, **named)``.
 
         A list or tuple for a variadic operand is spread, `None` is left out. Raises ValueError
-        with one line where the arguments do not fit.
+        with one line where the arguments do not fit, as one tensor for a variadic operand.
         """
         given = cls.match_arguments(args, named)
         operands: list[Any] = []
@@ -150,8 +150,19 @@ class OperatorOp(IRDLOperation, ABC):
             if name == cls.variadic_operand() and isinstance(value, list | tuple):
                 operands += cast("Sequence[Any]", value)
             elif value is not None:
+                if name == cls.variadic_operand():
+                    value_type = getattr(getattr(value, "borrowed", value), "type", None)
+                    cls.require_tuple(name, value_type, type(value).__name__)
                 operands.append(value)
         return operands, {n: given[n] for n in cls.attribute_names() if given.get(n) is not None}
+
+    @classmethod
+    def require_tuple(cls, name: str, type_: object, shown: object) -> None:
+        """Raise ValueError unless what is given for a variadic operand is a tuple by its type."""
+        if not isinstance(type_, TupleType):
+            raise ValueError(
+                f"expected {name} of '{cls.name}' to be a tuple of tensors, got {shown}"
+            )
 
     @classmethod
     def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:

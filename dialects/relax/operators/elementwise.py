@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from ...dtypes import DTYPES, element_type, is_float
-from ..types import TensorType
+from ..types import TensorType, shape_text
 from .accumulation import accumulator, wide
 from .base import BinaryOp, OperatorOp
 from .inference import broadcast_types, require_dtype
@@ -263,7 +263,10 @@ def _extremum(
 
 @irdl_op_definition
 class EwiseFMAOp(OperatorOp):
-    """``x * y + z`` rounded once for floats; the ``ewise_fma`` of the MLC course, `math.fma`."""
+    """``x * y + z`` rounded once for floats; the ``ewise_fma`` of the MLC course, `math.fma`.
+
+    Operands have one rank, as in TVM; dims of 1 broadcast.
+    """
 
     name = "relax.ewise_fma"
     x = operand_def(TensorType)
@@ -276,6 +279,12 @@ class EwiseFMAOp(OperatorOp):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         require_dtype(cls.name, operands, *NUMBERS)
+        ranks = [o.rank for o in operands if o.rank is not None]
+        if len(set(ranks)) > 1:
+            raise ValueError(
+                f"expected operands of '{cls.name}' to have one rank, "
+                f"got {', '.join(map(shape_text, operands))}"
+            )
         return broadcast_types(cls.name, *operands)
 
     @classmethod

@@ -52,7 +52,11 @@ def require_rank(op_name: str, subject: str, type_: TensorType, *ranks: int) -> 
 
 
 def broadcast_types(op_name: str, *operands: TensorType) -> TensorType:
-    """NumPy broadcasting of tensor types; raises ValueError where provably impossible."""
+    """NumPy broadcasting of tensor types; raises ValueError where provably impossible.
+
+    Dims that may or may not fit, such as n and n + 1, leave the shape unknown, and only its rank is
+    known, as in TVM.
+    """
     element = common_element_type(op_name, operands)
     result = operands[0]
     for operand in operands[1:]:
@@ -61,18 +65,29 @@ def broadcast_types(op_name: str, *operands: TensorType) -> TensorType:
 
 
 def _broadcast_pair(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorType:
+    ranks = (lhs.rank, rhs.rank)
+    unknown = TensorType.of(
+        None, None, None if None in ranks else max(r for r in ranks if r is not None)
+    )
     if lhs.dims is None or rhs.dims is None:
-        ranks = (lhs.rank, rhs.rank)
-        return TensorType.of(
-            None, None, None if None in ranks else max(r for r in ranks if r is not None)
-        )
+        return unknown
     try:
         return TensorType.of(broadcast_dims(lhs.dims, rhs.dims), None)
     except ValueError:
+        if _may_broadcast(lhs.dims, rhs.dims):
+            return unknown
         raise ValueError(
             f"expected shapes of '{op_name}' to broadcast, "
             f"got {shape_text(lhs)} and {shape_text(rhs)}"
         ) from None
+
+
+def _may_broadcast(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> bool:
+    """Whether no two dims are different numbers other than 1."""
+    pairs = zip(reversed(lhs), reversed(rhs), strict=False)
+    return not any(
+        a.is_constant and b.is_constant and a != b and ONE not in (a, b) for a, b in pairs
+    )
 
 
 def broadcast_dims(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> list[IntExpr]:

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import element_type, is_float
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import DType, Int, Number, Scalar
+from .attributes import DType, Int, Number, Scalar, dtype_of_number
 from .base import OperatorOp
 from .creation import require_sizes
 from .elementwise import INTEGERS, short_name
@@ -193,8 +194,9 @@ class EyeOp(OperatorOp):
 class OneHotOp(OperatorOp):
     """`on_value` where a new `axis` of `depth` has the index, `off_value` elsewhere.
 
-    int64, or float32 where a value is a float, without `dtype`; `torch.nn.functional.one_hot`. An
-    index outside of ``[0, depth)`` gives no `on_value`.
+    Without `dtype` it is that of `on_value`, such as ``T.int32(1)``; Python's numbers are int64, or
+    float32 where one is a float. `torch.nn.functional.one_hot`. An index outside of ``[0, depth)``
+    gives no `on_value`.
     """
 
     name = "relax.one_hot"
@@ -213,6 +215,18 @@ class OneHotOp(OperatorOp):
     axis = opt_prop_def(Int(default=-1))
     dtype = opt_prop_def(DType(default=None))
     assembly_format = "$indices attr-dict `:` type($indices) `->` type($result)"
+
+    @classmethod
+    def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        dtypes = [dtype_of_number(attributes.get(n)) for n in ("on_value", "off_value")]
+        if attributes.get("dtype") is None and dtypes[0] is not None:
+            if dtypes[1] not in (None, dtypes[0]):
+                raise ValueError(
+                    f"expected on_value and off_value of '{cls.name}' to have one dtype, "
+                    f"got {dtypes[0]} and {dtypes[1]}"
+                )
+            attributes = {**attributes, "dtype": dtypes[0]}
+        return super().encode(attributes)
 
     @staticmethod
     def result_dtype(attributes: Mapping[str, Any]) -> str:

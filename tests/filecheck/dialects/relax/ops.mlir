@@ -106,8 +106,8 @@ relax.func @operators(%x: !relax.tensor<[n, 1], f32>, %y: !relax.tensor<[4], f32
   %angle = relax.atan2 %x, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
   // CHECK: relax.maximum %u, %y : !relax.tensor<rank 2, f32>, !relax.tensor<[4], f32> -> !relax.tensor<rank 2, f32>
   %4 = relax.maximum %u, %y : !relax.tensor<rank 2, f32>, !relax.tensor<[4], f32> -> !relax.tensor<rank 2, f32>
-  // CHECK: relax.ewise_fma %x, %y, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
-  %5 = relax.ewise_fma %x, %y, %y : !relax.tensor<[n, 1], f32>, !relax.tensor<[4], f32>, !relax.tensor<[4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK: relax.ewise_fma %x, %u, %x : !relax.tensor<[n, 1], f32>, !relax.tensor<rank 2, f32>, !relax.tensor<[n, 1], f32> -> !relax.tensor<rank 2, f32>
+  %5 = relax.ewise_fma %x, %u, %x : !relax.tensor<[n, 1], f32>, !relax.tensor<rank 2, f32>, !relax.tensor<[n, 1], f32> -> !relax.tensor<rank 2, f32>
   // CHECK: relax.nn.relu %u : !relax.tensor<rank 2, f32> -> !relax.tensor<rank 2, f32>
   %6 = relax.nn.relu %u : !relax.tensor<rank 2, f32> -> !relax.tensor<rank 2, f32>
   // CHECK: %7 = relax.permute_dims %0 : !relax.tensor<[n, 4], f32> -> !relax.tensor<[4, n], f32>

@@ -296,10 +296,10 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// CHECK: expected shapes of 'relax.add' to broadcast, got (n,) and (m,)
-relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[m], f32>) -> !relax.tensor<[n], f32> {
-  %0 = relax.add %x, %y : !relax.tensor<[n], f32>, !relax.tensor<[m], f32> -> !relax.tensor<[n], f32>
-  relax.return %x : !relax.tensor<[n], f32>
+// CHECK: expected shapes of 'relax.add' to broadcast, got (n, 3) and (m, 2)
+relax.func @main(%x: !relax.tensor<[n, 3], f32>, %y: !relax.tensor<[m, 2], f32>) -> !relax.tensor<[n, 3], f32> {
+  %0 = relax.add %x, %y : !relax.tensor<[n, 3], f32>, !relax.tensor<[m, 2], f32> -> !relax.tensor<[n, 3], f32>
+  relax.return %x : !relax.tensor<[n, 3], f32>
 }
 
 // -----
