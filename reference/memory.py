@@ -76,9 +76,11 @@ Memory: TypeAlias = Buffer | View
 def _inside(buffer: Memory, position: int, index: Index, mask: Array | None) -> Index:
     dim = buffer.dims[position]
     if isinstance(index, int | np.integer):
-        if not 0 <= index < dim:
+        if 0 <= index < dim:
+            return index
+        if mask is None or mask.any():
             raise _outside(buffer, position, int(index))
-        return index
+        return 0
     wrong = (index < 0) | (index >= dim)
     if not wrong.any():
         return index
@@ -98,6 +100,8 @@ def _outside(buffer: Memory, position: int, index: int) -> EvaluationError:
 def read(buffer: Memory, index: Sequence[Index], mask: Array | None, precision: Precision) -> Value:
     """The elements at the indices, one for each lane."""
     array, place = buffer.locate(index, mask)
+    if mask is not None and not array.size:  # no lane is on, and there is nothing to read in others
+        array, place = np.zeros(np.broadcast_shapes(*map(np.shape, place)), array.dtype), ()
     return precision.load(buffer.dtype, array[place])
 
 

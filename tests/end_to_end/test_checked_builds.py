@@ -47,6 +47,16 @@ def main(x: T.handle, n: T.int64, o: T.handle):
     for i in range(n):
         O[i] = X[i]
 """,
+    "windows over a border": """
+@R.function
+def main(x: R.Tensor((1, 8, 8, 8), "float32")):
+    return R.nn.avg_pool2d(x, pool_size=(3, 3), padding=(1, 1), count_include_pad=True)
+""",
+    "a border alone": """
+@R.function
+def main(x: R.Tensor((0, 40), "float32")):
+    return R.nn.pad(x, pad_width=(1, 1, 1, 20), pad_value=2.0)
+""",
     "no elements": """
 @R.function
 def main(x: R.Tensor((0, "n"), "float32"), w: R.Tensor(("n", 3), "float32")):

@@ -36,6 +36,29 @@ def test_a_vector_without_its_mask_is_outside(parse):
         evaluate(module, "relu", [normal(2, 7), normal(2, 7)])
 
 
+BORDER = """
+loops.func @rows(%X: !tir.buffer<[n, 4], f32>, %Y: !tir.buffer<[m, 4], f32>) symbols [n, m] {
+  loops.for %i in (0, m) {
+    %m = loops.mask min(4, (%i - 1 + n) floordiv n * 4) : vector<4xi1>
+    %v = loops.load %X[%i - 1, 0] mask %m : !tir.buffer<[n, 4], f32> -> vector<4xf32>
+    loops.store %v, %Y[%i, 0] : !tir.buffer<[m, 4], f32>, vector<4xf32>
+  }
+}
+"""
+
+
+def test_a_vector_without_a_lane_reads_nothing(parse):
+    """The row in front of the first one is of no lane: it is not looked at."""
+    x = normal(3, 4)
+    (_, y) = both(parse(BORDER), "rows", [x, normal(4, 4)])
+    np.testing.assert_array_equal(y, np.concatenate([np.zeros((1, 4), np.float32), x]))
+
+
+def test_a_row_outside_is_refused_where_a_lane_is_on(parse):
+    with pytest.raises(EvaluationError, match=r"dim 0 of 'X' in \[0, 2\), got 2"):
+        evaluate(parse(BORDER), "rows", [normal(2, 4), normal(4, 4)])
+
+
 def test_vector_loops_are_array_axes(parse):
     from xrelax.reference.legality import independent_loops
 
