@@ -115,20 +115,25 @@ def _read(op: Operation) -> _Loop | _Block | _Init:
             return _Init(firsts, tuple(block.numbering()))
 
 
-def happens(op: Operation, breaks: Callable[[Iteration], bool]) -> bool:
+def happens(
+    op: Operation,
+    breaks: Callable[[Iteration], bool],
+    start: Iteration | None = None,
+    budget: int = BUDGET,
+) -> bool:
     """Whether an iteration is found in which `op` runs and `breaks` holds.
 
     Looks at the first, the last, and as many others as the budget allows, of each enclosing loop;
-    false where whether `op` runs depends on data.
+    false where whether `op` runs depends on data. `start` has numbers for symbols.
     """
     nest = _nest_of(op)
     if nest is None:
         return False
     loops = sum(isinstance(o, ForOp) for o in nest)
-    each = max(2, int(BUDGET ** (1 / loops))) if loops else 1
-    search = _Search([_read(o) for o in nest], each, breaks)
+    each = max(2, int(budget ** (1 / loops))) if loops else 1
+    search = _Search([_read(o) for o in nest], each, breaks, 4 * budget)
     try:
-        return search.visit(0, Iteration())
+        return search.visit(0, start or Iteration())
     except UnknownValue:
         return False
 
@@ -147,11 +152,12 @@ class _Search:
     nest: list[_Loop | _Block | _Init]
     each: int
     breaks: Callable[[Iteration], bool]
+    most: int
     steps: int = 0
 
     def visit(self, depth: int, iteration: Iteration) -> bool:
         self.steps += 1
-        if self.steps > 4 * BUDGET:
+        if self.steps > self.most:
             return False
         if depth == len(self.nest):
             return self.breaks(iteration)
@@ -172,6 +178,8 @@ class _Search:
 
 
 def _samples(extent: int, number: int) -> Sequence[int]:
+    """The first and the last of a loop's iterations, some between, and two that are neighbours."""
     if extent <= number:
         return range(extent)
-    return sorted({step * (extent - 1) // (number - 1) for step in range(number)}, reverse=True)
+    spread = {step * (extent - 1) // (number - 1) for step in range(number)}
+    return sorted(spread | {1} if number > 2 else spread, reverse=True)

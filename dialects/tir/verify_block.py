@@ -1,9 +1,8 @@
-"""The rules of `tir.block`: axes cover their ranges, and declared regions hold what is accessed."""
+"""The rules of `tir.block`: axes stay in their ranges, accesses in the regions that it declares."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import gcd
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
@@ -19,6 +18,7 @@ from .ranges import value_range as value_range
 from .types import BufferType
 from .verify_access import range_text
 from .verify_regions import verify_declared, verify_reductions
+from .verify_spatial import verify_spatial
 
 
 def verify_block(op: BlockOp) -> None:
@@ -30,6 +30,7 @@ def verify_block(op: BlockOp) -> None:
         _verify_binding(op, position, ranges)
     verify_declared(op)
     verify_reductions(op)
+    verify_spatial(op)
 
 
 def _verify_counts(op: BlockOp) -> None:
@@ -97,18 +98,6 @@ def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval])
                 f"binding of axis '{name}' takes values in {range_text(covered)}, "
                 f"outside its range {range_text(wanted)}"
             )
-    if _has_no_instances(op):  # loops fused over nothing leave the other axes one value
-        return
-    if axis.kind.data in ("spatial", "reduce") and not _covers(binding, covered, wanted):
-        raise VerifyException(
-            f"axis '{name}' does not cover its range {range_text(wanted)}: "
-            f"its binding takes values in {range_text(covered)}{_stride_text(binding)}"
-        )
-
-
-def _has_no_instances(op: BlockOp) -> bool:
-    """Whether some axis has an empty range, so that there is nothing for the others to cover."""
-    return any(axis.extent.data.constant == 0 for axis in op.axes.data)
 
 
 def _is_within(at: Iteration, op: BlockOp, binding: IntExpr, wanted: Interval) -> bool:
@@ -116,22 +105,3 @@ def _is_within(at: Iteration, op: BlockOp, binding: IntExpr, wanted: Interval) -
     value = at.evaluate(binding, numbering)
     lower, upper = at.evaluate(wanted.lower, numbering), at.evaluate(wanted.upper, numbering)
     return lower <= value <= upper
-
-
-def _covers(binding: IntExpr, covered: Interval, wanted: Interval) -> bool:
-    """Whether the values that the binding takes can be the whole range; `covered` is their hull."""
-    if surely_less(wanted.lower, covered.lower) or surely_less(covered.upper, wanted.upper):
-        return False
-    size = wanted.extent.constant
-    return size is None or size <= 1 or _stride(binding) == 1
-
-
-def _stride(binding: IntExpr) -> int:
-    """A number that all differences of the binding's values are multiples of."""
-    steps = [coefficient for monomial, coefficient in binding.terms if monomial]
-    return gcd(*steps) if steps else 1
-
-
-def _stride_text(binding: IntExpr) -> str:
-    step = _stride(binding)
-    return "" if step == 1 else f" in steps of {step}"

@@ -23,7 +23,7 @@ from .copy_block import new_loops
 from .index_map import IndexMap
 from .index_values import replace_index, undecided
 from .layout import Placement, map_of
-from .loop_checks import loop_text, verify_plain
+from .loop_checks import loop_text, verify_covered, verify_plain
 from .regions import replace_header
 
 
@@ -106,6 +106,7 @@ def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     loops = loops_around(block)
     if loops and own_nest(block) is not loops[0]:
         raise ScheduleError(f"expected {where} to be alone in its loops", block)
+    verify_covered(block)
     numbering = block.numbering()
     bound: list[SSAValue | None] = []
     for binding, axis in zip(exprs_of(block.bindings), block.axes.data, strict=True):

@@ -40,6 +40,7 @@ from .blocks import (
 )
 from .copy_block import new_loops
 from .copy_scalars import ranges_of_values
+from .loop_checks import verify_covered
 from .produced import Part, produced_parts, stored_axes_of
 from .regions import axes_of, refresh_around, replace_header
 
@@ -145,6 +146,7 @@ def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
         raise ScheduleError(f"expected {where} to have no predicates", block)
     if any(a.min.data.args() or a.extent.data.args() for a in block.axes.data):
         raise ScheduleError(f"expected axes of {where} not to depend on loops", block)
+    verify_covered(block)
     own_loops = [op for op in operations_in(nest) if isinstance(op, tir.ForOp)]
     variables = {op.loop_var for op in own_loops}
     for op in operations_in(block):

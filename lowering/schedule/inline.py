@@ -20,6 +20,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import (
     ScheduleError,
@@ -154,6 +155,8 @@ def accessed_axes(
 
     Every axis of more than one value must be there, and none twice.
     """
+    if uncovered_axis(block) is not None:
+        return None
     type_ = access.buffer.type
     assert isinstance(type_, tir.BufferType)
     found: list[int | None] = []

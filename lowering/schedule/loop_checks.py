@@ -13,6 +13,7 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, function_of
@@ -29,6 +30,16 @@ def outermost_blocks(loop: tir.ForOp) -> list[tir.BlockOp]:
     """The blocks in a loop that are in no other block in it."""
     blocks = [op for op in operations_in(loop) if isinstance(op, tir.BlockOp)]
     return [b for b in blocks if not any(p in blocks for p in ancestors(b))]
+
+
+def verify_covered(block: tir.BlockOp) -> None:
+    """Raise ScheduleError for a block that runs for a part of its axes' ranges only."""
+    reason = uncovered_axis(block)
+    if reason is not None:
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to run for all its axes: {reason}",
+            block,
+        )
 
 
 def verify_plain(loop: tir.ForOp) -> None:

@@ -14,6 +14,7 @@ from ...dialects import tir
 from ...dialects.bounds import interval_of
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, block_around, loaded_buffers, stored_buffers, uses_of
@@ -235,7 +236,9 @@ def _are_independent(exprs: Sequence[IntExpr], extents: Mapping[Atom, IntExpr]) 
 
 
 def keeps_in_range(writer: tir.BlockOp) -> bool:
-    """Whether predicates say no more than that axes are in their ranges."""
+    """Whether axes take all values of their ranges, and predicates say no more than that."""
+    if uncovered_axis(writer) is not None:
+        return False
     ends = {
         (binding, a.min.data + a.extent.data)
         for binding, a in zip(exprs_of(writer.bindings), writer.axes.data, strict=True)

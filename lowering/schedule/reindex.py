@@ -21,6 +21,7 @@ from .blocks import ScheduleError, own_nest
 from .cache import scope_statement, verify_sole_writer, verify_unchanged
 from .copy_block import buffer_of, copy_elements, new_scratch, verify_direct
 from .index_map import ranges_of_dims
+from .loop_checks import verify_covered
 from .regions import refresh_around
 from .stored_box import accesses_in, indices_over_axes, verify_stores_box
 
@@ -74,6 +75,7 @@ def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExp
     dims = [block.axes.data[a].extent.data for a in axes]
     if any(block.axes.data[a].min.data.args() or d.args() for a, d in zip(axes, dims, strict=True)):
         raise ScheduleError("expected axes not to depend on loops", block)
+    verify_covered(block)
     assert isinstance(buffer.type, tir.BufferType)
     for index, dim in zip(indices, buffer.type.dims, strict=True):
         span = interval_of(index, ranges_of_dims(dims))

@@ -58,7 +58,8 @@ def reached_from(name: str) -> set[str]:
 
 CIRCLES = {
     "dialects.int_expr": "compounds terms text",
-    "dialects.tir": "access block iterations ranges verify_access verify_block verify_regions",
+    "dialects.tir": "access block iterations ranges verify_access verify_block verify_regions "
+    "verify_spatial",
     "ir": "blocks call_expr call_parts calls expr function module op region_exprs",
     "runtime": "executable saving",
     "te": "arithmetic expr prim_expr",

@@ -88,8 +88,14 @@ KERNELS = [
     ("X[vi, vk]", "X[vi, i]", None, None),
     (
         "            vi, vk = T.axis.remap",
-        "            vj = T.axis.spatial(16, k)\n            vi, vk = T.axis.remap",
-        "axis 'vj' does not cover its range [0, 16): its binding takes values in [0, 8)",
+        "            vj = T.axis.reduce(16, k)\n            vi, vk = T.axis.remap",
+        None,
+        None,
+    ),
+    (
+        '"SR", [i, k]',
+        '"SS", [i, k]',
+        "block 'Y' accumulates in 'Y' along spatial axis 'vk'",
         "with T.block",
     ),
     (

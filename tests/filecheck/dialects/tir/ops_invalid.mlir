@@ -372,30 +372,54 @@ tir.prim_func @main(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[16], f32>) {
 
 // -----
 
-// CHECK: 'tir.block': axis 'v' does not cover its range [0, 32): its binding takes values in [0, 16)
-tir.prim_func @main(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[16], f32>) {
-  tir.for %i in (0, 16) {
-    tir.block "b" (%v: spatial (0, 32) = %i) {
+// CHECK: 'tir.block': block 'Y' accumulates in 'Y' along spatial axis 'vk': expected a reduction axis, as of T.axis.reduce, where iterations share an element
+tir.prim_func @main(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    tir.for %k in (0, m) {
+      tir.block "Y" (%vi: spatial (0, n) = %i, %vk: spatial (0, m) = %k) reads (%X[%vi, %vk]) writes (%Y[%vi]) {
+        tir.init {
+          %zero = arith.constant 0.0 : f32
+          tir.store %zero, %Y[%vi] : !tir.buffer<[n], f32>
+        }
+        %y = tir.load %Y[%vi] : !tir.buffer<[n], f32>
+        %x = tir.load %X[%vi, %vk] : !tir.buffer<[n, m], f32>
+        %s = arith.addf %y, %x : f32
+        tir.store %s, %Y[%vi] : !tir.buffer<[n], f32>
+      }
     }
   }
 }
 
 // -----
 
-// CHECK: 'tir.block': axis 'v' does not cover its range [0, n): its binding takes values in [1, n)
-tir.prim_func @main(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[16], f32>) {
-  tir.for %i in (1, n - 1) {
-    tir.block "b" (%v: reduce (0, n) = %i) {
+// CHECK: 'tir.block': block 'Y' accumulates in 'Y' along spatial axis 'vi': expected a reduction axis
+tir.prim_func @main(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[32], f32>) {
+  tir.for %i in (0, 64) {
+    tir.block "Y" (%vi: spatial (0, 64) = %i) reads (%X[%vi]) writes (%Y[%vi floordiv 2]) {
+      %y = tir.load %Y[%vi floordiv 2] : !tir.buffer<[32], f32>
+      %x = tir.load %X[%vi] : !tir.buffer<[64], f32>
+      %s = arith.addf %y, %x : f32
+      tir.store %s, %Y[%vi floordiv 2] : !tir.buffer<[32], f32>
     }
   }
 }
 
 // -----
 
-// CHECK: 'tir.block': axis 'v' does not cover its range [0, 31): its binding takes values in [0, 31) in steps of 2
-tir.prim_func @main(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[16], f32>) {
-  tir.for %i in (0, 16) {
-    tir.block "b" (%v: spatial (0, 31) = %i * 2) {
+// CHECK: 'tir.block': block 'outer' accumulates in 'Y' along spatial axis 'vk': expected a reduction axis
+tir.prim_func @main(%X: !tir.buffer<[8, 16], f32>, %Y: !tir.buffer<[8], f32>) {
+  tir.for %k in (0, 4) {
+    tir.block "outer" (%vk: spatial (0, 4) = %k) reads (%X[0 : 8, %vk * 4 : 4]) writes (%Y[0 : 8]) {
+      tir.for %i in (0, 8) {
+        tir.for %j in (0, 4) {
+          tir.block "Y" (%vi: spatial (0, 8) = %i, %vj: reduce (0, 4) = %j) reads (%X[%vi, %vk * 4 + %vj]) writes (%Y[%vi]) {
+            %y = tir.load %Y[%vi] : !tir.buffer<[8], f32>
+            %x = tir.load %X[%vi, %vk * 4 + %vj] : !tir.buffer<[8, 16], f32>
+            %s = arith.addf %y, %x : f32
+            tir.store %s, %Y[%vi] : !tir.buffer<[8], f32>
+          }
+        }
+      }
     }
   }
 }

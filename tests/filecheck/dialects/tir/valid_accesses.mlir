@@ -138,6 +138,47 @@ tir.prim_func @axes(%X: !tir.buffer<[20], f32>) {
   }
 }
 
+// Axes that take some values of their ranges only, as in TVM.
+// CHECK-LABEL: @some
+tir.prim_func @some(%X: !tir.buffer<[32], f32>) {
+  tir.for %i in (1, 8) {
+    tir.block "some" (%v: spatial (0, 32) = %i * 2, %k: reduce (0, 32) = %i) writes (%X[%v]) {
+      %one = arith.constant 1.0 : f32
+      tir.store %one, %X[%v] : !tir.buffer<[32], f32>
+    }
+  }
+}
+
+// Iterations of spatial axes store to one element, and accumulate in elements of their own.
+// CHECK-LABEL: @spatial
+tir.prim_func @spatial(%X: !tir.buffer<[32], f32>, %Y: !tir.buffer<[n, 32], f32>, %I: !tir.buffer<[32], i64>) {
+  tir.for %i in (0, 32) {
+    tir.block "copies" (%v: spatial (0, 32) = %i) reads (%X[0 : 32]) writes (%X[0]) {
+      %x = tir.load %X[%v] : !tir.buffer<[32], f32>
+      tir.store %x, %X[0] : !tir.buffer<[32], f32>
+    }
+    tir.block "digits" (%h: spatial (0, 4) = %i floordiv 8, %l: spatial (0, 8) = %i mod 8) writes (%X[%h * 8 + %l]) {
+      %x = tir.load %X[%h * 8 + %l] : !tir.buffer<[32], f32>
+      %d = arith.addf %x, %x : f32
+      tir.store %d, %X[%h * 8 + %l] : !tir.buffer<[32], f32>
+    }
+    tir.block "from data" (%v: spatial (0, 32) = %i) reads (%I[%v]) writes (%X[0 : 32]) {
+      %p = tir.load %I[%v] : !tir.buffer<[32], i64>
+      %q = arith.index_cast %p : i64 to index
+      %x = tir.load %X[%q] : !tir.buffer<[32], f32>
+      %d = arith.addf %x, %x : f32
+      tir.store %d, %X[%q] : !tir.buffer<[32], f32>
+    }
+    tir.for %j in (0, 1) {
+      tir.block "one" (%v: spatial (0, 1) = %j, %w: spatial (0, 32) = %i) writes (%Y[%v, %w]) {
+        %x = tir.load %Y[%v, %w] : !tir.buffer<[n, 32], f32>
+        %d = arith.addf %x, %x : f32
+        tir.store %d, %Y[%v, %w] : !tir.buffer<[n, 32], f32>
+      }
+    }
+  }
+}
+
 // A block in a block, through a view of what the outer one declares.
 // CHECK-LABEL: @view
 tir.prim_func @view(%X: !tir.buffer<[16], f32>) {

@@ -1,0 +1,100 @@
+"""The rule of spatial axes: what a block accumulates into one element is no spatial axis's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ..int_expr import ONE, Arg
+from ..nesting import operations_in
+from ..sym import exprs_of
+from .access import LoadOp, StoreOp
+from .block import BlockOp, InitOp
+from .iterations import Iteration, happens
+from .loop import ForOp
+from .verify_access import buffer_text
+
+
+def verify_spatial(op: BlockOp) -> None:
+    """Two iterations of a spatial axis must not accumulate into one element.
+
+    They may store to one element: then one of them is the last. TVM calls a block whose spatial
+    axes do not tell its elements apart neither complete nor a reduction.
+    """
+    axes = zip(op.axis_vars, op.axes.data, strict=True)
+    spatial = [v for v, a in axes if a.kind.data == "spatial" and a.extent.data != ONE]
+    if not spatial:
+        return
+    for store in [o for o in operations_in(op) if isinstance(o, StoreOp)]:
+        fixed = _fixed_values(op, store.buffer)
+        if _told_apart(store, spatial, fixed) or not _accumulates(store, op):
+            continue
+        axis = _accumulated(store, spatial, fixed)
+        if axis is not None:
+            raise VerifyException(
+                f"block '{op.block_name.data}' accumulates in {buffer_text(store.buffer)} along "
+                f"spatial axis '{axis.name_hint or 'of the block'}': expected a reduction axis, "
+                "as of T.axis.reduce, where iterations share an element"
+            )
+
+
+def _fixed_values(op: BlockOp, buffer: SSAValue) -> list[SSAValue]:
+    """Axes of the blocks around, and loops around the memory, each iteration of which has its own.
+
+    What two iterations do that differ in these is not compared.
+    """
+    found: list[SSAValue] = []
+    around = op.parent_op()
+    while around is not None:
+        if isinstance(around, BlockOp):
+            found += around.axis_vars
+        elif isinstance(around, ForOp) and around.is_ancestor(buffer.owner):
+            found.append(around.loop_var)
+        around = around.parent_op()
+    return found
+
+
+def _told_apart(store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSAValue]) -> bool:
+    """Whether each axis alone moves an index of its own."""
+    alone: set[SSAValue] = set()
+    for index in exprs_of(store.indices):
+        moving = [i for i in index.args() if store.operands_[i] not in fixed]
+        step = index.coefficient_of(Arg(moving[0])) if len(moving) == 1 else None
+        if step is not None and step.constant:
+            alone.add(store.operands_[moving[0]])
+    return alone.issuperset(spatial)
+
+
+def _accumulates(store: StoreOp, op: BlockOp) -> bool:
+    """Whether the innermost block of a store loads that element of memory from outside of `op`."""
+    if op.is_ancestor(store.buffer.owner):
+        return False
+    around = store.parent_op()
+    while around is not None and not isinstance(around, BlockOp):
+        if isinstance(around, InitOp):
+            return False
+        around = around.parent_op()
+    place = (store.buffer, store.indices, *store.operands_)
+    return around is not None and any(
+        isinstance(o, LoadOp) and (o.buffer, o.indices, *o.operands_) == place
+        for o in operations_in(around)
+    )
+
+
+def _accumulated(
+    store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSAValue]
+) -> SSAValue | None:
+    """The first axis that differs in two iterations with one element, where some are found."""
+    seen: dict[tuple[int, ...], list[int]] = {}
+    found: list[SSAValue] = []
+
+    def is_second(at: Iteration) -> bool:
+        place = [at.evaluate(e, store.operands_) for e in exprs_of(store.indices)]
+        own = [at.values[v] for v in spatial]
+        first = seen.setdefault((*(at.values[v] for v in fixed), *place), own)
+        found.extend(v for v, a, b in zip(spatial, first, own, strict=True) if a != b)
+        return bool(found)
+
+    return found[0] if happens(store, is_second) else None
