@@ -1,4 +1,4 @@
-"""Calls by name of a PrimFunc of the module become `call_tir`, and all calls are checked.
+"""Calls by name of a PrimFunc of the module become `call_tir`; calls and kernels are checked.
 
 ::
 
@@ -25,6 +25,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax, tir
 from ..functions import functions_by_name, graph_functions
 from ..verify_calls import verify_calls
+from ..verify_written import verify_written
 
 
 def resolve_names(module: ModuleOp) -> None:
@@ -40,10 +41,14 @@ def resolve_names(module: ModuleOp) -> None:
 
 @dataclass(frozen=True)
 class NormalizePass(ModulePass):
-    """Resolve calls by name to the module's PrimFuncs and check every call against its callee."""
+    """Resolve calls by name to the module's PrimFuncs, check every call against its callee.
+
+    Kernels must not read what nobody has written.
+    """
 
     name = "normalize"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         resolve_names(op)
         verify_calls(op)
+        verify_written(op)

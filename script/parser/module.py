@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
 from ...lowering.verify_calls import verify_calls
+from ...lowering.verify_written import verify_kernel, verify_written
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
 from .attributes import dictionary
@@ -179,6 +180,9 @@ class ProgramParser:
             verify(op)
             if isinstance(op, ModuleOp):
                 verify_calls(op)
+                verify_written(op)
+            elif isinstance(op, tir.PrimFuncOp):
+                verify_kernel(op)
         except Diagnostic as error:
             if error.line is None:
                 raise self.source.error(node, error.message) from None

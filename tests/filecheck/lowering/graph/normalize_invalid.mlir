@@ -213,3 +213,58 @@ relax.func @result_of_a_function_value(%x: !relax.tensor<[n], f32>) -> !relax.te
   %y = relax.invoke %f(%x) : !relax.func<(!relax.tensor<[m], f32>) -> !relax.tensor<[m], f32>>, (!relax.tensor<[n], f32>) -> !relax.tensor<[n], i32>
   relax.return %y : !relax.tensor<[n], i32>
 }
+
+// -----
+
+// A call passes new memory for the output: nothing has written what the first iteration adds to.
+
+// CHECK: 'tir.load': block 'Y' reads [20159] of 'Y' (n = 20160, m = 40320) before anything has written it: add T.init() to the block, or store a first value before it
+tir.prim_func @sum(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    tir.for %k in (0, m) {
+      tir.block "Y" (%vi: spatial (0, n) = %i, %vk: reduce (0, m) = %k) reads (%X[%vi, %vk]) writes (%Y[%vi]) {
+        %y = tir.load %Y[%vi] : !tir.buffer<[n], f32>
+        %x = tir.load %X[%vi, %vk] : !tir.buffer<[n, m], f32>
+        %s = arith.addf %y, %x : f32
+        tir.store %s, %Y[%vi] : !tir.buffer<[n], f32>
+      }
+    }
+  }
+}
+relax.func @main(%x: !relax.tensor<[n, m], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.call_tir @sum(%x) : (!relax.tensor<[n, m], f32>) -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// Scratch memory of which a view is written in half, and which data indexes before anything is.
+
+// CHECK: 'tir.load': block 'b' reads [8] of 'S' before anything has written it: store a value before it
+tir.prim_func @half(%Y: !tir.buffer<[16], f32>) {
+  %S = tir.alloc_buffer : !tir.buffer<[16], f32>
+  tir.block "a" () writes (%S[0 : 8]) {
+    %V = tir.match_buffer %S[0] : !tir.buffer<[16], f32> to !tir.buffer<[8], f32>
+    tir.for %i in (0, 8) {
+      %one = arith.constant 1.0 : f32
+      tir.store %one, %V[%i] : !tir.buffer<[8], f32>
+    }
+  }
+  tir.block "b" () reads (%S[8]) writes (%Y[0]) {
+    %s = tir.load %S[8] : !tir.buffer<[16], f32>
+    tir.store %s, %Y[0] : !tir.buffer<[16], f32>
+  }
+}
+
+// -----
+
+// CHECK: 'tir.load': block 'b' reads [?] of 'S' before anything has written it: store a value before it
+tir.prim_func @data(%I: !tir.buffer<[1], i64>, %Y: !tir.buffer<[16], f32>) {
+  %S = tir.alloc_buffer : !tir.buffer<[16], f32>
+  tir.block "b" () reads (%I[0], %S[0 : 16]) writes (%Y[0]) {
+    %p = tir.load %I[0] : !tir.buffer<[1], i64>
+    %q = arith.index_cast %p : i64 to index
+    %s = tir.load %S[%q] : !tir.buffer<[16], f32>
+    tir.store %s, %Y[0] : !tir.buffer<[16], f32>
+  }
+}
