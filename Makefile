@@ -4,6 +4,7 @@ EXTRAS ?= dev,demo
 DEMO_ARGS ?=
 TEST_ARGS ?=
 FUZZ_ARGS ?=
+FAULT_ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,7 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz unit lint types filecheck operators check clean
+.PHONY: help demo test fuzz unit lint types filecheck operators faults check clean
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +54,9 @@ filecheck: $(TEST_READY)  ## run the FileCheck suite alone, through lit
 
 operators: $(TEST_READY)  ## print each operator's largest error beside its tolerance (TEST_ARGS="softmax")
 	@$(BIN)/python tests/operators/table.py $(TEST_ARGS)
+
+faults: $(TEST_READY)  ## inject faults one at a time, print what finds each (FAULT_ARGS="--sample 5")
+	@$(BIN)/python tests/faults/run.py $(FAULT_ARGS)
 
 check: test demo  ## all of the above: the tests, then the demo
 

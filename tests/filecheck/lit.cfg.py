@@ -17,6 +17,10 @@ config.test_exec_root = os.path.join(root, "..", "..", "build", "filecheck")
 
 tools = os.path.dirname(sys.executable)
 config.environment["PATH"] = os.pathsep.join([tools, config.environment.get("PATH", "")])
-config.environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
+config.environment |= {
+    name: value
+    for name, value in os.environ.items()
+    if name == "PYTHONPATH" or name.startswith("XRELAX_")
+}
 # Diagnostics are compared as text, so no tool may colour them.
 config.environment["NO_COLOR"] = "1"

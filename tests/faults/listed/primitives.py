@@ -1,0 +1,218 @@
+"""Faults of schedule primitives and of what they check."""
+
+from __future__ import annotations
+
+from fault import Fault
+
+S = "lowering/schedule/"
+TESTS = ("tests/tir", "tests/lowering/schedule/test_primitives.py")
+LOOPS = ("tests/tir/test_loop_primitives.py", "tests/tir/test_schedule.py")
+
+FAULTS = (
+    Fault(
+        "split has no predicate",
+        S + "loops.py",
+        "            add_predicates(block, [(first + step, first + extent)], values)\n",
+        "            pass\n",
+        ("tiles",),
+        LOOPS,
+    ),
+    Fault(
+        "split covers one iteration less",
+        S + "loop_checks.py",
+        "missing = (extent + product - 1) // product",
+        "missing = extent // product",
+        ("tiles",),
+        LOOPS,
+    ),
+    Fault(
+        "split forgets where the loop starts",
+        S + "loops.py",
+        "_replace([loop], made, [first + step], values)",
+        "_replace([loop], made, [step], values)",
+        tests=LOOPS,
+    ),
+    Fault(
+        "fuse forgets where loops start",
+        S + "loops.py",
+        "values.rebase(loop.min.data, loop.operands_) + digit)",
+        "digit)",
+        tests=LOOPS,
+    ),
+    Fault(
+        "fuse takes the outer size for the inner digit",
+        S + "loops.py",
+        "        rest = rest // size\n",
+        "        rest = rest // sizes[0]\n",
+        ("caches", "shapes"),
+        LOOPS,
+    ),
+    Fault(
+        "reorder asks nothing",
+        S + "loops.py",
+        "    verify_reorder(chain, order)\n",
+        "",
+        tests=LOOPS,
+    ),
+    Fault(
+        "loops that drive reductions may be parallel",
+        S + "loop_checks.py",
+        'if is_used and kind_of_axis != "spatial":',
+        "if False:",
+        tests=("tests/tir",),
+    ),
+    Fault(
+        "loops with a kind are split as if they had none",
+        S + "loop_checks.py",
+        '    if loop.kind.data != "serial":\n',
+        "    if False:\n",
+        tests=LOOPS,
+    ),
+    Fault(
+        "loops are fused over what is beside them",
+        S + "loop_checks.py",
+        "if outer.body.block.first_op is not outer.body.block.last_op:",
+        "if False:",
+        tests=LOOPS,
+    ),
+    Fault(
+        "rfactor puts the new dim at the end",
+        S + "rfactor.py",
+        "    dims.insert(plan.position, plan.loop.extent.data)\n",
+        "    dims.append(plan.loop.extent.data)\n",
+        tests=("tests/tir/test_reductions.py", "tests/lowering/schedule/test_rfactor.py"),
+    ),
+    Fault(
+        "rfactor starts each part with the initial value",
+        S + "rfactor.py",
+        "if plan.reducer.may_start_again(init):",
+        "if True:",
+        tests=("tests/tir/test_reductions.py", "tests/lowering/schedule/test_rfactor.py"),
+    ),
+    Fault(
+        "rfactor drops predicates",
+        S + "rfactor.py",
+        '{old.block_name.data}_rf", _bounds(old, new, {}))',
+        '{old.block_name.data}_rf", [])',
+        tests=("tests/tir/test_reductions.py", "tests/lowering/schedule/test_rfactor.py"),
+    ),
+    Fault(
+        "compute_at keeps no part within its axis",
+        S + "compute_at.py",
+        "            bounds += _bounds_of(axis, part, binding, ranges)\n",
+        "            pass\n",
+        ("caches",),
+        TESTS,
+    ),
+    Fault(
+        "compute_at computes one element less",
+        S + "compute_at.py",
+        "(loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], Values())",
+        "(loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent - 1], Values())",
+        ("caches", "tiles"),
+        TESTS,
+    ),
+    Fault(
+        "compute_at ignores what runs in between",
+        S + "compute_at.py",
+        "    between = _between(move, move.nest, move.target)\n"
+        "    _verify_apart(move, between, loaded_buffers(block))\n",
+        "    between = _between(move, move.nest, move.target)\n",
+        tests=TESTS,
+    ),
+    Fault(
+        "reverse_compute_at takes incomplete results",
+        S + "produced.py",
+        "            _verify_complete(store, loop, statement)\n",
+        "            pass\n",
+        tests=TESTS,
+    ),
+    Fault(
+        "the block after a reduction runs before it is complete",
+        S + "produced.py",
+        "if any(used_in(b, digits.extents) & digits.outside for b in digits.reduced()):",
+        "if False:",
+        tests=TESTS,
+    ),
+    Fault(
+        "compute_inline ignores that the axes are in another order",
+        S + "inline.py",
+        "    for axis, index in zip(axis_of, indices, strict=True):\n",
+        "    for axis, index in enumerate(indices):\n",
+        tests=TESTS,
+    ),
+    Fault(
+        "compute_inline ignores stores in between",
+        S + "inline.py",
+        "    _verify_unchanged(definition, home, order[first : last + 1])\n",
+        "",
+        tests=TESTS,
+    ),
+    Fault(
+        "compute_inline shares the value of different elements",
+        S + "inline.py",
+        "            tuple(numbering.rebase(e, load.operands_) for e in exprs_of(load.indices)),\n",
+        "            (),\n",
+        ("tiles",),
+        TESTS,
+    ),
+    Fault(
+        "a block that stores at other places than its axes is inlined",
+        S + "inline.py",
+        "if axis in found or bounds.min.data != ZERO or bounds.extent.data != dim:",
+        "if axis in found:",
+        tests=TESTS,
+    ),
+    Fault(
+        "cache_read copies what is stored to later",
+        S + "cache.py",
+        "    verify_unchanged(old, home, statements, block)\n",
+        "",
+        tests=TESTS,
+    ),
+    Fault(
+        "cache_write keeps the copy of a part that others read more of",
+        S + "cache.py",
+        "    if not contains(region, found[0], values):\n",
+        "    if False:\n",
+        tests=TESTS,
+    ),
+    Fault(
+        "decompose_reduction initialises without predicates",
+        S + "reduction.py",
+        "            if not reducing & {numbering[i] for e in (b.lhs.data, b.rhs.data) "
+        "for i in e.args()}\n",
+        "            if False\n",
+        ("tiles",),
+        TESTS,
+    ),
+    Fault(
+        "decompose_reduction forgets a loop around the initialisation",
+        S + "reduction.py",
+        "for old in [op for op in inner if op.loop_var in spatial]:",
+        "for old in [op for op in inner if op.loop_var in spatial][:1]:",
+        ("tiles",),
+        TESTS,
+    ),
+    Fault(
+        "decompose_reduction splits reductions of outer loops",
+        S + "reduction.py",
+        "    if any(p.loop_var in reducing for p in outside):\n",
+        "    if False:\n",
+        tests=TESTS,
+    ),
+    Fault(
+        "an index map that loses elements is taken for one that keeps all",
+        S + "index_map.py",
+        "return _product(self.shape(dims)) == _product(dims)",
+        "return True",
+        tests=("tests/tir",),
+    ),
+    Fault(
+        "digits with gaps are taken for dense",
+        S + "dense.py",
+        "        found = next((d for d in digits if d[0] == weight), None)\n",
+        "        found = digits[0]\n",
+        tests=TESTS,
+    ),
+)
