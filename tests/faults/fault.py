@@ -25,7 +25,7 @@ class Fault:
     new: str
     probes: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
-    wants: str = "a test of this text"
+    wants: str = ""
 
     @property
     def count(self) -> int:

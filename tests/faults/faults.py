@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fault import Fault
-from listed import expressions, memory, primitives
+from listed import calls, expressions, graphs, loops, memory, primitives
 
-FAULTS: tuple[Fault, ...] = (*expressions.FAULTS, *memory.FAULTS, *primitives.FAULTS)
+STAGES = (expressions, graphs, primitives, memory, loops, calls)
+FAULTS: tuple[Fault, ...] = tuple(fault for stage in STAGES for fault in stage.FAULTS)

@@ -39,7 +39,11 @@ def judge(fault: Fault) -> Verdict:
     """Run the probes of a fault, then its tests, until something fails."""
     if fault.count != 1:
         raise ValueError(f"{fault.file}: expected {fault.old!r} once, got {fault.count}")
-    return _probe(fault) or _test(fault) or Verdict(fault, "nothing", f"wants {fault.wants}")
+    return (
+        _probe(fault)
+        or _test(fault)
+        or Verdict(fault, "nothing", fault.wants and f"wants {fault.wants}")
+    )
 
 
 def _probe(fault: Fault) -> Verdict | None:
@@ -111,7 +115,10 @@ def main() -> int:
     unknown = expected - set(PROBES)
     if unknown:
         parser.error(f"unknown probes: {', '.join(sorted(unknown))}")
-    verdicts = [judge(fault) for fault in tqdm(chosen, unit="fault", disable=None)]
+    verdicts: list[Verdict] = []
+    for fault in tqdm(chosen, unit="fault", disable=None):
+        verdicts.append(judge(fault))
+        tqdm.write(f"{verdicts[-1].by}: {fault.what} ({fault.file})")
     return 0 if report(verdicts) >= SHARE else 1
 
 

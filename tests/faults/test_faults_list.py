@@ -1,7 +1,9 @@
 """The faults' list fits the compiler's text, and a process with a fault has it."""
 
+import random
 import subprocess
 import sys
+import time
 from collections import Counter
 
 import pytest
@@ -51,6 +53,12 @@ def test_a_fault_is_found_and_no_fault_is_not():
         ("factors",),
     )
     assert judge(harmless).by == "nothing"
+
+
+def test_a_drawn_fault_is_found():
+    """Each run draws another; `make faults` runs all of them."""
+    drawn = random.Random(seed := time.time_ns()).choice([f for f in FAULTS if not f.wants])
+    assert judge(drawn).by != "nothing", (seed, drawn.what)
 
 
 def test_a_stale_fault_is_an_error():
