@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import fx
@@ -30,6 +30,8 @@ _MUTATIONS = (
     OutputKind.PARAMETER_MUTATION,
     OutputKind.USER_INPUT_MUTATION,
 )
+_RECURRENT = {f"aten.{name}.input" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")}
+_EVAL = "call model.eval() before the export"
 
 
 def from_exported_program(
@@ -82,6 +84,13 @@ class Program:
         self.program = given if known else self._decomposed(given)
 
     def _decomposed(self, given: ExportedProgram) -> ExportedProgram:
+        problems = [
+            Problem(overload_name(n.target), n.name, place(n), "dropout in training mode", _EVAL)
+            for n in _operators(given.graph)
+            if _drops(n)
+        ]
+        if problems:  # which PyTorch's decomposition leaves out
+            raise UnsupportedError(problems)
         table = decompositions(self.converters)
         with warnings.catch_warnings():  # of what PyTorch calls inside
             warnings.simplefilter("ignore", FutureWarning)
@@ -225,6 +234,14 @@ def structures(program: ExportedProgram) -> tuple[TreeSpec, TreeSpec]:
     given, result = program.call_spec.in_spec, program.call_spec.out_spec
     assert given is not None and result is not None
     return given, result
+
+
+def _drops(node: fx.Node) -> bool:
+    """Whether a node is a recurrent layer with dropout between its layers, in training mode."""
+    if overload_name(node.target) not in _RECURRENT:
+        return False
+    layers, dropout, train = cast("tuple[int, float, bool]", node.args[4:7])
+    return layers > 1 and dropout > 0 and train
 
 
 def _operators(graph: fx.Graph) -> Iterator[fx.Node]:

@@ -242,3 +242,12 @@ def test_symbol_that_no_input_gives():
         ValueError, match=r"^expected a dim of an input that is '\w+' itself, got only"
     ):
         xrelax.compile(Model(), (torch.ones(8),), dynamic_shapes={"x": {0: 2 * half}})
+
+
+@pytest.mark.filterwarnings("ignore:The tensor attribute:UserWarning")
+@pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN])
+def test_recurrent_layers_that_drop_values_in_an_exported_program(kind: Any):
+    layer, x = kind(3, 4, num_layers=2, dropout=0.5), torch.ones(5, 2, 3)
+    with pytest.raises(UnsupportedError, match=r"dropout in training mode; call model.eval\(\)"):
+        xrelax.compile(torch.export.export(layer.train(), (x,)))
+    assert xrelax.compile(torch.export.export(layer.eval(), (x,)))(x)[0].shape == (5, 2, 4)
