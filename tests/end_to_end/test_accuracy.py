@@ -159,3 +159,51 @@ def main(x: R.Tensor(({'"n"' if symbolic else 3}, 8, {'"m"' if symbolic else 30}
     centred = parts - parts.mean(axes, np.float64, keepdims=True)
     exact = centred / np.sqrt(np.square(centred).mean(axes, keepdims=True) + 1e-5)
     assert distance(found, exact.reshape(x.shape)) < FAR
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
+@pytest.mark.parametrize("case", [((5_000_000,), 0), ((30_000, 5), 0), ((3, 70_001), 1)], ids=str)
+def test_running_sums(case, symbolic, exclusive):
+    """Each element by itself is near, the first ones too."""
+    shape, axis = case
+    x = np.full(shape, 0.1, np.float32)
+    found = results(
+        compiled(shape, f"R.cumsum(x, axis={axis}, exclusive={exclusive})", symbolic=symbolic), x
+    )
+    exact = np.cumsum(x, axis, np.float64) - (x if exclusive else 0)
+    assert np.all(np.abs(found - exact) <= 64 * EPS * exact)
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 300])
+def test_running_sums_checked(count, exclusive):
+    """Any number of elements, in all stages, and the places where a block starts."""
+    x = np.arange(count, dtype=np.float32)
+    source = (
+        "@R.function\ndef main(x: R.Tensor(('n',), 'float32')):\n    return R.cumsum(x, axis=0)\n"
+    )
+    found = relax.build(from_source(source), check=count == 300)(x).numpy()
+    np.testing.assert_array_equal(found, np.cumsum(x))
+
+
+HALVES = {
+    "R.sum(x, axis=1)": (4, 60_000),
+    "R.mean(x, axis=0)": (60_000, 4),
+    "R.cumsum(x, axis=1)": (2, 5_000),
+    "R.variance(x, axis=1)": (4, 5_000),
+    "R.matmul(x, R.permute_dims(x, axes=[1, 0]))": (8, 20_000),
+    "R.nn.softmax(x, axis=1)": (4, 3_000),
+    "R.nn.avg_pool2d(x, pool_size=(16, 16))": (1, 4, 32, 32),
+    "R.nn.conv2d(x, x, padding=(1, 1))": (1, 256, 7, 7),
+}
+
+
+@pytest.mark.parametrize("expression", HALVES)
+def test_halves_are_accumulated_in_float32(expression):
+    """Results are those of float32, rounded once."""
+    shape = HALVES[expression]
+    x = np.random.default_rng(0).random(shape).astype(np.float16)
+    short = compiled(shape, expression, "float16")(x).numpy().astype(np.float64)
+    long = compiled(shape, expression)(x.astype(np.float32)).numpy()
+    np.testing.assert_allclose(short, long, rtol=1.1 * 2.0**-11, atol=2.0**-24)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -136,6 +136,10 @@ class CumulativeOp(UnaryOp, ABC):
     """
 
     IDENTITY: ClassVar[int] = 0
+    BLOCK: ClassVar[int | None] = None
+    """After so many elements the result starts again from what all before them make, in float64."""
+    SHORT: ClassVar[int] = 16
+    """So many blocks are not worth reading the elements twice."""
 
     @classmethod
     @abstractmethod
@@ -171,13 +175,53 @@ class CumulativeOp(UnaryOp, ABC):
         def moved(i: Sequence[Any], by: int) -> list[Any]:
             return [v - by if n == axis else v for n, v in enumerate(i)]
 
+        size = cls.BLOCK if working == "float32" else None
+        length = dims[axis].constant
+        if size is not None and (length is None or length > cls.SHORT * size):
+            totals = cls.totals(te, read, dims, axis, size)
+        else:
+            totals = None
+
         def element(before: Any, *i: Any) -> Any:
             start = te.const(cls.IDENTITY, working) if back else read(i)
-            step = cls.combine(before(*moved(i, 1)), read(moved(i, back)))
+            last = before(*moved(i, 1))
+            if totals is not None:
+                added = moved(i, back)
+                block = [v // size if n == axis else v for n, v in enumerate(added)]
+                exact = totals(*block).astype(working)
+                last = te.Select(te.EQ(added[axis] % size, 0), exact, last)
+            step = cls.combine(last, read(moved(i, back)))
             return te.if_then_else(te.GT(i[axis], 0), step, start)
 
         name = f"T_{short_name(cls.name)}"
         return rounded(te, te.scan(te.shape_of(dims), axis, element, working, name=name), dtype)
+
+    @classmethod
+    def totals(
+        cls,
+        te: TensorLanguage,
+        read: Callable[[Sequence[Any]], Any],
+        dims: Any,
+        axis: int,
+        size: int,
+    ) -> Any:
+        """What all elements before each block of `size` make, in float64."""
+        counts = [d // size if n == axis else d for n, d in enumerate(dims)]
+        inside = te.reduce_axis((0, size), "k")
+
+        def block(*i: Any) -> Any:
+            place = [v * size + inside if n == axis else v for n, v in enumerate(i)]
+            return te.sum(read(place), axis=inside)
+
+        parts = te.compute(te.shape_of(counts), block, name="T_parts")
+
+        def element(before: Any, *i: Any) -> Any:
+            last = [v - 1 if n == axis else v for n, v in enumerate(i)]
+            total = cls.combine(before(*last), parts(*last).astype("float64"))
+            return te.if_then_else(te.GT(i[axis], 0), total, te.const(0, "float64"))
+
+        places = te.shape_of([c + 1 if n == axis else c for n, c in enumerate(counts)])
+        return te.scan(places, axis, element, "float64", name="T_totals")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -199,6 +243,7 @@ class CumsumOp(CumulativeOp):
     axis = opt_prop_def(Int(default=None))
     dtype = opt_prop_def(DType(default=None))
     exclusive = opt_prop_def(Bool(default=False))
+    BLOCK: ClassVar[int | None] = 128
 
     @classmethod
     def combine(cls, x: Any, y: Any) -> Any:
