@@ -19,6 +19,8 @@ from .broadcast import elementwise as elementwise
 from .expr import Index as Index
 from .expr import PrimExpr as PrimExpr
 from .expr import Var as Var
+from .extern import IRBuilder as IRBuilder
+from .extern import extern as extern
 from .intrinsics import FUNCTIONS as _FUNCTIONS
 from .intrinsics import call_intrinsic as call_intrinsic
 from .intrinsics import if_then_else as if_then_else

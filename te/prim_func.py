@@ -19,6 +19,7 @@ from ..ir.function import PrimFunc
 from .arithmetic import cast, dim_expr
 from .emit import Emitter
 from .expr import Index, Load, PrimExpr, Reduce, children
+from .extern import Extern
 from .intrinsics import if_then_else
 from .scatter import Scatter
 from .tensor import Compute, IterVar, Tensor
@@ -177,6 +178,8 @@ def _block(
             _emit_reduction(emitter, definition)
         elif isinstance(definition, Scatter):
             _emit_update(emitter, definition)
+        elif isinstance(definition, Extern):
+            definition.emit(emitter)
         else:
             for tensor, expr in zip(definition.outputs, definition.bodies, strict=True):
                 emitter.store(emitter.buffers[tensor], definition.axes, expr)

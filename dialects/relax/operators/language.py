@@ -55,6 +55,18 @@ class TensorLanguage(Protocol):
         """`base` after updates in order: for each index the place, the update and its condition."""
         ...
 
+    def extern(
+        self,
+        shape: Sequence[Any],
+        inputs: Sequence[Any],
+        fcompute: Callable[..., None],
+        dtype: Sequence[str],
+        axes: Sequence[Any] = (),
+        name: str = "extern",
+    ) -> tuple[Any, ...]:
+        """Tensors that statements write, for each index into the extents `axes`."""
+        ...
+
     def let(self, function: Callable[[Any], Any], value: Any) -> Any:
         """``function(value)``, in which the value is computed once."""
         ...

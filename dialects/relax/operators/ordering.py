@@ -1,219 +1,192 @@
-"""Where elements come in the order of their line: what sorting operators are defined with.
+"""Lines of a tensor in order: what sorting operators are defined with.
 
-An element finds its place by comparison with all others of its line. To find the first few of a
-long line, each block of it gives its own first few, and their places are found in a second round.
-Very few are found one after the other, each as the first of those that come after the one before.
+Short lines are sorted several at a time, in the lanes of vectors, long ones one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...dtypes import is_float
 from .language import TensorLanguage
+from .sort_algorithms import BLOCK, RadixSort, keep_first, sort_lanes
+from .sort_records import Records
 
-MOST_TURNS = 8
-"""The most elements that are found one after the other: there is a loop over the line for each."""
+MOST_IN_LANES, MOST_WITH_INDEX = 2048, 128
+"""The longest lines that are sorted in lanes: the steps of a network grow faster than the line."""
+
+FEWEST_LANES = 4
+"""Lines from which lanes are worth it, though the others are empty."""
+
+LANES_BYTES = 1 << 14
+"""What lines in 16 lanes may take; others have 8."""
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """Elements along an axis with their places in the order, and which of them there are.
+class Sorting:
+    """What is to be sorted: a tensor along an axis, and the first `k` of each line, or all.
 
-    All are functions of indices: `place`, a tensor, `value`, `index` in the line, and `is_there`.
+    `results` are "values" and "indices", each with its dtype.
     """
 
+    te: TensorLanguage
+    data: Any
     axis: int
-    place: Any
-    value: Callable[..., Any]
-    index: Callable[..., Any]
-    is_there: Callable[..., Any]
+    records: Records
+    results: Sequence[tuple[str, str]]
+    k: int | None = None
 
+    @property
+    def length(self) -> Any:
+        """How many elements lines have."""
+        return self.data.shape[self.axis]
 
-def at(i: tuple[Any, ...], axis: int, index: Any) -> tuple[Any, ...]:
-    """Indices with another one along an axis."""
-    return (*i[:axis], index, *i[axis + 1 :])
+    @cached_property
+    def lane_dim(self) -> int | None:
+        """The dim along which lines are in lanes: a symbolic one, or the longest but the axis."""
+        shape = self.data.shape
+        others = [d for d in range(self.data.ndim) if d != self.axis]
+        symbols = [d for d in others if not isinstance(shape[d], int)]
+        if symbols:
+            return symbols[-1]
+        return max(others, key=lambda d: (shape[d], d), default=None)
 
+    @cached_property
+    def most_in_lanes(self) -> int:
+        """The longest lines that are sorted in lanes, 0 where none are."""
+        if self.lane_dim is None:
+            return 0
+        count = self.data.shape[self.lane_dim]
+        most = MOST_WITH_INDEX if self.records.is_indexed else MOST_IN_LANES
+        is_short = not isinstance(self.length, int) or self.length <= most
+        return most if is_short and (not isinstance(count, int) or count >= FEWEST_LANES) else 0
 
-def precedes(te: TensorLanguage, first: Any, second: Any, tie: Any, descending: bool) -> Any:
-    """Whether an element comes before another: NaN is the largest, `tie` decides of equal ones."""
-    if first.dtype == "bool":
-        first, second = te.cast("int32", first), te.cast("int32", second)
-    low, high = (second, first) if descending else (first, second)
-    before = (low < high) | ((first == second) & tie)
-    if is_float(first.dtype):
-        before = before | ((low == low) & (high != high))
-        before = before | ((first != first) & (second != second) & tie)
-    return before
+    @cached_property
+    def lanes(self) -> int:
+        """How many lines are sorted together."""
+        if not self.most_in_lanes:
+            return 1
+        rows = self.length if isinstance(self.length, int) else self.most_in_lanes
+        return 16 if 16 * rows * self.records.width // 8 <= LANES_BYTES else 8
 
+    def compute(self) -> tuple[Any, ...]:
+        """The results."""
+        length = self.length if self.k is None else self.k
+        shape = [*self.data.shape]
+        shape[self.axis] = length
+        axes = [d for n, d in enumerate(self.data.shape) if n != self.axis]
+        if self.lane_dim is not None:
+            place = self.lane_dim - (self.lane_dim > self.axis)
+            axes[place] = (axes[place] + self.lanes - 1) // self.lanes
+        dtypes = [dtype for _, dtype in self.results]
+        return self.te.extern(
+            [shape] * len(dtypes), [self.data], self._sort_group, dtypes, axes, "T_sorted"
+        )
 
-def ordered(te: TensorLanguage, data: Any, axis: int, descending: bool) -> Ordered:
-    """All elements, with their places."""
-    other = te.reduce_axis((0, data.shape[axis]), name="other")
+    def _sort_group(self, ib: Any, inputs: Any, outputs: Sequence[Any], *group: Any) -> None:
+        """The statements for one group of lines."""
+        if not self.most_in_lanes:
+            self._sort_line(ib, outputs, partial(self._at, group, 0))
+            return
+        count = self._lines_in(group)
+        if isinstance(self.length, int):
+            self._sort_in_lanes(ib, outputs, group, count)
+            return
+        is_short = ib.let(self.length <= self.most_in_lanes)
+        with ib.if_scope(is_short):
+            self._sort_in_lanes(ib, outputs, group, count)
+        with ib.if_scope(self.te.Not(is_short)), ib.for_range(0, count, "line") as line:
+            self._sort_line(ib, outputs, partial(self._at, group, line))
 
-    def element(*i: Any) -> Any:
-        before = precedes(te, data(*at(i, axis, other)), data(*i), other < i[axis], descending)
-        return te.sum(te.cast("int64", before), axis=other)
+    def _lines_in(self, group: Sequence[Any]) -> Any:
+        """How many lines a group has: the last may have fewer than the others."""
+        assert self.lane_dim is not None
+        lines, place = self.data.shape[self.lane_dim], self.lane_dim - (self.lane_dim > self.axis)
+        if isinstance(lines, int) and lines % self.lanes == 0:
+            return self.lanes
+        return self.te.min(lines - group[place] * self.lanes, self.lanes)
 
-    place = te.compute(data.shape, element, name="T_place")
-    return Ordered(axis, place, data, lambda *i: i[axis], lambda *i: te.const(True))
+    def _at(self, group: Sequence[Any], line: Any, i: Any) -> tuple[Any, ...]:
+        """Where an element of a line of a group is."""
+        where = [*group[: self.axis], i, *group[self.axis :]]
+        if self.lane_dim is not None and self.lanes > 1:
+            where[self.lane_dim] = where[self.lane_dim] * self.lanes + line
+        return tuple(where)
 
+    def _write(
+        self, ib: Any, outputs: Sequence[Any], at: Callable[[Any], Any], i: Any, record: Any
+    ) -> None:
+        for output, (kind, _) in zip(outputs, self.results, strict=True):
+            ib.store(output, at(i), self._result(ib, kind, at, record))
 
-def _block(length: Any, k: int) -> int | None:
-    """How many elements the blocks of a line have; `None` where the line is not cut into blocks."""
-    block = round((2 * length * k * k) ** (1 / 3)) if isinstance(length, int) else 0
-    return block if 2 * k <= block <= length // 4 else None
+    def _result(self, ib: Any, kind: str, at: Callable[[Any], Any], record: Any) -> Any:
+        if not self.records.is_indexed:
+            return self.records.value(ib, record)
+        index = ib.let(self.records.index(record))
+        return index if kind == "indices" else self.data(*at(index))
 
+    def _written(self) -> Any:
+        """How many elements of a line are results."""
+        return self.length if self.k is None else self.te.min(self.k, self.length)
 
-def ordered_first(te: TensorLanguage, data: Any, axis: int, k: int, descending: bool) -> Ordered:
-    """At least the first `k` elements, with their places."""
-    block = _block(data.shape[axis], k)
-    if block is None:
-        return ordered(te, data, axis, descending)
-    index = _first_of_blocks(te, data, axis, k, block, descending)
-    shape = index.shape
+    def _fill(self, ib: Any, outputs: Sequence[Any], at: Callable[[Any], Any]) -> None:
+        """Write zeros where a line has fewer elements than are wanted."""
+        if self.k is not None and not isinstance(self.length, int):
+            with ib.for_range(self._written(), self.k, "missing") as i:
+                for output, (_, dtype) in zip(outputs, self.results, strict=True):
+                    ib.store(output, at(i), self.te.const(0, dtype))
 
-    def value(*i: Any) -> Any:
-        source = data(*at(i, axis, te.max(index(*i), 0)))
-        return te.if_then_else(index(*i) >= 0, source, te.const(0, data.dtype))
+    def _sort_in_lanes(self, ib: Any, outputs: Sequence[Any], group: Any, count: Any) -> None:
+        te, records = self.te, self.records
+        is_known = isinstance(self.length, int)
+        rows = 1 << (self.length - 1).bit_length() if is_known else self.most_in_lanes
+        arrays = records.allocate(ib, (rows, self.lanes))
+        with ib.for_range(0, self.length) as i, ib.for_range(0, count, "line") as line:
+            element = self.data(*self._at(group, line, i))
+            records.store(ib, arrays, (i, line), records.of(ib, element, i))
+        levels = te.const(rows.bit_length() - 1, "int64") if is_known else self._levels(ib)
+        size = te.shift_left(te.const(1, "int64"), levels)
+        with (
+            ib.for_range(self.length, size) as i,
+            ib.for_range(0, self.lanes, "line") as line,
+        ):
+            records.store(ib, arrays, (i, line), records.last())
+        kept = None if self.k is None else te.min(levels, (self.k - 1).bit_length())
+        sort_lanes(ib, records, arrays, levels, self.lanes, kept)
+        with ib.for_range(0, count, "line") as line:
+            at = partial(self._at, group, line)
+            with ib.for_range(0, self._written()) as i:
+                self._write(ib, outputs, at, i, records.load(ib, arrays, i, line))
+            self._fill(ib, outputs, at)
 
-    values = te.compute(shape, value, name="T_first")
-    other = te.reduce_axis((0, shape[axis]), name="other")
+    def _levels(self, ib: Any) -> Any:
+        """The logarithm of the length, rounded up."""
+        te, levels = self.te, ib.allocate("int64", (1,), "levels")
+        ib.store(levels, (0,), 0)
+        with ib.while_loop(te.shift_left(te.const(1, "int64"), levels(0)) < self.length):
+            ib.store(levels, (0,), levels(0) + 1)
+        return ib.let(levels(0))
 
-    def element(*i: Any) -> Any:
-        j = at(i, axis, other)
-        before = precedes(te, values(*j), values(*i), index(*j) < index(*i), descending)
-        return te.sum(te.cast("int64", before & (index(*j) >= 0)), axis=other)
-
-    place = te.compute(shape, element, name="T_place")
-    return Ordered(axis, place, values, index, lambda *i: index(*i) >= 0)
-
-
-def first_in_turn(
-    te: TensorLanguage, data: Any, axis: int, k: int, descending: bool
-) -> list[tuple[Any, Any]] | None:
-    """Indices and values of the first `k` elements, each with 1 in place of the axis.
-
-    `None` where other ways are quicker.
-    """
-    if k > MOST_TURNS or _block(data.shape[axis], k) is None or data.dtype == "bool":
-        return None
-    found = [_first(te, data, None, axis, descending)]
-    for _ in range(k - 1):
-        values, indices = _later(te, data, axis, found[-1], descending)
-        found.append(_first(te, values, indices, axis, descending))
-    return found
-
-
-def _first(
-    te: TensorLanguage, values: Any, indices: Any | None, axis: int, descending: bool
-) -> tuple[Any, Any]:
-    """The index and the value of the first element of each line."""
-    other = te.reduce_axis((0, values.shape[axis]), name="other")
-
-    def earlier(a: Any, b: Any) -> tuple[Any, Any]:
-        (i, x), (j, y) = a, b
-        takes = precedes(te, y, x, j < i, descending)
-        return te.Select(takes, j, i), te.Select(takes, y, x)
-
-    reducer = te.comm_reducer(earlier, lambda *_: _nothing(te, values.dtype, descending), "first")
-
-    def element(*i: Any) -> Any:
-        where = at(i, axis, other)
-        index = te.cast("int32", other) if indices is None else indices(*where)
-        return reducer((index, values(*where)), axis=other)
-
-    return te.compute(at(values.shape, axis, 1), element, name="T_first")
-
-
-def _later(
-    te: TensorLanguage, data: Any, axis: int, last: tuple[Any, Any], descending: bool
-) -> list[Any]:
-    """Values and indices of the elements after a `last` one, in place of others `_nothing`."""
-    none, behind_all = _nothing(te, data.dtype, descending)
-
-    def is_later(*i: Any) -> Any:
-        index, value = (tensor(*at(i, axis, 0)) for tensor in last)
-        return precedes(te, value, data(*i), index < te.cast("int32", i[axis]), descending)
-
-    chosen: list[Callable[..., Any]] = [
-        lambda *i: te.Select(is_later(*i), data(*i), behind_all),
-        lambda *i: te.Select(is_later(*i), te.cast("int32", i[axis]), none),
-    ]
-    return [te.compute(data.shape, function, name="T_later") for function in chosen]
-
-
-def _nothing(te: TensorLanguage, dtype: str, descending: bool) -> tuple[Any, Any]:
-    """An index and a value that come after all others."""
-    if is_float(dtype):
-        last = -te.infinity(dtype) if descending else te.const(float("nan"), dtype)
-    else:
-        last = te.min_value(dtype) if descending else te.max_value(dtype)
-    return te.max_value("int32"), last
-
-
-def _first_of_blocks(
-    te: TensorLanguage, data: Any, axis: int, k: int, block: int, descending: bool
-) -> Any:
-    """The indices of the first `k` elements of each block of a line, -1 where there are fewer."""
-    length = data.shape[axis]
-    offset = te.reduce_axis((0, block), name="offset")
-
-    def element(*i: Any) -> Any:
-        other = i[axis] // block * block + offset
-        value = te.if_then_else(other < length, data(*at(i, axis, other)), data(*i))
-        before = precedes(te, value, data(*i), other < i[axis], descending)
-        return te.sum(te.cast("int64", before & (other < length)), axis=offset)
-
-    place = te.compute(data.shape, element, name="T_place_in_block")
-    shape = at(data.shape, axis, (length + block - 1) // block * k)
-
-    def none(*i: Any) -> Any:
-        return te.const(-1, "int64")
-
-    def update(*i: Any) -> tuple[Any, Callable[[Any], Any], Any]:
-        target = i[axis] // block * k + te.max(te.min(place(*i), k - 1), 0)
-        return at(i, axis, target), lambda old: te.cast("int64", i[axis]), place(*i) < k
-
-    start = te.compute(shape, none, name="T_no_index")
-    return te.scatter(start, data.shape, update, name="T_first_of_blocks")
-
-
-def in_order(
-    te: TensorLanguage, given: Ordered, length: Any, value: Callable[..., Any], dtype: str
-) -> Any:
-    """Values of the first `length` elements of each line in order, 0 where there are fewer."""
-    axis, place = given.axis, given.place
-
-    def nothing(*i: Any) -> Any:
-        return te.const(0, dtype)
-
-    def update(*i: Any) -> tuple[Any, Callable[[Any], Any], Any]:
-        is_wanted = given.is_there(*i) & (place(*i) < length)
-        return at(i, axis, place(*i)), lambda old: te.cast(dtype, value(*i)), is_wanted
-
-    start = te.compute(at(place.shape, axis, length), nothing, name="T_none")
-    return te.scatter(start, place.shape, update, name="T_in_order")
-
-
-def side_by_side(
-    te: TensorLanguage, tensors: Sequence[Any], axis: int, shape: Sequence[Any], dtype: str
-) -> Any:
-    """One tensor of several that have 1 in place of the axis."""
-
-    def element(*i: Any) -> Any:
-        values = [tensor(*at(i, axis, 0)) for tensor in tensors]
-        result = values[-1]
-        for place in range(len(values) - 2, -1, -1):
-            result = te.if_then_else(i[axis] <= place, values[place], result)
-        return te.cast(dtype, result)
-
-    return te.compute(shape, element, name="T_side_by_side")
+    def _sort_line(self, ib: Any, outputs: Sequence[Any], at: Callable[[Any], Any]) -> None:
+        records, length = self.records, self.length
+        capacity = None if self.k is None else max(256, 4 * self.k)
+        if capacity is None or (isinstance(length, int) and length <= capacity):
+            sorter = RadixSort.allocate(ib, records, length, length)
+            with ib.for_range(0, length) as i:
+                sorter.store(ib, i, records.of(ib, self.data(*at(i)), i))
+            sorter.sort(ib, self.te.cast("int64", length))
+        else:
+            assert self.k is not None
+            sorter = RadixSort.allocate(ib, records, capacity + BLOCK, capacity)
+            keep_first(ib, sorter, lambda i: self.data(*at(i)), length, self.k, capacity)
+        with ib.for_range(0, self._written()) as i:
+            self._write(ib, outputs, at, i, sorter.load(ib, i))
+        self._fill(ib, outputs, at)
 
 
 def numpy_order(data: NDArray[Any], axis: int, descending: bool) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """Elements in order: sort, argsort, topk.
 
-Equal elements keep their order, in descending order too, and NaN counts as the largest. The work
-of `sort` and `argsort` grows with the square of the dim.
+Equal elements keep their order, in descending order too, and NaN counts as the largest. For `sort`
+alone -0.0 is less than 0.0, and NaNs lose their signs.
 """
 
 from __future__ import annotations
@@ -22,15 +22,8 @@ from .attributes import Bool, DType, Int, Text
 from .base import UnaryOp
 from .inference import normalize_axis, tuple_type
 from .language import TensorLanguage
-from .ordering import (
-    at,
-    first_in_turn,
-    in_order,
-    numpy_order,
-    ordered,
-    ordered_first,
-    side_by_side,
-)
+from .ordering import Sorting, numpy_order
+from .sort_records import Records
 
 
 class SortingOp(UnaryOp, ABC):
@@ -66,8 +59,8 @@ class SortOp(SortingOp):
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,) = tensors
         axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
-        found = ordered(te, data, axis, attributes["descending"])
-        return in_order(te, found, data.shape[axis], found.value, data.dtype)
+        records = Records(te, data.dtype, attributes["descending"], is_indexed=False)
+        return Sorting(te, data, axis, records, [("values", data.dtype)]).compute()[0]
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -91,8 +84,8 @@ class ArgsortOp(SortingOp):
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,), dtype = tensors, attributes["dtype"]
         axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
-        found = ordered(te, data, axis, attributes["descending"])
-        return in_order(te, found, data.shape[axis], found.index, dtype)
+        records = Records(te, data.dtype, attributes["descending"], is_indexed=True)
+        return Sorting(te, data, axis, records, [("indices", dtype)]).compute()[0]
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -144,17 +137,10 @@ class TopKOp(UnaryOp):
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (data,), k, kind = tensors, attributes["k"], attributes["ret_type"]
         axis = normalize_axis(cls.name, attributes["axis"], data.ndim)
-        dtypes = [data.dtype, attributes["dtype"]]
-        parts = {"both": (0, 1), "values": (0,), "indices": (1,)}[kind]
-        turns = first_in_turn(te, data, axis, k, attributes["largest"])
-        if turns is not None:
-            values = [[value for _, value in turns], [index for index, _ in turns]]
-            shape = at(data.shape, axis, k)
-            results = [side_by_side(te, values[p], axis, shape, dtypes[p]) for p in parts]
-        else:
-            found = ordered_first(te, data, axis, k, attributes["largest"])
-            wanted = [found.value, found.index]
-            results = [in_order(te, found, k, wanted[p], dtypes[p]) for p in parts]
+        records = Records(te, data.dtype, attributes["largest"], is_indexed=True)
+        dtypes = {"values": data.dtype, "indices": attributes["dtype"]}
+        wanted = [(p, d) for p, d in dtypes.items() if kind in ("both", p)]
+        results = Sorting(te, data, axis, records, wanted, k).compute()
         return tuple(results) if kind == "both" else results[0]
 
     @classmethod
