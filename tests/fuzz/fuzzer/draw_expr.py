@@ -26,7 +26,23 @@ ARITHMETIC = ("add", "sub", "mul", "min", "max")
 BITS = ("and", "or", "xor", "shl", "shr", "floordiv", "floormod", "truncdiv", "truncmod")
 INTEGER_UNARY = ("neg", "not")
 FLOAT_UNARY = ("neg", "abs", "floor", "ceil", "round", "trunc")
-FUNCTIONS = ("exp", "tanh", "sqrt", "sin", "log")
+FUNCTIONS = (
+    *(
+        "exp",
+        "tanh",
+        "sqrt",
+        "sin",
+        "log",
+        "cos",
+        "atan",
+        "exp2",
+        "log2",
+        "log1p",
+        "expm1",
+        "rsqrt",
+    ),
+    *("sinh", "asinh"),
+)
 COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")
 WEIGHTED = ("same",) * 5 + ("shift", "reverse", "clamp", "modulo", "divide", "gather", "twice")
 
@@ -158,9 +174,20 @@ class ExprDraw:
                 return Expr("load", dtype, place, buffer.name)
         axes = [a for a in self.axes if self.chance(80)]
         self.rng.shuffle(axes)
-        places = [self.place(self.axes[a]) for a in axes]
+        places = self.window(axes) if len(axes) > 1 and self.chance(15) else []
+        places += [self.place(self.axes[a]) for a in axes[len(places) and 2 :]]
         buffer = self.input(dtype, [dim for dim, _ in places])
         return Expr("load", dtype, tuple(e for _, e in places), buffer.name)
+
+    def window(self, axes: list[str]) -> list[tuple[Expr, Expr]]:
+        """A dim that the first two axes index together."""
+        first, second = (self.axes[a] for a in axes[:2])
+        one, other = var(first.name), var(second.name)
+        self.features["window"] += 1
+        if self.chance(50):
+            return [(index("add", first.extent, second.extent), index("add", one, other))]
+        row = index("mul", one, second.extent)
+        return [(index("mul", first.extent, second.extent), index("add", row, other))]
 
     def whole(self, buffer: Buffer) -> tuple[Expr, ...] | None:
         """An axis for each dim of a buffer, of the same extent."""
@@ -169,7 +196,12 @@ class ExprDraw:
             fits = [a.name for a in self.axes.values() if a.extent == dim]
             if not fits:
                 return None
-            found.append(var(self.pick(fits)))
+            here = var(self.pick(fits))
+            if self.chance(10):
+                here = index("sub", index("sub", dim, 1), here)
+            elif self.chance(10):
+                here = index("max", index("sub", here, 1), 0)
+            found.append(here)
         return tuple(found)
 
     def place(self, axis: Axis) -> tuple[Expr, Expr]:

@@ -204,7 +204,9 @@ def _finished(builder: _Builder) -> Graph:
     is_dataflow = builder.rng.randrange(100) < 70
     is_symbolic = builder.rng.randrange(100) < 30
     nodes = tuple(builder.nodes)
+    part = builder.rng.choice((0, 0, 50))
+    bound = tuple(i.name for i in builder.inputs if builder.rng.randrange(100) < part)
     graph = Graph(
-        builder.name, tuple(builder.inputs), nodes, tuple(outputs), is_dataflow, is_symbolic
+        builder.name, tuple(builder.inputs), nodes, tuple(outputs), is_dataflow, is_symbolic, bound
     )
     return graph.without_unused() if outputs else graph

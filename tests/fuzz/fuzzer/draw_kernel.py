@@ -21,11 +21,14 @@ from .syntax import (
 )
 
 EXTENTS = (1, 2, 3, 4, 5, 8, 8, 13, 16, 17, 33)
+FORMS = ("plain",) * 5 + ("split", "split", "strided", "fused", "offset", "reversed")
+LARGE_EXTENTS = (64, 100, 128, 257, 640, 1000)
 SIZES = (0, 1, 2, 3, 5, 7, 8, 16, 17, 31)
 SPATIAL_LOOPS = ("range", "T.serial", "T.parallel", "T.vectorized", "T.unroll")
 REDUCE_LOOPS = ("range", "T.serial", "T.unroll")
 DTYPES = (*ALL_DTYPES, "float32", "float32", "int32", "int64")
 MOST_POINTS = 20000
+MOST_LARGE_POINTS = 200000
 LIMITS = {
     "float16": (-60000.0, 60000.0),
     "bfloat16": (-1e30, 1e30),
@@ -40,6 +43,7 @@ class KernelDraw(ExprDraw):
     def __init__(self, rng: random.Random, plain: bool):
         super().__init__(rng)
         self.plain = plain
+        self.is_large = self.chance(10)
         self.symbols: list[str] = []
         self.content = self.pick(("small",) * 5 + ("real", "real", "extreme", "special"))
 
@@ -61,7 +65,13 @@ class KernelDraw(ExprDraw):
         if last.form == "argument":
             outputs.append(Buffer("P", last.targets[1].dtype, tuple(dims)))
         blocks.append(last)
-        if self.chance(10) and last.form == "plain":
+        if self.chance(15):
+            self.written.append(output)
+            other = Buffer("Q", self.pick(DTYPES), tuple(d for d in dims if self.chance(80)))
+            outputs.append(other)
+            blocks.append(self.block(other))
+            self.features["second output"] += 1
+        elif self.chance(10) and last.form == "plain":
             blocks.append(self.update(output))
         return self.finished(Kernel(name, (), (), tuple(scratch), tuple(outputs), tuple(blocks)))
 
@@ -82,7 +92,9 @@ class KernelDraw(ExprDraw):
     def extent(self) -> Expr:
         """A number, a symbol, or twice a symbol."""
         if self.chance(70):
-            return number(self.pick(EXTENTS))
+            return number(
+                self.pick(LARGE_EXTENTS if self.is_large and self.chance(60) else EXTENTS)
+            )
         if not self.symbols or (len(self.symbols) < 2 and self.chance(50)):
             self.symbols.append(self.name("n"))
         symbol = var(self.pick(self.symbols))
@@ -179,7 +191,9 @@ class KernelDraw(ExprDraw):
         for i, axis in enumerate(axes):
             if axes[i].form == "rest":
                 continue
-            form = self.pick(("plain",) * 5 + ("split", "split", "strided", "fused"))
+            form = self.pick(FORMS)
+            if form == "reversed" and axis.role == "reduce":
+                form = "plain"
             if form == "fused" and (i + 1 == len(axes) or axes[i + 1].role != axis.role):
                 form = "plain"
             kinds = tuple(self.kind(axis, form) for _ in range(2))
@@ -215,5 +229,5 @@ def draw_kernel(
     while True:
         draw = KernelDraw(rng, plain)
         kernel = draw.kernel(name)
-        if points_of(kernel) <= MOST_POINTS:
+        if points_of(kernel) <= (MOST_LARGE_POINTS if draw.is_large else MOST_POINTS):
             return kernel, dict(draw.features)

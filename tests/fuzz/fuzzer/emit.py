@@ -47,7 +47,12 @@ def _program(program: KernelProgram) -> list[str]:
         return [*lines, f'executable = xrelax.build(function)["{program.name}"]', ""]
     lines.append('sch = Schedule(function, seed=0, debug_mask="all")')
     lines += [str(step) for step in program.steps]
-    return [*lines, "print(sch.mod.script())", 'executable = xrelax.build(sch.mod)["main"]', ""]
+    lines += ["print(sch.mod.script())"]
+    if program.is_left:
+        marks = "'\"tir.is_scheduled\": True', '\"fuzz\": True'"
+        lines.append(f'function = from_source(sch.mod["main"].script().replace({marks}))')
+        return [*lines, "executable = xrelax.build(function)['main']", ""]
+    return [*lines, 'executable = xrelax.build(sch.mod)["main"]', ""]
 
 
 def _calls(found: Shrunk) -> list[str]:

@@ -59,7 +59,8 @@ def _run_block(block: Block, symbols: Mapping[str, int], memory: dict[str, Value
     count = prod(extents)
     points = np.indices(extents).reshape(len(extents), count)
     env = {s: Value(INDEX, np.full(count, n)) for s, n in symbols.items()}
-    env |= {loop.name: Value(INDEX, p) for loop, p in zip(loops, points, strict=True)}
+    for loop, p in zip(loops, points, strict=True):
+        env[loop.name] = Value(INDEX, p + loop.start)
     bindings = bindings_of(block)
     inside = np.ones(count, bool)
     for guard in guards_of(block):

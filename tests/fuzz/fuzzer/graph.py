@@ -69,7 +69,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph function; with `symbolic` dims of its parameters are symbols called by their size."""
+    """A graph function; with `is_symbolic` dims of its parameters are symbols called by their
+    size. The inputs that are `bound` are constants, by `BindParams`.
+    """
 
     name: str
     inputs: tuple[Input, ...]
@@ -77,6 +79,7 @@ class Graph:
     outputs: tuple[str, ...]
     is_dataflow: bool = True
     is_symbolic: bool = False
+    bound: tuple[str, ...] = ()
 
     def without_unused(self) -> Graph:
         """The graph without nodes and parameters that no output needs."""
@@ -94,6 +97,7 @@ class Graph:
             self.outputs,
             self.is_dataflow and not any(n.label == "if" for n in kept),
             self.is_symbolic,
+            tuple(n for n in self.bound if n in needed),
         )
 
 

@@ -24,10 +24,15 @@ class GraphProgram:
 
     def parsed(self) -> dict[str, Any]:
         """The functions by name; those of symbols are static where their shapes do not fit."""
+        from xrelax.relax.transform import BindParams
         from xrelax.script import from_source
 
         module = from_source(graph_text(self.graph))
         printed = from_source(module.script(show_meta=True))
+        if self.graph.bound:
+            constants = {i.name: tensor(i.array, i.dtype) for i in self.graph.inputs}
+            bound = {name: constants[name] for name in self.graph.bound}
+            printed = BindParams(self.graph.name, bound)(printed)
         return {v.name_hint: f for v, f in printed.functions.items()}
 
     def compare(self, executable: Any) -> None:
@@ -45,15 +50,20 @@ class GraphProgram:
                 problem = difference(from_bits(found.view(), found.dtype), value)
                 if problem:
                     raise Wrong(f"{name}: {problem}")
-            for given in self.graph.inputs:
+            for given in self.given:
                 if not GUARDS[given.name].is_intact():
                     raise Wrong(f"memory beside {given.name} was written")
 
     def _arguments(self, at_end: bool) -> list[Any]:
-        placed = [
-            GUARDS.setdefault(i.name, Guarded()).place(i.array, at_end) for i in self.graph.inputs
+        return [
+            tensor(GUARDS.setdefault(i.name, Guarded()).place(i.array, at_end), i.dtype)
+            for i in self.given
         ]
-        return [tensor(a, i.dtype) for a, i in zip(placed, self.graph.inputs, strict=True)]
+
+    @property
+    def given(self) -> list[Input]:
+        """The inputs that are no constants."""
+        return [i for i in self.graph.inputs if i.name not in self.graph.bound]
 
     def smaller(self) -> Iterator[GraphProgram]:
         """Graphs of fewer nodes or outputs, static ones, and those without dataflow."""
@@ -69,6 +79,8 @@ class GraphProgram:
         values = evaluate_graph(graph, dtypes, None)
         for node in graph.nodes:
             yield GraphProgram(self._cut(node, dtypes, values).without_unused())
+        if graph.bound:
+            yield GraphProgram(replace(graph, bound=()))
         if graph.is_symbolic:
             yield GraphProgram(replace(graph, is_symbolic=False))
         if graph.is_dataflow:
@@ -89,12 +101,22 @@ class GraphProgram:
         """The lines of a script from the module on."""
         graph = self.graph
         lines = ['module = from_source("""', graph_text(graph).rstrip(), '""")']
-        lines += [f'executable = xrelax.build(module)["{graph.name}"]', ""]
+        build = f'executable = xrelax.build(module)["{graph.name}"]'
+        after: list[str] = [build, ""]
+        if graph.bound:
+            from_inputs = ", ".join(
+                f"{i.name!r}: tensor({i.name}, {i.dtype!r})"
+                for i in graph.inputs
+                if i.name in graph.bound
+            )
+            bind = f"xrelax.relax.transform.BindParams({graph.name!r}, {{{from_inputs}}})(module)"
+            after = [f"module = {bind}", *after]
         for i in graph.inputs:
             values = i.array.reshape(-1).tolist()
             text = repr(values).replace("nan", "np.nan").replace("inf", "np.inf")
             lines.append(f"{i.name} = np.array({text}, {str(i.array.dtype)!r}).reshape({i.shape})")
-        args = ", ".join(f"tensor({i.name}, {i.dtype!r})" for i in graph.inputs)
+        lines += after
+        args = ", ".join(f"tensor({i.name}, {i.dtype!r})" for i in self.given)
         lines += [f"found = executable({args})"]
         lines += ["found = found if isinstance(found, tuple) else (found,)"]
         for number, value in enumerate(expected(graph)):

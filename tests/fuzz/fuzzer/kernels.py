@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,14 @@ GUARDS: dict[str, Guarded] = {}
 
 @dataclass(frozen=True)
 class KernelProgram:
-    """A kernel and what its schedule does."""
+    """A kernel and what its schedule does.
+
+    With `is_left` the scheduled function is printed and parsed, and its default schedule is added.
+    """
 
     kernel: Kernel
     steps: tuple[Step, ...] = ()
+    is_left: bool = False
 
     @property
     def name(self) -> str:
@@ -33,7 +37,7 @@ class KernelProgram:
 
     def followed_by(self, step: Step) -> KernelProgram:
         """The program with one more step."""
-        return KernelProgram(self.kernel, (*self.steps, step))
+        return replace(self, steps=(*self.steps, step))
 
     def parsed(self) -> dict[str, Any]:
         """The scheduled function by its name."""
@@ -46,7 +50,9 @@ class KernelProgram:
         schedule = Schedule(function, seed=0, debug_mask="all")
         for step in self.steps:
             apply_step(schedule, step)
-        return {self.name: schedule.mod["main"]}
+        if not self.is_left:
+            return {self.name: schedule.mod["main"]}
+        return {self.name: from_source(unmarked(schedule.mod["main"].script()))}
 
     def compare(self, executable: Any) -> None:
         """Call the function for all sizes; raise `Wrong` where it differs from the evaluation."""
@@ -62,6 +68,11 @@ class KernelProgram:
                     problem = difference(found[buffer.name], wanted[buffer.name])
                     if problem:
                         raise Wrong(f"{buffer.name} for {sizes}: {problem}")
+
+
+def unmarked(script: str) -> str:
+    """A function without the mark that keeps default schedules off it."""
+    return script.replace('"tir.is_scheduled": True', '"fuzz": True')
 
 
 def inputs_of(kernel: Kernel, sizes: tuple[int, ...]) -> dict[str, Array]:

@@ -117,7 +117,21 @@ EXACT = {
     "either": np.logical_or,
     "negation": np.logical_not,
 }
-INEXACT = {"exp": np.exp, "log": np.log, "sin": np.sin, "tanh": np.tanh}
+INEXACT = {
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "tanh": np.tanh,
+    "cos": np.cos,
+    "atan": np.arctan,
+    "exp2": np.exp2,
+    "log2": np.log2,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sinh": np.sinh,
+    "asinh": np.arcsinh,
+}
 COMPARISONS = {
     "lt": np.less,
     "le": np.less_equal,

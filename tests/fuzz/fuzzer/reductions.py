@@ -22,10 +22,12 @@ def reductions_of(program: Any) -> Iterator[Any]:
         for start in range(0, len(steps), size):
             yield replace(program, steps=steps[:start] + steps[start + size :])
         size //= 2
+    if program.is_left:
+        yield replace(program, is_left=False)
     for kernel in _kernels(program.kernel):
         smaller = kernel.without_unused()
         if smaller != program.kernel and _is_legal(smaller):
-            yield KernelProgram(smaller, steps)
+            yield replace(program, kernel=smaller)
 
 
 def _is_legal(kernel: Kernel) -> bool:
@@ -96,7 +98,7 @@ def _blocks(block: Block) -> Iterator[Block]:
         for changed in _axes(axis):
             axes = list(block.axes)
             axes[i] = changed
-            if axis.form == "fused":
+            if axis.form == "fused" and changed.form == "plain":
                 axes[i + 1] = replace(axes[i + 1], form="plain")
             yield replace(block, axes=tuple(axes))
     if block.form in ("let", "branch", "while"):
@@ -121,7 +123,7 @@ def _blocks(block: Block) -> Iterator[Block]:
 
 
 def _axes(axis: Axis) -> Iterator[Axis]:
-    if axis.form in ("split", "strided", "fused"):
+    if axis.form in ("split", "strided", "fused", "offset", "reversed"):
         yield replace(axis, form="plain", width=1)
     if axis.kinds != ("range", "range"):
         yield replace(axis, kinds=("range", "range"))

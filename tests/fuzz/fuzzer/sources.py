@@ -56,7 +56,8 @@ def _schedules(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]
 
     names = list(DRAWERS)
     goal = names[seed % len(names)]
-    program = KernelProgram(theme_kernel(rng, THEMES[goal], f"s{seed}"))
+    kernel = theme_kernel(rng, THEMES[goal], f"s{seed}")
+    program = KernelProgram(kernel, is_left=rng.randrange(100) < 40)
     yield program, {}
     register_intrinsic()
     schedule = Schedule(from_source(kernel_text(program.kernel)), seed=0, debug_mask="all")

@@ -72,7 +72,8 @@ class Axis:
     """An axis of a block, and how its loops visit it.
 
     `form` is "plain", "split" in tiles of `width`, of which the last may be partial, "fused" with
-    the next axis, which is "rest", or "strided" over `width` interleaved parts.
+    the next axis, which is "rest", "strided" over `width` interleaved parts, "offset" from `width`,
+    or "reversed".
     """
 
     name: str

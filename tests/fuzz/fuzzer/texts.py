@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .syntax import INDEX, Axis, Block, Buffer, Expr, Kernel
+from .syntax import INDEX, Axis, Block, Buffer, Expr, Kernel, index
 from .visits import Loop, bindings_of, guards_of, loops_of
 
 FORMS = {
@@ -33,6 +33,15 @@ FORMS = {
     "log": "T.log({})",
     "sin": "T.sin({})",
     "tanh": "T.tanh({})",
+    "cos": "T.cos({})",
+    "atan": "T.atan({})",
+    "exp2": "T.exp2({})",
+    "log2": "T.log2({})",
+    "log1p": "T.log1p({})",
+    "expm1": "T.expm1({})",
+    "rsqrt": "T.rsqrt({})",
+    "sinh": "T.sinh({})",
+    "asinh": "T.asinh({})",
     "popcount": "T.popcount({})",
     "lt": "({} < {})",
     "le": "({} <= {})",
@@ -97,6 +106,10 @@ def _nest(block: Block) -> list[str]:
 
 
 def _head(loop: Loop) -> str:
+    if loop.start:
+        kind = "T.serial" if loop.kind == "range" else loop.kind
+        end = expr_text(index("add", loop.extent, loop.start))
+        return f"for {loop.name} in {kind}({loop.start}, {end}):"
     return f"for {loop.name} in {loop.kind}({expr_text(loop.extent)}):"
 
 

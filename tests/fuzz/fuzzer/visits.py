@@ -9,11 +9,12 @@ from .syntax import Axis, Block, Expr, index, number, var
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop from 0 up to `extent`."""
+    """A loop of `extent` iterations from `start`."""
 
     name: str
     extent: Expr
     kind: str
+    start: int = 0
 
 
 def loops_of(block: Block) -> list[Loop]:
@@ -45,6 +46,8 @@ def _loops(axes: tuple[Axis, ...], position: int) -> list[Loop]:
             ]
         case "rest":
             return []
+        case "offset":
+            return [Loop(outer, axis.extent, axis.kinds[0], axis.width)]
         case _:
             return [Loop(outer, axis.extent, axis.kinds[0])]
 
@@ -65,6 +68,10 @@ def bindings_of(block: Block) -> dict[str, Expr]:
                 found[rest.name] = index("floormod", outer, rest.extent)
             case "rest":
                 pass
+            case "offset":
+                found[axis.name] = index("sub", outer, axis.width)
+            case "reversed":
+                found[axis.name] = index("sub", index("sub", axis.extent, 1), outer)
             case _:
                 found[axis.name] = outer
     return found
