@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import loops, tir
 from ...dialects.bounds import interval_of, is_non_negative
-from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.int_expr import ONE, Atom, Compound, IntExpr, floordiv
 from ...dialects.sym import Values
 from ...dialects.tir.regions import root_buffer
 from ...dialects.tir.types import BufferType
@@ -145,10 +145,11 @@ def _loops_inside(
 def _is_injective(exprs: Sequence[IntExpr], levels: Sequence[Level], scope: Scope) -> bool:
     """Whether different iterations of the loops give different values of the expressions.
 
-    Each loop must be a digit of one expression: ``i * 16 + j`` with j < 16.
+    Each loop must be a digit of one expression: ``i * 16 + j`` with j < 16. Expressions that are
+    the quotient and the remainder of another, as ``i // n`` and ``i % n``, count as that one.
     """
     left = {level.var: level for level in levels}
-    for expr in exprs:
+    for expr in _recombined(exprs):
         digits: list[tuple[IntExpr, IntExpr]] = []
         for level in [x for x in left.values() if _mentions([expr], x)]:
             split = expr.split_on(level.var)
@@ -160,6 +161,29 @@ def _is_injective(exprs: Sequence[IntExpr], levels: Sequence[Level], scope: Scop
         if not _are_digits(digits):
             return False
     return not left
+
+
+def _recombined(exprs: Sequence[IntExpr]) -> list[IntExpr]:
+    """The expressions, with one for each quotient and remainder by the same number."""
+    for remainder in exprs:
+        atom = remainder.as_atom
+        if not isinstance(atom, Compound) or atom.op != "mod":
+            continue
+        whole = _fraction(floordiv(atom.lhs, atom.rhs))
+        for quotient in exprs:
+            if _fraction(quotient) == whole:
+                others = [e for e in exprs if e is not quotient and e is not remainder]
+                return _recombined([*others, atom.lhs])
+    return list(exprs)
+
+
+def _fraction(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
+    """What is divided and by what: ``i // n // m`` is ``i`` by ``n * m``, for extents n and m."""
+    atom = expr.as_atom
+    if not isinstance(atom, Compound) or atom.op != "floordiv":
+        return expr, ONE
+    numerator, divisor = _fraction(atom.lhs)
+    return numerator, divisor * atom.rhs
 
 
 def _are_digits(digits: list[tuple[IntExpr, IntExpr]]) -> bool:

@@ -55,6 +55,33 @@ def test_reductions_of_nan_and_infinity(dtype):
     np.testing.assert_array_equal(result(function, x, dtype=dtype, shape=(3, 60)), want)
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 3)])
+@pytest.mark.parametrize("axes", ["i // m, i % m", "i // (m * 2), i // 2 % m, i % 2"])
+def test_fused_loops_that_reduce_over_nothing(shape, axes):
+    parts = axes.split(", ")
+    extents = ("n", "m", "2")[: len(parts)]
+    bindings = "".join(
+        f"""
+                v{k} = T.axis.reduce({extent}, {part})"""
+        for k, (extent, part) in enumerate(zip(extents, parts, strict=True))
+    )
+    function = kernel(
+        f"""
+        for i in range({" * ".join(extents)}):
+            with T.block("b"):{bindings}
+                with T.init():
+                    O[()] = T.float32(5)
+                O[()] = O[()] + X[v0, v1]
+        """,
+        "nm",
+        X=("(n, m)", "float32"),
+        O=("()", "float32"),
+    )
+    x = np.ones(shape, np.float32)
+    want = 5 + x.size * (len(parts) - 1)
+    assert result(function, x, dtype="float32", shape=()) == want
+
+
 DTYPES = ("bool", *(f"{s}int{w}" for s in ("", "u") for w in (8, 16, 32, 64)))
 TARGETS = (*DTYPES, "float16", "float32", "float64")
 

@@ -111,6 +111,30 @@ tir.prim_func @split(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
 
 // -----
 
+// Axes that are a quotient and a remainder of one loop: the initialisation runs before that, even where it is empty.
+
+// CHECK-LABEL: loops.func @fused(
+// CHECK-NEXT:    %zero = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:    loops.store %zero, %Y[]
+// CHECK-NEXT:    loops.for %k in (0, m * n) {
+// CHECK-NEXT:      %y = loops.load %Y[]
+tir.prim_func @fused(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[], f32>) {
+  tir.for %k in (0, n * m) {
+    tir.block "Y" (%vr: reduce (0, n) = %k floordiv m, %vs: reduce (0, m) = %k mod m) reads (%X[%vr, %vs]) writes (%Y[]) {
+      tir.init {
+        %zero = arith.constant 0.0 : f32
+        tir.store %zero, %Y[] : !tir.buffer<[], f32>
+      }
+      %y = tir.load %Y[] : !tir.buffer<[], f32>
+      %x = tir.load %X[%vr, %vs] : !tir.buffer<[n, m], f32>
+      %s = arith.addf %y, %x : f32
+      tir.store %s, %Y[] : !tir.buffer<[], f32>
+    }
+  }
+}
+
+// -----
+
 // A predicate that ties the reduction to the element stays with the initialisation.
 
 // CHECK-LABEL: loops.func @triangle(
