@@ -136,7 +136,7 @@ def _case(
             symbols = draw_symbols(op, rng, largest, equal)
             args = draw_arguments(op, rng, symbols, integers)
             exact, wide = (
-                run(module, name, copy_arguments(args), registry=registry, float64=f)
+                run(module, name, copy_arguments(args), registry=registry, float64=f, tracks=True)
                 for f in (False, True)
             )
             names = tuple(n for n, _ in parameters(op))

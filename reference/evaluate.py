@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -78,9 +78,15 @@ def run(
     float64: bool = False,
     vectorize: bool = True,
     quiet: bool = True,
+    tracks: bool = False,
 ) -> Outcome:
-    """As `evaluate`, with everything that a check wants to know; `quiet` prints nothing."""
-    session = Session(module, registry or {}, Precision(float64), vectorize, quiet=quiet)
+    """As `evaluate`, with everything that a check wants to know; `quiet` prints nothing.
+
+    With `tracks` no element may be read, or returned, before it is written.
+    """
+    session = Session(
+        module, registry or {}, Precision(float64), vectorize, quiet=quiet, tracks=tracks
+    )
     op = session.function(function)
     params = parameters(op)
     if len(args) != len(params):
@@ -89,6 +95,8 @@ def run(
     with np.errstate(all="ignore"):
         found = map(as_result, _dispatch(session, op, values))
         results = [r for r in found if isinstance(r, Buffer)]
+        for number, result in enumerate(results):
+            replace(result, name=f"result {number}").verify_written()
     buffers = [b for v in values for b in flatten(v) if isinstance(b, Buffer)]
     return Outcome(
         tuple(r.array for r in results),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects.builtin import TupleType
@@ -34,7 +33,7 @@ def _call_tir_inplace(graph: Graph, op: relax.CallTIRInplaceOp) -> None:
     for index, position in enumerate(op.positions):
         if position != -1:
             source = args[position]
-            args[position] = outputs[index] = replace(source, array=source.array.copy())
+            args[position] = outputs[index] = source.copy()
     own = [o for o, position in zip(outputs, op.positions, strict=True) if position == -1]
     graph.session.run_kernel(kernel, [*args, *own], numbers(graph, op.tir_vars))
     is_tuple = isinstance(op.result.type, TupleType)

@@ -21,6 +21,8 @@ def run_operator(graph: Graph, op: relax.OperatorOp) -> None:
     """Compute the result of an operator by its `reference`."""
     precision = graph.session.precision
     operands = [cast(Buffer, graph.values[v]) for v in op.operands]
+    for operand in operands:
+        operand.verify_written()
     arrays = [
         precision.load(b.dtype, b.array) if b.dtype == "bfloat16" else b.array for b in operands
     ]

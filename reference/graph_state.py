@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, TupleType
 from xdsl.ir import Attribute, SSAValue
 
@@ -32,7 +33,9 @@ def fresh(graph: Graph, type_: Attribute, name: str) -> GraphValue:
         return tuple(fresh(graph, t, name) for t in cast(Sequence[Attribute], type_.types.data))
     assert isinstance(type_, TensorType) and type_.dims is not None and type_.dtype is not None
     shape = shape_of(type_.dims, graph.symbols)
-    return Buffer(graph.session.precision.fresh(type_.dtype, shape), type_.dtype, name)
+    array = graph.session.precision.fresh(type_.dtype, shape)
+    written = np.zeros(shape, np.bool_) if graph.session.tracks else None
+    return Buffer(array, type_.dtype, name, written=written)
 
 
 def numbers(graph: Graph, exprs: ArrayAttr[ExprAttr] | None) -> list[int]:

@@ -87,6 +87,8 @@ class KernelCompiler:
     axes: set[Operation] = field(default_factory=lambda: set())
     terms: int = 1
     """How many roundings follow each other in the longest reduction that was translated."""
+    tracks: bool = False
+    """Whether a load of scratch memory that nothing has stored to is an error."""
     allocated: int = 0
     """Elements of scratch memory that were translated."""
 
@@ -157,8 +159,9 @@ class KernelCompiler:
 
         def run(frame: Frame) -> None:
             array = self.precision.fresh(dtype, (*frame.lanes, *shape))
+            written = np.zeros(array.shape, np.bool_) if self.tracks else None
             frame.values[value] = Buffer(
-                array, dtype, name, tuple(np.ix_(*map(np.arange, frame.lanes)))
+                array, dtype, name, tuple(np.ix_(*map(np.arange, frame.lanes))), written
             )
 
         return run

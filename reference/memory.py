@@ -16,12 +16,16 @@ Index: TypeAlias = "int | np.integer[Any] | Array"
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of a dtype. `lane_index` indexes leading dims that each lane has for itself."""
+    """Memory of a dtype. `lane_index` indexes leading dims that each lane has for itself.
+
+    `written` tells of each element whether it was stored to, where that is tracked.
+    """
 
     array: Array
     dtype: str
     name: str
     lane_index: tuple[Array, ...] = ()
+    written: Array | None = None
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -34,13 +38,26 @@ class Buffer:
             return self
         return replace(self, lane_index=tuple(i[..., None] for i in self.lane_index))
 
-    def locate(self, index: Sequence[Index], mask: Array | None) -> tuple[Array, tuple[Index, ...]]:
-        """The array and the checked index into it; raises EvaluationError outside the buffer.
+    def locate(
+        self, index: Sequence[Index], mask: Array | None
+    ) -> tuple[Buffer, tuple[Index, ...]]:
+        """The memory and the checked index into it; raises EvaluationError outside the buffer.
 
         Lanes that the mask switches off get some index that is inside.
         """
         checked = [_inside(self, d, i, mask) for d, i in enumerate(index)]
-        return self.array, (*self.lane_index, *checked)
+        return self, (*self.lane_index, *checked)
+
+    def copy(self) -> Buffer:
+        """The same content in memory of its own."""
+        written = None if self.written is None else self.written.copy()
+        return replace(self, array=self.array.copy(), written=written)
+
+    def verify_written(self) -> None:
+        """Raise EvaluationError where an element was never stored to."""
+        if self.written is not None and not self.written.all():
+            first = [int(i) for i in np.argwhere(~self.written)[0]]
+            raise EvaluationError(f"{first} of '{self.name}' is read before it is written")
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,9 @@ class View:
         starts = tuple(i if isinstance(i, int) else np.asarray(i)[..., None] for i in self.starts)
         return replace(self, source=self.source.per_vector(), starts=starts)
 
-    def locate(self, index: Sequence[Index], mask: Array | None) -> tuple[Array, tuple[Index, ...]]:
+    def locate(
+        self, index: Sequence[Index], mask: Array | None
+    ) -> tuple[Buffer, tuple[Index, ...]]:
         """As `Buffer.locate`, through the source."""
         own = [_inside(self, d, i, mask) for d, i in enumerate(index)]
         outer = len(self.starts) - len(own)
@@ -98,21 +117,40 @@ def _outside(buffer: Memory, position: int, index: int) -> EvaluationError:
 
 
 def read(buffer: Memory, index: Sequence[Index], mask: Array | None, precision: Precision) -> Value:
-    """The elements at the indices, one for each lane."""
-    array, place = buffer.locate(index, mask)
+    """The elements at the indices, one for each lane; raises EvaluationError for unwritten ones."""
+    memory, place = buffer.locate(index, mask)
+    array = memory.array
     if mask is not None and not array.size:  # no lane is on, and there is nothing to read in others
         array, place = np.zeros(np.broadcast_shapes(*map(np.shape, place)), array.dtype), ()
+    elif memory.written is not None:
+        _verify_written(buffer, index, memory.written[place], mask)
     return precision.load(buffer.dtype, array[place])
+
+
+def _verify_written(
+    buffer: Memory, index: Sequence[Index], written: Value, mask: Array | None
+) -> None:
+    wrong = ~np.asarray(written) if mask is None else ~np.asarray(written) & mask
+    if wrong.any():
+        at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        first = [int(np.broadcast_to(i, wrong.shape)[at]) for i in index]
+        raise EvaluationError(f"{first} of '{buffer.name}' is read before it is written")
 
 
 def write(
     buffer: Memory, index: Sequence[Index], value: Value, mask: Array | None, precision: Precision
 ) -> None:
     """Set elements at the indices where the mask is on; raises EvaluationError for constants."""
-    array, place = buffer.locate(index, mask)
+    memory, place = buffer.locate(index, mask)
     stored = precision.store(buffer.dtype, value)
-    if not array.flags.writeable:
+    if not memory.array.flags.writeable:
         raise EvaluationError(f"expected '{buffer.name}' to be writable, got constant memory")
+    _assign(memory.array, place, stored, mask)
+    if memory.written is not None:
+        _assign(memory.written, place, np.ones(stored.shape, np.bool_), mask)
+
+
+def _assign(array: Array, place: tuple[Index, ...], stored: Array, mask: Array | None) -> None:
     if mask is None:
         shape = np.broadcast_shapes(stored.shape, *(np.shape(i) for i in place))
         array[tuple(_spread(i, shape) for i in place)] = stored

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.ir import Block, Operation
@@ -87,7 +86,7 @@ def _in_own_memory(value: GraphValue) -> GraphValue:
     """The value of a branch or a call: what writes it writes nothing that was there before."""
     if isinstance(value, tuple):
         return tuple(_in_own_memory(v) for v in cast("tuple[GraphValue, ...]", value))
-    return replace(value, array=value.array.copy()) if isinstance(value, Buffer) else value
+    return value.copy() if isinstance(value, Buffer) else value
 
 
 def _local_func(graph: Graph, op: relax.LocalFuncOp) -> None:

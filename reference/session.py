@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -42,6 +42,8 @@ class Session:
     terms: int = 0
     """A bound for how many roundings follow each other in the results so far."""
     quiet: bool = False
+    tracks: bool = False
+    """Whether to read new memory that nothing has written is an error."""
     depth: int = 0
     """How many calls of graph functions are nested at the moment."""
     functions: dict[str, Operation] = field(init=False)
@@ -97,7 +99,9 @@ class Session:
         key = (op, tuple(sorted(symbols.items())), alone)
         if key not in self.kernels:
             handlers = {**TIR, **LOOPS, **CONTROL}
-            compiler = KernelCompiler(symbols, self.precision, handlers, self.registry)
+            compiler = KernelCompiler(
+                symbols, self.precision, handlers, self.registry, tracks=self.tracks
+            )
             if alone:
                 known: dict[SSAValue, int] = {
                     p: values[p] for p in op.params if isinstance(p.type, IndexType)
@@ -127,6 +131,7 @@ class Session:
                     f"got {array.dtype} of shape {array.shape}"
                 )
             output.array[...] = self.precision.widen(output.dtype, array)
+            _set_written(output)
 
     def write(self, text: str, values: Sequence[Buffer]) -> None:
         """Print values in a format, unless the evaluation is only to be compared."""
@@ -147,12 +152,22 @@ class Session:
                 f"expected '{name}' to be a PrimFunc of the module or a registered function, "
                 "got neither"
             )
+        for buffer in buffers:
+            if not any(buffer is w for w in written):
+                buffer.verify_written()
         arrays = [self.precision.native(b.dtype, b.array) for b in buffers]
         result = self.registry[name](*arrays)
         for buffer, array in zip(buffers, arrays, strict=True):
             if array is not buffer.array and any(buffer is w for w in written):
                 buffer.array[...] = self.precision.widen(buffer.dtype, array)
+        for buffer in written:
+            _set_written(buffer)
         return result
+
+
+def _set_written(buffer: Buffer) -> None:
+    if buffer.written is not None:
+        buffer.written[...] = True
 
 
 def _bind_kernel(
@@ -196,7 +211,7 @@ def _argument(name: str, param: SSAValue, given: Value, precision: Precision) ->
             raise EvaluationError(
                 f"expected argument '{name}' to have dtype {param.type.dtype}, got {given.dtype}"
             )
-        return Buffer(given.array, given.dtype, param.name_hint or name)
+        return replace(given, name=param.name_hint or name)
     scalar = given.array[()] if isinstance(given, Buffer) else given
     return (
         int(scalar)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import FileLineColLoc
 
 from ..dialects import rt, tir
 from ..dialects.sym import exprs_of
@@ -91,9 +92,25 @@ def _load(compiler: KernelCompiler, op: tir.LoadOp) -> Step:
 
     def run(frame: Frame) -> None:
         place = [i(frame) for i in index]
-        frame.values[result] = read(frame.values[buffer], place, frame.mask, precision)
+        try:
+            frame.values[result] = read(frame.values[buffer], place, frame.mask, precision)
+        except EvaluationError as error:
+            raise EvaluationError(f"{error}{_place_text(op)}") from None
 
     return run
+
+
+def _place_text(op: tir.LoadOp) -> str:
+    """Which block a load is in, and its place in the source, where these are known."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, tir.BlockOp):
+        around = around.parent_op()
+    block = "" if around is None else f" in block '{around.block_name.data}'"
+    found = op.location
+    place = (
+        f", {found.filename.data}:{found.line.data}" if isinstance(found, FileLineColLoc) else ""
+    )
+    return f"{block}{place}"
 
 
 def _store(compiler: KernelCompiler, op: tir.StoreOp) -> Step:
