@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +13,7 @@ from .pipeline import HOST, STAGES, make_pass
 if TYPE_CHECKING:
     from .backend.target import Target
     from .ir.function import BaseFunc
-    from .ir.module import IRModule
+    from .ir.module import History, IRModule
     from .runtime.executable import Executable
 
 
@@ -28,7 +28,8 @@ def build(
     """Compile a module, or one function, for a target; TVM's ``relax.build`` and ``tvm.compile``.
 
     `params` are bound to parameters of "main" by name. With `check` every pass is run against the
-    reference evaluator on random inputs, and CheckError names the first one that changes a result.
+    reference evaluator on random inputs, and CheckError names the first one that changes a result;
+    for the module of a ``tir.Schedule`` that starts at the module before, with the primitives.
     `exec_mode` may be "compiled" or TVM's "bytecode", and always means native code. Raises
     Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """
@@ -38,6 +39,7 @@ def build(
     from .profiling.profiler import Profiler
 
     module, resolved = module_of(mod), Target(target)
+    before = _steps_before(mod) if check and not params else []
     if params:
         from .ir.module import IRModule
         from .relax.transform import BindParams
@@ -46,8 +48,28 @@ def build(
     executable = with_room(module, lambda: _compile(module, resolved))
     executable.profiler = Profiler(module.clone(), resolved)
     if check:
-        check_module(module, executable, str(resolved))
+        check_module(module, executable, str(resolved), before)
     return executable
+
+
+def _steps_before(mod: IRModule | BaseFunc | ModuleOp) -> list[tuple[str, ModuleOp]]:
+    """The modules that a module was made of by schedules, unless it was changed otherwise since."""
+    from .dialects.canonical_form import CanonicalForm
+    from .dialects.diagnostics import Diagnostic
+
+    history: History | None = getattr(mod, "history", None)
+    if history is None:
+        return []
+    try:
+        made = list(history.steps())
+    except Diagnostic:  # a primitive that does not apply: the trace is not what was done
+        return []
+    forms = [CanonicalForm(m, False).program for m in (made[-1][1], module_of(mod))] if made else []
+    if not made or forms[0] != forms[1]:
+        return []
+    before = _steps_before(history.original) or [("", history.original.op)]
+    steps = [*before, *made]
+    return steps[max(i for i, (name, _) in enumerate(steps) if not name) :]
 
 
 def _compile(module: ModuleOp, target: Target) -> Executable:
@@ -58,9 +80,14 @@ def _compile(module: ModuleOp, target: Target) -> Executable:
 
 
 def check_module(
-    module: ModuleOp, executable: Executable | None = None, target: str = HOST
+    module: ModuleOp,
+    executable: Executable | None = None,
+    target: str = HOST,
+    before: Sequence[tuple[str, ModuleOp]] = (),
 ) -> None:
     """Compare each function's results before and after every pass, then those of the machine code.
+
+    `before` are the modules that this one was made of, as for `check_pipeline`.
 
     Raises CheckError with the name of the first pass that changes a result.
     """
@@ -69,7 +96,7 @@ def check_module(
     last = len(STAGES) if executable is not None else -1
     passes = [(n, make_pass(n, target)) for stage in STAGES[:last] for n in stage.passes]
     run = None if executable is None else _machine_code(executable)
-    check_pipeline(module, passes, registry=_array_functions(), machine_code=run)
+    check_pipeline(module, passes, registry=_array_functions(), machine_code=run, before=before)
 
 
 def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:

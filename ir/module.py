@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -45,12 +45,30 @@ class GlobalVar:
         return f'I.GlobalVar("{self.name_hint}")'
 
 
+class History(Protocol):
+    """How a module was made of another one, so that a check can start there."""
+
+    @property
+    def original(self) -> IRModule:
+        """The module before."""
+        ...
+
+    def steps(self) -> Iterator[tuple[str, ModuleOp]]:
+        """What was done, by name, with the module after it.
+
+        A step without a name changes what callers pass: the module after it is another original.
+        """
+        ...
+
+
 class IRModule:
     """Functions by name; TVM's ``IRModule``.
 
     `op` is the xDSL module itself: passes and patterns of xDSL work on it, ``print(mod.op)``
-    shows it.
+    shows it. `history` is there for what a schedule made; it says nothing of later changes.
     """
+
+    history: History | None = None
 
     def __init__(self, op: ModuleOp | Mapping[Any, BaseFunc] | None = None, name: str = "Module"):
         if isinstance(op, ModuleOp):
@@ -130,7 +148,9 @@ class IRModule:
 
     def clone(self) -> IRModule:
         """A copy whose operations are its own."""
-        return IRModule(self.op.clone(), self.name)
+        copy = IRModule(self.op.clone(), self.name)
+        copy.history = self.history
+        return copy
 
     def script(self, *, show_meta: bool = False, name: str = "Module") -> str:
         """The module as TVMScript that parses back; with `show_meta` the constants' data too."""

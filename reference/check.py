@@ -64,6 +64,7 @@ def check_pipeline(
     registry: Registry | None = None,
     context: Context | None = None,
     machine_code: MachineCode | None = None,
+    before: Sequence[tuple[str, ModuleOp]] = (),
 ) -> ModuleOp:
     """Run the passes on a copy of the module, checking each; returns the copy at the end.
 
@@ -72,19 +73,25 @@ def check_pipeline(
     result of each stage is compared with a float64 run of the given module, within the bound of
     `compare` plus four times the error that the given module itself has; integers must be equal.
     Once a pass has made `llvm` functions, results are compared through `machine_code` alone, after
-    the last pass.
+    the last pass. `before` are the modules that the given one was made of, the first as it was and
+    each other one after what is named; then results are compared with those of the first.
 
     Raises CheckError naming the first pass that changes a result, drops a function, or leaves IR
     that does not verify.
     """
     names = public_functions(module) if functions is None else list(functions)
-    cases = [case for name in names for case in _cases(module, name, seed, registry)]
+    start = before[0][1] if before else module
+    cases = [case for name in names for case in _cases(start, name, seed, registry)]
+    for label, step in before[1:]:
+        for case in cases:
+            _compare(label, case, _outcome(label, step, case, registry))
     current, ctx = module.clone(), context or get_context()
     for name, pass_ in passes:
         _apply(name, pass_, ctx, current)
         if not _is_machine_level(current):
             for case in cases:
-                _compare(f"pass '{name}'", case, _outcome(name, current, case, registry))
+                label = f"pass '{name}'"
+                _compare(label, case, _outcome(label, current, case, registry))
     if machine_code is not None:
         for case in cases:
             _compare_machine_code(case, machine_code)
@@ -170,10 +177,10 @@ def _is_machine_level(module: ModuleOp) -> bool:
     return any(op.name == "llvm.func" for op in module.body.block.ops)
 
 
-def _outcome(name: str, module: ModuleOp, case: _Case, registry: Registry | None) -> Outcome:
+def _outcome(label: str, module: ModuleOp, case: _Case, registry: Registry | None) -> Outcome:
     op = _function(module, case.function)
     if op is None:
-        raise CheckError(f"pass '{name}' dropped the function '{case.function}'")
+        raise CheckError(f"{label} dropped the function '{case.function}'")
     args, names = copy_arguments(case.args), [n for n, _ in parameters(op)]
     if len(names) < len(args):  # an entry finds index parameters in shapes
         given = dict(zip(case.names, args, strict=True))
@@ -181,7 +188,7 @@ def _outcome(name: str, module: ModuleOp, case: _Case, registry: Registry | None
     try:
         return run(module, case.function, args, registry=registry)
     except EvaluationError as error:
-        raise CheckError(f"pass '{name}' breaks '{case.function}'{_where(case)}: {error}") from None
+        raise CheckError(f"{label} breaks '{case.function}'{_where(case)}: {error}") from None
 
 
 def _where(case: _Case) -> str:

@@ -142,7 +142,7 @@ def write(
 ) -> None:
     """Set elements at the indices where the mask is on; raises EvaluationError for constants."""
     memory, place = buffer.locate(index, mask)
-    stored = precision.store(buffer.dtype, value)
+    stored: Array = precision.store(buffer.dtype, value)
     if not memory.array.flags.writeable:
         raise EvaluationError(f"expected '{buffer.name}' to be writable, got constant memory")
     _assign(memory.array, place, stored, mask)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from ...dialects import tir
 from ...lowering.schedule.block_layout import transform_block_layout
@@ -42,6 +42,7 @@ class LayoutPrimitives(Primitives):
         found = self.block(block)
         target = _buffer(found, buffer)
         assert isinstance(target.type, tir.BufferType)
+        is_parameter = isinstance(target, BlockArgument)
         moved = self._map(index_map, target.type.rank)
         transform_layout(
             found,
@@ -50,6 +51,7 @@ class LayoutPrimitives(Primitives):
             pad_value=pad_value,
             assume_injective=assume_injective_transform,
         )
+        self.moved_parameters += is_parameter
 
     @primitive
     def transform_block_layout(

@@ -33,6 +33,8 @@ class Primitives:
     random: Random
     error_render_level: str
     is_checked: bool
+    moved_parameters: int = 0
+    """How often a parameter got another layout, which callers must pass then."""
 
     def __init__(self) -> None:
         self._recorded: dict[str, Any] | None = None

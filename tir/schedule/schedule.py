@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 from typing import Self
+
+from xdsl.dialects.builtin import ModuleOp
 
 from ...ir.function import PrimFunc
 from ...ir.module import IRModule
@@ -69,6 +73,7 @@ class Schedule(
             raise ValueError(
                 f"expected an error_render_level ({expected}), got '{error_render_level}'"
             )
+        self.original = mod.clone()
         self.state = ScheduleState(mod.op.clone(), mod.name)
         self.trace = Trace()
         self.random = Random(seed)
@@ -78,7 +83,10 @@ class Schedule(
     @property
     def mod(self) -> IRModule:
         """The module as it is now; later primitives do not change it."""
-        return self.state.mod
+        mod = self.state.mod
+        if mod.history is None:
+            mod.history = ScheduleHistory(self.original, self.trace.copy())
+        return mod
 
     @property
     def func(self) -> PrimFunc:
@@ -93,6 +101,7 @@ class Schedule(
     def copy(self) -> Self:
         """A schedule of a copy of the module as it is, in which variables stand for the same."""
         new = type(self)(IRModule(), error_render_level=self.error_render_level)
+        new.original = self.original
         new.state = self.state.copy()
         new.trace = self.trace.copy()
         new.random = Random(self.fork_seed())
@@ -113,3 +122,23 @@ class Schedule(
         """Print the module and the trace."""
         print(self.mod.script())
         print(self.trace)
+
+
+@dataclass(frozen=True)
+class ScheduleHistory:
+    """What a schedule did to a module."""
+
+    original: IRModule
+    trace: Trace
+
+    def steps(self) -> Iterator[tuple[str, ModuleOp]]:
+        """The primitives that change something, with the module after each.
+
+        One after which callers pass other arguments has no name: nothing before it compares.
+        """
+        sch = Schedule(self.original)
+        for number, inst in enumerate(self.trace.replayed(sch), 1):
+            moved, sch.moved_parameters = sch.moved_parameters > 0, 0
+            name = f"primitive '{inst.kind.method}', number {number} of the schedule,"
+            if not inst.kind.is_pure:
+                yield "" if moved else name, sch.mod.op

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...lowering.schedule.blocks import ScheduleError
@@ -81,6 +81,16 @@ class Trace:
         `decision_provider` gives other decisions, from an instruction, its inputs, its attributes
         and its decision. Raises ScheduleError where an instruction does not apply.
         """
+        for _ in self.replayed(sch, remove_postproc, decision_provider):
+            pass
+
+    def replayed(
+        self,
+        sch: Primitives,
+        remove_postproc: bool = False,
+        decision_provider: DecisionProvider | None = None,
+    ) -> Iterator[Instruction]:
+        """The same one by one: yields each instruction after it was done."""
         known: dict[RandomVariable, RandomVariable] = {}
         for inst in self._kept(remove_postproc):
             arguments = {k: _renamed(v, known) for k, v in inst.arguments.items()}
@@ -96,6 +106,7 @@ class Trace:
                     f"got {len(outputs)}"
                 )
             known |= dict(zip(inst.outputs, outputs, strict=True))
+            yield inst
 
     def as_json(self, remove_postproc: bool = False) -> list[Any]:
         """Lists, strings and numbers: ``[[name, inputs, attrs, outputs], …]`` and the decisions.
