@@ -54,6 +54,9 @@ class ArrayLanguage:
     def row_sums(self, x: Any) -> Any:
         return x.sum(-1)
 
+    def sort(self, x: Any) -> Any:
+        return self.xp.sort(x, -1)
+
     def permute(self, x: Any, axes: Sequence[int]) -> Any:
         return self.xp.transpose(x, axes)
 
@@ -136,6 +139,9 @@ class TorchLanguage:
 
     def row_sums(self, x: Any) -> Any:
         return x.sum(-1)
+
+    def sort(self, x: Any) -> Any:
+        return x.sort(-1).values
 
     def permute(self, x: Any, axes: Sequence[int]) -> Any:
         return x.permute(*axes)

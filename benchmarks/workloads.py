@@ -97,6 +97,12 @@ def memory_bound(rows: int, columns: int) -> Iterator[Workload]:
     yield Workload(f"row sums {size}", "memory", lambda o, x: o.row_sums(x), x, {})
 
 
+def sorting(rows: int, columns: int) -> Workload:
+    """The elements of each row in order."""
+    name = f"sort {rows}x{columns}"
+    return Workload(name, "memory", lambda o, x: o.sort(x), {"x": (rows, columns)}, {})
+
+
 RESNET_CONVOLUTIONS = (
     (3, 64, 224, 7, 2),
     (64, 64, 56, 3, 1),
@@ -130,6 +136,7 @@ def standard() -> Iterator[Workload]:
     yield linear(1, 4096, 4096, "memory")
     yield from memory_bound(4096, 1024)
     yield from memory_bound(4, 1024)
+    yield from (sorting(*s) for s in ((64, 128), (64, 1000), (1, 65536), (1, 1 << 20)))
     for batch in (64, 1024):
         yield Workload(f"MLP, batch {batch}", "models", *mlp(batch, (784, 128, 10)))
     yield Workload("CNN, batch 4", "models", *cnn(4, 28, 32), is_numpy=False)
