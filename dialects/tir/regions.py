@@ -5,13 +5,13 @@ The counterpart is TVM's ``BlockReadWriteDetector``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ..bounds import Interval, interval_of
+from ..bounds import Interval, Ranges, interval_of, simplify
 from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
 from ..sym import Values, exprs_of
 from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
@@ -38,6 +38,47 @@ def infer_regions(
     written = {w.buffer for w in writes}
     reads = [r for r in detector.regions(detector.reads) if not (has_init and r.buffer in written)]
     return reads, writes
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load or store, or what a call is declared to access, over values from outside of a body.
+
+    It touches elements of `region` while `guards` are all at least 0: iterations of the loops
+    around it and instances of its blocks may not exist otherwise. Where the indices are known, they
+    are `indices`, of which `inner` has the loops in the body and their ranges.
+    """
+
+    region: BufferRegion
+    is_store: bool
+    guards: tuple[IntExpr, ...] = ()
+    indices: tuple[IntExpr, ...] | None = None
+    inner: tuple[tuple[Atom, Interval], ...] = ()
+
+    def substitute(self, mapping: Mapping[Atom, IntExpr], ranges: Ranges | None = None) -> Access:
+        """The same access with atoms replaced, and simplified over `ranges` if there are any."""
+
+        def moved(exprs: Sequence[IntExpr]) -> tuple[IntExpr, ...]:
+            new = [e.substitute(mapping) for e in exprs]
+            return tuple(new if ranges is None else [simplify(e, ranges) for e in new])
+
+        region = self.region
+        box = BufferRegion(region.buffer, moved(region.mins), moved(region.extents))
+        indices = None if self.indices is None else moved(self.indices)
+        inner = tuple((a, Interval(*moved((r.lower, r.upper)))) for a, r in self.inner)
+        return Access(box, self.is_store, moved(self.guards), indices, inner)
+
+
+def accesses_in(
+    body: Block, values: Values, statements: Sequence[Operation] | None = None
+) -> list[Access]:
+    """Each access in `body` by itself, numbered as by `infer_regions`, without those that repeat.
+
+    What a reduction block reads of its own output is among them.
+    """
+    detector = _Detector(body, values, statements)
+    detector.visit(list(body.ops) if statements is None else statements)
+    return list(dict.fromkeys(detector.accesses))
 
 
 def root_buffer(buffer: SSAValue) -> SSAValue:
@@ -72,9 +113,13 @@ class _Detector:
     writes: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
     ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
     meaning: dict[SSAValue, IntExpr | None] = field(default_factory=lambda: {})
+    accesses: list[Access] = field(default_factory=lambda: [])
+    guards: tuple[IntExpr, ...] = ()
 
     def visit(self, ops: Sequence[Operation]) -> None:
+        around = self.guards
         for op in ops:
+            self.guards = around
             self._define(op)
             if isinstance(op, BlockOp) and calls_on_memory(op):
                 self._declared(op)
@@ -90,6 +135,7 @@ class _Detector:
             for region in op.regions:
                 for inner in region.blocks:
                     self.visit(list(inner.ops))
+        self.guards = around
 
     def _declared(self, op: BlockOp) -> None:
         """What a block declares stands for what its body accesses."""
@@ -110,9 +156,12 @@ class _Detector:
             lower = self._rebase(op.min.data, op.operands_)
             extent = self._rebase(op.extent.data, op.operands_)
             self._set_range(op.loop_var, lower, extent)
+            self._guard(None if extent is None else extent - 1)
         elif isinstance(op, BlockOp):
             for axis_var, binding in zip(op.axis_vars, exprs_of(op.bindings), strict=True):
                 self.meaning[axis_var] = self._rebase(binding, op.numbering())
+            for bound in op.predicates.data:
+                self._guard(self._rebase(bound.rhs.data - bound.lhs.data - 1, op.numbering()))
         elif isinstance(op, ApplyOp):
             self.meaning[op.result] = self._rebase(op.expr.data, op.operands)
 
@@ -127,6 +176,12 @@ class _Detector:
         atom = self.values.expr(loop_var).as_atom
         assert atom is not None
         self.ranges[atom] = Interval(first.lower, last.upper)
+
+    def _guard(self, value: IntExpr | None) -> None:
+        """What is visited next exists only where some iteration gives `value` at least 0."""
+        span = None if value is None else interval_of(value, self.ranges)
+        if span is not None and span.upper.constant is None:
+            self.guards = (*self.guards, span.upper)
 
     def _rebase_all(
         self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]
@@ -174,17 +229,27 @@ class _Detector:
         indices: Sequence[IntExpr | None],
     ) -> None:
         dims = cast(BufferType, buffer.type).dims
-        self._touch(
-            into, buffer, [self._interval(i, d) for i, d in zip(indices, dims, strict=True)]
-        )
+        box = [self._interval(i, d) for i, d in zip(indices, dims, strict=True)]
+        self._touch(into, buffer, box, indices)
 
     def _touch(
-        self, into: dict[SSAValue, list[Interval]], buffer: SSAValue, box: list[Interval]
+        self,
+        into: dict[SSAValue, list[Interval]],
+        buffer: SSAValue,
+        box: list[Interval],
+        indices: Sequence[IntExpr | None] = (None,),
     ) -> None:
         while isinstance(buffer.owner, MatchBufferOp) and self._is_inside(buffer):
             box, buffer = self._through_view(buffer.owner), buffer.owner.source
+            indices = (None,)
         if self._is_inside(buffer) and not self._is_beside(buffer):
             return
+        region = BufferRegion(buffer, tuple(i.lower for i in box), tuple(i.extent for i in box))
+        point = tuple(i for i in indices if i is not None)
+        exact = point if len(point) == len(indices) else None
+        atoms = dict.fromkeys(a for e in exact or () for a in e.atoms() if a in self.ranges)
+        inner = tuple((a, self.ranges[a]) for a in atoms)
+        self.accesses.append(Access(region, into is self.writes, self.guards, exact, inner))
         known = into.get(buffer)
         into[buffer] = (
             box if known is None else [_hull(a, b) for a, b in zip(known, box, strict=True)]

@@ -24,8 +24,9 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from ...dialects import loops, tir
+from ..analysis.aliasing import is_noalias
 from ..functions import call_graph, functions_by_name
-from ..loops.kernel_function import is_noalias, symbol_order
+from ..loops.kernel_function import symbol_order
 from .interface import Tables
 from .symbols import native_symbol
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType
 
 from ...dialects import tir
 
@@ -12,9 +12,3 @@ def symbol_order(func: tir.PrimFuncOp) -> list[str]:
     params = zip(func.names, func.params, strict=True)
     given = [name for name, param in params if isinstance(param.type, IndexType)]
     return list(dict.fromkeys([*given, *func.declared_symbols()]))
-
-
-def is_noalias(func: tir.PrimFuncOp) -> bool:
-    """Whether callers promise that buffers do not overlap, as they do unless it says otherwise."""
-    attribute = func.attr("tir.noalias")
-    return not (isinstance(attribute, IntegerAttr) and attribute.value.data == 0)

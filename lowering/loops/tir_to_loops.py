@@ -30,8 +30,9 @@ from xdsl.utils.exceptions import PassFailedException
 from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
 from ...dialects.sym import exprs_of
+from ..analysis.aliasing import is_noalias
 from .copy_ops import index_constant, rebuild
-from .kernel_function import is_noalias, symbol_order
+from .kernel_function import symbol_order
 from .open_views import opened_views
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .scope import Bound, Scope, View, name_of

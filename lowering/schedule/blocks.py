@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.nesting import operations_in
 from ...dialects.tir.regions import root_buffer
+from ..analysis.aliasing import is_noalias
 
 IS_SCHEDULED = "tir.is_scheduled"
 """The attribute of a PrimFunc that the default schedules leave as it is."""
@@ -147,10 +147,7 @@ def may_overlap(func: tir.PrimFuncOp, a: SSAValue, b: SSAValue) -> bool:
     """Whether two buffers may share memory: parameters do where ``tir.noalias`` is false."""
     if a is b:
         return True
-    noalias = func.attr("tir.noalias")
-    if not (isinstance(noalias, IntegerAttr) and noalias.value.data == 0):
-        return False
-    return isinstance(a, BlockArgument) and isinstance(b, BlockArgument)
+    return not is_noalias(func) and isinstance(a, BlockArgument) and isinstance(b, BlockArgument)
 
 
 def erase_nest(block: tir.BlockOp) -> None:

@@ -10,15 +10,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
-from ...dialects.int_expr import ONE, Arg, Compound, IntExpr
+from ...dialects.int_expr import ONE, Compound, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.coverage import uncovered_axis
-from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.independence import Conflict, conflict_of
 from .blocks import ScheduleError, ancestors, function_of
-from .dense import distinguishes
-from .regions import contains
 
 
 def loop_text(loop: tir.ForOp) -> str:
@@ -162,47 +160,16 @@ def verify_data_parallel(
                     f"{kind_of_axis}",
                     loop,
                 )
-        if loop.extent.data != ONE:
-            _verify_own_writes(block, bindings, loop, kind, private)
-    if loop.extent.data != ONE:
-        _verify_own_reads(loop, kind, private)
+    conflict = conflict_of(loop, private)
+    if conflict is not None:
+        _refuse_conflict(loop, kind, conflict)
 
 
-def _verify_own_writes(
-    block: tir.BlockOp,
-    bindings: Sequence[IntExpr],
-    loop: tir.ForOp,
-    kind: str,
-    private: AbstractSet[SSAValue],
-) -> None:
-    """Raise ScheduleError where two iterations of a loop may write the same place outside of it."""
-    variable = Arg(0)
-    for region in block.regions_of("writes"):
-        axes = sorted({i for e in region.mins for i in e.args() if i < len(bindings)})
-        if region.buffer in private or _is_made_in(region.buffer, loop):
-            continue
-        if not distinguishes([bindings[i] for i in axes], variable):
-            raise ScheduleError(
-                f"expected iterations of {loop_text(loop)} to write different parts of "
-                f"{buffer_text(region.buffer)} in block '{block.block_name.data}' to be {kind}",
-                loop,
-            )
-
-
-def _verify_own_reads(loop: tir.ForOp, kind: str, private: AbstractSet[SSAValue]) -> None:
-    """Raise ScheduleError where an iteration may read what another one writes."""
-    values = Values()
-    reads, writes = infer_regions(loop.body.block, values)
-    shared = [w for w in writes if w.buffer not in private and not _is_made_in(w.buffer, loop)]
-    written = {w.buffer: w for w in shared}
-    for region in reads:
-        if region.buffer in written and not contains(written[region.buffer], region, values):
-            raise ScheduleError(
-                f"expected iterations of {loop_text(loop)} to read of {buffer_text(region.buffer)} "
-                f"only what they write to be {kind}",
-                loop,
-            )
-
-
-def _is_made_in(buffer: SSAValue, loop: tir.ForOp) -> bool:
-    return isinstance(buffer.owner, Operation) and loop in ancestors(buffer.owner)
+def _refuse_conflict(loop: tir.ForOp, kind: str, conflict: Conflict) -> None:
+    """Say which accesses of different iterations may meet."""
+    stored, other = conflict.store.region.buffer, conflict.other.region.buffer
+    if conflict.other.is_store:
+        what = f"to write different parts of {buffer_text(stored)}"
+    else:
+        what = f"to read of {buffer_text(other)} only what they write"
+    raise ScheduleError(f"expected iterations of {loop_text(loop)} {what} to be {kind}", loop)

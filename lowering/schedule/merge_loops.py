@@ -14,22 +14,12 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import Atom, IntLike
 from ...dialects.sym import Values
-from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import (
-    ScheduleError,
-    common_block,
-    function_of,
-    loaded_buffers,
-    may_overlap,
-    stored_buffers,
-)
+from ..analysis.independence import conflicts_between
+from .blocks import ScheduleError, common_block
 from .index_values import replace_index
 from .loop_checks import loop_text, verify_only_blocks, verify_plain
-from .regions import contains
-from .reorder_checks import drives_reduction
 
 Chain = list[tir.ForOp]
 
@@ -107,51 +97,14 @@ def _verify_adjacent(home: Block, chains: Sequence[Chain]) -> None:
 
 
 def _verify_in_step(earlier: Chain, later: Chain) -> None:
-    """What the later nest uses of the earlier one must be there after the same iteration."""
-    before, after = earlier[-1], later[-1]
-    func = function_of(before)
-    for buffer in stored_buffers(before):
-        for used in stored_buffers(after) | loaded_buffers(after):
-            if may_overlap(func, buffer, used) and not _is_made_in_step(earlier, later, buffer):
-                _refuse(before, after, used)
-    for buffer in loaded_buffers(before):
-        for changed in stored_buffers(after) - stored_buffers(before):
-            if may_overlap(func, buffer, changed):
-                _refuse(before, after, changed)
-
-
-def _refuse(before: tir.ForOp, after: tir.ForOp, buffer: SSAValue) -> None:
-    raise ScheduleError(
-        f"expected an iteration of {loop_text(after)} to use of {buffer_text(buffer)} only what "
-        f"the same iteration of {loop_text(before)} stores",
-        after,
-    )
-
-
-def _is_made_in_step(earlier: Chain, later: Chain, buffer: SSAValue) -> bool:
-    """Whether the same iteration of the earlier nest stores all that one of the later uses."""
-    values = Values()
-    made = [r for r in infer_regions(earlier[-1].body.block, values)[1] if r.buffer is buffer]
-    reads, writes = infer_regions(later[-1].body.block, values)
-    used = [r for r in (*reads, *writes) if r.buffer is buffer]
-    variables = [_atoms(chain, values) for chain in (later, earlier)]
-    renaming: dict[Atom, IntLike] = dict(zip(*variables, strict=True))
-    if len(made) != 1 or any(drives_reduction(earlier, op) for op in earlier[-1].body.block.ops):
-        return False
-    moved = [
-        tir.BufferRegion(
-            r.buffer,
-            tuple(e.substitute(renaming) for e in r.mins),
-            tuple(e.substitute(renaming) for e in r.extents),
+    """An iteration of either nest must not touch what another one of the other nest stores."""
+    for conflict in conflicts_between(earlier, earlier[-1], later, later[-1]):
+        raise ScheduleError(
+            f"expected an iteration of {loop_text(later[-1])} to use of "
+            f"{buffer_text(conflict.store.region.buffer)} only what the same iteration of "
+            f"{loop_text(earlier[-1])} stores",
+            later[-1],
         )
-        for r in used
-    ]
-    return all(contains(made[0], region, values) for region in moved)
-
-
-def _atoms(chain: Chain, values: Values) -> list[Atom]:
-    found = [values.expr(loop.loop_var).as_atom for loop in chain]
-    return [a for a in found if a is not None]
 
 
 def _append(first: Chain, chain: Chain) -> None:

@@ -19,9 +19,9 @@ from ...dialects.bounds import interval_of, is_non_negative, simplify
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
+from ..analysis.determined import determines
 from .blocks import ScheduleError, ancestors
 from .copy_scalars import ranges_of_values
-from .dense import distinguishes
 from .index_values import add_predicates, replace_index
 from .loop_checks import loop_text, verify_factors, verify_only_blocks, verify_plain
 from .regions import axes_of, refresh_around, replace_header
@@ -117,7 +117,7 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
                 start = bindings[-1].substitute({variable: first})
                 span = interval_of(start, ranges_of_values(values))
                 is_first = is_first and span is not None and span.lower == axis.min.data
-        if not (is_first and distinguishes(bindings, variable)):
+        if not (is_first and determines(bindings, [variable], {})):
             raise ScheduleError(
                 f"expected the first iteration of {loop_text(loop)} alone to start the reduction "
                 f"of block '{block.block_name.data}', and to be in the first part",

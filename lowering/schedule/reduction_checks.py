@@ -12,8 +12,9 @@ from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.determined import determines
 from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
-from .dense import covers_densely, distinguishes, used_in
+from .dense import covers_densely, used_in
 from .loop_checks import loop_text
 from .regions import contains
 
@@ -51,7 +52,7 @@ def _is_told_by(
     """Whether bindings over one loop alone, as after a fusion, tell its iterations apart."""
     bindings = [values.rebase(b, block.numbering()) for b in exprs_of(block.bindings)]
     own = [b for b in bindings if used_in(b, extents) == {variable}]
-    return distinguishes(own, variable)
+    return determines(own, [variable], {})
 
 
 def verify_apart(block: tir.BlockOp, init: tir.InitOp, loop: tir.ForOp) -> None:

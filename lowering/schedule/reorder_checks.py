@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from xdsl.ir import Operation, SSAValue
 
@@ -10,10 +11,12 @@ from ...dialects import tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.regions import infer_regions
+from ...dialects.tir.regions import infer_regions, root_buffer
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
+from ..analysis.independence import conflict_of_axes, conflicts_between
+from .blocks import ScheduleError, ancestors
 from .loop_checks import loop_text, outermost_blocks, verify_only_blocks
+from .produced import is_complete_in
 from .regions import contains
 
 
@@ -65,6 +68,7 @@ def verify_reorder(chain: Sequence[tir.ForOp], order: Sequence[tir.ForOp]) -> No
                     block,
                 )
         _verify_start(block, chain, order)
+        _verify_instances_apart(block, next(a for a, b in zip(chain, order, strict=True) if a != b))
     _verify_iterations_apart(chain)
 
 
@@ -111,6 +115,34 @@ def _loops_of_mixed_axes(block: tir.BlockOp, chain: Sequence[tir.ForOp]) -> list
     return [loop for loop in chain if loop.loop_var in found]
 
 
+def _verify_instances_apart(block: tir.BlockOp, outermost: tir.ForOp) -> None:
+    """Instances of a block must not touch what others write, but to reduce.
+
+    Loops around the outermost one that moves have one iteration at a time.
+    """
+    numbering = block.numbering()
+    moved: set[SSAValue] = {outermost.loop_var}
+    for parent in ancestors(block):
+        if isinstance(parent, tir.ForOp) and outermost in ancestors(parent):
+            moved.add(parent.loop_var)
+    axes = zip(block.axis_vars, block.axis_kinds, exprs_of(block.bindings), strict=True)
+    conflict = conflict_of_axes(
+        block,
+        [
+            var
+            for var, kind, binding in axes
+            if kind == "spatial" and moved & {numbering[i] for i in binding.args()}
+        ],
+    )
+    if conflict is not None:
+        verb = "write" if conflict.other.is_store else "read"
+        raise ScheduleError(
+            f"expected other instances of block '{block.block_name.data}' not to {verb} "
+            f"elements of {buffer_text(conflict.store.region.buffer)} that one writes",
+            block,
+        )
+
+
 def drives_reduction(loops: Sequence[tir.ForOp], statement: Operation) -> bool:
     """Whether a block in a statement reduces over one of the loops."""
     variables: set[SSAValue] = {loop.loop_var for loop in loops}
@@ -127,36 +159,32 @@ def _verify_iterations_apart(chain: Sequence[tir.ForOp]) -> None:
     """What a statement uses of another's result must come from the same iteration of all loops."""
     loop = chain[-1]
     statements = [op for op in loop.body.block.ops if not isinstance(op, tir.AllocBufferOp)]
-    for position, later in enumerate(statements):
-        touched = stored_buffers(later) | loaded_buffers(later)
-        for earlier in statements[:position]:
-            shared = touched & stored_buffers(earlier)
-            for buffer in shared:
-                if drives_reduction(chain, earlier) or not _covers(loop, earlier, later, buffer):
-                    _raise_carried(loop, buffer)
-            for buffer in (loaded_buffers(earlier) & stored_buffers(later)) - shared:
-                _raise_carried(loop, buffer)
+    for earlier, later in combinations(statements, 2):
+        for conflict in conflicts_between(chain, earlier, chain, later):
+            buffer = root_buffer(conflict.store.region.buffer)
+            if not _makes(chain, earlier, later, buffer):
+                raise ScheduleError(
+                    f"expected each iteration of {loop_text(loop)} to store all that it uses of "
+                    f"{buffer_text(buffer)} first",
+                    loop,
+                )
 
 
-def _raise_carried(loop: tir.ForOp, buffer: SSAValue) -> None:
-    raise ScheduleError(
-        f"expected each iteration of {loop_text(loop)} to store all that it uses of "
-        f"{buffer_text(buffer)} first",
-        loop,
-    )
-
-
-def _covers(loop: tir.ForOp, earlier: Operation, later: Operation, buffer: SSAValue) -> bool:
-    """Whether one statement stores all that a later one uses of a buffer, in every iteration."""
+def _makes(
+    chain: Sequence[tir.ForOp], earlier: Operation, later: Operation, buffer: SSAValue
+) -> bool:
+    """Whether a statement stores all that a later one uses of a buffer, in every iteration."""
+    loop = chain[-1]
+    stores = [op for op in operations_in(earlier) if isinstance(op, tir.StoreOp)]
+    own = [op for op in stores if op.buffer is buffer]
+    if not own or drives_reduction(chain, earlier):
+        return False
+    if not all(is_complete_in(store, loop) for store in own):
+        return False
     values = Values()
     outer = _box(loop, earlier, buffer, values, "writes")
-    for which in ("reads", "writes"):
-        inner = _box(loop, later, buffer, values, which)
-        if inner is None:
-            continue
-        if outer is None or not contains(outer, inner, values):
-            return False
-    return True
+    used = (_box(loop, later, buffer, values, which) for which in ("reads", "writes"))
+    return outer is not None and all(u is None or contains(outer, u, values) for u in used)
 
 
 def _box(

@@ -20,24 +20,19 @@ A loop whose iterations are lanes is cut into strips for threads first::
 
 from __future__ import annotations
 
-from math import gcd
-
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block
 
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.bounds import is_non_negative
-from ....dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, minimum
+from ....dialects.int_expr import ONE, ZERO, IntExpr, minimum
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values
-from ....dialects.tir.regions import infer_regions, root_buffer
 from ....runtime.pool_code import AWAKE_COST
-from ...loops.kernel_function import is_noalias
+from ...analysis.aliasing import is_noalias
+from ...analysis.boxes import is_at_least_zero
+from ...analysis.independence import conflict_of
 from ..blocks import ScheduleError, statements
-from ..dense import distinguishes
 from ..loops import fuse, set_kind, split
-from ..regions import contains
 from .durations import cost_inside, cost_of, is_small
 from .sections import join, sections_in
 
@@ -73,7 +68,7 @@ def _visit_all(home: Block, least: int, target: Target) -> bool:
     found = any([_visit(op, least, target) for op in nests])
     for run in sections_in(home, _is_section):
         if run[0].kind.data == "parallel" or sum(cost_of(op) or 0 for op in run) > least:
-            _run_on_threads(join(run))
+            set_kind(join(run), "parallel")
             found = True
     return found
 
@@ -82,7 +77,7 @@ def _visit(loop: tir.ForOp, least: int, target: Target) -> bool:
     """Make a loop parallel, or loops in it, where there is enough to do; whether one became so."""
     if not _is_free(loop) or is_small(loop, least):
         return False
-    if not is_independent(loop):
+    if conflict_of(loop) is not None:
         return _visit_inside(loop, least, target)
     if loop.kind.data == "vectorized":
         trips = loop.extent.data.constant
@@ -99,13 +94,8 @@ def _share_sections(loop: tir.ForOp) -> bool:
     runs = sections_in(loop.body.block, _is_section)
     if loop.extent.data == ONE or len(runs) != 1 or len(runs[0]) != len(loop.body.block.ops):
         return False
-    _run_on_threads(fuse([loop, join(runs[0])]))
+    set_kind(fuse([loop, join(runs[0])]), "parallel")
     return True
-
-
-def _run_on_threads(loop: tir.ForOp) -> None:
-    """Make a loop parallel whose iterations are known to be independent."""
-    loop.properties["kind"] = StringAttr("parallel")
 
 
 def _is_section(loop: tir.ForOp) -> bool:
@@ -115,7 +105,7 @@ def _is_section(loop: tir.ForOp) -> bool:
     cost = cost_inside(loop)
     if cost is None or cost < SECTION_COST:
         return False
-    return loop.kind.data == "parallel" or loop.extent.data == ONE or is_independent(loop)
+    return loop.kind.data == "parallel" or loop.extent.data == ONE or conflict_of(loop) is None
 
 
 def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
@@ -129,7 +119,7 @@ def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
 def _visit_inside(loop: tir.ForOp, least: int, target: Target) -> bool:
     """The same for the loops in a loop, which wake threads in every one of its iterations."""
     inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
-    if _is_at_most(loop.extent.data, 1):
+    if is_at_least_zero(1 - loop.extent.data, {}):
         return _visit_all(loop.body.block, least, target)
     return any([_visit(op, INNER_COST, target) for op in inner if cost_of(op) is not None])
 
@@ -196,51 +186,4 @@ def _can_join(chain: list[tir.ForOp], inner: tir.ForOp) -> bool:
         return False
     variables = {loop.loop_var for loop in chain}
     is_plain = inner.kind.data == "serial" and variables.isdisjoint(inner.operands_)
-    return is_plain and _is_free(inner) and is_independent(inner)
-
-
-def is_independent(loop: tir.ForOp) -> bool:
-    """Whether no iteration of a loop touches what another one writes, as far as can be proven."""
-    if loop.extent.data == ONE:
-        return True
-    values = Values()
-    variable = values.expr(loop.loop_var).as_atom
-    assert variable is not None
-    reads, writes = infer_regions(loop.body.block, values)
-    roots = {root_buffer(r.buffer): r.buffer for r in (*reads, *writes)}
-    if any(roots[root_buffer(r.buffer)] is not r.buffer for r in (*reads, *writes)):
-        return False  # a buffer and a view of it
-    for written in writes:
-        dims = _telling_dims(written, variable)
-        if not distinguishes(list(dims.values()), variable):
-            return False
-        for read in reads:
-            if read.buffer is written.buffer and not contains(written, read, values, dims):
-                return False
-    return True
-
-
-def _telling_dims(region: tir.BufferRegion, variable: Atom) -> dict[int, IntExpr]:
-    """The dims in which a region moves by whole regions, and the position that it moves by."""
-    found: dict[int, IntExpr] = {}
-    for dim, (low, extent) in enumerate(zip(region.mins, region.extents, strict=True)):
-        part = IntExpr.from_terms({m: c for m, c in low.terms if _mentions(m, variable)})
-        step = gcd(*(c for _, c in part.terms))
-        if any(len(m) > 1 for m, _ in part.terms):
-            continue  # the other factor might be 0
-        if step and _is_at_most(extent, step):
-            found[dim] = IntExpr.from_terms({m: c // step for m, c in part.terms})
-    return found
-
-
-def _mentions(monomial: tuple[Atom, ...], variable: Atom) -> bool:
-    return variable in set(IntExpr.from_terms({monomial: 1}).atoms())
-
-
-def _is_at_most(extent: IntExpr, limit: int) -> bool:
-    if is_non_negative(limit - extent):
-        return True
-    atom = extent.as_atom
-    if isinstance(atom, Compound) and atom.op == "min":
-        return _is_at_most(atom.lhs, limit) or _is_at_most(atom.rhs, limit)
-    return False
+    return is_plain and _is_free(inner) and conflict_of(inner) is None

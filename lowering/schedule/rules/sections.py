@@ -17,11 +17,9 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Block
 
 from ....dialects import tir
-from ....dialects.bounds import is_non_negative
 from ....dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ....dialects.sym import Values
-from ....dialects.tir.block_attributes import BufferRegion
-from ....dialects.tir.regions import infer_regions, root_buffer
+from ...analysis.independence import are_apart
 from ..copy_block import new_loops
 
 
@@ -36,36 +34,12 @@ def sections_in(home: Block, is_section: Callable[[tir.ForOp], bool]) -> list[li
     for op in home.ops:
         if not isinstance(op, tir.ForOp) or not is_section(op):
             run = []
-        elif run and op.extent.data == ONE and _is_apart(op, run):
+        elif run and op.extent.data == ONE and all(are_apart(op, o) for o in run):
             run.append(op)
         else:
             run = [op] if op.extent.data.constant else []
             found.append(run)
     return [nests for nests in found if len(nests) > 1]
-
-
-def _is_apart(nest: tir.ForOp, others: Sequence[tir.ForOp]) -> bool:
-    """Whether a nest writes nothing that others touch, nor the other way round."""
-    values = Values()
-    assert nest.parent is not None
-    reads, writes = infer_regions(nest.parent, values, [nest])
-    for other in others:
-        read, written = infer_regions(nest.parent, values, [other])
-        if any(_may_meet(a, b) for a in writes for b in (*read, *written)):
-            return False
-        if any(_may_meet(a, b) for a in reads for b in written):
-            return False
-    return True
-
-
-def _may_meet(a: BufferRegion, b: BufferRegion) -> bool:
-    if a.buffer is not b.buffer:
-        return root_buffer(a.buffer) is root_buffer(b.buffer)
-    return not any(
-        is_non_negative(high - low - size)
-        for first, second in ((a, b), (b, a))
-        for low, size, high in zip(first.mins, first.extents, second.mins, strict=True)
-    )
 
 
 def join(nests: Sequence[tir.ForOp]) -> tir.ForOp:

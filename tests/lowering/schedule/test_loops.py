@@ -7,10 +7,10 @@ from xdsl.dialects.builtin import StringAttr
 from xrelax.dialects import tir
 from xrelax.dialects.bounds import Interval, simplify
 from xrelax.dialects.int_expr import Arg, IntExpr, arg, sym
+from xrelax.lowering.analysis.determined import determines
 from xrelax.lowering.schedule.annotations import annotate
 from xrelax.lowering.schedule.blocks import ScheduleError, blocks_in
 from xrelax.lowering.schedule.compute_at import reverse_compute_at
-from xrelax.lowering.schedule.dense import distinguishes
 from xrelax.lowering.schedule.loops import (
     add_unit_loop,
     fuse,
@@ -87,7 +87,7 @@ def test_no_predicate_where_it_is_said_that_factors_divide():
     ],
 )
 def test_which_indices_tell_iterations_apart(exprs, result):
-    assert distinguishes(exprs, Arg(0)) is result
+    assert determines(exprs, [Arg(0)], {}) is result
     if result and not any(e.symbols() for e in exprs):
         values = {
             tuple(e.evaluate(lambda a, i=i: i if a == Arg(0) else 1) for e in exprs)
@@ -281,8 +281,7 @@ def test_iterations_that_share_scratch_memory_are_not_parallel():
     with pytest.raises(ScheduleError) as error:
         set_kind(loops_of(func)[0], "parallel")
     assert error.value.message == (
-        "expected iterations of loop 'i' to write different parts of 'S' in block 'S' to be "
-        "parallel"
+        "expected iterations of loop 'i' to write different parts of 'S' to be parallel"
     )
     func = function(SCRATCH)
     alloc = next(op for op in func.walk() if isinstance(op, tir.AllocBufferOp))
