@@ -24,7 +24,7 @@ from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, function_of, uses_of
 from .index_map import IndexMap
 from .index_values import simplify_around
-from .layout_padding import fill_padding, verify_fillable
+from .layout_padding import fill_padding, verify_fillable, verify_no_padding, verify_value
 from .regions import refresh_around
 
 Placement = Callable[[Sequence[IntExpr]], Sequence[IntExpr]]
@@ -42,11 +42,12 @@ def transform_layout(
     """Store the elements of a buffer that a block uses where `index_map` says; TVM's namesake.
 
     Each new dim is as long as the largest new index needs unless `shape` has the dims. Where the
-    map leaves gaps, `pad_value` is stored after the last store to the buffer, and nothing without
-    one. A parameter gets the new type, which callers must pass then. Returns the new buffer. Raises
-    ScheduleError for a buffer that is viewed, passed on or not dense, for a map whose values are
-    not known, for one that is not known to keep elements apart, unless `assume_injective` says that
-    it does, and for padding of a buffer that is not stored to.
+    map leaves gaps, `pad_value` is stored after the last store to the buffer; a value that fits the
+    element type must be given then, unless `shape` or `assume_injective` says that gaps do not
+    matter. A parameter gets the new type, which callers must pass then. Returns the new buffer.
+    Raises ScheduleError for a buffer that is viewed, passed on or not dense, for a map whose values
+    are not known, for one that is not known to keep elements apart, unless `assume_injective` says
+    that it does, for gaps without `pad_value`, and for padding of a buffer that is not stored to.
     """
     if buffer not in (*block.read_buffers, *block.write_buffers):
         raise ScheduleError(
@@ -63,7 +64,10 @@ def transform_layout(
         raise ScheduleError(str(error), block) from None
     _verify_symbols(buffer, dims, block)
     if pad_value is not None:
+        verify_value(buffer, pad_value, block)
         verify_fillable(buffer, block)
+    elif inverse is not None and shape is None:
+        verify_no_padding(buffer, dims, block)
     new = relayout(buffer, moved, dims)
     if pad_value is not None and inverse is not None:
         fill_padding(new, moved, inverse, type_.dims, pad_value)

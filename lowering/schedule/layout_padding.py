@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, cast
 
 from xdsl.dialects import arith
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
-from ...dialects.dtypes import is_float, value_type
+from ...dialects.dtypes import bit_width, is_float, is_unsigned, value_type
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text
@@ -35,6 +36,36 @@ def verify_fillable(buffer: SSAValue, block: tir.BlockOp) -> None:
     if not stores or any(block_around(s) is None for s in stores):
         raise ScheduleError(
             f"expected blocks to store to {buffer_text(buffer)}, which gets padding", block
+        )
+
+
+def verify_value(buffer: SSAValue, value: object, block: tir.BlockOp) -> None:
+    """Raise ScheduleError for a value that is no number of the buffer's element type."""
+    assert isinstance(buffer.type, tir.BufferType)
+    dtype = buffer.type.dtype
+    if is_float(dtype):
+        fits = isinstance(value, int | float)
+    else:
+        low = 0 if is_unsigned(dtype) or dtype == "bool" else -(1 << (bit_width(dtype) - 1))
+        fits = isinstance(value, int) and low <= value < low + (1 << bit_width(dtype))
+    if not fits:
+        raise ScheduleError(
+            f"expected pad_value to be a number of type {dtype}, as {buffer_text(buffer)} has, "
+            f"got {value!r}",
+            block,
+        )
+
+
+def verify_no_padding(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockOp) -> None:
+    """Raise ScheduleError where new dims may have places without an element."""
+    assert isinstance(buffer.type, tir.BufferType)
+    old = buffer.type.dims
+    if prod(dims, start=ONE) != prod(old, start=ONE):
+        shapes = (f"[{', '.join(str(d) for d in shape)}]" for shape in (dims, old))
+        raise ScheduleError(
+            f"expected pad_value for {buffer_text(buffer)}, whose layout {{}} has room for more "
+            "than the elements of {}, got None".format(*shapes),
+            block,
         )
 
 

@@ -79,7 +79,7 @@ def ragged(sch):
     rest = sums(sch, parts[1])
     panel = sch.cache_read(rest[0], 1, "global", rest)
     width = VECTORS * LANES
-    sch.transform_layout(panel, ("write", 0), lambda k, j: (j // width, k, j % width))
+    sch.transform_layout(panel, ("write", 0), lambda k, j: (j // width, k, j % width), 0.0)
     sch.vectorize(sch.split(sch.get_loops(panel)[-1], [None, LANES])[1])
     for part in parts:
         finish(sch, part)

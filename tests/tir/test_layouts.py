@@ -18,7 +18,9 @@ SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
 def test_transform_layout_of_scratch():
     check_text(
         chain(),
-        lambda sch: sch.transform_layout("S", ("write", 0), lambda i, j: (j, i // 4, i % 4)),
+        lambda sch: sch.transform_layout(
+            "S", ("write", 0), lambda i, j: (j, i // 4, i % 4), assume_injective_transform=True
+        ),
         """
 S = T.alloc_buffer((m, (n + 3) // 4, 4))
 for i, j in T.grid(n, m):
@@ -62,7 +64,7 @@ for i, j in T.grid(n, 6):
 @pytest.mark.parametrize("pad_value", [None, 0])
 def test_layouts_of_scratch(name, pad_value):
     def schedule(sch):
-        sch.transform_layout("S", ("write", 0), MAPS[name][0], pad_value)
+        sch.transform_layout("S", ("write", 0), MAPS[name][0], pad_value, pad_value is None)
 
     check_schedule(chain(7, 13), schedule)
 
@@ -72,7 +74,7 @@ def test_layouts_of_parameters(name):
     """The result is where the map says, with the pad value between its elements."""
     function = MAPS[name][0]
     sch = Schedule(from_source(chain(7, 13)))
-    sch.transform_layout("S", ("read", 0), function)
+    sch.transform_layout("S", ("read", 0), function, assume_injective_transform=True)
     sch.transform_layout("Y", ("write", 0), function, pad_value=-5)
     x = np.random.default_rng(0).integers(-3, 4, (7, 13)).astype("float32")
     found = tir.IndexMap.from_func(function)
@@ -178,9 +180,26 @@ SQUARE = """
             "expected blocks to store to 'X', which gets padding",
         ),
         (
+            chain(7, 13),
+            lambda s: s.transform_layout("S", ("write", 0), lambda i, j: (j, i // 4, i % 4)),
+            "expected pad_value for 'S', whose layout [13, 2, 4] has room for more than the "
+            "elements of [7, 13], got None",
+        ),
+        *(
+            (
+                chain(7, 13).replace("float32", dtype),
+                lambda s, value=value: s.transform_layout(
+                    "S", "S", lambda i, j: (i // 4, j, i % 4), value
+                ),
+                f"expected pad_value to be a number of type {dtype}, as 'S' has, got {value}",
+            )
+            for dtype, value in (("int32", 1.5), ("int8", 128), ("uint8", -1))
+        ),
+        (
             program(SQUARE, VECTORS, n="n"),
             lambda s: [
-                s.transform_layout("Y", name, lambda i: (i // 4, i % 4)) for name in ("X", "Y")
+                s.transform_layout("Y", name, lambda i: (i // 4, i % 4), None, True)
+                for name in ("X", "Y")
             ],
             "expected 'n' to be a dim of some parameter still, got 'Y' of [(n + 3) floordiv 4, 4]",
         ),

@@ -35,9 +35,10 @@ class LayoutPrimitives(Primitives):
 
         `buffer` is ``("read", number)``, ``("write", number)`` or a name. `index_map` gives an
         element's new indices by its old ones: a function, an `IndexMap`, or a lambda's text. Where
-        the new layout has room for no element, `pad_value` is stored. A parameter gets another
-        shape. Raises ScheduleError where elements could meet, unless `assume_injective_transform`
-        says that they do not.
+        the new layout has room for no element, `pad_value` is stored, a number of the element
+        type. A parameter gets another shape. Raises ScheduleError where elements could meet, and
+        where such room is left without `pad_value`, unless `assume_injective_transform` says that
+        neither matters.
         """
         found = self.block(block)
         target = _buffer(found, buffer)

@@ -63,7 +63,7 @@ def write_back_turned(product: Product, rows: tir.ForOp, tile: Tile, lanes: int)
     results = cache_write(block, 0, "global")
     part = cache_write(block, 0, "global")
     transform_layout(part, part.write_buffers[0], turn, shape)
-    transform_layout(block, block.write_buffers[0], turn)
+    transform_layout(block, block.write_buffers[0], turn, assume_injective=True)
     vectorize_tile(part, reverse_compute_at(part, rows), lanes, True)
     vectorize_copy(results, loops_around(results), lanes)
 
