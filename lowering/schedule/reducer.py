@@ -118,7 +118,31 @@ def reducer_of(block: tir.BlockOp) -> Reducer:
                     f"expected {where} to load of {buffer_text(op.buffer)} what it stores, before",
                     block,
                 )
+    _verify_init(block, stores, body)
     return _verified(block, [Update(s, _taken_in(block, s, body)) for s in stores], body)
+
+
+def _verify_init(block: tir.BlockOp, stores: Sequence[tir.StoreOp], body: _Body) -> None:
+    """Raise ScheduleError for an init that does not store each result, once and nothing else."""
+    if block.init is None:
+        return
+    where = f"block '{block.block_name.data}'"
+    for op in block.init.body.block.ops:
+        if op.regions:
+            raise ScheduleError(
+                f"expected the init of {where} to store its results alone, got '{op.name}'", op
+            )
+    started = [op for op in block.init.body.block.ops if isinstance(op, tir.StoreOp)]
+    wanted = {body.key_of_access(s) for s in stores}
+    found = {body.key_of_access(s) for s in started}
+    if found != wanted or len(started) != len(stores):
+        names = (", ".join(buffer_text(s.buffer) for s in group) for group in (stores, started))
+        raise ScheduleError(
+            f"expected the init of {where} to start each result once ({{}}), got {{}}".format(
+                *names
+            ),
+            block,
+        )
 
 
 def _taken_in(block: tir.BlockOp, store: tir.StoreOp, body: _Body) -> SSAValue:

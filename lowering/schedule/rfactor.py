@@ -29,6 +29,7 @@ from ..loops.scope import Bound
 from .blocks import ScheduleError, ancestors, blocks_in, function_of, loops_around, own_nest
 from .copy_scalars import ScalarCopier
 from .index_values import is_certain
+from .loop_checks import loop_text
 from .new_block import NewBlock, take_over
 from .reducer import Reducer, reducer_of
 from .regions import refresh_around
@@ -94,6 +95,13 @@ def _plan(loop: tir.ForOp, factor_axis: int) -> _Plan:
     for op in own:
         if op.min.data != ZERO or op.extent.data.args():
             raise ScheduleError(f"expected loops of {where} to run from 0 to fixed extents", op)
+    for op in reduce:
+        if op.kind.data not in (("serial",) if op is loop else ("serial", "unrolled")):
+            raise ScheduleError(
+                f"expected {loop_text(op)}, over which {where} reduces, to be serial, "
+                f"got {op.kind.data}",
+                op,
+            )
     reducer = reducer_of(block)
     rank = len(reducer.updates[0].store.indices)
     position = factor_axis + rank + 1 if factor_axis < 0 else factor_axis

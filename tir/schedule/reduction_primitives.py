@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...lowering.schedule.reduction import decompose_reduction
 from ...lowering.schedule.rfactor import rfactor
+from ...lowering.schedule.stage_pipeline import verify_stage_pipeline
 from .instructions import primitive
 from .primitives import Primitives
 from .random_variables import BlockRV, LoopRV
@@ -28,7 +29,10 @@ class ReductionPrimitives(Primitives):
 
         Their buffer has the loop's extent as dim `factor_axis`, counted from the end where that is
         negative. Returns the new block ``Y_rf`` that computes them; the block of the reduction sums
-        them up. Raises ScheduleError where values may not be grouped, or the loop drives no
-        reduction.
+        them up. Raises ScheduleError where values may not be grouped, the loop drives no reduction
+        or is not serial, an init does more than to start each result, or the scope is no stage
+        pipeline.
         """
-        return self.new_block(rfactor(self.loop(loop), factor_axis))
+        found = self.loop(loop)
+        verify_stage_pipeline(found)
+        return self.new_block(rfactor(found, factor_axis))

@@ -12,6 +12,7 @@ from xrelax.lowering.schedule.loops import split
 from xrelax.lowering.schedule.rfactor import rfactor
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
+from xrelax.tir import Schedule
 
 SUM = """
 @T.prim_func
@@ -123,3 +124,122 @@ def test_wrong_loops():
     with pytest.raises(ScheduleError, match="expected factor_axis of block 'Y' from -2 to 1"):
         rfactor(inner, 2)
     assert str(module) == before
+
+
+ARGMAX = """
+@T.prim_func
+def main(X: T.Buffer((3, 8), "float32"), P: T.Buffer((3,), "int64"), Y: T.Buffer((3,), "float32")):
+    for i, k in T.grid(3, 8):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                {init}
+                Y[vi] = T.float32(-1000)
+            p: T.int64 = T.Select(Y[vi] >= X[vi, vk], P[vi], T.int64(vk))
+            y: T.float32 = T.Select(Y[vi] >= X[vi, vk], Y[vi], X[vi, vk])
+            P[vi] = p
+            Y[vi] = y
+"""
+
+
+@pytest.mark.parametrize(
+    ("init", "message"),
+    [
+        (
+            "Y[vi] = T.float32(0)",
+            "expected the init of block 'Y' to start each result once ('P', 'Y'), got 'Y', 'Y'",
+        ),
+        (
+            "P[vi] = T.int64(0)\n                P[vi] = T.int64(1)",
+            "expected the init of block 'Y' to start each result once ('P', 'Y'), got 'P', 'P', "
+            "'Y'",
+        ),
+        (
+            "P[0] = T.int64(0)",
+            "expected the init of block 'Y' to start each result once ('P', 'Y'), ",
+        ),
+        (
+            "for q in range(1):\n                    P[vi] = T.int64(0)",
+            "expected the init of block 'Y' to store its results alone, got 'tir.for'",
+        ),
+    ],
+)
+def test_inits_that_do_not_start_each_result_once(init, message):
+    module, func = unverified(ARGMAX.format(init=init))
+    before = str(module)
+    (block,) = blocks_in(func)
+    with pytest.raises(ScheduleError) as error:
+        rfactor(loops_around(block)[1])
+    assert message in error.value.message
+    assert str(module) == before
+
+
+def unverified(text):
+    """The function of a script, of which verifiers need not be content."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tir.BlockOp, "verify_", lambda op: None)
+        return function(text.replace("{", "{{").replace("}", "}}"))
+
+
+@pytest.mark.parametrize("kind", ["parallel", "vectorized"])
+def test_reduction_loops_must_be_serial(kind):
+    _, func = function(SUM, n=4, m=12, init=0, update="Y[vi] + X[vi, vk]")
+    (block,) = blocks_in(func)
+    outer, inner = split(loops_around(block)[1], [3, 4])
+    outer.properties["kind"] = type(outer.kind)(kind)
+    name = outer.loop_var.name_hint
+    for loop in (outer, inner):
+        with pytest.raises(ScheduleError) as error:
+            rfactor(loop)
+        assert error.value.message == (
+            f"expected loop '{name}', over which block 'Y' reduces, to be serial, got {kind}"
+        )
+
+
+AROUND = """
+@T.prim_func
+def main(X: T.Buffer((3, 8), "float32"), Y: T.Buffer((3,), "float32")):
+    S = T.alloc_buffer((3, 8))
+    for i, j in T.grid(3, {columns}):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj]
+    for i, k in T.grid(3, 8):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + S[vi, vk]
+    for i in range(3):
+        with T.block("Z"):
+            vi = T.axis.spatial(3, i)
+            {target}[vi, 0] = T.float32(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "target", "message"),
+    [
+        (
+            8,
+            "X",
+            "expected the scope of loop 'k' to be a stage pipeline, in which nothing stores to 'X' "
+            "after it is loaded",
+        ),
+        (
+            7,
+            "Y_",
+            "expected the scope of loop 'k' to be a stage pipeline, in which 'S' is stored before "
+            "it is loaded",
+        ),
+    ],
+)
+def test_scopes_that_are_no_stage_pipeline(columns, target, message):
+    text = AROUND.format(columns=columns, target=target)
+    text = text.replace("Y_[vi, 0]", "Y[vi]")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tir.BlockOp, "verify_", lambda op: None)
+        sch = Schedule(from_source(text))
+        with pytest.raises(ScheduleError) as error:
+            sch.rfactor(sch.get_loops("Y")[1])
+    assert message in str(error.value)
