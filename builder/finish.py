@@ -10,12 +10,12 @@ from xdsl.ir import Block, Region, SSAValue, Use
 
 from ..dialects import relax
 from ..dialects.diagnostics import verify
+from ..dialects.parameters import value_name
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..ir.attributes import to_attribute
 from ..ir.detached import FreeVariable
 from ..ir.expr import Var
-from ..ir.value_names import value_name
 from .names import numbered_name
 
 if TYPE_CHECKING:

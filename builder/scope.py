@@ -8,11 +8,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..dialects import relax
+from ..dialects.parameters import value_name
 from ..dialects.relax.closure import is_pure
 from ..ir.call_parts import with_operands
 from ..ir.detached import FreeVariable, OpenDataflow, attach
 from ..ir.expr import Expr, Var
-from ..ir.value_names import value_name
 from ..lowering.graph.values import canonical
 from .finish import checked_params
 from .names import Names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC
 from collections.abc import Sequence
 
@@ -70,4 +71,15 @@ def print_text(printer: Printer, text: str) -> None:
 
 def value_hint(name: str) -> str | None:
     """The SSA name of a value that users call `name`; none where the IR's text cannot have it."""
-    return name if name.isascii() else None
+    return value_name(name) if name.isascii() else None
+
+
+def value_name(text: str) -> str:
+    """The nearest name that a value of the IR can have, also when its numbers are taken off.
+
+    xDSL does that whenever a value is named or copied: of ``_0`` nothing would be left.
+    """
+    name = re.sub(r"[^A-Za-z0-9_$.-]", "_", text)
+    if not name or name[0].isdigit():
+        return f"v{name}"
+    return name if re.sub(r"(_\d+)+$", "", name) else "_"

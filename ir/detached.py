@@ -13,7 +13,7 @@ from weakref import WeakSet, WeakValueDictionary
 
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from .value_names import value_name
+from ..dialects.parameters import value_name
 
 
 class FreeVariable(Block):

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, Block, Region
 
 from ...dialects import relax
 from ...dialects.diagnostics import verify
+from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from .context import Context, Value
@@ -292,7 +293,7 @@ def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
 
 def hint(name: str) -> str | None:
     """A name for a value of the IR, where it can be one."""
-    return name if name.isidentifier() else None
+    return value_hint(name) if name.isidentifier() else None
 
 
 def _is_complex(node: fx.Node) -> bool:

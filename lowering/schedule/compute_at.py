@@ -295,4 +295,5 @@ def _loop_order(block: tir.BlockOp) -> list[int]:
 
 def _loop_name(axis: BlockArgument) -> str:
     name = axis.name_hint or "i"
-    return name.removeprefix("v_") if name.startswith("v_") else name.removeprefix("v") or name
+    stem = name.removeprefix("v").removeprefix("_") or name
+    return name if stem[0].isdigit() else stem

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.nesting import operations_in
+from ...dialects.parameters import value_name
 from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, ancestors, insert_before, uses_of
@@ -117,7 +118,7 @@ def copy_elements(
     loops = new_loops(names, extents, values)
     bound: list[tir.Axis] = []
     for axis_name, var, axis, loop in zip(names, body.args, axes, loops, strict=True):
-        var.name_hint = f"v_{axis_name}"
+        var.name_hint = value_name(f"v_{axis_name}")
         binding = numbering.rebase(axis.binding, values.list) + numbering.expr(loop.loop_var)
         bound.append(tir.Axis(axis.kind, axis.min, axis.extent, binding))
     block = tir.BlockOp.build_from(
@@ -139,7 +140,7 @@ def new_loops(names: Sequence[str], extents: Sequence[IntExpr], values: Values) 
     loops: list[tir.ForOp] = []
     for name, extent in zip(names, extents, strict=True):
         body = Block(arg_types=[IndexType()])
-        body.args[0].name_hint = name
+        body.args[0].name_hint = value_name(name)
         loop = tir.ForOp(ZERO, extent, values.list, Region(body))
         if loops:
             loops[-1].body.block.add_op(loop)

@@ -9,6 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
+from ...dialects.parameters import value_name
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ..loops.scope import Bound
@@ -53,7 +54,7 @@ class NewBlock:
     def add_axis(self, kind: str, loop: tir.ForOp) -> IntExpr:
         """Another axis, bound to a loop; returns what it is in the body."""
         var = self.body.insert_arg(IndexType(), len(self.body.args))
-        var.name_hint = f"v_{loop.loop_var.name_hint or 'k'}"
+        var.name_hint = value_name(f"v_{loop.loop_var.name_hint or 'k'}")
         own = self.values.expr(var)
         self.axes.append(tir.Axis(kind, ZERO, loop.extent.data, self.values.expr(loop.loop_var)))
         return own

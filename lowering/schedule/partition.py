@@ -18,6 +18,7 @@ from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative, simplify
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
+from ...dialects.parameters import value_name
 from ...dialects.sym import Values, exprs_of
 from ..analysis.determined import determines
 from .blocks import ScheduleError, ancestors
@@ -65,7 +66,7 @@ def split_at(
         operands = list(part.operands_)
         new = tir.ForOp(start, size, operands, part.detach_region(part.body))
         new.location = loop.location
-        new.loop_var.name_hint = f"{name}_{number}"
+        new.loop_var.name_hint = value_name(f"{name}_{number}")
         parent.insert_op_before(new, part)
         part.detach()
         part.erase()
