@@ -152,8 +152,7 @@ def main(X: T.Buffer((8, 8), "float32"), Y: T.Buffer((8, 8), "float32")):
 
 NEIGHBOURS = """
 @T.prim_func
-def main(X: T.Buffer((9,), "float32"), Y: T.Buffer((9,), "float32")):
-    S = T.alloc_buffer((9,), "float32")
+def main(X: T.Buffer((9,), "float32"), S: T.Buffer((9,), "float32"), Y: T.Buffer((9,), "float32")):
     for i in range(8):
         with T.block("S"):
             vi = T.axis.spatial(8, i)
