@@ -173,16 +173,18 @@ def _work(requests: list[Request], out: BinaryIO) -> None:
 def _prepared(request: Request, number: int, say: Any) -> tuple[Program, dict[str, Any]]:
     """A program and its functions; a drawn one is sent as far as it is known at each moment."""
     program = request.program
-    if program is None:
-        last = None
-        for last, tally in draw_program(request.what, request.seed):
-            say("program", number, last)
-            say("tally", number, tally)
-        assert last is not None
-        program = last
-    else:
+    if program is not None:
         say("program", number, program)
-    return program, program.parsed()
+        return program, program.parsed()
+    drawing = draw_program(request.what, request.seed)
+    while True:
+        try:
+            program, tally = next(drawing)
+        except StopIteration as end:
+            assert program is not None
+            return program, end.value or program.parsed()
+        say("program", number, program)
+        say("tally", number, tally)
 
 
 def _built(functions: list[dict[str, Any]]) -> Any:

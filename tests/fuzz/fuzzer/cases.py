@@ -33,6 +33,12 @@ def case_of(label: str) -> Any:
     return harness.labelled_cases()[label]
 
 
+def tolerances(label: str, dtype: str) -> tuple[float, float]:
+    """How far results of a case may be from PyTorch's: relative, where it says so, and absolute."""
+    case = case_of(label)
+    return case.rtol.get(dtype, 0.0), case.atol.get(dtype, harness.ATOL[dtype])
+
+
 def labels() -> list[str]:
     """The labels of the cases that PyTorch has a function for, which every operator has."""
     return [label for label, case in harness.labelled_cases().items() if case.torch is not None]

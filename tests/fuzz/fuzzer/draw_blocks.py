@@ -6,9 +6,8 @@ from itertools import pairwise
 
 from .draw_schedule import SCOPES, Blocks, Choice, Steps, at, drawer
 from .steps import BlockAt, Lambda, Step
+from .themes import TENSOR_INTRINSIC
 from .view import BlockView
-
-TENSOR_INTRINSIC = "fuzz.tile"
 
 
 def new_blocks(before: Blocks, after: Blocks) -> Blocks:

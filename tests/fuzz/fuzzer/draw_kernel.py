@@ -170,7 +170,7 @@ class KernelDraw(ExprDraw):
 
     def axis(self, role: str, extent: Expr) -> Axis:
         """An axis with a loop of its own."""
-        name = self.name("v" if self.chance(0) else "v_")  # both spellings are in use
+        name = self.name("v" if self.chance(10) else "v_")  # both spellings are in use
         return Axis(name, role, extent)
 
     def target(self, buffer: Buffer, axes: list[Axis]) -> Expr:

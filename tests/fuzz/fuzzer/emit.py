@@ -11,7 +11,9 @@ from .evaluate import run
 from .kernels import KernelProgram, inputs_of, shape_of, to_bits
 from .numbers import Array
 from .shrink import Shrunk
+from .steps import GPU_PRIMITIVES
 from .texts import kernel_text
+from .themes import DESCRIPTION, IMPLEMENTATION, TENSOR_INTRINSIC
 
 MOST_ELEMENTS = 4096
 
@@ -37,7 +39,7 @@ def _head(found: Shrunk) -> list[str]:
     ]
     lines += ["import numpy as np", "", "import xrelax", "from xrelax.script import from_source"]
     if getattr(found.program, "steps", ()):
-        lines.append("from xrelax.tir.schedule import Schedule")
+        lines.append("from xrelax.tir.schedule import Schedule, ScheduleError")
     return [*lines, "from xrelax.runtime.tensor import Tensor, from_numpy", ""]
 
 
@@ -45,8 +47,17 @@ def _program(program: KernelProgram) -> list[str]:
     lines = ['function = from_source("""', kernel_text(program.kernel).rstrip(), '""")']
     if not program.steps:
         return [*lines, f'executable = xrelax.build(function)["{program.name}"]', ""]
+    if any(step.primitive == "tensorize" for step in program.steps):
+        texts = ", ".join(f'from_source("""{t}""")' for t in (DESCRIPTION, IMPLEMENTATION))
+        register = f"TensorIntrin.register({TENSOR_INTRINSIC!r}, {texts})"
+        lines += ["from xrelax.tir import TensorIntrin", register]
     lines.append('sch = Schedule(function, seed=0, debug_mask="all")')
-    lines += [str(step) for step in program.steps]
+    for step in program.steps:
+        # Some steps of a program are refused: that is no failure, and so they do not end it here.
+        done = str(step)
+        if step.primitive in GPU_PRIMITIVES:
+            done = done.replace("sch.", "sch.copy().", 1)
+        lines += ["try:", f"    {done}", "except ScheduleError as error:", "    print(error)"]
     lines += ["print(sch.mod.script())"]
     if program.is_left:
         marks = "'\"tir.is_scheduled\": True', '\"fuzz\": True'"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .cases import EXACT, case_of, torch
+from .cases import EXACT, case_of, tolerances, torch
 from .evaluate import run
 from .graph import Graph, Node
 from .kernels import from_bits
@@ -104,8 +104,13 @@ def _changed(
     if rng is None or dtype not in FLOATS or node.operator in EXACT:
         return array
     unit = EPSILON["float32" if is_operand and dtype in SHORT_FLOATS else dtype]
+    relative, absolute = ULPS * unit, 0.0
+    if not is_operand and node.operator:
+        allowed = tolerances(node.label, dtype)
+        relative, absolute = max(relative, allowed[0] / SLACK), allowed[1] / SLACK
+    sign = rng.choice((-1.0, 1.0), array.shape)
     with np.errstate(all="ignore"):
-        return array * (1 + ULPS * unit * rng.choice((-1.0, 1.0), array.shape))
+        return array * (1 + relative * sign) + absolute * sign
 
 
 def results_of(node: Node, operands: Sequence[Array], dtypes: Sequence[str]) -> list[Array]:

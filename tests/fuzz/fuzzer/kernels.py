@@ -50,9 +50,14 @@ class KernelProgram:
         schedule = Schedule(function, seed=0, debug_mask="all")
         for step in self.steps:
             apply_step(schedule, step)
-        if not self.is_left:
-            return {self.name: schedule.mod["main"]}
-        return {self.name: from_source(unmarked(schedule.mod["main"].script()))}
+        return self.functions(schedule)
+
+    def functions(self, schedule: Any) -> dict[str, Any]:
+        """The function of a schedule by its name, printed and parsed where it `is_left`."""
+        from xrelax.script import from_source
+
+        function = schedule.mod["main"]
+        return {self.name: from_source(unmarked(function.script())) if self.is_left else function}
 
     def compare(self, executable: Any) -> None:
         """Call the function for all sizes; raise `Wrong` where it differs from the evaluation."""

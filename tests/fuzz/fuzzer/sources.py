@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeAlias
@@ -14,12 +14,14 @@ from .draw_schedule import DRAWERS, THEMES, Choice, theme_kernel
 from .kernels import KernelProgram
 from .steps import apply_step
 from .texts import kernel_text
+from .themes import register_intrinsic
 from .view import blocks_of
 
 KINDS = ("kernels", "schedules", *(["graphs"] if find_spec("torch") else []))
 """What can be drawn: graphs are compared with PyTorch."""
 LOADED = (draw_blocks, draw_loops)
 Tally: TypeAlias = "dict[str, bool]"
+Functions: TypeAlias = "dict[str, Any]"
 
 
 class Program(Protocol):
@@ -34,22 +36,28 @@ class Program(Protocol):
         ...
 
 
-def draw_program(what: str, seed: int) -> Iterator[tuple[Program, Tally]]:
-    """A program, once for each moment at which more of it is known, and what was tried."""
+Drawn: TypeAlias = "Generator[tuple[Program, Tally], None, Functions | None]"
+
+
+def draw_program(what: str, seed: int) -> Drawn:
+    """A program, once for each moment at which more of it is known, and what was tried.
+
+    Returns the program's functions, where they are known from drawing it.
+    """
     rng = random.Random(f"{what} {seed}")
     match what:
         case "kernels":
             kernel, features = draw_kernel(rng, f"k{seed}")
             yield KernelProgram(kernel), {f"feature {f}": True for f in features}
         case "schedules":
-            yield from _schedules(rng, seed)
+            return (yield from _schedules(rng, seed))
         case "graphs":
             yield from _graph(rng, seed)
         case _:
             raise ValueError(f"expected one of {', '.join(KINDS)}, got {what}")
 
 
-def _schedules(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]:
+def _schedules(rng: random.Random, seed: int) -> Drawn:
     """A kernel for a primitive, some steps of others, that primitive, and some more."""
     from xrelax.script import from_source
     from xrelax.tir.schedule import Schedule
@@ -69,6 +77,8 @@ def _schedules(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]
         for program in _steps(primitive, draw, schedule, program):
             yield program, {}
             yield program, apply_step(schedule, program.steps[-1])
+    # Some are scheduled once more, as those are that are shrunk: that has to be the same.
+    return None if rng.randrange(100) < 25 else program.functions(schedule)
 
 
 def _graph(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]:
@@ -90,11 +100,12 @@ def _graph(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]:
 
 def _is_typed(program: Program) -> bool:
     """Whether shapes fit: those of symbols of one size need not, where a number is expected."""
+    from xrelax.dialects.diagnostics import Diagnostic
     from xrelax.script import ScriptError
 
     try:
         program.parsed()
-    except ScriptError:
+    except (ScriptError, Diagnostic):
         return False
     return True
 
@@ -112,14 +123,3 @@ def _steps(
             step = generator.send(blocks_of(schedule))
         except StopIteration:
             return
-
-
-def register_intrinsic() -> None:
-    """Let `draw_blocks.TENSOR_INTRINSIC` be the product of tiles."""
-    from xrelax.script import from_source
-    from xrelax.tir import TensorIntrin
-
-    from .themes import DESCRIPTION, IMPLEMENTATION
-
-    functions = map(from_source, (DESCRIPTION, IMPLEMENTATION))
-    TensorIntrin.register(draw_blocks.TENSOR_INTRINSIC, *functions, override=True)

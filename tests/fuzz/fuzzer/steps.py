@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .themes import register_intrinsic
+
 GPU_PRIMITIVES = ("bind",)
 """Those whose results no CPU runs: they are done on a copy."""
 
@@ -98,6 +100,8 @@ def _call(schedule: Any, step: Step, tally: dict[str, bool]) -> Any:
     args = [resolved(schedule, a, tally) for a in step.args]
     options = {k: resolved(schedule, v, tally) for k, v in step.options}
     tally[step.primitive] = False
+    if step.primitive == "tensorize":
+        register_intrinsic()
     if step.primitive in GPU_PRIMITIVES:
         schedule = schedule.copy()
         args = [resolved(schedule, a, tally) for a in step.args]

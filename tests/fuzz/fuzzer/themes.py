@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 from .draw_kernel import KernelDraw
 from .syntax import Axis, Block, Buffer, Expr, Kernel, index, number, var
@@ -144,3 +145,14 @@ def tile(a: T.handle, b: T.handle, c: T.handle):
                     vj, vk, vi = T.axis.remap("SRS", [j, k, i])
                     C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
 """
+TENSOR_INTRINSIC = "fuzz.tile"
+
+
+@cache
+def register_intrinsic() -> None:
+    """Let `TENSOR_INTRINSIC` be the product of tiles."""
+    from xrelax.script import from_source
+    from xrelax.tir import TensorIntrin
+
+    functions = map(from_source, (DESCRIPTION, IMPLEMENTATION))
+    TensorIntrin.register(TENSOR_INTRINSIC, *functions, override=True)
