@@ -33,7 +33,8 @@ def _call_tir_inplace(graph: Graph, op: relax.CallTIRInplaceOp) -> None:
     for index, position in enumerate(op.positions):
         if position != -1:
             source = args[position]
-            args[position] = outputs[index] = source.copy()
+            is_own = any(source is own for own in graph.own)
+            args[position] = outputs[index] = source if is_own else source.copy()
     own = [o for o, position in zip(outputs, op.positions, strict=True) if position == -1]
     graph.session.run_kernel(kernel, [*args, *own], numbers(graph, op.tir_vars))
     is_tuple = isinstance(op.result.type, TupleType)

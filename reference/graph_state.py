@@ -25,6 +25,8 @@ class Graph:
     session: Session
     symbols: dict[str, int]
     values: dict[SSAValue, GraphValue] = field(default_factory=lambda: {})
+    own: Sequence[Buffer] = ()
+    """The tensors that the caller of the program passes, which calls may change in place."""
 
 
 def fresh(graph: Graph, type_: Attribute, name: str) -> GraphValue:

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation
 from ..dialects import relax
 from ..dialects.relax.symbols import determined_symbols
 from .expressions import number, shape_of
-from .graph_arguments import GraphValue, Shape, bind_values
+from .graph_arguments import GraphValue, Shape, bind_values, flatten
 from .graph_calls import CALLS
 from .graph_operators import run_operator
 from .graph_state import Graph, arguments, fresh
@@ -22,7 +22,9 @@ from .values import EvaluationError
 def run_graph(session: Session, func: relax.FuncOp, args: Sequence[GraphValue]) -> GraphValue:
     """The value that a graph function returns."""
     try:
-        graph = Graph(session, _bind(func, args), dict(zip(func.params, args, strict=True)))
+        own = [b for a in args for b in flatten(a)] if session.depth == 0 else ()
+        graph = Graph(session, _bind(func, args), own=own)
+        graph.values.update(zip(func.params, args, strict=True))
         _run_block(graph, func.body.block)
         return graph.values[func.returned]
     except EvaluationError as error:

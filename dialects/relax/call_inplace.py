@@ -26,7 +26,12 @@ from xdsl.utils.exceptions import VerifyException
 from ..nesting import operations_in
 from ..sym import ExprAttr, expr_array, exprs_of, parse_expr
 from .call import SymbolCallOp, verify_outputs
+from .closure import GraphFunctionOp
+from .func import DataflowOp, OutputOp
+from .leaves import Leaf, leaves
+from .tuple import TupleGetItemOp, TupleOp
 from .types import TensorType, tensors_in
+from .values import MatchCastOp
 
 
 @irdl_op_definition
@@ -35,7 +40,9 @@ class CallTIRInplaceOp(SymbolCallOp):
 
     ``%y = relax.call_tir_inplace @relu_(%x) inplace [0] : (…) -> …``; TVM's
     ``R.call_tir_inplace``. For each output `inplace_indices` has the position of the argument
-    whose memory it gets, or -1 for an output of its own. Such an argument is not used afterwards.
+    whose memory it gets, or -1 for an output of its own. Such an argument is not used afterwards,
+    nor is what shares its memory by a tuple or cast. The memory of a parameter is its caller's:
+    users find the output in the array that they pass. Constants are not changed, a copy is.
     """
 
     name = "relax.call_tir_inplace"
@@ -89,8 +96,9 @@ class CallTIRInplaceOp(SymbolCallOp):
                 f"expected argument {position} to have the type of its output, {output}, "
                 f"got {argument.type}"
             )
-        used = {use.operation for use in argument.uses}
-        if sum(a is argument for a in self.args) > 1 or _comes_after(self, used):
+        (tensor,) = leaves(argument)
+        count = sum(leaves(a).count(tensor) for a in self.args)
+        if count > 1 or _comes_after(self, _users(tensor)):
             raise VerifyException(f"expected argument {position} not to be used afterwards")
 
     @classmethod
@@ -130,11 +138,30 @@ class CallTIRInplaceOp(SymbolCallOp):
         printer.print_attribute(FunctionType.from_lists(types, [self.result.type]))
 
 
+def _users(tensor: Leaf) -> set[Operation]:
+    """The operations that get a tensor, also as a field of a tuple or after a cast."""
+    found: set[Operation] = set()
+    values: list[SSAValue] = [tensor[0]]
+    while values:
+        value = values.pop()
+        for use in value.uses if tensor in leaves(value) else ():
+            op = use.operation
+            found.add(op)
+            if isinstance(op, TupleOp | TupleGetItemOp | MatchCastOp):
+                values.append(op.result)
+            elif isinstance(op, OutputOp) and isinstance(dataflow := op.parent_op(), DataflowOp):
+                values.append(dataflow.outputs[use.index])
+    return found
+
+
 def _comes_after(op: Operation, others: AbstractSet[Operation]) -> bool:
-    """Whether one of the operations, or one around it, follows in the block of `op`."""
-    following = op.next_op
-    while following is not None:
-        if any(inner in others for inner in operations_in(following)):
-            return True
-        following = following.next_op
+    """Whether one of the operations, or one around it, follows `op` in its function."""
+    current: Operation | None = op
+    while current is not None and not isinstance(current, GraphFunctionOp):
+        following = current.next_op
+        while following is not None:
+            if any(inner in others for inner in operations_in(following)):
+                return True
+            following = following.next_op
+        current = current.parent_op()
     return False

@@ -9,11 +9,11 @@ from xdsl.ir import Block, Region, SSAValue
 from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
+from ...dialects.relax.leaves import Leaf, leaves
 from ...dialects.relax.types import tensors_in
 from ...dialects.rt.call import ASSERT, PRINT
 from ...dialects.sym import exprs_of
 from .function_memory import FunctionMemory
-from .graph_values import Leaf, leaves
 
 
 class CallConverter(FunctionMemory):
@@ -29,7 +29,7 @@ class CallConverter(FunctionMemory):
         for leaf, position in zip(leaves(op.result), op.positions, strict=True):
             if position == -1:
                 outputs.append(self.allocate(leaf, f"result of '{op.name}'"))
-            elif self.may_take(leaf, op.args[position]):
+            elif self.is_written(inputs[position]) or self.may_take(leaf, op.args[position]):
                 self.memory[leaf] = inputs[position]
             else:
                 place = self.allocate(leaf, f"result of '{op.name}'")

@@ -10,13 +10,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.relax.leaves import Leaf, in_memory, leaves
 from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ..blame import blame
 from .cast_conditions import cast_conditions
 from .convert_calls import CallConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
 from .graph_signature import extra_symbols, is_plain, leaf_names
-from .graph_values import Leaf, in_memory, leaves
 
 
 def convert_function(
@@ -54,9 +54,13 @@ class _FunctionConverter(CallConverter):
             returns_tuple=isinstance(self.func.result_type, TupleType),
             private=self.private,
             recursive=recursive,
+            written=self.written_arguments(),
             symbols=extra_symbols(self.func),
             signature=None if self.private else self.signature(),
         )
+
+    def written_arguments(self) -> list[int]:
+        return [i for i, arg in enumerate(self.entry.args) if self.is_written(arg)]
 
     def signature(self) -> tuple[Sequence[str], FunctionType] | None:
         types = [p.type for p in self.func.params]
@@ -167,6 +171,12 @@ class _FunctionConverter(CallConverter):
 
     def convert_view(self, op: MemoryViewOp) -> None:
         leaf, (source,) = (op.result, 0), leaves(op.x)
+        if self.is_written(self.memory[source]):  # what is viewed does not change
+            place = self.allocate(leaf, f"result of '{op.name}'")
+            type_ = buffer_type(tensor_type(leaf), f"a view in {self.label}")
+            memory = self.reinterpret(self.memory[source], type_, self.current)
+            self.current.add_op(rt.CopyOp(memory, place))
+            return
         outer = self.outer if leaf in self.escaping else None
         type_ = buffer_type(tensor_type(leaf), f"a view in {self.label}")
         memory = self.reinterpret(self.memory[source], type_, outer or self.current)

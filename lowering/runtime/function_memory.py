@@ -12,9 +12,10 @@ from ...dialects import relax, rt, tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
+from ...dialects.relax.leaves import Leaf, leaves
 from ...dialects.relax.types import tensors_in
 from ..equations import Equation
-from .graph_values import Leaf, destinations, leaves
+from .graph_values import destinations
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class FunctionMemory:
         """Tensors that the current dataflow block outputs: their memory is defined before it."""
         self.known: list[set[IntExpr]] = [set()]
         """Dims that are at least 0 where code is added now, for each branch around."""
+        self.written: set[Leaf] = set() if private else written_parameters(func)
+        """Tensors that users pass and that calls change in place; callees get copies of theirs."""
         self.prologue: list[Operation] = []
         """What is checked of sizes before anything runs."""
 
@@ -70,6 +73,10 @@ class FunctionMemory:
         op = rt.ReinterpretOp(whole, type_)
         block.add_op(op)
         return op.result
+
+    def is_written(self, memory: SSAValue) -> bool:
+        """Whether the memory is that of a parameter that calls change in place."""
+        return rt.memory_of(memory) in {self.memory[leaf] for leaf in self.written}
 
     def condition(self, value: SSAValue) -> SSAValue | IntExpr:
         if not isinstance(value.type, relax.PrimType):
@@ -135,6 +142,18 @@ class FunctionMemory:
         (outer or self.current).add_op(op)
         self.memory[leaf] = memory
         return memory
+
+
+def written_parameters(func: relax.FuncOp) -> set[Leaf]:
+    """The tensors among the parameters that calls of kernels change in place."""
+    changed = {
+        leaves(op.args[position])[0]
+        for op in func.walk()
+        if isinstance(op, relax.CallTIRInplaceOp)
+        for position in op.positions
+        if position != -1
+    }
+    return {leaf for param in func.params for leaf in leaves(param)} & changed
 
 
 def tensor_type(leaf: Leaf) -> relax.TensorType:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xrelax as tvm
-from xrelax.script import ScriptError
+from xrelax.script import ScriptError, from_source
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
@@ -185,7 +185,61 @@ def test_calls_in_place(build, names):
     found = [t.numpy() for t in main(x, w)]
     for got, wanted in zip(found, (2 * X[0] + 1, 3 * X[0], 2 * X[1]), strict=True):
         np.testing.assert_allclose(got, wanted)
-    np.testing.assert_array_equal(w, X[1])
+    np.testing.assert_array_equal(x, X[0])
+    np.testing.assert_array_equal(w, 2 * X[1])
+
+
+IN_PLACE = """
+@I.ir_module
+class M:
+    @T.prim_func(private=True)
+    def twice(A: T.Buffer((4,), "float32")):
+        for i in range(4):
+            A[i] = A[i] * T.float32(2)
+
+    @R.function
+    def main(
+        x: R.Tensor((4,), "float32"),
+        p: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")),
+    ):
+        cls = M
+        v = R.reshape(x, (2, 2))
+        p1 = p[1]
+        a = R.call_tir_inplace(cls.twice, (x,), [0], R.Tensor((4,), "float32"))
+        u = R.reshape(a, (4, 1))
+        b = R.call_tir_inplace(cls.twice, (a,), [0], R.Tensor((4,), "float32"))
+        c = R.call_tir_inplace(cls.twice, (p1,), [0], R.Tensor((4,), "float32"))
+        one = R.const([1.0, 1.0, 1.0, 1.0], "float32")
+        k = R.call_tir_inplace(cls.twice, (one,), [0], R.Tensor((4,), "float32"))
+        s = M.sub(b)
+        return (v, u, b, c, k, s)
+
+    @R.function
+    def sub(y: R.Tensor((4,), "float32")):
+        cls = M
+        a = R.call_tir_inplace(cls.twice, (y,), [0], R.Tensor((4,), "float32"))
+        return a
+"""
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_users_find_what_calls_change_in_place(check):
+    """In their arrays; views, constants and what callees get in the graph keep their values."""
+    built = tvm.build(from_source(IN_PLACE), check=check)
+    x, p0, p1 = np.ones((3, 4), "float32")
+    for scale in (1, 4):
+        v, u, b, c, k, s = (t.numpy() for t in built["main"](x, (p0, p1)))
+        for got, wanted in ((v, 1), (u, 2), (b, 4), (x, 4), (s, 8)):
+            np.testing.assert_array_equal(got, np.full(got.shape, scale * wanted))
+        np.testing.assert_array_equal(c, p1)
+        np.testing.assert_array_equal(k, np.full(4, 2))
+    np.testing.assert_array_equal((p0[0], p1[0]), (1, 4))
+    strided = np.ones(8, "float32")
+    assert (built["sub"](strided[::2]).numpy() == 2).all()
+    np.testing.assert_array_equal(strided, [2, 1] * 4)
+    strided.flags.writeable = False
+    with pytest.raises(ValueError, match="argument 'y' is written but read-only"):
+        built["sub"](strided[:4])
 
 
 def test_tensors_that_calls_write_have_memory_of_their_own(build, names):

@@ -609,3 +609,28 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.call_tir_inplace @f(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   relax.return %x : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// A cast has the memory of what it casts, and so has a field of a tuple.
+
+// CHECK: expected argument 0 not to be used afterwards
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %t = relax.tuple(%x, %x) : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  %y = relax.tuple_get_item %t[1] : tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> -> !relax.tensor<[n], f32>
+  %0 = relax.call_tir_inplace @f(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// What follows a dataflow block follows the call in it.
+
+// CHECK: expected argument 0 not to be used afterwards
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.dataflow {
+    %0 = relax.call_tir_inplace @f(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+    relax.output
+  }
+  relax.return %x : !relax.tensor<[n], f32>
+}

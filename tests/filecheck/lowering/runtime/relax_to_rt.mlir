@@ -282,9 +282,21 @@ relax.func impure @run_time(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f3
 
 // -----
 
-// A call in place takes the memory of its argument, or of a copy of what others may use.
-// CHECK-LABEL: rt.func @in_place
-relax.func @in_place(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+// A call in place takes the memory of its argument, also that of users; a view of it is a copy.
+// CHECK-LABEL: rt.func @in_place(%x: !tir.buffer<[n], f32>, %v: !tir.buffer<[n, 1], f32>) results 1 written [0] {
+relax.func @in_place(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n, 1], f32> {
+  // CHECK: %v_1 = rt.alloc
+  // CHECK-NEXT: %0 = rt.reinterpret %x
+  // CHECK-NEXT: rt.copy %0, %v_1
+  %v = relax.memory.view %x {shape = [#sym.expr<n>, #sym.expr<1>]} : !relax.tensor<[n], f32> -> !relax.tensor<[n, 1], f32>
+  // CHECK-NEXT: rt.call_dps @twice() outs(%x)
+  %a = relax.call_tir_inplace @twice(%x) inplace [0] : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %v : !relax.tensor<[n, 1], f32>
+}
+
+// A constant, and what a private function gets, are copied.
+// CHECK-LABEL: rt.func private @in_place_of_a_copy
+relax.func private @in_place_of_a_copy(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   // CHECK: %a = rt.alloc
   // CHECK-NEXT: rt.copy %x, %a
   // CHECK-NEXT: rt.call_dps @twice() outs(%a)
