@@ -14,6 +14,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+_OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
+
 NAMES: dict[str, str] = {
     # today's spellings
     "IRModule": ".ir.module:IRModule",
@@ -21,6 +23,7 @@ NAMES: dict[str, str] = {
     "compile": ".importers.compile:compile",
     "cpu": ".runtime:cpu",
     "device": ".runtime:device",
+    **{name: f".runtime.device:{name}" for name in _OTHER_DEVICES},
     "Device": ".runtime:Device",
     "get_global_func": ".runtime:get_global_func",
     "load_module": ".runtime:load_module",
@@ -112,6 +115,7 @@ NAMES: dict[str, str] = {
     "nd.NDArray": ".runtime:NDArray",
     "nd.array": ".runtime:array",
     "nd.cpu": ".runtime:cpu",
+    **{f"nd.{name}": f".runtime.device:{name}" for name in _OTHER_DEVICES},
     "nd.empty": ".runtime:empty",
     "register_func": ".runtime:register_func",
     "relax.FuncType": ".ir.struct_info:FuncStructInfo",

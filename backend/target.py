@@ -119,7 +119,8 @@ def _parse(spec: str | Mapping[str, Any]) -> tuple[str, dict[str, str]]:
         kind, *words = shlex.split(spec) or [""]
         options = _split_options(words)
     if kind != "llvm":
-        raise BackendError(f"expected a target of kind 'llvm', got '{kind}'")
+        reason = ": xrelax compiles for CPUs only" if kind else ""
+        raise BackendError(f"expected a target of kind 'llvm', got '{kind}'{reason}")
     for name in options:
         if name not in _OPTIONS:
             raise BackendError(f"expected target option {', '.join(_OPTIONS)}, got '{name}'")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from ..backend.target import Target
+from ..runtime.timing import check_count
 
 if TYPE_CHECKING:
     from .instrumented import Calls, InstrumentedBuild
@@ -31,9 +32,8 @@ class Profiler:
     def profile(
         self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], repeat: int
     ) -> ProfileReport:
-        """Call a function `repeat` times; raises ValueError for counts below 1."""
-        if repeat < 1:
-            raise ValueError(f"expected to repeat the call at least once, got {repeat}")
+        """Call a function `repeat` times; raises as `check_count` does."""
+        check_count("repeat", repeat)
         build = self._build
         function = build.executable[name]
         runs: list[dict[str, Calls]] = []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 CPU_TYPE = 1
 """DLPack's kDLCPU."""
+
+ONLY = "xrelax runs on CPUs only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,8 @@ class Device:
 
     def __post_init__(self) -> None:
         if (self.device_type, self.index) != (CPU_TYPE, 0):
-            raise ValueError(f"expected device cpu:0, got {_text(self.device_type, self.index)}")
+            got = _text(self.device_type, self.index)
+            raise ValueError(f"expected device cpu:0, got {got}: {ONLY}")
 
     @property
     def type(self) -> str:
@@ -42,8 +46,21 @@ def device(name: str | Device, index: int = 0) -> Device:
         return name
     base, _, suffix = name.partition(":")
     if base not in ("cpu", "llvm") or suffix not in ("", "0"):
-        raise ValueError(f"expected device 'cpu', got '{name}'")
+        raise ValueError(f"expected device 'cpu', got '{name}': {ONLY}")
     return cpu(index)
+
+
+def _absent(name: str) -> Callable[..., Device]:
+    def function(index: int = 0) -> Device:
+        """A device of TVM's; raises ValueError, as there are CPUs only."""
+        return device(name)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+cuda, rocm, opencl = _absent("cuda"), _absent("rocm"), _absent("opencl")
+metal, vulkan, webgpu = _absent("metal"), _absent("vulkan"), _absent("webgpu")
 
 
 def _text(device_type: int, index: int) -> str:

@@ -165,9 +165,14 @@ NDArray = Tensor
 
 
 def empty(
-    shape: int | tuple[int, ...], dtype: str = "float32", device: Device | None = None
+    shape: int | tuple[int, ...], dtype: str = "float32", device: Device | str | None = None
 ) -> Tensor:
-    """A tensor with undefined values in new, 64-byte aligned memory."""
+    """A tensor with undefined values in new, 64-byte aligned memory.
+
+    Raises ValueError for another device than the CPU.
+    """
+    if device is not None:
+        _check_device(device)
     shape = (int(shape),) if isinstance(shape, int) else tuple(int(d) for d in shape)
     if any(d < 0 for d in shape):
         raise ValueError(f"expected dims of at least 0, got {shape}")

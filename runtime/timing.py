@@ -45,6 +45,14 @@ class BenchmarkResult:
         return ", ".join(f"{n} {getattr(self, n) * 1e3:.4f} ms" for n in names)
 
 
+def check_count(name: str, value: object) -> None:
+    """Raise TypeError or ValueError unless a count is an integer of at least 1."""
+    if not isinstance(value, int):
+        raise TypeError(f"expected {name} to be an int, got {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"expected {name} of at least 1, got {value}")
+
+
 class TimeEvaluator:
     """Measures `function`: `repeat` times the average of `number` calls, after one to warm up.
 
@@ -54,8 +62,8 @@ class TimeEvaluator:
     def __init__(
         self, function: Callable[..., Any], number: int, repeat: int, min_repeat_ms: float
     ) -> None:
-        if number < 1 or repeat < 1:
-            raise ValueError(f"expected number and repeat of at least 1, got {number} and {repeat}")
+        check_count("number", number)
+        check_count("repeat", repeat)
         self._function = function
         self._number = number
         self._repeat = repeat

@@ -1,6 +1,6 @@
 """Typical mistakes: a program that everything is right in, and the lines that go wrong after it."""
 
-PROGRAM = '''\
+PROGRAM = """\
 import numpy as np
 import xrelax as tvm
 from xrelax import relax, te, tir
@@ -20,7 +20,7 @@ class Module:
         cls = Module
         lv = R.call_tir(cls.double, (x,), out_sinfo=R.Tensor((4, 8), "float32"))
         return R.matmul(lv, w)
-'''
+"""
 
 MISTAKES = {
     "shape of an argument": (
@@ -71,7 +71,10 @@ MISTAKES = {
     ),
     "target": (
         'relax.build(Module, target="cuda")',
-        ["BackendError: expected a target of kind 'llvm', got 'cuda'"],
+        [
+            "BackendError: expected a target of kind 'llvm', got 'cuda': "
+            "xrelax compiles for CPUs only"
+        ],
     ),
     "parameter to bind": (
         'relax.transform.BindParams("main", {"q": np.zeros(8, "float32")})(Module)',

@@ -67,8 +67,10 @@ def test_an_unknown_kernel_or_function_is_one_line(vm, report):
         report["relu"]
     with pytest.raises(ValueError, match=r"^unknown function 'side', expected one of: main$"):
         vm.profile("side", X)
-    with pytest.raises(ValueError, match="expected to repeat the call at least once, got 0"):
+    with pytest.raises(ValueError, match="expected repeat of at least 1, got 0"):
         vm.profile("main", X, W, repeat=0)
+    with pytest.raises(TypeError, match="expected repeat to be an int, got str"):
+        vm.profile("main", X, W, repeat="3")
 
 
 def test_arguments_are_checked_as_in_a_call(vm):

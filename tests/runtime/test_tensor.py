@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
+import xrelax
 from xrelax.runtime.device import Device, cpu, device
 from xrelax.runtime.dtype import DTYPES, bfloat16_to_float32, float32_to_bfloat16
 from xrelax.runtime.memory import ALIGNMENT, HUGE_PAGE, ArenaPool, Storage, use_huge_pages
@@ -201,13 +202,22 @@ def test_an_arena_pool_hands_out_the_same_memory_again():
 def test_the_cpu_is_the_only_device():
     assert cpu() == Device() == device("cpu") == device("cpu:0") == device(cpu()) == empty(1).device
     assert str(cpu()) == "cpu:0"
+    only = ": xrelax runs on CPUs only$"
     for name in ("cuda", "cpu:1", "gpu:0"):
-        with pytest.raises(ValueError, match=f"^expected device 'cpu', got '{name}'$"):
+        with pytest.raises(ValueError, match=f"^expected device 'cpu', got '{name}'{only}"):
             device(name)
-    with pytest.raises(ValueError, match=r"^expected device cpu:0, got cpu:3$"):
+    for make in (array, lambda shape, device: empty(shape, device=device)):
+        with pytest.raises(ValueError, match=f"^expected device 'cpu', got 'cuda'{only}"):
+            make([1], device="cuda")
+    with pytest.raises(ValueError, match=f"^expected device cpu:0, got cpu:3{only}"):
         cpu(3)
-    with pytest.raises(ValueError, match=r"^expected device 'cpu', got 'cuda'$"):
-        array([1], device="cuda")
+
+
+@pytest.mark.parametrize("name", ["cuda", "rocm", "opencl", "metal", "vulkan", "webgpu"])
+def test_other_devices_say_that_there_are_cpus_only(name):
+    for function in (getattr(xrelax, name), getattr(xrelax.nd, name)):
+        with pytest.raises(ValueError, match=f"'cpu', got '{name}': xrelax runs on CPUs only$"):
+            function(0)
 
 
 @pytest.mark.parametrize("nbytes", [HUGE_PAGE // 2, 5 * HUGE_PAGE])

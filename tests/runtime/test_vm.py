@@ -85,7 +85,9 @@ def test_an_unknown_function_lists_the_known_ones(ex, build):
 def test_a_machine_runs_functions(ex):
     for vm in (VirtualMachine(ex), VirtualMachine(ex, cpu()), VirtualMachine(ex, [cpu()])):
         assert vm["add"](X, Y).numpy().tolist() == [4, 6]
-    with pytest.raises(ValueError, match=r"^expected device 'cpu', got 'cuda'$"):
+    with pytest.raises(
+        ValueError, match=r"^expected device 'cpu', got 'cuda': xrelax runs on CPUs only$"
+    ):
         VirtualMachine(ex, "cuda")
     with pytest.raises(ValueError, match=r"^expected one device, got 2$"):
         VirtualMachine(ex, [cpu(), cpu()])
@@ -143,7 +145,7 @@ def test_min_repeat_ms_raises_the_number_of_calls(build):
 
 
 def test_counts_below_one_are_refused(ex):
-    message = r"^expected number and repeat of at least 1, got 0 and 1$"
+    message = r"^expected number of at least 1, got 0$"
     with pytest.raises(ValueError, match=message):
         ex.time_evaluator("add", cpu(), number=0)
 
