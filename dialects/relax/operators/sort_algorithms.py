@@ -14,6 +14,10 @@ from .sort_records import Records
 BLOCK = 32
 """How many elements of a line are compared at once with the last that is wanted."""
 
+MOST_OF_WIDE_DIGITS = 1 << 18
+"""The longest lines that are sorted by 2048 digits: so many places of longer ones, one after the
+other, are on more pages than the processor finds quickly."""
+
 
 def sort_lanes(
     ib: Any, records: Records, arrays: Sequence[Any], levels: Any, lanes: int, kept: Any = None
@@ -83,7 +87,8 @@ class RadixSort:
     def allocate(ib: Any, records: Records, capacity: Any, length: Any) -> RadixSort:
         """A sorter for so many records of a line."""
         is_known = isinstance(length, int)
-        bits = 11 if is_known and 2048 <= length and records.width > 16 else 8
+        is_wide = is_known and 2048 <= length <= MOST_OF_WIDE_DIGITS and records.width > 16
+        bits = 11 if is_wide else 8
         dtype = "int32" if is_known else "int64"
         arrays = records.allocate(ib, (2, capacity))
         turns = -(-records.width // bits)
