@@ -10,11 +10,14 @@ from pathlib import Path
 from .batch import Result
 from .emit import script
 from .shrink import Shrunk
+from .sources import everything
 
 LEAST_PART = 0.25
 """How many of the draws of each primitive have to apply."""
 ENOUGH = 40
 """Draws of a primitive from which its share is looked at."""
+LONG = 2000
+"""Programs of a kind after which everything is to have been drawn."""
 
 
 class Report:
@@ -33,7 +36,7 @@ class Report:
     @property
     def failed(self) -> bool:
         """Whether a program failed, or too few draws of a primitive applied."""
-        return bool(self.failures or self.scarce())
+        return bool(self.failures or self.scarce() or self.missing())
 
     def take(self, found: list[Result] | Shrunk) -> Iterator[Result]:
         """Add results; yields the first failure of each cause, to be shrunk."""
@@ -66,6 +69,11 @@ class Report:
             if tries >= ENOUGH and self.applied[name] < LEAST_PART * tries
         ]
 
+    def missing(self) -> list[str]:
+        """Operators and primitives that long runs did not draw."""
+        long = [kind for kind in self.kinds if self.programs[kind] >= LONG]
+        return sorted(name for kind in long for name in everything(kind) if not self.tried[name])
+
     def summary(self) -> str:
         """How many programs and failures, in a few words."""
         return f"{self.programs.total()} programs, {len(self.failures)} causes of failure"
@@ -91,6 +99,7 @@ class Report:
         lines += [
             f"SCARCE {name}: {self.applied[name]} of {self.tried[name]}" for name in self.scarce()
         ]
+        lines += [f"NOT DRAWN {name}" for name in self.missing()]
         return "\n".join(lines)
 
     def _coverage(self) -> list[str]:

@@ -57,6 +57,21 @@ def draw_program(what: str, seed: int) -> Drawn:
             raise ValueError(f"expected one of {', '.join(KINDS)}, got {what}")
 
 
+def everything(what: str) -> set[str]:
+    """What programs of a kind are to use, by the tables of the compiler."""
+    match what:
+        case "schedules":
+            from xrelax.tir.schedule.instructions import INSTRUCTIONS
+
+            return {kind.method for kind in INSTRUCTIONS.values()}
+        case "graphs":
+            from xrelax.dialects.relax import OPERATORS
+
+            return set(OPERATORS)
+        case _:
+            return set()
+
+
 def _schedules(rng: random.Random, seed: int) -> Drawn:
     """A kernel for a primitive, some steps of others, that primitive, and some more."""
     from xrelax.script import from_source
