@@ -106,6 +106,6 @@ class Report:
         rows = [
             f"  {name:<34}{self.tried[name]:>8}{self.applied[name]:>8}"
             f"{100 * self.applied[name] // self.tried[name]:>5} %"
-            for name in sorted(self.tried)
+            for name in sorted(+self.tried)
         ]
         return [f"  {'':<34}{'tried':>8}{'applied':>8}", *rows]

@@ -85,8 +85,9 @@ def _schedules(rng: random.Random, seed: int) -> Drawn:
     register_intrinsic()
     schedule = Schedule(from_source(kernel_text(program.kernel)), seed=0, debug_mask="all")
     before = rng.choice((0, 0, 1, 2)) if THEMES[goal] in ("any", "chain") else 0
-    plan = [rng.choice(names) for _ in range(before)]
-    plan += [goal, *(rng.choice(names) for _ in range(rng.choice((0, 1, 2))))]
+    others = [name for name in names if THEMES[name] in ("any", THEMES[goal])]
+    plan = [rng.choice(others) for _ in range(before)]
+    plan += [goal, *(rng.choice(others) for _ in range(rng.choice((0, 1, 2))))]
     draw = Choice(rng)
     for primitive in plan:
         for program in _steps(primitive, draw, schedule, program):
