@@ -1,6 +1,7 @@
 """What a schedule is: a copy of a module, variables, lookups, draws, and how it says no."""
 
 import re
+from math import prod
 
 import pytest
 from programs import chain, matmul_relu, row_sum
@@ -135,6 +136,12 @@ def test_drawn_factors(extent, n):
         for f in factors:
             product *= f
         assert len(factors) == n and product == max(extent, 1) and factors[-1] <= 16
+
+
+def test_factors_of_any_number_are_drawn():
+    sch = Schedule(from_source(row_sum(720720, 6)), seed=1)
+    factors = draw_factors(720720, 3000, 16, sch.random)
+    assert len(factors) == 3000 and prod(factors) == 720720
 
 
 def test_draws_follow_the_seed():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from math import prod
+from math import comb, prod
 from random import Random
 
 from ...dialects import tir
@@ -119,21 +119,35 @@ def draw_factors(extent: int, n: int, max_innermost: int, random: Random) -> lis
     for left in range(n - 1, 0, -1):
         limit = max_innermost if not factors else extent
         choices = [d for d in _divisors(extent) if d <= limit]
-        weights = [_ways(extent // d, left) for d in choices]
+        ways = [_ways(extent // d, left) for d in choices]
+        weights = [way / sum(ways) for way in ways]  # as floats: the numbers can be any length
         factors.insert(0, random.choices(choices, weights)[0] if choices else 1)
         extent //= factors[0] or 1
     return [extent, *factors]
 
 
 @cache
+def _primes(number: int) -> dict[int, int]:
+    """The prime factors of a number, and how often each divides it."""
+    found: dict[int, int] = {}
+    prime = 2
+    while prime * prime <= number:
+        while number % prime == 0:
+            found[prime] = found.get(prime, 0) + 1
+            number //= prime
+        prime += 1
+    return found | ({number: found.get(number, 0) + 1} if number > 1 else {})
+
+
+@cache
 def _divisors(number: int) -> tuple[int, ...]:
-    small = [d for d in range(1, int(number**0.5) + 1) if number % d == 0]
-    return tuple(sorted({*small, *(number // d for d in small)}))
+    found = [1]
+    for prime, power in _primes(number).items() if number else ():
+        found = [d * prime**e for d in found for e in range(power + 1)]
+    return tuple(sorted(found)) if number else ()
 
 
 @cache
 def _ways(number: int, parts: int) -> int:
     """In how many ways a number is a product of so many factors."""
-    if parts == 1:
-        return 1
-    return sum(_ways(number // d, parts - 1) for d in _divisors(number))
+    return prod(comb(power + parts - 1, power) for power in _primes(number).values())
