@@ -3,7 +3,9 @@
 Values are small whole numbers, of which sums in any order are exact.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import signature
 
 import numpy as np
@@ -90,6 +92,30 @@ def check_refused(
     sch.trace.apply_to_schedule(again)
     assert again.mod.script() == sch.mod.script()
     return sch
+
+
+class Tally:
+    """How often generated schedules tried each primitive, and how often it applied."""
+
+    def __init__(self) -> None:
+        self.tried: Counter[str] = Counter()
+        self.applied: Counter[str] = Counter()
+
+    @contextmanager
+    def attempt(self, primitive: str) -> Generator[None]:
+        """Do what may be refused."""
+        self.tried[primitive] += 1
+        try:
+            yield
+        except ScheduleError:
+            return
+        self.applied[primitive] += 1
+
+    def verify(self, primitives: Iterable[str], least: float = 0.25) -> None:
+        """Raise AssertionError where one of these was not tried, or applied in too few tries."""
+        shares = {name: self.applied[name] / max(1, self.tried[name]) for name in primitives}
+        rare = {name: share for name, share in shares.items() if share < least}
+        assert not rare, f"applied in less than {least:.0%} of their tries: {rare}"
 
 
 def body(sch: Schedule) -> str:

@@ -1,10 +1,12 @@
 """Schedules keep what functions compute: those of the course, and generated ones."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import SHAPES, chain, matmul_relu, row_sum
-from schedule_check import check_schedule, sizes_of
+from schedule_check import Tally, check_schedule, sizes_of
 
 from xrelax.tir.schedule import LoopRV, Schedule, ScheduleError
 
@@ -43,17 +45,28 @@ def steps(draw):
     return draw(st.lists(st.tuples(number, number, number), min_size=1, max_size=6))
 
 
-def rearrange(sch: Schedule, plan: list[tuple[int, int, int]]) -> None:
-    """Take apart, reorder, tile and mark loops of a block; what does not apply is left."""
+STEPS = (
+    "split",
+    "split in three",
+    "fuse",
+    "reorder",
+    "loop_partition",
+    "loop_overlap",
+    "loop_trim",
+    "tile_sums",
+)
+MARKS = ("parallel", "vectorize", "unroll")
+
+
+def rearrange(sch: Schedule, plan: list[tuple[int, int, int]], tally: Tally) -> None:
+    """Take apart, reorder, tile and mark loops of a block; what does not apply is counted."""
     for what, which, how in plan:
         loops = sch.get_loops("Y") if sch_has(sch, "Y") else []
         if not loops:
             return
         loop = loops[which % len(loops)]
-        try:
+        with tally.attempt((*STEPS, MARKS[how % 3])[what % 9]):
             one_step(sch, loops, loop, what % 9, how)
-        except ScheduleError:
-            continue
 
 
 def sch_has(sch: Schedule, name: str) -> bool:
@@ -79,13 +92,20 @@ def one_step(sch: Schedule, loops: list[LoopRV], loop: LoopRV, what: int, how: i
         case 4:
             sch.loop_partition(loop, [how % 3 + 1, None])
         case 5:
-            sch.loop_overlap(loop, how % 4 + 1)
+            overlap_copies(sch, how)
         case 6:
             sch.loop_trim(loop)
         case 7:
             tile_sums(sch, loop, how)
         case _:
-            [sch.parallel, sch.vectorize, sch.unroll][how % 3](loop)
+            getattr(sch, MARKS[how % 3])(loop)
+
+
+def overlap_copies(sch: Schedule, how: int) -> None:
+    """Let whole tiles of a block that copies results repeat iterations."""
+    loops = sch.get_loops(sch.cache_write("Y", 0, "local"))
+    _, inner = sch.split(loops[how % len(loops)], [None, 5])
+    sch.loop_overlap(inner, how % 4 + 1)
 
 
 def tile_sums(sch: Schedule, loop: LoopRV, how: int) -> None:
@@ -97,15 +117,28 @@ def tile_sums(sch: Schedule, loop: LoopRV, how: int) -> None:
     sch.drop_predicates("Y")
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
-@given(steps(), st.sampled_from([matmul_relu, chain, row_sum]), st.sampled_from(SHAPES))
-def test_generated_schedules(plan, source, sizes):
-    own = sizes_of(source, sizes)
-    check_schedule(source(), lambda sch: rearrange(sch, plan), own, native=False)
-    check_schedule(source(**own), lambda sch: rearrange(sch, plan), native=False)
+def check_generated(examples: int, sources, shapes, native: bool, tally: Tally) -> None:
+    """Check generated schedules for symbolic shapes, and unless native for fixed ones."""
+
+    @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
+    @given(steps(), st.sampled_from(sources), st.sampled_from(shapes))
+    def check(plan, source, sizes):
+        own = sizes_of(source, sizes)
+        change = partial(rearrange, plan=plan, tally=tally)
+        check_schedule(source(), change, own, native=native)
+        if not native:
+            check_schedule(source(**own), change, native=False)
+
+    check()
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, database=None)
-@given(steps(), st.sampled_from([matmul_relu, row_sum]), st.sampled_from(SHAPES[:2]))
-def test_generated_schedules_as_native_code(plan, source, sizes):
-    check_schedule(source(), lambda sch: rearrange(sch, plan), sizes_of(source, sizes))
+def test_generated_schedules():
+    tally = Tally()
+    check_generated(25, [matmul_relu, chain, row_sum], SHAPES, False, tally)
+    tally.verify((*STEPS, *MARKS))
+
+
+def test_generated_schedules_as_native_code():
+    tally = Tally()
+    check_generated(6, [matmul_relu, row_sum], SHAPES[:2], True, tally)
+    assert tally.applied.total() >= 0.25 * tally.tried.total() > 0
