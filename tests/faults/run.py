@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 HERE = Path(__file__).parent
 SHARE = 0.95
-PROBE_SECONDS, TEST_SECONDS = 240, 900
+PROBE_SECONDS, TEST_SECONDS = 120, 600
 
 
 @dataclass(frozen=True)

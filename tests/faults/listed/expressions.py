@@ -32,7 +32,7 @@ FAULTS = (
         "an inexact quotient of polynomials is taken for exact",
         COMPOUNDS,
         "        if coefficient % factor:\n            return None\n",
-        "",
+        "        if coefficient % factor:\n            return result\n",
         ("layers",),
         EXPR_TESTS,
     ),
