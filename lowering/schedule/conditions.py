@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import IntExpr
+from ...dialects.bounds import Interval, Ranges, interval_of, is_non_negative
+from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.sym import Values
 from ..loops.copy_ops import index_constant
 
@@ -29,6 +32,45 @@ def conjuncts(condition: SSAValue, values: Values) -> list[IntExpr] | None:
         return None
     low, high = (lhs, rhs) if name in ("slt", "sle") else (rhs, lhs)
     return [high - low - (1 if name in ("slt", "sgt") else 0)]
+
+
+def facts_in_arm(excesses: Sequence[IntExpr] | None, arm: int) -> list[IntExpr]:
+    """What is at least 0 in an arm of a choice whose condition `conjuncts` gave."""
+    if arm == 0:
+        return list(excesses or ())
+    return [-excesses[0] - 1] if excesses is not None and len(excesses) == 1 else []
+
+
+def facts_at(op: Operation, values: Values) -> list[IntExpr]:
+    """What the choices around an operation say: expressions over `values` that are at least 0."""
+    found: list[IntExpr] = []
+    block = op.parent
+    while block is not None and (parent := block.parent_op()) is not None:
+        if isinstance(parent, scf.IfOp):
+            arm = [r.block for r in parent.regions if r.blocks].index(block)
+            found += facts_in_arm(conjuncts(parent.cond, values), arm)
+        block = parent.parent
+    return found
+
+
+def taken_arm(
+    excesses: Sequence[IntExpr] | None, ranges: Ranges, facts: Iterable[IntExpr] = ()
+) -> int | None:
+    """The arm that a choice always takes, if ranges or one of the facts alone decide it."""
+    if excesses is None:
+        return None
+    known = [ZERO, *facts]
+
+    def holds(expr: IntExpr) -> bool:
+        return any(_is_at_least_0(interval_of(expr - fact, ranges)) for fact in known)
+
+    if any(holds(-e - 1) for e in excesses):
+        return 1
+    return 0 if all(map(holds, excesses)) else None
+
+
+def _is_at_least_0(span: Interval | None) -> bool:
+    return span is not None and is_non_negative(span.lower)
 
 
 def _index(value: SSAValue, values: Values) -> IntExpr | None:

@@ -36,6 +36,7 @@ from .blocks import (
     stored_buffers,
     uses_of,
 )
+from .conditions import facts_at
 from .copy_scalars import ScalarCopier
 from .regions import refresh_around
 
@@ -235,6 +236,7 @@ def _in_order(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:
 def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
     numbering = Values()
     known: dict[tuple[Block | None, tuple[IntExpr, ...]], SSAValue] = {}
+    copies: list[Operation] = []
     for load in loads:
         values = Values()
         indices = [values.rebase(e, load.operands_) for e in exprs_of(load.indices)]
@@ -243,13 +245,18 @@ def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
             tuple(numbering.rebase(e, load.operands_) for e in exprs_of(load.indices)),
         )
         if key not in known:
-            copier = ScalarCopier(values, definition.meaning(indices))
+            meaning = definition.meaning(indices)
+            copier = ScalarCopier(values, meaning, facts_at(load, values))
             copier.copy_all(definition.ops)
             known[key] = copier.value(definition.store.value)
-            copier.insert_before(load)
+            copies += copier.insert_before(load)
         load.result.replace_all_uses_with(known[key])
         load.detach()
         load.erase()
+    for op in reversed(copies):  # conditions of choices that are decided
+        if not any(r.uses for r in op.results):
+            op.detach()
+            op.erase()
 
 
 def drop_unused_buffer(buffer: SSAValue) -> None:

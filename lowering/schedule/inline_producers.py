@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
@@ -17,6 +17,12 @@ from .merge import has_reuse
 CHEAP_OPERATIONS = 4
 """Additions, comparisons and the like that may be repeated instead of storing their result."""
 
+MAX_COPIED = 64
+"""Operations that inlining a value in several places may add; else code may double with each value.
+
+Arms of a choice are such places, though only one of them runs.
+"""
+
 DEAR = ("math.", "arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "scf.")
 """Operations that are not repeated."""
 
@@ -28,6 +34,8 @@ def inline_producers(func: tir.PrimFuncOp) -> None:
 
 def _pays(definition: Definition) -> bool:
     buffer = definition.store.buffer
+    if _copied(definition) > MAX_COPIED:
+        return False
     times = 0
     for loads in _loads_by_block(definition):
         consumer = block_around(loads[0])
@@ -46,6 +54,15 @@ def _loads_by_block(definition: Definition) -> list[list[tir.LoadOp]]:
     for load in uses_of(definition.store.buffer).loads:
         found.setdefault(block_around(load), []).append(load)
     return list(found.values())
+
+
+def _copied(definition: Definition) -> int:
+    """How many more operations there are when the value is computed at each of its loads."""
+    by_place: dict[Block | None, list[tir.LoadOp]] = {}
+    for load in uses_of(definition.store.buffer).loads:
+        by_place.setdefault(load.parent, []).append(load)
+    places = sum(len(_distinct(loads)) for loads in by_place.values())
+    return (places - 1) * sum(1 for op in definition.ops for _ in op.walk())
 
 
 def _distinct(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:

@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
-from xdsl.ir import SSAValue
 
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.bounds import interval_of, is_non_negative
+from ....dialects.bounds import interval_of
 from ....dialects.int_expr import ONE, ZERO, Atom, IntLike
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values, exprs_of
 from ..blocks import ScheduleError, blocks_in, statements
-from ..conditions import conjuncts, take_arm, yielded
+from ..conditions import conjuncts, take_arm, taken_arm, yielded
 from ..copy_scalars import ranges_of_values
 from ..partition import partition
 from ..regions import refresh_around, refresh_regions
@@ -193,22 +192,12 @@ def _settle(loop: tir.ForOp) -> None:
     for block in blocks_in(loop):
         changed = False
         for choice in _choices(block):
-            arm = _arm(choice.cond)
+            values = Values()
+            excesses = conjuncts(choice.cond, values)
+            arm = taken_arm(excesses, ranges_of_values(values))
             if arm is not None:
                 take_arm(choice, arm)
                 changed = True
         if changed:
             refresh_regions(block)
             refresh_around([block])
-
-
-def _arm(condition: SSAValue) -> int | None:
-    """The arm that a condition on the axes of a block always takes, if it is known."""
-    values = Values()
-    excesses = conjuncts(condition, values)
-    if excesses is None:
-        return None
-    spans = [interval_of(e, ranges_of_values(values)) for e in excesses]
-    if any(s is not None and is_non_negative(-s.upper - 1) for s in spans):
-        return 1
-    return 0 if all(s is not None and is_non_negative(s.lower) for s in spans) else None
