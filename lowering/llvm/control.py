@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import llvm, scf
-from xdsl.dialects.builtin import DictionaryAttr, i1, i8, i64
+from xdsl.dialects.builtin import DictionaryAttr, UnitAttr, i1, i8, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, loops, rt, tir
@@ -15,11 +15,15 @@ from .index import compute, index_value, place_sum
 from .loop_cost import iteration_cost
 from .module_state import Lowering
 from .parallel import call_parallel, outline, slots_in
+from .repeated_loops import forks, is_repeated
 from .types import EQ, NE, NSW, SGE, SLT, integer_attr, lowered
 from .words import fail_check
 
 _HINTS: dict[str, dict[str, Attribute]] = {
     "vectorized": {llvm_ext.LOOP: DictionaryAttr({"vectorize.enable": integer_attr(1, i1)})},
+}
+_STAYS: dict[str, Attribute] = {
+    llvm_ext.LOOP: DictionaryAttr({"unroll.disable": UnitAttr()}),
 }
 
 
@@ -39,7 +43,6 @@ def lower_for(f: FunctionBuilder, op: loops.ForOp) -> None:
         return f.values(op.yielded)
 
     hints = _HINTS.get(kind, {})
-    runs = is_less(0, op.extent.data)
     found = carried_loop(
         f,
         op.loop_var,
@@ -49,7 +52,7 @@ def lower_for(f: FunctionBuilder, op: loops.ForOp) -> None:
         f.values(op.inits),
         lower_body,
         hints,
-        certain=op if runs else None,
+        source=op,
     )
     for result, value in zip(op.carried, found, strict=True):
         f.define(result, value)
@@ -85,20 +88,22 @@ def carried_loop(
     lower_body: Callable[[], Sequence[SSAValue]],
     hints: Mapping[str, Attribute] = {},
     step: SSAValue | None = None,
-    certain: Operation | None = None,
+    source: loops.ForOp | None = None,
 ) -> Sequence[SSAValue]:
     """A loop over ``[lower, upper)`` with carried values; returns them after it.
 
-    `certain` is the loop of the source if it is known to run at least once.
+    A loop of the source (`source`) that repeats what it computes is not unrolled.
     """
     header = f.add_block([i64, *(v.type for v in inits)])
     body, following = Block(), Block()
     position, *carried = header.args
     level = f.push(body)
-    level.loop = certain
+    level.loop = source if source is not None and is_less(0, source.extent.data) else None
     level.values[var] = position
     level.values.update(zip(carry_vars, carried, strict=True))
     yielded = lower_body()
+    if source is not None and forks(carried) and is_repeated(source):
+        hints = _STAYS
     following_position = f.emit(
         llvm.AddOp, (position, f.integer(1) if step is None else step), i64, NSW
     )
