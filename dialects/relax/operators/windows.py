@@ -33,10 +33,12 @@ class Window:
     def count(self, op_name: str, length: IntExpr, ceil_mode: bool = False) -> IntExpr:
         """How many windows there are; with `ceil_mode` the last may hang over the end.
 
-        A window starts in the data or in the padding before it. Raises ValueError where none fits.
+        A window starts in the data or in the padding before it, also one that is wider than both
+        together. Raises ValueError where none fits.
         """
         padded = length + (self.before + self.after)
-        if is_less(padded, self.reach):
+        slack = self.stride - 1 if ceil_mode else 0
+        if is_less(padded + slack, self.reach):
             raise ValueError(
                 f"expected spatial dims of '{op_name}' with padding to hold a window of "
                 f"{self.reach}, got {padded}"
