@@ -13,8 +13,8 @@ from xdsl.ir import Block, Region
 from ...dialects import tir
 from ...dialects.diagnostics import suggestion
 from ...dialects.parameters import value_hint
-from ...te.arithmetic import convert
-from ...te.expr import Index, PrimExpr, Var
+from ...te.arithmetic import convert, dim_expr
+from ...te.expr import Imm, Index, PrimExpr, Var
 from .attributes import dictionary
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ class LoopParser:
             case [extent]:
                 return [(convert(0), extent)]
             case [first, last]:
-                return [(first, last - first)]
+                size = last - first
+                backward = isinstance(size, Index | Imm) and (dim_expr(size).constant or 0) < 0
+                return [(first, convert(0) if backward else size)]  # as of Python's ranges
             case _:
                 raise self.statements.error(call, f"expected one or two bounds, got {len(bounds)}")
 

@@ -409,3 +409,22 @@ for i in range(8):
     )
     assert "scope" not in text
     assert "Z = T.alloc_buffer((8,))" in text
+
+
+@pytest.mark.parametrize("bounds", ["range(5, 2)", "range(n, n - 3)", "T.serial(n, n - 1)"])
+def test_ranges_that_end_before_they_start(kernel, round_trip, bounds):
+    """They have no iterations, as Python's."""
+    text = round_trip(
+        kernel(
+            "x: T.handle, y: T.handle",
+            f"""
+n = T.int64()
+X = T.match_buffer(x, (n,), "float32")
+Y = T.match_buffer(y, (n,), "float32")
+for i in {bounds}:
+    Y[i] = X[i]
+""",
+        )
+    )
+    first = bounds.split("(")[1].split(",")[0]
+    assert f"for i in range({first}, {first}):" in text
