@@ -8,7 +8,9 @@ threads. `XRELAX_SCHEDULE_SEEDS=100:200` draws others than a default run does.
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
+from typing import cast
 
 import numpy as np
 import pytest
@@ -17,8 +19,10 @@ from drawn_programs import Draw
 from program_families import FAMILIES
 
 from xrelax.backend.target import Target
+from xrelax.inspection import stage_text
 from xrelax.lowering.schedule import default
 from xrelax.runtime import num_threads, set_num_threads
+from xrelax.runtime.native import NativeCode
 
 SEEDS = range(*map(int, os.environ.get("XRELAX_SCHEDULE_SEEDS", "0:6").split(":")))
 THREADS = (1, 2, 5)
@@ -31,6 +35,8 @@ HOST_TARGETS = (
 
 IS_X86 = Target("llvm").triple.startswith("x86_64")
 TARGETS = HOST_TARGETS if IS_X86 else HOST_TARGETS[:1]
+EM_AARCH64 = 183
+"""ELF's number of the machine."""
 NEON = "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"
 
 
@@ -93,6 +99,13 @@ def test_every_rule_fires():
 
 @pytest.mark.parametrize("seed", SEEDS[:1])
 def test_code_for_neon(seed: int):
-    """It cannot run here, but every kernel of it is compiled."""
-    code = drawn(seed).build(NEON)
-    assert "aarch64" in str(code.attributes["target"])
+    """It cannot run here, but every kernel is an object of that machine, with its vectors."""
+    unit = drawn(seed)
+    code = unit.build(NEON)
+    objects = cast(NativeCode, code.library).objects
+    assert len(objects) >= code.stats()["kernels"] >= len(unit.programs)
+    assert {o[:4] + o[18:20] for o in objects} == {b"\x7fELF" + EM_AARCH64.to_bytes(2, "little")}
+    assembly = stage_text(unit.module, "asm", NEON)
+    found = {n: len(re.findall(rf"\bv\d+\.{n}\b", assembly)) for n in ("4s", "2d")}
+    assert min(found.values()) > len(unit.programs), found
+    assert not re.search(r"%[xyz]mm\d", assembly)
