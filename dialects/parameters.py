@@ -61,12 +61,15 @@ def print_parameters(
         printer.print_string(")")
 
 
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
+
+
 def print_text(printer: Printer, text: str) -> None:
     """Print text in quotes; xDSL escapes letters beyond ASCII and then reads them as bytes."""
-    if text.isascii() or any(c in text for c in '"\\\n\t'):
+    if text.isascii():
         printer.print_string_literal(text)
     else:
-        printer.print_string(f'"{text}"')
+        printer.print_string(f'"{text.translate(_ESCAPES)}"')
 
 
 def value_hint(name: str) -> str | None:

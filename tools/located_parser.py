@@ -15,7 +15,7 @@ from xdsl.parser.core import UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
-from xdsl.utils.mlir_lexer import MLIRLexer
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from ..dialects.diagnostics import Diagnostic, suggestion
 
@@ -35,10 +35,21 @@ MALFORMED = (
 class LinearLexer(MLIRLexer):
     """xDSL's lexer; a quote without its end is found in one go over the line.
 
-    The pattern of xDSL tries every way to divide the rest of the line into runs.
+    The pattern of xDSL tries every way to divide the rest of the line into runs. Letters beyond
+    ASCII, which xDSL prints as escapes, are text here and not bytes.
     """
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+    def _lex_string_literal(self, start_pos: int) -> MLIRToken:
+        token = super()._lex_string_literal(start_pos)
+        if token.kind != MLIRTokenKind.BYTES_LIT:
+            return token
+        try:
+            StringLiteral.from_span(token.span).bytes_contents.decode()
+        except UnicodeDecodeError:
+            return token
+        return MLIRToken(MLIRTokenKind.STRING_LIT, token.span)
 
 
 class LocatedParser(Parser):
@@ -64,9 +75,7 @@ class LocatedParser(Parser):
             self._first_uses.setdefault(operand.operand_name, operand.span.start)
         return super().resolve_operand(operand, type)
 
-    def raise_error(
-        self, msg: str, at_position: Any = None, end_position: Any = None
-    ) -> NoReturn:
+    def raise_error(self, msg: str, at_position: Any = None, end_position: Any = None) -> NoReturn:
         """xDSL's message with the nearest name for an unknown one, at the use of a lost value."""
         unknown = re.fullmatch(r"(?:Operation )?'?([\w.]+)'? is not registered", msg)
         if unknown is not None:

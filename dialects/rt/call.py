@@ -147,7 +147,7 @@ class CallPackedOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        printer.print_string_literal(self.callee.data)
+        print_text(printer, self.callee.data)
         printer.print_string(" returns " if self.returns is not None else "")
         if self.text is not None:
             printer.print_string(" text ")

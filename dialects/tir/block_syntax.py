@@ -12,6 +12,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from ..int_expr import ONE, Arg, Atom, IntExpr, IntLike
+from ..parameters import print_text
 from ..sym import ExprAttr, OperandScope, exprs_of, print_expr
 from .block_attributes import AXIS_KINDS, AxisAttr, BoundAttr, BufferRegion, RegionAttr
 from .loop import parse_annotations, print_annotations
@@ -119,7 +120,7 @@ def print_block(op: BlockOp, printer: Printer) -> None:
     """Print everything after ``tir.block``."""
     names = op.numbering()
     printer.print_string(" ")
-    printer.print_string_literal(op.block_name.data)
+    print_text(printer, op.block_name.data)
     printer.print_string(" (")
     triples = zip(op.axis_vars, op.axes.data, exprs_of(op.bindings), strict=True)
     for position, (axis_var, axis, binding) in enumerate(triples):

@@ -14,6 +14,9 @@ from .names import Names, without_suffix
 from .tir_statements import Statements
 from .writer import Writer
 
+HANDLE = "var_"
+"""What the name of a handle has before that of its buffer."""
+
 
 def write_prim_func(writer: Writer, func: PrimFuncOp, reserved: tuple[str, ...] = ()) -> None:
     """Write a PrimFunc with its decorator; names in `reserved` stay free."""
@@ -61,13 +64,15 @@ class PrimFuncPrinter:
 
     def _buffer_param(self, name: str, param: BlockArgument, type_: BufferType) -> str:
         hint = param.name_hint
+        if hint is None and name.startswith(HANDLE):  # the IR has no names beyond ASCII for values
+            hint = name.removeprefix(HANDLE)
         same = hint is None or hint in (name, without_suffix(name))
         if same and not type_.symbols() and type_ == BufferType.of(type_.dims, type_.element_type):
             printed = self.expressions.names[param] = self.names.fresh(name)
             shape = shape_text(self.expressions, type_.dims)
             return f"{printed}: T.Buffer({shape}, {quote(type_.dtype)})"
         if same:
-            printed = self.names.fresh(f"var_{name}")
+            printed = self.names.fresh(f"{HANDLE}{name}")
             self.expressions.names[param] = self.names.fresh(name)
         else:
             printed = self.names.fresh(name)
@@ -90,6 +95,8 @@ class PrimFuncPrinter:
                 self.declared.add(symbol)
                 self.writer.line(f"{self.symbols[symbol]} = T.int64()")
         if param not in self.expressions.names:
-            self.expressions.names[param] = self.names.fresh(param.name_hint or handle)
+            self.expressions.names[param] = self.names.fresh(
+                param.name_hint or handle.removeprefix(HANDLE)
+            )
         matched = declare_buffer(self.expressions, "T.match_buffer", type_, handle)
         self.writer.line(f"{self.expressions.names[param]} = {matched}")

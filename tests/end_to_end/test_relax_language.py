@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import xrelax as tvm
+from xrelax.dialects import get_context
 from xrelax.script import ScriptError, from_source
+from xrelax.tools.located_parser import parse_ir
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
@@ -346,6 +348,44 @@ def test_names_beyond_ascii_and_of_the_expression_syntax(build):
     np.testing.assert_allclose(main(self=X[0], é=X).numpy(), 2 * X + X[0])
     with pytest.raises(ValueError, match="symbol 'min' is 3 by argument 'é' but 2 by"):
         main(X, X[0][:2])
+
+
+@pytest.mark.parametrize("name", ["é", "韓", "数", "min", "arg"])
+def test_names_in_the_text_of_every_stage(name, capsys):
+    """Of functions, blocks, handles, buffers, axes, symbols and values, and in formats."""
+    tvm.register_func(f"{name}.copy", lambda x: x, override=True)
+    module = from_source(
+        """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def NAMEk(NAME: T.handle, y: T.handle):
+        NAMEn = T.int64()
+        NAMEa = T.match_buffer(NAME, (NAMEn,), "float32")
+        b = T.match_buffer(y, (NAMEn,), "float32")
+        for NAMEi in range(NAMEn):
+            with T.block("NAMEb"):
+                NAMEv = T.axis.spatial(NAMEn, NAMEi)
+                b[NAMEv] = NAMEa[NAMEv]
+
+    @R.function(pure=False)
+    def main(NAME: R.Tensor(("NAMEn",), "float32")):
+        NAMEn = T.int64()
+        _ = R.print(NAME, format="NAME \\"{}\\"")
+        p = R.call_pure_packed("NAME.copy", NAME, sinfo_args=R.Tensor((NAMEn,), "float32"))
+        with R.dataflow():
+            NAMEl = R.call_tir(Module.NAMEk, (p,), out_sinfo=R.Tensor((NAMEn,), "float32"))
+            NAMEg = R.add(NAMEl, NAMEl)
+            R.output(NAMEg)
+        return NAMEg
+""".replace("NAME", name)
+    )
+    for stage, text in tvm.stages(module):
+        assert str(parse_ir(get_context(), text)) == text, stage
+    assert from_source(module.script()).script() == module.script()
+    found = tvm.relax.build(module, check=True)["main"](**{name: X[0]}).numpy()
+    np.testing.assert_array_equal(found, 2 * X[0])
+    assert f'{name} "' in capsys.readouterr().out
 
 
 def test_an_impure_function_says_so(module):
