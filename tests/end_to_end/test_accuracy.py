@@ -102,6 +102,82 @@ def main(x: T.handle, y: T.handle):
     assert abs(y[0] - exact) < EQUAL * exact
 
 
+COLUMNS = [
+    ((1_000_003, 5), 0),
+    ((100_003, 33), 0),
+    ((10_007, 1003), 0),
+    ((2, 100_003, 9), 1),
+    ((1009, 1013, 7), (0, 1)),
+    ((5, 3001, 200, 3), (1, 2)),
+    ((40_009, 2, 3, 8), (0, 1, 2)),
+    ((100_003, 1), 0),
+]
+
+
+@pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
+@pytest.mark.parametrize("case", COLUMNS, ids=str)
+@pytest.mark.parametrize("drawn", [False, True], ids=["equal", "drawn"])
+def test_sums_of_columns(case, symbolic, drawn):
+    """Their results are in memory."""
+    shape, axis = case
+    x = np.full(shape, 0.1, np.float32)
+    if drawn:
+        x = np.random.default_rng(0).random(shape, np.float32)
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    function = compiled(shape, f"R.sum(x, axis={axes})", symbolic=symbolic)
+    exact = x.sum(axis=axis, dtype=np.float64)
+    assert distance(results(function, x), exact) < (16 if drawn else 64) * EPS
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 255, 256, 257, 600, 33_000])
+def test_any_number_of_rows(count):
+    """Whole numbers and a third of a block, and of blocks of blocks."""
+    source = (
+        "@R.function\ndef main(x: R.Tensor(('n', 'm'), 'float32')):\n    return R.sum(x, axis=0)\n"
+    )
+    function = relax.build(from_source(source), check=count == 257)
+    for columns in (1, 5, 8, 19):
+        x = np.arange(count * columns, dtype=np.float32).reshape(count, columns) % 97
+        np.testing.assert_array_equal(function(x).numpy(), x.sum(0))
+
+
+@pytest.mark.parametrize("start", [0.0, 1000.0])
+@pytest.mark.parametrize("dims", [("100003", "19"), ("n", "m")], ids=str)
+def test_columns_of_users(dims, start):
+    """What a sum begins with counts once."""
+    n, m = dims
+    function = from_source(f"""
+@T.prim_func
+def main(x: T.handle, y: T.handle):
+    n = T.int64()
+    m = T.int64()
+    X = T.match_buffer(x, ({n}, {m}), "float32")
+    Y = T.match_buffer(y, ({m},), "float32")
+    for k, j in T.grid({n}, {m}):
+        with T.block("Y"):
+            vk, vj = T.axis.remap("RS", [k, j])
+            with T.init():
+                Y[vj] = T.float32({start})
+            Y[vj] = Y[vj] + X[vk, vj]
+""")
+    x, y = np.full((100_003, 19), 0.1, np.float32), np.zeros(19, np.float32)
+    relax.build(function)(x, y)
+    assert distance(y, start + x.sum(0, dtype=np.float64)) < 64 * EPS
+
+
+@pytest.mark.parametrize("dim", ["100003", '"n"'])
+def test_product_of_one_row(dim):
+    source = f"""
+@R.function
+def main(x: R.Tensor((1, {dim}), "float32"), w: R.Tensor(({dim}, 40), "float32")):
+    return R.matmul(x, w)
+"""
+    x = np.full((1, 100_003), 0.1, np.float32)
+    w = np.random.default_rng(0).random((100_003, 40), np.float32)
+    found = results(relax.build(from_source(source)), x, w)
+    assert distance(found, x.astype(np.float64) @ w) < 16 * EPS
+
+
 FAR = 64 * EPS
 """The largest error of variances and norms, of numbers that are far from 0 too."""
 

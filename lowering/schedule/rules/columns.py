@@ -17,13 +17,15 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
 from ..blocks import ScheduleError, blocks_in
-from ..loops import partition, reorder, set_kind, split
+from ..loops import fuse, reorder, set_kind, split
 from ..merge import has_reuse
+from ..partition import split_at
 from ..reduction import decompose_reduction
 from ..register_tile import REDUCTION_TILES, chunk_of
 from .contraction_plan import is_packable
 from .lanes import WINDOW, choose_lanes
 from .products import product_of, step_along
+from .row_blocks import is_long_sum, sum_in_blocks
 from .strides import Strides, drives, own_loops
 
 ROWS = 8
@@ -71,24 +73,34 @@ def stream_products(func: tir.PrimFuncOp, target: Target) -> None:
 
 def _stream(block: tir.BlockOp, columns: tir.ForOp, reduce: list[tir.ForOp], at_once: int) -> None:
     rest = [op for op in own_loops(block) if op is not columns and op not in reduce]
+    is_long, start = is_long_sum(block, reduce), None
     try:
         reorder([*rest, *reduce, columns])
-        if len(reduce) > 1:
+        if is_long and any(op.extent.data.constant is None for op in reduce[1:]):
+            reduce = [fuse(reduce)]
+        if is_long or len(reduce) > 1:
             start = decompose_reduction(block, reduce[0])
             set_kind(own_loops(start)[-1], "vectorized")
     except ScheduleError:
         return
-    last = reduce[-1]
-    count = last.extent.data.constant
-    parts = [last]
-    if count is not None and count % at_once and count > at_once:
-        parts = partition(last, [count // at_once * at_once, None])
-    for part in parts:
-        found = blocks_in(part)[0]
-        loop = own_loops(found)[-1]
-        rows = part.extent.data.constant
-        if rows is not None and rows % at_once == 0 and rows:
-            inner = split(part, [None, at_once])[1]
+    for part in _parts(reduce[-1], at_once, is_long):
+        loop = own_loops(blocks_in(part)[0])[-1]
+        rows = part.extent.data
+        if rows % at_once == ZERO and rows != ZERO:
+            part, inner = split(part, [rows // at_once, at_once], disable_predication=True)
             reorder([loop, inner])
             set_kind(inner, "unrolled")
+            reduce[-1] = part
         set_kind(loop, "vectorized")
+    if is_long and start is not None:
+        sum_in_blocks(start, reduce, at_once)
+
+
+def _parts(loop: tir.ForOp, at_once: int, is_long: bool) -> list[tir.ForOp]:
+    """The loop, in two if the first has whole numbers of rows then."""
+    count = loop.extent.data
+    rest = count % at_once
+    if rest == ZERO or (not is_long if count.constant is None else count.constant < at_once):
+        return [loop]
+    whole = count // at_once * at_once
+    return split_at(loop, [(ZERO, whole), (whole, rest)])
