@@ -193,9 +193,7 @@ WRITES = "changes argument 'Y'"
 
 FAULTS = {
     "swapped operands of a subtraction": Fault("graph", arith.SubfOp, swap_operands),
-    "a wrong bound of a block's loop": Fault(
-        "graph", tir.ForOp, shorten, is_outer, f"{NOT_VERIFIED}: axis 'vi'"
-    ),
+    "a wrong bound of a block's loop": Fault("graph", tir.ForOp, shorten, is_outer),
     "a wrong bound": Fault("total", tir.ForOp, shorten, inner("total")),
     "an off-by-one loop start": Fault("total", tir.ForOp, start_late, inner("total")),
     "a late outer loop start": Fault("total", tir.ForOp, start_late, outer("total")),
