@@ -99,8 +99,9 @@ class Session:
         key = (op, tuple(sorted(symbols.items())), alone)
         if key not in self.kernels:
             handlers = {**TIR, **LOOPS, **CONTROL}
+            tracks = self.tracks and isinstance(op, tir.PrimFuncOp)  # loops: lanes that are dropped
             compiler = KernelCompiler(
-                symbols, self.precision, handlers, self.registry, tracks=self.tracks
+                symbols, self.precision, handlers, self.registry, tracks=tracks
             )
             if alone:
                 known: dict[SSAValue, int] = {

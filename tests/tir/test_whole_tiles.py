@@ -273,7 +273,7 @@ def previous():
             T_[vi + 1] = X[vi]
         with T.block("Y"):
             vi = T.axis.spatial(10, i)
-            Y[vi] = T_[vi] + T_[vi + 1]
+            Y[vi] = T_[T.max(vi, 1)] + T_[vi + 1]
 """
     return program(body, {"X": "(10,)", "Y": "(10,)"})
 
