@@ -10,7 +10,7 @@ from typing import Any
 from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
 from .errors import BackendError
 from .host import CacheSizes, host_caches
-from .target_names import verify_known, verify_signs
+from .target_names import verify_64_bit, verify_known, verify_signs
 
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math")
 _MATH = ("fast", "accurate")
@@ -217,6 +217,7 @@ def create_target_machine(triple: str, cpu: str, features: str, opt_level: int) 
 @cache
 def _verify_names(triple: str, cpu: str, features: str) -> None:
     verify_signs(features)
+    verify_64_bit(triple, cpu, features)
     verify_known(lambda: create_target_machine(triple, cpu, features, opt_level=0), triple)
 
 

@@ -103,6 +103,18 @@ def test_targets_are_hashable_frozen_and_pickled():
             "expected target option '-mattr' to be features with + or -, got 'avx2'",
         ),
         (
+            "llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=pentium4",
+            "expected a processor of x86_64-unknown-linux-gnu with code of 64 bits, got 'pentium4'",
+        ),
+        (
+            "llvm -mtriple=x86_64-unknown-linux-gnu -mattr=-64bit",
+            "expected features of x86_64-unknown-linux-gnu to include '64bit', got '-64bit'",
+        ),
+        (
+            "llvm -mtriple=x86_64-unknown-linux-gnu -mattr=+sse,-sse",
+            "expected features of x86_64-unknown-linux-gnu to include 'sse', got '-sse'",
+        ),
+        (
             "llvm -mtriple=nowhere",
             "unknown target triple 'nowhere': No available targets are compatible with triple"
             ' "nowhere"',
