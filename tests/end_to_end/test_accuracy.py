@@ -204,6 +204,13 @@ def test_spread_of_an_outlier_first():
     assert distance(found, x.var(dtype=np.float64)) < FAR
 
 
+@pytest.mark.parametrize("operator", ["variance", "std"])
+def test_spread_of_equal_elements_and_of_nan(operator):
+    x = np.repeat(np.float32([0.1, 12345.678, -3e-30, np.nan]), 1000).reshape(4, 1000)
+    found = compiled(x.shape, f"R.{operator}(x, axis=1)")(x).numpy()
+    np.testing.assert_array_equal(found, [0, 0, 0, np.nan])
+
+
 @pytest.mark.parametrize("dim", ["0", "'n'"])
 def test_spread_of_nothing(dim):
     source = f"@R.function\ndef main(x: R.Tensor(({dim},), 'float32')):\n    return R.variance(x)\n"
@@ -270,16 +277,33 @@ HALVES = {
     "R.variance(x, axis=1)": (4, 5_000),
     "R.matmul(x, R.permute_dims(x, axes=[1, 0]))": (8, 20_000),
     "R.nn.softmax(x, axis=1)": (4, 3_000),
+    "R.nn.log_softmax(x, axis=1)": (4, 3_000),
+    "R.std(x, axis=0)": (5_000, 4),
+    "R.nn.rms_norm(x, R.sum(x, axis=0), axes=[1])": (1, 3_000),
+    "R.nn.layer_norm(x, R.sum(x, axis=0), R.sum(x, axis=0), axes=[1])": (1, 3_000),
     "R.nn.avg_pool2d(x, pool_size=(16, 16))": (1, 4, 32, 32),
     "R.nn.conv2d(x, x, padding=(1, 1))": (1, 256, 7, 7),
 }
 
 
+HALF_UNITS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
+"""The largest relative error of one rounding."""
+
+
+@pytest.mark.parametrize("dtype", HALF_UNITS)
 @pytest.mark.parametrize("expression", HALVES)
-def test_halves_are_accumulated_in_float32(expression):
+def test_halves_are_accumulated_in_float32(expression, dtype):
     """Results are those of float32, rounded once."""
     shape = HALVES[expression]
-    x = np.random.default_rng(0).random(shape).astype(np.float16)
-    short = compiled(shape, expression, "float16")(x).numpy().astype(np.float64)
-    long = compiled(shape, expression)(x.astype(np.float32)).numpy()
-    np.testing.assert_allclose(short, long, rtol=1.1 * 2.0**-11, atol=2.0**-24)
+    x = np.random.default_rng(0).random(shape).astype(np.float16).astype(np.float32)
+    if dtype == "bfloat16":
+        x = (x.view(np.uint32) & 0xFFFF0000).view(np.float32)
+    source = f"""
+@R.function
+def main(y: R.Tensor({shape}, "float32")):
+    x = R.astype(y, "{dtype}")
+    return R.astype({expression}, "float32")
+"""
+    short = relax.build(from_source(source))(x).numpy()
+    long = compiled(shape, expression)(x).numpy()
+    np.testing.assert_allclose(short, long, rtol=1.1 * HALF_UNITS[dtype], atol=2.0**-24)

@@ -54,7 +54,8 @@ class MeanOp(ReductionOp):
 class SpreadOp(ReductionOp, ABC):
     """A mean square distance from the mean: its sum over the number of elements - `correction`.
 
-    Elements count from the first of them, so that no digits are lost where all are far from 0.
+    The mean is that of distances from the first element, so that no digits are lost where all are
+    far from 0; what it loses when it is rounded is taken from the squares again.
     """
 
     DTYPES: ClassVar[Dtypes] = FLOATS
@@ -69,23 +70,34 @@ class SpreadOp(ReductionOp, ABC):
         cls, te: TensorLanguage, x: Any, axes: tuple[int, ...], attributes: dict[str, Any]
     ) -> Any:
         working, count = accumulator(x.dtype), number_of_elements(te, x, axes)
+        number = te.cast(working, count)
 
-        def shifted(read: Any) -> Any:
-            return read(x).astype(working) - read(x, 0).astype(working)
+        def start(read: Any, ks: Any, i: Any) -> Any:
+            if isinstance(count, int) and count:
+                return read(x, 0).astype(working)
+            return te.if_then_else(
+                te.GT(count, 0), read(x, 0).astype(working), te.const(0, working)
+            )
 
         def distances(read: Any, ks: Any, i: Any) -> Any:
-            return te.sum(shifted(read), axis=ks) if ks else shifted(read)
+            distance = read(x).astype(working) - first(*i)
+            return te.sum(distance, axis=ks) if ks else distance
 
         def squares(read: Any, ks: Any, i: Any) -> Any:
-            distance = shifted(read) - mean(*i)
+            distance = read(x).astype(working) - mean(*i)
             return te.sum(distance * distance, axis=ks) if ks else distance * distance
 
-        mean = _averaged(te, reduced(te, x, axes, False, distances, "T_sum"), count, "T_mean")
-        total = reduced(te, x, axes, attributes["keepdims"], squares, "T_squares")
-        divisor = te.cast(total.dtype, count - attributes["correction"])
-        divisor = te.max(divisor, te.const(0, total.dtype))
-        name = f"T_{short_name(cls.name)}"
-        return te.elementwise(lambda t: cls.finish(te, t / divisor), total, name=name)
+        def result(read: Any, ks: Any, i: Any) -> Any:
+            off = above(*i) - (mean(*i) - first(*i))
+            square = te.max(total(*i) - number * (off * off), te.const(0, working))
+            divisor = te.cast(working, count - attributes["correction"])
+            return cls.finish(te, square / te.max(divisor, te.const(0, working)))
+
+        first = reduced(te, x, axes, False, start, "T_first")
+        above = _averaged(te, reduced(te, x, axes, False, distances, "T_sum"), count, "T_above")
+        mean = te.elementwise(lambda f, a: f + a, first, above, name="T_mean")
+        total = reduced(te, x, axes, False, squares, "T_squares")
+        return reduced(te, x, axes, attributes["keepdims"], result, f"T_{short_name(cls.name)}")
 
     @classmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any], **options: Any) -> Any:
