@@ -106,7 +106,7 @@ tir.prim_func @scheduled(%X: !tir.buffer<[8, 8], f32>, %Y: !tir.buffer<[8], f32>
 
 // -----
 
-// Every iteration of the spatial axis writes the same element: the order of iterations matters.
+// Every iteration of the opaque axis writes the same element: the order of iterations matters.
 // CHECK-LABEL: tir.prim_func @shared
 // CHECK:       tir.for %i in (0, 8) {
 // CHECK-NEXT:    tir.for %k in (0, 8) vectorized
@@ -114,7 +114,7 @@ tir.prim_func @scheduled(%X: !tir.buffer<[8, 8], f32>, %Y: !tir.buffer<[8], f32>
 tir.prim_func @shared(%X: !tir.buffer<[8, 8], f32>, %Y: !tir.buffer<[1], f32>) {
   tir.for %i in (0, 8) {
     tir.for %k in (0, 8) {
-      tir.block "Y" (%vi: spatial (0, 8) = %i, %vk: reduce (0, 8) = %k) reads (%X[%vi, %vk]) writes (%Y[0]) {
+      tir.block "Y" (%vi: opaque (0, 8) = %i, %vk: reduce (0, 8) = %k) reads (%X[%vi, %vk]) writes (%Y[0]) {
         tir.init {
           %c = arith.constant 0.0 : f32
           tir.store %c, %Y[0] : !tir.buffer<[1], f32>
