@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import loops, relax, rt, tir
+from ..dialects.dtypes import dtype_name, is_element_type
 from ..dialects.relax.constant import storage_dtype
 from .graph_arguments import Shape, as_result, flatten
 from .memory import Buffer
@@ -97,7 +98,8 @@ def run(
         results = [r for r in found if isinstance(r, Buffer)]
         for number, result in enumerate(results):
             replace(result, name=f"result {number}").verify_written()
-    buffers = [b for v in values for b in flatten(v) if isinstance(b, Buffer)]
+    tensors = [v for v, a in zip(values, args, strict=True) if not is_scalar(a)]
+    buffers = [b for v in tensors for b in flatten(v) if isinstance(b, Buffer)]
     return Outcome(
         tuple(r.array for r in results),
         tuple(r.dtype for r in results),
@@ -112,7 +114,9 @@ def parameters(op: Operation) -> list[tuple[str, Attribute]]:
     match op:
         case rt.FuncOp():
             return op.user_params
-        case relax.FuncOp() | tir.PrimFuncOp():
+        case tir.PrimFuncOp():
+            return [(n, op.element_type_of(p)) for n, p in zip(op.names, op.params, strict=True)]
+        case relax.FuncOp():
             return [(n, p.type) for n, p in zip(op.names, op.params, strict=True)]
         case loops.FuncOp():
             return [(p.name_hint or f"argument {i}", p.type) for i, p in enumerate(op.params)]
@@ -139,6 +143,11 @@ def _is_index(param: SSAValue) -> bool:
     return isinstance(param.type, IndexType)
 
 
+def is_scalar(value: Any) -> bool:
+    """Whether a value is a scalar of NumPy, as a kernel's scalar parameters get."""
+    return isinstance(value, np.generic)
+
+
 def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> Any:
     if isinstance(type_, TupleType):
         fields = cast(Sequence[Attribute], type_.types.data)
@@ -152,7 +161,12 @@ def _argument(name: str, type_: Attribute, given: Any, precision: Precision) -> 
     if isinstance(type_, relax.ShapeType):
         return Shape(tuple(int(n) for n in given))
     if not isinstance(type_, tir.BufferType | relax.TensorType):
+        if is_scalar(given) and is_element_type(type_):
+            dtype = dtype_name(type_)
+            return precision.load(dtype, precision.widen(dtype, np.asarray(given)))[()]
         return int(given) if isinstance(type_, relax.PrimType) else given
+    if is_scalar(given) and isinstance(type_, tir.BufferType):
+        given = np.asarray(given).view(storage_dtype(type_.dtype))
     if not isinstance(given, np.ndarray):
         raise EvaluationError(
             f"expected argument '{name}' to be an array, got {type(given).__name__}"

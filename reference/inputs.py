@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import IndexType, TupleType
 from xdsl.ir import Attribute, Operation
 
 from ..dialects import relax, tir
-from ..dialects.dtypes import is_float, is_unsigned
+from ..dialects.dtypes import dtype_name, is_float, is_unsigned
 from ..dialects.int_expr import IntExpr
 from .evaluate import parameters
 from .expressions import number
-from .values import Array, EvaluationError, Precision, value_dtype
+from .values import Array, EvaluationError, Precision
 
 ATTEMPTS = 64
 """Draws of symbol values until every dim of the parameters is at least 1."""
@@ -97,7 +97,7 @@ def _draw(
     if isinstance(type_, relax.PrimType):
         open_value = int(rng.integers(2)) if type_.dtype == "bool" else EQUAL
         return open_value if type_.expr is None else number(type_.expr, symbols)
-    return random_array(value_dtype(type_), (), rng, integers)[()]
+    return random_array(dtype_name(type_), (), rng, integers)[()]
 
 
 def random_array(

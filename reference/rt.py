@@ -47,7 +47,7 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -
         symbols = _bind(func, memory, known)
         results = _results(session, func, symbols)
         _run_on(session, func, [*memory, *results], symbols)
-        if func.signature is None:
+        if func.signature is None or not func.signature.outputs.data:
             return tuple(results)
         return _result(func.signature.outputs.data[0], iter(results), symbols)
     except EvaluationError as error:

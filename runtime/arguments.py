@@ -6,7 +6,7 @@ What depends on layouts alone is worked out once per combination of layouts and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .dtype import dtype_info
 from .layout import Layout
 from .signature import Dim, FunctionSpec, ParamSpec, dim_text, evaluate_dim, shape_text
 from .structure import Size
-from .tensor import Tensor, as_tensor
+from .tensor import Tensor, array, as_tensor
 
 
 class Plan(NamedTuple):
@@ -169,7 +169,12 @@ def bind_names(
 
 
 def to_tensor(param: ParamSpec, value: object) -> Tensor:
-    """A tensor over the memory of one argument; raises TypeError or ValueError naming it."""
+    """A tensor over the memory of one argument; raises TypeError or ValueError naming it.
+
+    A number of Python's counts as a tensor without dims of the parameter's dtype.
+    """
+    if type(value) in (bool, int, float) and not param.shape and not param.written:
+        return _number(param, cast("bool | int | float", value))
     try:
         return as_tensor(value)
     except (BufferError, RuntimeError, ValueError) as error:  # what torch and others refuse with
@@ -179,6 +184,25 @@ def to_tensor(param: ParamSpec, value: object) -> Tensor:
             raise TypeError(f"cannot use argument '{param.name}': {_one_line(error)}") from error
     kind = type(value).__name__
     raise TypeError(f"expected argument '{param.name}' to be a tensor, got {kind}")
+
+
+def _number(param: ParamSpec, value: bool | int | float) -> Tensor:
+    is_float = "float" in param.dtype
+    if isinstance(value, float) and not is_float:
+        raise TypeError(f"expected argument '{param.name}' to be of {param.dtype}, got {value}")
+    if not is_float:
+        ends = (0, 1) if param.dtype == "bool" else _ends(param.dtype)
+        if not ends[0] <= value <= ends[1]:
+            raise ValueError(
+                f"expected argument '{param.name}' to be of {param.dtype}, "
+                f"in [{ends[0]}, {ends[1]}], got {value}"
+            )
+    return array(float(value) if is_float else int(value), dtype=param.dtype)
+
+
+def _ends(dtype: str) -> tuple[int, int]:
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
 
 
 def _one_line(error: Exception) -> str:

@@ -14,6 +14,9 @@ Dim: TypeAlias = "int | str | tuple[str, Dim, Dim]"
 Node: TypeAlias = "int | tuple[Any, ...]"
 """What an argument or result is made of; see `structure`."""
 
+NOTHING: Node = ("nothing",)
+"""The result of a function that returns None."""
+
 OPERATORS = {"add": "+", "mul": "*", "floordiv": "//", "floormod": "%", "min": "", "max": ""}
 """Every operator of a dim, with its infix spelling if it has one."""
 

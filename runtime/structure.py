@@ -1,7 +1,8 @@
 """Arguments and results that are no single tensor: tuples, shapes and integers.
 
 A node says what such a value is: the number of a tensor among the parameters or results,
-``("tuple", …)`` of nodes, ``("shape", …)`` of dims, or ``("prim", dtype, dim)``.
+``("tuple", …)`` of nodes, ``("shape", …)`` of dims, ``("prim", dtype, dim)``, or of results
+``("nothing",)``.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ def put_together(node: Node, results: Iterator[Any], symbols: Mapping[str, int])
     if isinstance(node, int):
         return next(results)
     match node[0]:
+        case "nothing":
+            return None
         case "tuple":
             return tuple(put_together(cast(Node, n), results, symbols) for n in node[1:])
         case "shape":
@@ -100,6 +103,8 @@ def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
 def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
     if isinstance(node, int):
         yield value.view()
+    elif node[0] == "nothing":
+        return
     elif node[0] == "tuple":
         for field, item in zip(node[1:], value, strict=True):
             yield from _arrays(cast(Node, field), item)

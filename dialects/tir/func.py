@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerType, StringAttr
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -22,10 +22,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from ..dtypes import is_element_type, value_type
+from ..dtypes import dtype_name, element_type, is_element_type, value_type
 from ..int_expr import IntExpr, Sym
 from ..nesting import operations_in
-from ..parameters import FunctionOp, parse_parameters, print_parameters
+from ..parameters import FunctionOp, parse_parameters, print_parameters, print_text
 from ..sym import ExprAttr
 from .types import BufferType
 
@@ -38,12 +38,14 @@ class PrimFuncOp(FunctionOp):
     Symbols in the parameters' shapes are declared by appearing as a whole dim of one of them, or by
     an `index` parameter whose name they bear. Parameters named in `param_names` are called so by
     users; a buffer parameter that came from a handle has the handle's name there and the buffer's
-    name as its SSA name.
+    name as its SSA name. Scalars are signless as everywhere in `arith`; `unsigned` names those
+    parameters whose numbers are unsigned: ``(%s: i8) unsigned ("s")``.
     """
 
     name = "tir.prim_func"
     sym_name = prop_def(StringAttr)
     attrs = opt_prop_def(DictionaryAttr)
+    unsigned = opt_prop_def(ArrayAttr[StringAttr])
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
 
     def __init__(
@@ -52,15 +54,24 @@ class PrimFuncOp(FunctionOp):
         param_names: Sequence[str],
         body: Region,
         attrs: DictionaryAttr | None = None,
+        unsigned: Sequence[str] = (),
     ):
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "param_names": ArrayAttr([StringAttr(n) for n in param_names]),
                 "attrs": attrs,
+                "unsigned": ArrayAttr([StringAttr(n) for n in unsigned]) if unsigned else None,
             },
             regions=[body],
         )
+
+    def element_type_of(self, param: BlockArgument) -> Attribute:
+        """The type of a scalar parameter in memory, which says whether it is unsigned."""
+        name = self.names[param.index]
+        if self.unsigned is not None and StringAttr(name) in self.unsigned.data:
+            return element_type(f"u{dtype_name(param.type)}")
+        return param.type
 
     def declared_symbols(self) -> list[str]:
         """Symbols that a parameter determines, in order of first appearance."""
@@ -103,6 +114,14 @@ class PrimFuncOp(FunctionOp):
                 raise VerifyException(
                     f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}"
                 )
+        integers = {
+            n
+            for n, p in zip(self.names, self.params, strict=True)
+            if isinstance(p.type, IntegerType) and p.type != IntegerType(1)
+        }
+        for name in () if self.unsigned is None else self.unsigned.data:
+            if name.data not in integers:
+                raise VerifyException(f"expected '{name.data}' to be an integer parameter")
         declared = {*self.declared_symbols(), *self.matched_symbols()}
         for op in operations_in(self):
             for symbol in sorted(symbols_of(op) - declared):
@@ -115,13 +134,22 @@ class PrimFuncOp(FunctionOp):
     def parse(cls, parser: Parser) -> PrimFuncOp:
         name = parser.parse_symbol_name().data
         args, names = parse_parameters(parser)
+        unsigned: list[str] = []
+        if parser.parse_optional_keyword("unsigned"):
+            unsigned = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, parser.parse_str_literal
+            )
         attrs = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region(args)
-        return PrimFuncOp(name, names, body, attrs)
+        return PrimFuncOp(name, names, body, attrs, unsigned)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         print_parameters(printer, self.sym_name.data, self.params, self.names)
+        if self.unsigned is not None:
+            printer.print_string(" unsigned ")
+            with printer.in_parens():
+                printer.print_list(self.unsigned.data, lambda n: print_text(printer, n.data))
         if self.attrs is not None and self.attrs.data:
             printer.print_string(" attributes ")
             printer.print_attribute(self.attrs)

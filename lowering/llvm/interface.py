@@ -22,6 +22,7 @@ from ...dialects.relax.types import PrimType, ShapeType
 from ...dialects.rt.call_depth import depth_message
 from ...dialects.tir.types import BufferType
 from ...runtime.signature import (
+    NOTHING,
     Dim,
     FunctionSpec,
     LoadSpec,
@@ -182,8 +183,9 @@ def _signature(func: rt.FuncOp) -> Signature | None:
         return None
     names, types = zip(*func.user_params, strict=True) if func.user_params else ((), ())
     params, results = itertools.count(), itertools.count()
-    (result,) = func.signature.outputs.data
-    return Signature(tuple(names), tuple(_node(t, params) for t in types), _node(result, results))
+    outputs = func.signature.outputs.data
+    result = _node(outputs[0], results) if outputs else NOTHING
+    return Signature(tuple(names), tuple(_node(t, params) for t in types), result)
 
 
 def _node(type_: Attribute, tensors: Iterator[int]) -> Node:

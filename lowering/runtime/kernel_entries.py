@@ -18,10 +18,13 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Region
+from collections.abc import Mapping, Sequence
+from typing import cast
 
-from ...dialects import rt, tir
+from xdsl.dialects.builtin import FunctionType, IndexType, i64
+from xdsl.ir import Block, Region, SSAValue
+
+from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import sym
 from ...dialects.parameters import value_hint
@@ -35,51 +38,82 @@ KERNEL_SUFFIX = ".kernel"
 def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
     """The `rt.func` with the PrimFunc's name that checks its arguments and calls `kernel`.
 
-    Raises Diagnostic with one line for a parameter that users cannot pass: a scalar, an
-    index that no buffer's shape determines, or a buffer with gaps.
+    Scalars become memory without dims, also in the PrimFunc. Indices that no buffer's shape
+    determines are numbers that users pass. Raises Diagnostic with one line for a buffer with gaps.
     """
-    block, names = Block(), list[str]()
+    names = [n for n in func.names if n not in _determined(func)]
+    given = [n for n in names if isinstance(func.params[func.names.index(n)].type, IndexType)]
+    _scalars_in_memory(func)
+    block, indices = Block(), _index_names(func)
     for name, param in zip(func.names, func.params, strict=True):
         if isinstance(param.type, tir.BufferType):
             dense = tir.BufferType.of(param.type.dims, param.type.element_type)
             block.insert_arg(dense, len(block.args)).name_hint = value_hint(name)
-            names.append(name)
-    indices = _index_names(func)
+    memory = [n for n in func.names if n not in indices]
     _verify_layout(func)
-    block.add_ops([rt.CheckOp(arg, name) for arg, name in zip(block.args, names, strict=True)])
-    written = [names.index(func.names[i]) for i in written_params(func)]
+    block.add_ops([rt.CheckOp(arg, name) for arg, name in zip(block.args, memory, strict=True)])
+    written = [memory.index(func.names[i]) for i in written_params(func)]
     # The call lists memory in the kernel's order: what follows a written buffer counts as written.
-    first = min(written, default=len(names))
+    first = min(written, default=len(memory))
     call = rt.CallDPSOp(kernel, block.args[:first], block.args[first:], [sym(n) for n in indices])
     block.add_op(call)
-    return rt.FuncOp(func.sym_name.data, names, 0, Region(block), written=written)
-
-
-def can_enter(func: tir.PrimFuncOp) -> bool:
-    """Whether the shapes of the buffers determine every other parameter of the kernel."""
-    return all(
-        isinstance(p.type, tir.BufferType)
-        or (isinstance(p.type, IndexType) and n in _buffer_symbols(func))
-        for n, p in zip(func.names, func.params, strict=True)
+    buffers = dict(zip(memory, block.args, strict=True))
+    return rt.FuncOp(
+        func.sym_name.data,
+        memory,
+        0,
+        Region(block),
+        written=written,
+        symbols=given,
+        signature=(names, _user_types(names, buffers)) if given else None,
     )
 
 
-def _buffer_symbols(func: tir.PrimFuncOp) -> set[str]:
+def _scalars_in_memory(func: tir.PrimFuncOp) -> None:
+    """Let the PrimFunc load its scalar parameters from buffers without dims."""
+    block = func.body.block
+    first = block.first_op
+    for param in func.params:
+        if isinstance(param.type, tir.BufferType | IndexType):
+            continue
+        buffer = block.insert_arg(tir.BufferType.of((), func.element_type_of(param)), param.index)
+        load = tir.LoadOp(buffer, (), ())
+        buffer.name_hint = load.result.name_hint = param.name_hint
+        if first is None:
+            block.add_op(load)
+        else:
+            block.insert_op_before(load, first)
+        param.replace_all_uses_with(load.result)
+        block.erase_arg(param)
+    func.unsigned = None
+
+
+def _user_types(names: Sequence[str], buffers: Mapping[str, SSAValue]) -> FunctionType:
+    """What users pass, tensors and numbers; they get nothing."""
+    memory = {n: cast(tir.BufferType, b.type) for n, b in buffers.items()}
+    return FunctionType.from_lists(
+        [
+            relax.TensorType.of(memory[n].dims, memory[n].element_type)
+            if n in memory
+            else relax.PrimType.of(i64, sym(n))
+            for n in names
+        ],
+        [],
+    )
+
+
+def can_enter(func: tir.PrimFuncOp) -> bool:
+    """Whether the shapes of the buffers determine every index parameter of the kernel."""
+    return set(_index_names(func)) <= _determined(func)
+
+
+def _determined(func: tir.PrimFuncOp) -> set[str]:
+    """The index parameters that are a dim of a buffer."""
     types = [p.type for p in func.params if isinstance(p.type, tir.BufferType)]
-    return {n for n in func.names if any(sym(n) in t.dims for t in types)}
+    return {n for n in _index_names(func) if any(sym(n) in t.dims for t in types)}
 
 
 def _index_names(func: tir.PrimFuncOp) -> list[str]:
-    if not can_enter(func):
-        others = ", ".join(
-            f"'{n}' of type {p.type}"
-            for n, p in zip(func.names, func.params, strict=True)
-            if not isinstance(p.type, tir.BufferType) and n not in _buffer_symbols(func)
-        )
-        raise Diagnostic(
-            f"expected parameters of '{func.sym_name.data}' to be buffers or their dims, "
-            f"got {others}"
-        )
     return [
         n for n, p in zip(func.names, func.params, strict=True) if isinstance(p.type, IndexType)
     ]

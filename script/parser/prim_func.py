@@ -55,7 +55,8 @@ class PrimFuncParser:
             self.attrs[PRIVATE] = UnitAttr()
         attrs = DictionaryAttr(self.attrs) if self.attrs else None
         names = [a.arg for a in self.node.args.args]
-        return tir.PrimFuncOp(self.node.name, names, Region(block), attrs)
+        unsigned = [n for n, dtype in self.scalars.items() if dtype.startswith("uint")]
+        return tir.PrimFuncOp(self.node.name, names, Region(block), attrs, unsigned)
 
     def _parameter(self, name: str, annotation: ast.expr) -> None:
         head, args, keywords = _annotation_parts(annotation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import BlockArgument
 
+from ...dialects.dtypes import dtype_name
 from ...dialects.tir import AllocBufferOp, BlockOp, BufferType, PrimFuncOp
 from .bindings import live_operations
 from .buffers import declare_buffer, shape_text, symbols_in_order
@@ -60,7 +61,9 @@ class PrimFuncPrinter:
             self.symbols[name] = printed
             self.declared.add(name)
             return f"{printed}: T.int64"
-        return f"{printed}: T.{self.expressions.dtype(param)}"
+        dtype = dtype_name(self.func.element_type_of(param))
+        self.expressions.signs.fix(param, dtype.startswith("uint"))
+        return f"{printed}: T.{dtype}"
 
     def _buffer_param(self, name: str, param: BlockArgument, type_: BufferType) -> str:
         hint = param.name_hint

@@ -149,3 +149,7 @@ tir.prim_func @unbound(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], f32>) {
     }
   }
 }
+
+// CHECK-LABEL: tir.prim_func @unsigned(%s: i8, %t: i8) unsigned ("t") {
+tir.prim_func @unsigned(%s: i8, %t: i8) unsigned ("t") {
+}

@@ -524,3 +524,9 @@ tir.prim_func @main(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[16], f32>) {
     }
   }
 }
+
+// -----
+
+// CHECK: 'tir.prim_func': expected 'b' to be an integer parameter
+tir.prim_func @f(%b: i1) unsigned ("b") {
+}

@@ -309,3 +309,19 @@ relax.func private @in_place_of_a_copy(%x: !relax.tensor<[n], f32>) -> !relax.te
 }
 tir.prim_func @twice(%A: !tir.buffer<[n], f32>) attributes {"private"} {
 }
+
+// -----
+
+// A scalar of a kernel becomes memory without dims, unsigned where its numbers are. An index that no
+// buffer has as a dim is a number that users pass.
+// CHECK-LABEL: rt.func @scale(%X: !tir.buffer<[n], f32>, %s: !tir.buffer<[], ui8>) written [0] symbols [i] signature ("X", "s", "i") : (!relax.tensor<[n], f32>, !relax.tensor<[], ui8>, !relax.prim<i64, i>) -> () {
+// CHECK-NEXT:    rt.check %X "X"
+// CHECK-NEXT:    rt.check %s "s"
+// CHECK-NEXT:    rt.call_dps @scale.kernel() outs(%X, %s) vars [i] :
+// CHECK:       tir.prim_func @scale.kernel(%X: !tir.buffer<[n], f32>, %s: !tir.buffer<[], ui8>, %i: index) {
+// CHECK-NEXT:    %s_1 = tir.load %s[] : !tir.buffer<[], ui8>
+// CHECK-NEXT:    %f = arith.uitofp %s_1 : i8 to f32
+tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %s: i8, %i: index) unsigned ("s") {
+  %f = arith.uitofp %s : i8 to f32
+  tir.store %f, %X[0] : !tir.buffer<[n], f32>
+}

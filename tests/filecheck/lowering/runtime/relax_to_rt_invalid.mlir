@@ -86,18 +86,6 @@ relax.func @main(%a: !relax.tensor<[n], f32>, %b: !relax.tensor<[m], f32>) -> !r
 
 // -----
 
-// CHECK: expected parameters of 'scale' to be buffers or their dims, got 'alpha' of type f32
-tir.prim_func @scale(%X: !tir.buffer<[n], f32>, %alpha: f32) {
-}
-
-// -----
-
-// CHECK: expected parameters of 'window' to be buffers or their dims, got 'i' of type index
-tir.prim_func @window(%X: !tir.buffer<[n], f32>, %i: index) {
-}
-
-// -----
-
 // CHECK: entry of 'column': expected argument 'X' to have strides (2,) and offset 0, got (1,) and 0
 tir.prim_func @column(%X: !tir.buffer<[n], f32, strides = [2]>) {
 }
