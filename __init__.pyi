@@ -19,6 +19,12 @@ from .runtime import get_global_func as get_global_func
 from .runtime import load_module as load_module
 from .runtime import register_func as register_func
 from .runtime import register_global_func as register_global_func
+from .runtime.device import cuda as cuda
+from .runtime.device import metal as metal
+from .runtime.device import opencl as opencl
+from .runtime.device import rocm as rocm
+from .runtime.device import vulkan as vulkan
+from .runtime.device import webgpu as webgpu
 from .te import topi as topi
 
 __version__: str
@@ -28,6 +34,12 @@ s_tir = tir
 
 class nd:
     from .runtime import NDArray as NDArray
+    from .runtime.device import cuda as cuda
+    from .runtime.device import metal as metal
+    from .runtime.device import opencl as opencl
+    from .runtime.device import rocm as rocm
+    from .runtime.device import vulkan as vulkan
+    from .runtime.device import webgpu as webgpu
 
     array = staticmethod(runtime.array)
     cpu = staticmethod(runtime.cpu)
