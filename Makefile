@@ -56,7 +56,7 @@ operators: $(TEST_READY)  ## print each operator's largest error beside its tole
 	@$(BIN)/python tests/operators/table.py $(TEST_ARGS)
 
 faults: $(TEST_READY)  ## inject faults one at a time, print what finds each (FAULT_ARGS="--sample 5")
-	@$(BIN)/python tests/faults/run.py $(FAULT_ARGS)
+	@$(BIN)/python tests/faults/inject.py $(FAULT_ARGS)
 
 check: test demo  ## all of the above: the tests, then the demo
 

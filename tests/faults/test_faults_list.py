@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 from fault import ROOT, Fault
 from faults import FAULTS
+from inject import judge
 from probes import PROBES
-from run import judge
 
 
 def test_every_fault_is_one_place_of_a_file_that_exists():

@@ -24,7 +24,7 @@ def test_collatz_steps():
             ib.store(count, (i,), count(i) + 1)
 
     (count,) = te.extern([(n,)], [x], steps, ["int32"], axes=(n,), name="steps")
-    built = tvm.build(te.create_prim_func([x, count], "collatz"))
+    built = tvm.build(te.create_prim_func([x, count], name="collatz"))
     found = np.empty(7, "int32")
     built["collatz"](np.arange(1, 8), found)
     np.testing.assert_array_equal(found, [0, 1, 7, 2, 5, 8, 16])
@@ -42,7 +42,7 @@ def test_a_loop_between_bounds_from_data():
             ib.store(last, (0,), i)
 
     outputs = te.extern([(1,), (1,)], [x], sums, ["int64", "int16"], name="sums")
-    built = tvm.build(te.create_prim_func([x, *outputs], "sums"))
+    built = tvm.build(te.create_prim_func([x, *outputs], name="sums"))
     found = np.empty(1, "int64"), np.empty(1, "int16")
     built["sums"](np.array([3, 7]), *found)
     assert [int(f[0]) for f in found] == [3 + 4 + 5 + 6, 6]
