@@ -16,13 +16,17 @@ from .context import (
     CHECK,
     CONSTANTS,
     CONTEXT_WORDS,
+    POLL,
+    PYTHON,
     STATUS_CHECK,
     STATUS_EXCEPTION,
+    STATUS_SIGNAL,
     TOKEN,
 )
 from .layout import Layout
 from .memory import ArenaPool, Storage
 from .outputs import Outputs, accepts_out
+from .python_words import python_words
 from .signature import FunctionSpec, Signature
 from .structure import Size, put_together, take_apart
 from .tensor import Tensor
@@ -48,6 +52,8 @@ class CompiledFunction:
     Strided arguments are copied in, and back if written. Raises TypeError or ValueError naming the
     argument, whatever a callback raised, ValueError for a failed run-time check, and MemoryError.
     `owners` are kept alive with it: the native code and its constants, which callbacks only read.
+    `poll` is the address of `POLL_SYMBOL`, by which long calls notice signals: what the handler of
+    one raises, such as KeyboardInterrupt, the call raises before its next kernel.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class CompiledFunction:
         arenas: ArenaPool,
         owners: object,
         constants: ReadOnlyMemory,
+        poll: int = 0,
     ) -> None:
         self.spec = spec
         self._owners = owners
@@ -72,7 +79,7 @@ class CompiledFunction:
         words = CONTEXT_WORDS + len(spec.params) + len(spec.results) + len(spec.symbols)
         self._words: type[ctypes.Array[ctypes.c_int64]] = ctypes.c_int64 * words
         self._pack_words = struct.Struct(f"{words}q").pack_into
-        self.context = context_of(constants_table)
+        self.context = context_of(constants_table, poll)
         self._plans: dict[object, Plan] = {}
 
     @property
@@ -237,15 +244,21 @@ class CompiledFunction:
         if status == STATUS_CHECK:
             message: str = self.spec.checks[check]
             raise ValueError(message.replace("{0}", str(first)).replace("{1}", str(second)))
+        if status == STATUS_SIGNAL:
+            error: BaseException = ctypes.cast(check, ctypes.py_object).value
+            ctypes.pythonapi.Py_DecRef(ctypes.py_object(error))
+            raise error
         if status == STATUS_EXCEPTION:
             raise RuntimeError(f"expected an exception with status {status} of {name}, got none")
-        raise RuntimeError(f"expected {name} to return status 0, 1 or 2, got {status}")
+        raise RuntimeError(f"expected {name} to return status 0 to 3, got {status}")
 
 
-def context_of(constants_table: int) -> tuple[int, ...]:
+def context_of(constants_table: int, poll: int = 0) -> tuple[int, ...]:
     """The words of a context that are the same in every call, the others 0."""
     words = [0] * CONTEXT_WORDS
     words[CALLBACK], words[CONSTANTS] = CALLBACK_ADDRESS, constants_table
+    if poll and (python := python_words()) is not None:
+        words[POLL], words[PYTHON] = poll, ctypes.addressof(python)
     return tuple(words)
 
 

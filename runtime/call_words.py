@@ -11,6 +11,9 @@ from enum import IntEnum
 ENTRY_SYMBOL = "xrelax.vectorcall"
 """The function that Python calls, CPython's `vectorcallfunc`: one for all compiled functions."""
 
+POLL_SYMBOL = "xrelax.poll"
+"""The function that native code calls, at times, to let Python run the handlers of signals."""
+
 SMALL_RESULT = 1 << 16
 """Bytes up to which native code takes memory for a result itself; Python does for larger ones."""
 
@@ -80,6 +83,11 @@ class PythonWord(IntEnum):
     BYTES_ADDRESS = 32
     SAVE_THREAD = 33
     RESTORE_THREAD = 34
+    GIL_ENSURE = 35
+    GIL_RELEASE = 36
+    CHECK_SIGNALS = 37
+    ERROR_FETCH = 38
+    ERROR_NORMALIZE = 39
 
 
 class CallWord(IntEnum):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from .call import CompiledFunction
-from .call_words import ENTRY_SYMBOL
+from .call_words import ENTRY_SYMBOL, POLL_SYMBOL
 from .constants import Constants
 from .device import Device
 from .memory import ArenaPool
@@ -82,21 +82,22 @@ class Executable:
             self._constants.compute(self.library, self.library.address)
             address = self.library.address(spec.entry)
             made = compiled_function(
-                self._python_entry(),
+                self._symbol(ENTRY_SYMBOL),
                 spec,
                 address,
                 self._constants.table,
                 self._arenas,
                 self._owners,
                 self._constants.read_only(),
+                self._symbol(POLL_SYMBOL) or 0,
             )
             found = self._functions.setdefault(name, made)
         return found
 
-    def _python_entry(self) -> int | None:
-        """The address of the function for calls from Python, if the code has one."""
+    def _symbol(self, name: str) -> int | None:
+        """The address of a function between Python and native code, if the code has it."""
         try:
-            return self.library.address(ENTRY_SYMBOL)
+            return self.library.address(name)
         except (KeyError, NativeError):  # made by hand, or for a processor of another kind
             return None
 

@@ -50,6 +50,11 @@ _FUNCTIONS = {
     PythonWord.BYTES_ADDRESS: "PyBytes_AsString",
     PythonWord.SAVE_THREAD: "PyEval_SaveThread",
     PythonWord.RESTORE_THREAD: "PyEval_RestoreThread",
+    PythonWord.GIL_ENSURE: "PyGILState_Ensure",
+    PythonWord.GIL_RELEASE: "PyGILState_Release",
+    PythonWord.CHECK_SIGNALS: "PyErr_CheckSignals",
+    PythonWord.ERROR_FETCH: "PyErr_Fetch",
+    PythonWord.ERROR_NORMALIZE: "PyErr_NormalizeException",
 }
 
 Words = ctypes.Array[ctypes.c_int64]

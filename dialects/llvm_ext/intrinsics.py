@@ -167,6 +167,6 @@ SIGNATURES: Mapping[str, Signature] = {
     **_family("stackrestore", "P ->", "P", _READ_WRITE),
     **_family("assume", "B ->", "", _READ_WRITE),
     **_family("trap debugtrap sideeffect", "->", "", _READ_WRITE),
-    **_family("readcyclecounter", "-> K", "", _READ_WRITE),
+    **_family("readcyclecounter readsteadycounter", "-> K", "", _READ_WRITE),
 }
 """Signature of each known intrinsic by its name without types, e.g. `llvm.fma`."""

@@ -41,6 +41,9 @@ class FunctionBuilder(Cursor):
         super().__init__(Region(self.entry))
         self.is_private = True
         self.is_recursive = False
+        self.polls = False
+        """Whether the function asks about signals between kernels."""
+        self.has_called = False
         self.nested_memory: SSAValue | None = None
         """The memory of one of the nested calls of a function that may call itself."""
         self.can_fail = False

@@ -16,6 +16,7 @@ from ..blame import blame
 from ..call_signature import unify
 from .builder import FunctionBuilder
 from .index import index_value
+from .interrupts import poll_signals
 from .layout import root_of
 from .module_state import Callee, Lowering
 from .native_calls import add_call, call_symbol
@@ -36,6 +37,7 @@ def lower_call(f: FunctionBuilder, op: rt.CallDPSOp) -> None:
         )
     args = [f.context, *f.values(buffers)]
     args += [index_value(f, e, ()) for e in _symbol_values(f, op, callee)]
+    poll_signals(f)
     status = call_symbol(f, callee.symbol, args, i32)
     if callee.can_fail:
         f.return_unless_zero(status)

@@ -23,6 +23,7 @@ from ...runtime.memory import ALIGNMENT
 from ..call_signature import Formal
 from .builder import FunctionBuilder
 from .explicit_vectors import MARKED, is_explicit
+from .interrupts import start_polling
 from .module_state import Callee, ModuleState
 from .nested_calls import enter, leave
 from .streaming import end_streams
@@ -94,6 +95,7 @@ def declare_recursive(module: ModuleState, func: rt.FuncOp) -> None:
     """Let functions call one that may call itself, before either has been made."""
     f = _start(module, func.sym_name.data)
     f.can_fail = True
+    module.private_functions.add(func.sym_name.data)
     _add_callee(f, func.sym_name.data, func.args, func.declared_symbols())
 
 
@@ -127,6 +129,7 @@ def _lower_public(module: ModuleState, func: rt.FuncOp) -> None:
     for position, word in enumerate(words):
         type_ = i64 if isinstance(word, Sym) else PTR
         f.define(word, load_word(f, argv, position, type_))
+    start_polling(f, func)
     f.lower_block(func.body.block)
     f.finish(linkage="external")
 
@@ -138,6 +141,8 @@ def _lower_private(module: ModuleState, func: rt.FuncOp) -> None:
         f.define(arg, f.add_argument(PTR, arg.name_hint))
     symbols = func.declared_symbols()
     _add_symbols(f, symbols)
+    f.polls = True
+    module.private_functions.add(func.sym_name.data)
     if func.recursive is None:
         f.lower_block(func.body.block)
         f.finish()

@@ -55,6 +55,8 @@ class ModuleState:
     """Whether the target has what x86 has, and other processors have otherwise."""
     streaming: set[str] = field(default_factory=lambda: set())
     """Functions that do so."""
+    private_functions: set[str] = field(default_factory=lambda: set())
+    """Graph functions that others call."""
     functions: list[Operation] = field(default_factory=lambda: [])
     callees: dict[str, Callee] = field(default_factory=lambda: {})
     helpers: set[str] = field(default_factory=lambda: set())

@@ -41,6 +41,7 @@ from .python_results import (
     make_result,
     take_arena,
 )
+from .python_signals import define_poll
 from .types import PTR, SLT
 
 _SLOW = "xrelax.call_python"
@@ -57,6 +58,7 @@ def python_entry_module() -> ModuleOp:
     define_overlap(state)
     _define_slow(state)
     _define_entry(state)
+    define_poll(state)
     return ModuleOp(state.functions)
 
 

@@ -1,0 +1,65 @@
+"""Long calls notice Ctrl-C: between kernels, a graph function asks Python about signals at times.
+
+    %now = call i64 @llvm.readcyclecounter()
+    %due = load i64, ptr %ctx.due
+    br %due <= %now: %status = call i32 %ctx.poll(ptr %ctx), and return it unless it is 0
+
+What a signal's handler raises, `poll` (`python_signals`) leaves in the context. A call with one
+kernel reads no counter.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ArrayAttr, i1, i32, i64
+from xdsl.ir import Block, SSAValue
+
+from ...dialects import llvm_ext, rt
+from ...runtime.context import DUE, POLL
+from .builder import FunctionBuilder
+from .types import EQ, PTR, SLE, Properties, string
+from .words import load_word, word_address
+
+X86_INTERVAL, INTERVAL = 1 << 25, 1 << 20
+"""Between two questions: some 10 ms of the time stamps of x86, at least 1 ms of other counters."""
+_NEVER = (1 << 63) - 1
+
+
+def start_polling(f: FunctionBuilder, func: rt.FuncOp) -> None:
+    """Note when a call of the function begins, if it calls kernels after others."""
+    called = [op.callee_name for op in func.walk() if isinstance(op, rt.CallDPSOp)]
+    if len(called) < 2 and f.module.private_functions.isdisjoint(called):
+        return
+    f.polls = True
+    poll = f.emit(llvm.PtrToIntOp, (load_word(f, f.context, POLL, PTR),), i64)
+    nobody = f.emit(llvm.ICmpOp, (poll, f.integer(0)), i1, EQ)
+    due = f.emit(llvm_ext.SelectOp, (nobody, f.integer(_NEVER), _next(f)), i64)
+    f.run(llvm.StoreOp, (due, word_address(f, f.context, DUE)))
+
+
+def poll_signals(f: FunctionBuilder) -> None:
+    """Return at once if the handler of a signal raises; before the first kernel nobody asks."""
+    is_first, f.has_called = not (f.has_called or f.is_private), True
+    if is_first or not f.polls:
+        return
+    address, poll = (word_address(f, f.context, word) for word in (DUE, POLL))
+    is_due = f.emit(llvm.ICmpOp, (f.emit(llvm.LoadOp, (address,), i64), _now(f)), i1, SLE)
+    asking, following = Block(), Block()
+    f.branch_if(is_due, asking, following)
+    f.continue_in(asking)
+    f.run(llvm.StoreOp, (_next(f), address))
+    function = f.emit(llvm.LoadOp, (poll,), PTR)
+    f.return_unless_zero(f.emit(llvm_ext.CallPtrOp, (function, f.context), i32))
+    f.branch(following)
+    f.continue_in(following)
+
+
+def _now(f: FunctionBuilder) -> SSAValue:
+    name = "llvm.readcyclecounter" if f.module.is_x86 else "llvm.readsteadycounter"
+    properties: Properties = {"intrinsic": string(name), "overloads": ArrayAttr([])}
+    return f.emit(llvm_ext.IntrinsicOp, (), i64, properties)
+
+
+def _next(f: FunctionBuilder) -> SSAValue:
+    interval = X86_INTERVAL if f.module.is_x86 else INTERVAL
+    return f.emit(llvm.AddOp, (_now(f), f.integer(interval)), i64)
