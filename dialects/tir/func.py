@@ -114,10 +114,9 @@ class PrimFuncOp(FunctionOp):
                 raise VerifyException(
                     f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}"
                 )
+        params = zip(self.names, self.params, strict=True)
         integers = {
-            n
-            for n, p in zip(self.names, self.params, strict=True)
-            if isinstance(p.type, IntegerType) and p.type != IntegerType(1)
+            n for n, p in params if is_element_type(p.type) and "int" in dtype_name(p.type)
         }
         for name in () if self.unsigned is None else self.unsigned.data:
             if name.data not in integers:

@@ -14,6 +14,7 @@ from .builder import FunctionBuilder
 from .index import compute, index_value, place_sum
 from .loop_cost import iteration_cost
 from .module_state import Lowering
+from .packed_indices import packs_index
 from .parallel import call_parallel, outline, slots_in
 from .repeated_loops import forks, is_repeated
 from .types import EQ, NE, NSW, SGE, SLT, integer_attr, lowered
@@ -92,7 +93,8 @@ def carried_loop(
 ) -> Sequence[SSAValue]:
     """A loop over ``[lower, upper)`` with carried values; returns them after it.
 
-    A loop of the source (`source`) that repeats what it computes is not unrolled.
+    A loop of the source (`source`) that repeats what it computes or packs its index into integers
+    is not unrolled.
     """
     header = f.add_block([i64, *(v.type for v in inits)])
     body, following = Block(), Block()
@@ -102,7 +104,7 @@ def carried_loop(
     level.values[var] = position
     level.values.update(zip(carry_vars, carried, strict=True))
     yielded = lower_body()
-    if source is not None and forks(carried) and is_repeated(source):
+    if source is not None and (packs_index(source) or (forks(carried) and is_repeated(source))):
         hints = _STAYS
     following_position = f.emit(
         llvm.AddOp, (position, f.integer(1) if step is None else step), i64, NSW
