@@ -57,6 +57,14 @@ class ArrayLanguage:
     def sort(self, x: Any) -> Any:
         return self.xp.sort(x, -1)
 
+    def argsort(self, x: Any) -> Any:
+        return self.xp.argsort(x, -1)
+
+    def topk_indices(self, x: Any, k: int) -> Any:
+        largest = np.argpartition(x, -k, -1)[..., -k:]
+        order = np.argsort(-np.take_along_axis(x, largest, -1), -1)
+        return np.take_along_axis(largest, order, -1)
+
     def permute(self, x: Any, axes: Sequence[int]) -> Any:
         return self.xp.transpose(x, axes)
 
@@ -102,6 +110,9 @@ class JaxLanguage(ArrayLanguage):
     def softmax(self, x: Any) -> Any:
         return self.jax.nn.softmax(x)
 
+    def topk_indices(self, x: Any, k: int) -> Any:
+        return self.jax.lax.top_k(x, k)[1]
+
     def conv2d(
         self, x: Any, weight: Any, bias: Any = None, stride: int = 1, padding: int = 0
     ) -> Any:
@@ -143,6 +154,9 @@ class TorchLanguage:
     def sort(self, x: Any) -> Any:
         return x.sort(-1).values
 
+    def topk_indices(self, x: Any, k: int) -> Any:
+        return x.topk(k, -1).indices
+
     def permute(self, x: Any, axes: Sequence[int]) -> Any:
         return x.permute(*axes)
 
@@ -170,6 +184,9 @@ class GraphLanguage:
 
     def row_sums(self, x: Any) -> Any:
         return self.builder.emit(self.op.sum(x, axis=[-1]))
+
+    def topk_indices(self, x: Any, k: int) -> Any:
+        return self.builder.emit(self.op.topk(x, k, ret_type="indices"))
 
     def permute(self, x: Any, axes: Sequence[int]) -> Any:
         return self.builder.emit(self.op.permute_dims(x, list(axes)))

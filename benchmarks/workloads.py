@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from models import cnn, mlp, resnet18, transformer
 
-KINDS = ("call", "small", "large", "memory", "models")
+KINDS = ("call", "small", "large", "memory", "sort", "models")
 """Classes of workloads, each with a geometric mean of its own."""
 
 Arrays = dict[str, np.ndarray]
@@ -38,6 +38,11 @@ class Workload:
 
 
 def _values(rng: np.random.Generator, name: str, shape: Tensor) -> np.ndarray:
+    if name == "distinct":  # so that there is one order
+        size = int(np.prod(shape))
+        return rng.permutation(np.unique(rng.standard_normal(2 * size, np.float32)))[:size].reshape(
+            shape
+        )
     array = rng.standard_normal(shape, np.float32)
     if len(shape) == 1:  # biases, scales, variances
         return np.abs(array) * np.float32(0.1) + np.float32(0.5)
@@ -97,11 +102,20 @@ def memory_bound(rows: int, columns: int) -> Iterator[Workload]:
     yield Workload(f"row sums {size}", "memory", lambda o, x: o.row_sums(x), x, {})
 
 
-def sorting(rows: int, columns: int) -> Workload:
-    """The elements of each row in order."""
-    name = f"sort {rows}x{columns}"
-    return Workload(name, "memory", lambda o, x: o.sort(x), {"x": (rows, columns)}, {})
+def sorting(rows: int, columns: int) -> Iterator[Workload]:
+    """Each row in order: its elements, their indices, and the indices of the largest."""
+    functions: dict[str, Callable[..., Any]] = {
+        "sort": lambda o, distinct: o.sort(distinct),
+        "argsort": lambda o, distinct: o.argsort(distinct),
+        "topk 5": lambda o, distinct: o.topk_indices(distinct, 5),
+        "topk 50": lambda o, distinct: o.topk_indices(distinct, 50),
+    }
+    for name, function in functions.items():
+        x = {"distinct": (rows, columns)}
+        yield Workload(f"{name} {rows}x{columns}", "sort", function, x, {})
 
+
+SORTED = ((64, 128), (64, 1000), (1, 65536), (16, 65536), (1, 1 << 20))
 
 RESNET_CONVOLUTIONS = (
     (3, 64, 224, 7, 2),
@@ -136,7 +150,8 @@ def standard() -> Iterator[Workload]:
     yield linear(1, 4096, 4096, "memory")
     yield from memory_bound(4096, 1024)
     yield from memory_bound(4, 1024)
-    yield from (sorting(*s) for s in ((64, 128), (64, 1000), (1, 65536), (1, 1 << 20)))
+    for rows, columns in SORTED:
+        yield from sorting(rows, columns)
     for batch in (64, 1024):
         yield Workload(f"MLP, batch {batch}", "models", *mlp(batch, (784, 128, 10)))
     yield Workload("CNN, batch 4", "models", *cnn(4, 28, 32), is_numpy=False)
@@ -179,6 +194,8 @@ def _drawn(seed: int) -> Iterator[Workload]:
     yield linear(between(1, 3), between(1000, 4000), between(1000, 4000), "memory")
     yield from memory_bound(between(200, 3000), between(100, 3000))
     yield from memory_bound(between(1, 20), between(10, 700))
+    yield from sorting(between(1, 200), between(50, 3000))
+    yield from sorting(between(1, 4), between(3000, 300000))
     yield Workload(f"MLP {(sizes := layers())}, batch 96", "models", *mlp(96, sizes))
     image, channels = between(20, 40), between(8, 48)
     yield Workload(f"CNN {channels}, {image}²", "models", *cnn(3, image, channels), is_numpy=False)
