@@ -51,7 +51,7 @@ class Target:
         if isinstance(spec, Target):
             fields = {name: getattr(spec, name) for name in Target.__slots__}
         else:
-            fields = _resolve(*_parse(spec))
+            fields = {**(_named(spec) if isinstance(spec, str) else _resolve(*_parse(spec)))}
         if host is not None:
             fields["host"] = Target(host)
         for name, value in fields.items():
@@ -108,6 +108,12 @@ def _restore(fields: dict[str, Any]) -> Target:
     for name, value in fields.items():
         object.__setattr__(target, name, value)
     return target
+
+
+@cache
+def _named(spec: str) -> dict[str, Any]:
+    """What a target's text says; every stage asks for that of its module."""
+    return _resolve(*_parse(spec))
 
 
 def _parse(spec: str | Mapping[str, Any]) -> tuple[str, dict[str, str]]:
