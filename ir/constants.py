@@ -9,7 +9,7 @@ import numpy as np
 from ..dialects.dtypes import element_type, is_float
 from ..dialects.relax import TensorData, TensorType
 from ..dialects.relax.types import shape_text
-from ..runtime.dtype import float32_to_bfloat16
+from ..runtime.dtype import to_bfloat16
 from ..runtime.tensor import as_tensor
 from .struct_info import to_type
 
@@ -21,7 +21,7 @@ def constant_data(value: Any, dtype: str) -> TensorData:
     """
     element_type(dtype)
     if dtype == "bfloat16":
-        return TensorData.of(float32_to_bfloat16(np.asarray(value, np.float32)), dtype)
+        return TensorData.of(to_bfloat16(np.asarray(value)), dtype)
     given = np.asarray(value)
     if given.dtype.kind not in "biuf":
         raise ValueError(f"expected numbers for a constant, got {given.dtype}")

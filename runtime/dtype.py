@@ -81,11 +81,28 @@ def bfloat16_to_float32(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
-def float32_to_bfloat16(values: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
-    """The bfloat16 bit patterns of values, rounded to nearest even; NaN stays a quiet NaN."""
-    bits = np.ascontiguousarray(values).reshape(values.shape).view(np.uint32)
+def to_bfloat16(values: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+    """The bfloat16 bit patterns of numbers, rounded once to nearest even; NaN stays a quiet NaN."""
+    single = values.astype(np.float32) if values.itemsize <= 2 else _rounded_to_odd(values)
+    bits = np.ascontiguousarray(single).reshape(values.shape).view(np.uint32)
     odd = (bits >> np.uint32(16)) & np.uint32(1)
     with np.errstate(over="ignore"):
         rounded = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)
     quiet_nan = (bits >> np.uint32(16)) | np.uint32(0x0040)
-    return np.where(np.isnan(values), quiet_nan, rounded).astype(np.uint16)
+    return np.where(np.isnan(single), quiet_nan, rounded).astype(np.uint16)
+
+
+def _rounded_to_odd(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Numbers as float32 that are odd where they are inexact, so that the next rounding sees it.
+
+    Boldo and Melquiond, "When double rounding is odd" (2005).
+    """
+    if values.dtype == np.float32:
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        single = values.astype(np.float32)
+        error = values - single.astype(np.float64)
+    bits = single.view(np.int32)
+    is_inexact = (error != 0) & np.isfinite(error) & ((bits & 1) == 0)
+    away = np.where((error > 0) != np.signbit(single), np.int32(1), np.int32(-1))
+    return np.where(is_inexact, bits + away, bits).astype(np.int32).view(np.float32)

@@ -14,7 +14,7 @@ from .dtype import (
     bfloat16_to_float32,
     dtype_info,
     dtype_of_numpy,
-    float32_to_bfloat16,
+    to_bfloat16,
 )
 from .layout import ArrayInterface, Layout
 from .memory import Storage, buffer_address
@@ -293,7 +293,8 @@ def _to_storage(values: AnyArray, dtype: str, casting: Any) -> AnyArray:
     if values.dtype.name == "bfloat16":  # the type an extension package registered
         values = bfloat16_to_float32(values.view(np.uint16))
     if dtype == "bfloat16":
-        return float32_to_bfloat16(values.astype(np.float32, casting=casting))
+        wide = np.float32 if values.dtype == np.float32 else np.float64
+        return to_bfloat16(values.astype(wide, casting=casting, copy=False))
     return values.astype(dtype_info(dtype).storage, casting=casting, copy=False)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..dialects.dtypes import DTYPES, bit_width, is_float, is_unsigned
 from ..dialects.int_expr import IntExpr, Sym, maximum, minimum
+from ..runtime.dtype import bfloat16_to_float32, to_bfloat16
 from .expr import Binary, Call, Cast, ExprLike, Imm, Index, PrimExpr
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -72,12 +73,9 @@ def round_to(dtype: str, value: float) -> float:
     if dtype == "float64":
         return float(value)
     with np.errstate(over="ignore"):
-        single = np.float32(value)
-        if dtype == "bfloat16" and np.isfinite(single):
-            bits = int(single.view(np.uint32))
-            rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-            return float(np.uint32(rounded).view(np.float32))
-        return float(np.float16(value) if dtype == "float16" else single)
+        if dtype == "bfloat16":
+            return float(bfloat16_to_float32(to_bfloat16(np.array(value, np.float64))))
+        return float(np.float16(value) if dtype == "float16" else np.float32(value))
 
 
 def integer_range(dtype: str) -> tuple[int, int]:

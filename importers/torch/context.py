@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects import relax
 from ...dialects.dtypes import FLOATS, element_type
 from ...dialects.int_expr import ONE, IntExpr
-from ...runtime.dtype import float32_to_bfloat16
+from ...runtime.dtype import to_bfloat16
 from .dtypes import Operand, dtype_name, number_dtype, promote
 from .registry import Unsupported
 from .shapes import Symbols
@@ -227,7 +227,7 @@ def _operand(value: Any) -> Operand:
 
 def _stored(value: Number, dtype: str) -> Any:
     if dtype == "bfloat16":
-        return float32_to_bfloat16(np.array(value, np.float32))
+        return to_bfloat16(np.array(value, np.float32))
     if dtype in FLOATS:
         return np.array(value, dtype)
     # As PyTorch converts: towards zero, and modulo the width.

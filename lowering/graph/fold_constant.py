@@ -39,7 +39,7 @@ from ...dialects.relax.constant import storage_dtype
 from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
-from ...runtime.dtype import bfloat16_to_float32, float32_to_bfloat16
+from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
 from ..sizes import are_worth_keeping, known_bytes
 from .written import touches, written_values
 
@@ -191,7 +191,7 @@ def _stored(values: NDArray[Any], dtype: str) -> NDArray[Any]:
     """Values rounded to a dtype."""
     with np.errstate(all="ignore"):
         if dtype == "bfloat16":
-            return float32_to_bfloat16(values.astype(np.float32))
+            return to_bfloat16(values)
         return np.asarray(values, storage_dtype(dtype))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from choices import Choices
 
 from xrelax.dialects.dtypes import is_float
-from xrelax.runtime.dtype import float32_to_bfloat16
+from xrelax.runtime.dtype import to_bfloat16
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WIDE_FLOATS = ("float32", "float64")
@@ -91,5 +91,5 @@ def as_dtype(values: Any, dtype: str) -> np.ndarray[Any, Any]:
     """Values rounded to a dtype; bfloat16 as bits."""
     with np.errstate(all="ignore"):
         if dtype == "bfloat16":
-            return np.asarray(float32_to_bfloat16(np.asarray(values, np.float32)), np.uint16)
+            return np.asarray(to_bfloat16(np.asarray(values, np.float32)), np.uint16)
         return np.asarray(values).astype(dtype)

@@ -11,7 +11,7 @@ import pytest
 
 import xrelax
 from xrelax.runtime.device import Device, cpu, device
-from xrelax.runtime.dtype import DTYPES, bfloat16_to_float32, float32_to_bfloat16
+from xrelax.runtime.dtype import DTYPES, bfloat16_to_float32, to_bfloat16
 from xrelax.runtime.memory import ALIGNMENT, HUGE_PAGE, ArenaPool, Storage, use_huge_pages
 from xrelax.runtime.tensor import (
     NDArray,
@@ -139,12 +139,15 @@ def test_bfloat16_rounds_to_nearest_even_and_keeps_nan_and_infinity():
     values = np.array(
         [1.0, 1.00390625, 1.01171875, -0.0, np.inf, -np.inf, np.nan, 3.4e38], "float32"
     )
-    rounded = bfloat16_to_float32(float32_to_bfloat16(values))
+    rounded = bfloat16_to_float32(to_bfloat16(values))
     expected = np.array([1, 1, 1.015625, -0.0, np.inf, -np.inf, np.nan, np.inf], "float32")
     np.testing.assert_array_equal(rounded, expected)
     assert np.signbit(rounded[3])
+    wide = np.array([1.0039062501, 1.0117187499, -1.0039062501, 1e300, 5e-324])
+    rounded = bfloat16_to_float32(to_bfloat16(wide))
+    np.testing.assert_array_equal(rounded, [1.0078125, 1.0078125, -1.0078125, np.inf, 0])
     payload = np.array([0x7F800001], "uint32").view("float32")
-    assert np.isnan(bfloat16_to_float32(float32_to_bfloat16(payload)))[0]
+    assert np.isnan(bfloat16_to_float32(to_bfloat16(payload)))[0]
 
 
 def test_bfloat16_tensors_hold_bits_and_give_values():
@@ -158,7 +161,7 @@ def test_bfloat16_tensors_hold_bits_and_give_values():
     bits = from_dlpack(array([[1, 2]], dtype="bfloat16"))
     bits.view()[:] = 0x7F81  # a NaN that a conversion would change
     assert x.copyfrom(bits).view().tolist() == bits.view().tolist()
-    assert float32_to_bfloat16(np.array(1.0, "float32")).shape == ()
+    assert to_bfloat16(np.array(1.0, "float32")).shape == ()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool"])

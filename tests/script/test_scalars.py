@@ -23,6 +23,8 @@ LITERALS = {
     "T.uint8(255)": 255,
     "T.float64(1) / 3": np.float32(1 / 3),
     "T.bfloat16(1.01)": 1.0078125,
+    "T.bfloat16(1.00390625)": 1.0,
+    "T.bfloat16(1.0039062501)": 1.0078125,
     'T.max_value("int8")': 127,
     'T.min_value("float32")': np.finfo("float32").min,
     'T.infinity("float32")': np.inf,

@@ -141,10 +141,10 @@ FAULTS = (
     ),
     Fault(
         "bfloat16 is cut off instead of rounded",
-        "te/arithmetic.py",
-        "rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000",
-        "rounded = bits & 0xFFFF0000",
-        tests=SCALAR_TESTS,
+        "runtime/dtype.py",
+        "rounded = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)",
+        "rounded = bits >> np.uint32(16)",
+        tests=("tests/runtime/test_tensor.py",),
     ),
     Fault(
         "the narrower dtype wins",

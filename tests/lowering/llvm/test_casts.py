@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xrelax.runtime.dtype import float32_to_bfloat16
+from xrelax.runtime.dtype import to_bfloat16
 
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
@@ -68,14 +68,14 @@ def test_float_to_float(elementwise):
         text = f"%r = arith.{body} %x0 : {source} to {target}"
         np.testing.assert_array_equal(elementwise(text, source, target, given).numpy(), expected)
     found = elementwise("%r = arith.truncf %x0 : f32 to bf16", "f32", "bf16", single)
-    np.testing.assert_array_equal(found.view(), float32_to_bfloat16(single))
+    np.testing.assert_array_equal(found.view(), to_bfloat16(single))
     found = elementwise(
         "%b = arith.truncf %x0 : f32 to bf16\n%r = arith.extf %b : bf16 to f64",
         "f32",
         "f64",
         single,
     )
-    bits = float32_to_bfloat16(single).astype(np.uint32) << 16
+    bits = to_bfloat16(single).astype(np.uint32) << 16
     np.testing.assert_array_equal(found.numpy(), bits.view(np.float32).astype(np.float64))
 
 

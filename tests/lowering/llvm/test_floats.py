@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xrelax.runtime import from_numpy
-from xrelax.runtime.dtype import bfloat16_to_float32, float32_to_bfloat16
+from xrelax.runtime.dtype import bfloat16_to_float32, to_bfloat16
 from xrelax.runtime.layout import Layout
 from xrelax.runtime.tensor import Tensor
 
@@ -18,7 +18,7 @@ AWKWARD = np.array(
 
 def bfloat16(values: np.ndarray) -> Tensor:
     """A tensor of the nearest bfloat16 numbers."""
-    bits = from_numpy(float32_to_bfloat16(values.astype(np.float32)))
+    bits = from_numpy(to_bfloat16(values.astype(np.float32)))
     return Tensor(bits.address, Layout(bits.shape, "bfloat16"), bits)
 
 
@@ -43,12 +43,12 @@ def test_arithmetic_is_exact(elementwise, kind, lanes):
 @pytest.mark.parametrize("lanes", [0, 16])
 def test_bfloat16_rounds_after_each_operation(elementwise, lanes):
     x, y = pairs()
-    a, b = (bfloat16_to_float32(float32_to_bfloat16(v.astype(np.float32))) for v in (x, y))
+    a, b = (bfloat16_to_float32(to_bfloat16(v.astype(np.float32))) for v in (x, y))
     body = "%p = arith.mulf %x0, %x1 : {T}\n%r = arith.addf %p, %x1 : {T}"
     found = elementwise(body, "bf16", "bf16", bfloat16(x), bfloat16(y), lanes=lanes)
     with np.errstate(all="ignore"):
-        product = bfloat16_to_float32(float32_to_bfloat16(a * b))
-        expected = bfloat16_to_float32(float32_to_bfloat16(product + b))
+        product = bfloat16_to_float32(to_bfloat16(a * b))
+        expected = bfloat16_to_float32(to_bfloat16(product + b))
     np.testing.assert_array_equal(found.numpy(), expected)
     assert found.dtype == "bfloat16"
 
