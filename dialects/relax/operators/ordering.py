@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .language import TensorLanguage
-from .sort_algorithms import BLOCK, RadixSort, keep_first, sort_lanes
+from .sort_algorithms import BLOCK, RadixSort, keep_first, sort_lanes, stages
 from .sort_records import Records
 
-MOST_IN_LANES, MOST_WITH_INDEX = 2048, 128
+MOST_IN_LANES, MOST_WITH_INDEX = 4096, 2048
 """The longest lines that are sorted in lanes: the steps of a network grow faster than the line."""
 
 FEWEST_LANES = 4
 """Lines from which lanes are worth it, though the others are empty."""
 
-LANES_BYTES = 1 << 14
-"""What lines in 16 lanes may take; others have 8."""
+ROW_BYTES, LANES_BYTES = 64, 1 << 14
+"""What elements in all lanes take together: half of it where lines would take more than the latter,
+to be near."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ class Sorting:
         if not self.most_in_lanes:
             return 1
         rows = self.length if isinstance(self.length, int) else self.most_in_lanes
-        return 16 if 16 * rows * self.records.width // 8 <= LANES_BYTES else 8
+        lanes = max(4, min(16, ROW_BYTES // self.records.bytes))
+        is_large = rows * lanes * self.records.bytes > LANES_BYTES
+        return max(4, lanes // 2) if is_large else lanes
 
     def compute(self) -> tuple[Any, ...]:
         """The results."""
@@ -143,20 +146,20 @@ class Sorting:
 
     def _sort_in_lanes(self, ib: Any, outputs: Sequence[Any], group: Any, count: Any) -> None:
         te, records = self.te, self.records
-        is_known = isinstance(self.length, int)
-        rows = 1 << (self.length - 1).bit_length() if is_known else self.most_in_lanes
-        arrays = records.allocate(ib, (rows, self.lanes))
+        least = stages(records)
+        kept = None if self.k is None else _levels_of(min(self.k, self.most_in_lanes), least)
+        levels = self._levels(ib, kept or least)
+        most = self.length if isinstance(self.length, int) else self.most_in_lanes
+        arrays = records.allocate(ib, (1 << _levels_of(most, kept or least), self.lanes))
         with ib.for_range(0, self.length) as i, ib.for_range(0, count, "line") as line:
             element = self.data(*self._at(group, line, i))
             records.store(ib, arrays, (i, line), records.of(ib, element, i))
-        levels = te.const(rows.bit_length() - 1, "int64") if is_known else self._levels(ib)
         size = te.shift_left(te.const(1, "int64"), levels)
         with (
             ib.for_range(self.length, size) as i,
             ib.for_range(0, self.lanes, "line") as line,
         ):
             records.store(ib, arrays, (i, line), records.last())
-        kept = None if self.k is None else te.min(levels, (self.k - 1).bit_length())
         sort_lanes(ib, records, arrays, levels, self.lanes, kept)
         with ib.for_range(0, count, "line") as line:
             at = partial(self._at, group, line)
@@ -164,10 +167,13 @@ class Sorting:
                 self._write(ib, outputs, at, i, records.load(ib, arrays, i, line))
             self._fill(ib, outputs, at)
 
-    def _levels(self, ib: Any) -> Any:
+    def _levels(self, ib: Any, least: int) -> Any:
         """The logarithm of the length, rounded up."""
-        te, levels = self.te, ib.allocate("int64", (1,), "levels")
-        ib.store(levels, (0,), 0)
+        te = self.te
+        if isinstance(self.length, int):
+            return te.const(_levels_of(self.length, least), "int64")
+        levels = ib.allocate("int64", (1,), "levels")
+        ib.store(levels, (0,), least)
         with ib.while_loop(te.shift_left(te.const(1, "int64"), levels(0)) < self.length):
             ib.store(levels, (0,), levels(0) + 1)
         return ib.let(levels(0))
@@ -187,6 +193,10 @@ class Sorting:
         with ib.for_range(0, self._written()) as i:
             self._write(ib, outputs, at, i, sorter.load(ib, i))
         self._fill(ib, outputs, at)
+
+
+def _levels_of(length: int, least: int) -> int:
+    return max(least, (length - 1).bit_length())
 
 
 def numpy_order(data: NDArray[Any], axis: int, descending: bool) -> NDArray[Any]:

@@ -30,6 +30,11 @@ class Records:
         self.index_bits = 64 - self.width if self.is_joined else 0
         self.dtypes = ["int64"] if self.is_joined else [self.key_dtype, "int64"][: 1 + is_indexed]
 
+    @property
+    def bytes(self) -> int:
+        """What a record takes."""
+        return sum(bit_width(d) for d in self.dtypes) // 8
+
     def _limit(self, dtype: str) -> Any:
         return self.te.max_value(dtype)
 
@@ -96,17 +101,25 @@ class Records:
         mask = te.const(min((1 << bits) - 1, (1 << self.width) - 1), f"u{dtype}")
         return te.cast("int64", te.shift_right(unsigned, first) & mask)
 
-    def in_order(self, a: Sequence[Any], b: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    def in_order(
+        self, ib: Any, a: Sequence[Any], b: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
         """Two records, the first of them first."""
         te = self.te
         if len(a) == 1:
-            return [te.min(a[0], b[0])], [te.max(a[0], b[0])]
-        swaps = (b[0] < a[0]) | ((b[0] == a[0]) & (b[1] < a[1]))
+            return [ib.let(te.min(a[0], b[0]))], [ib.let(te.max(a[0], b[0]))]
+        swaps = ib.let(self.precedes(b, a))
         pairs = list(zip(a, b, strict=True))
         return (
-            [te.Select(swaps, y, x) for x, y in pairs],
-            [te.Select(swaps, x, y) for x, y in pairs],
+            [ib.let(te.Select(swaps, y, x)) for x, y in pairs],
+            [ib.let(te.Select(swaps, x, y)) for x, y in pairs],
         )
+
+    def precedes(self, a: Sequence[Any], b: Sequence[Any]) -> Any:
+        """Whether a record comes before another."""
+        if len(a) == 1:
+            return a[0] < b[0]
+        return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]))
 
     def last(self) -> list[Any]:
         """A record that no other comes after."""

@@ -7,8 +7,15 @@
 // CHECK-SAME:        writes (%T_sorted_v0[%v_i0 * 8 : min(-%v_i0 * 8 + 60, 8), 0 : 1000])
 // CHECK-NOT:       "counts"
 // CHECK:           tir.alloc_buffer "records_0" : !tir.buffer<[1024, 8], i32>
-// CHECK:           tir.for %level in
+// Runs of eight rows are sorted between a load and a store of each, then merged.
 // CHECK:             tir.for %lane in (0, 8) vectorized {
+// CHECK-COUNT-8:       tir.load
+// CHECK-NOT:           tir.load
+// CHECK-COUNT-24:      arith.minsi
+// CHECK-NOT:           arith.minsi
+// CHECK-COUNT-8:       tir.store
+// CHECK:           tir.for %level in (0, 7)
+// CHECK:             tir.for %lane_1 in (0, 8) vectorized {
 // CHECK:               arith.minsi
 // CHECK:               arith.maxsi
 // CHECK-NOT:       "counts"
