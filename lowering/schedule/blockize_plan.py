@@ -119,6 +119,9 @@ def _divide_axis(
     binding = values.rebase(exprs_of(block.bindings)[position], numbering)
     whole = values.rebase(axis.extent.data, numbering)
     inner, outer = _parts(binding, extents)
+    kind, name = axis.kind.data, variable.name_hint or "v"
+    if whole == axis.min.data == outer == ZERO:  # one block of nothing
+        return DividedAxis(kind, name, ZERO, ONE, inner, ZERO)
     size = ONE
     for atom in used_in(inner, extents):
         size = size * extents[atom]
@@ -131,15 +134,13 @@ def _divide_axis(
             block,
         )
     start, extent = outer // size, whole // size
-    if size == ZERO == whole:  # one block of nothing
-        extent = ONE
     if start * size != outer or extent * size != whole:
         raise ScheduleError(
             f"expected the {size} iterations of loops in the new block to divide {where}, of "
             f"{whole} iterations",
             block,
         )
-    return DividedAxis(axis.kind.data, variable.name_hint or "v", start, extent, inner, size)
+    return DividedAxis(kind, name, start, extent, inner, size)
 
 
 def _parts(expr: IntExpr, extents: dict[Atom, IntExpr]) -> tuple[IntExpr, IntExpr]:

@@ -143,6 +143,35 @@ def main(X: T.Buffer((0, 4), "float32"), Y: T.Buffer((0, 4), "float32")):
     check_schedule(source, lambda sch: sch.blockize(sch.get_loops("Y")[0]))
 
 
+@pytest.mark.parametrize("binding", ["0", "f // 23", "f"])
+@pytest.mark.parametrize("units", [True, False])
+def test_a_block_of_nothing_in_parts(binding, units):
+    source = f"""
+@T.prim_func
+def main(X: T.Buffer((0, 4), "float32"), Y: T.Buffer((0, 4), "float32")):
+    for f, j in T.grid(0, 4):
+        with T.block("Y"):
+            vi = T.axis.spatial(0, {binding})
+            vj = T.axis.spatial(4, j)
+            Y[vi, vj] = X[vi, vj]
+"""
+
+    def schedule(sch):
+        f, _ = sch.get_loops("Y")
+        sch.vectorize(sch.loop_partition(f, [None])[0])
+        (name,) = (n for n in ("Y", "Y_f_0") if f'"{n}"' in sch.mod.script())
+        sch.blockize(sch.get_loops(name)[0], preserve_unit_iters=units)
+
+    check_schedule(source, schedule)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_blocks_of_empty_sums_start(at):
+    sizes = {"n": 3, "m": 5, "p": 0}
+    for source in (matmul_relu(), matmul_relu(**sizes), matmul_relu("n", 5, 0)):
+        check_schedule(source, lambda s: s.blockize(s.get_loops("Y")[at]), sizes)
+
+
 @pytest.mark.parametrize("units", [True, False])
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_blocks_of_products(at, units):
