@@ -18,8 +18,11 @@ from .values import Value
 
 
 def empty_reduction(compiler: KernelCompiler, op: tir.ForOp) -> Step | None:
-    """The initialisation for a loop over a reduce axis; `None` for any other loop."""
-    blocks = [b for b in _blocks_in(op) if op.loop_var in _reduce_values(b)]
+    """The initialisation for a loop over reduce axes alone; `None` for any other loop.
+
+    Where a loop over other axes, too, has no iterations, there is no element to initialise.
+    """
+    blocks = [b for b in _blocks_in(op) if op.loop_var in _only_reduce_values(b)]
     return _step(compiler, op, blocks) if blocks else None
 
 
@@ -46,9 +49,18 @@ def _blocks_in(op: tir.ForOp) -> list[tir.BlockOp]:
 
 def _reduce_values(block: tir.BlockOp) -> set[SSAValue]:
     """The loop variables that the reduce axes are bound to."""
+    return _values_of_axes(block, True)
+
+
+def _only_reduce_values(block: tir.BlockOp) -> set[SSAValue]:
+    """The loop variables that reduce axes are bound to, and no other axes."""
+    return _values_of_axes(block, True) - _values_of_axes(block, False)
+
+
+def _values_of_axes(block: tir.BlockOp, reduces: bool) -> set[SSAValue]:
     operands = block.numbering()
     pairs = zip(exprs_of(block.bindings), block.axis_kinds, strict=True)
-    return {operands[i] for e, kind in pairs if kind == "reduce" for i in e.args()}
+    return {operands[i] for e, kind in pairs if (kind == "reduce") == reduces for i in e.args()}
 
 
 def _step(compiler: KernelCompiler, op: Operation, blocks: Sequence[tir.BlockOp]) -> Step | None:
@@ -61,7 +73,7 @@ def _step(compiler: KernelCompiler, op: Operation, blocks: Sequence[tir.BlockOp]
         return None
     lower, extent = compiler.numbers([op.min.data, op.extent.data], op.operands_)
     body, var = run_all(steps), op.loop_var
-    if any(var in _reduce_values(b) for b in blocks):
+    if any(var in _only_reduce_values(b) for b in blocks):
 
         def first(frame: Frame) -> None:
             frame.values[var] = lower(frame)
@@ -78,12 +90,14 @@ def _initialise(compiler: KernelCompiler, op: tir.BlockOp) -> Step:
     axes = list(zip(op.axis_vars, compiler.numbers(exprs_of(op.bindings), operands), strict=True))
     kept = [p for p in op.predicates.data if not reduced & _values_of(p, operands)]
     holds, init = compiler.bounds(kept, operands), compiler.block(op.init.body.block)
+    extents = [a.extent.data for a in op.axes.data if a.kind.data != "reduce"]
+    counts = compiler.numbers(extents, operands)
 
     def run(frame: Frame) -> None:
         outer = frame.mask
         for var, binding in axes:
             frame.values[var] = binding(frame)
-        if frame.narrow(holds(frame)):
+        if all(frame.narrow(c(frame) > 0) for c in counts) and frame.narrow(holds(frame)):
             init(frame)
         frame.mask = outer
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..bounds import Interval, interval_of
-from ..int_expr import Arg, Atom, IntExpr, Sym
+from ..bounds import Interval, interval_of, is_non_negative
+from ..int_expr import ONE, Arg, Atom, IntExpr, Sym, maximum
 from ..sym import Values, exprs_of
 from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp, InitOp
@@ -107,6 +107,7 @@ class _Collector:
                     bindings = self._over(exprs_of(op.bindings), op.numbering())
                     self.meaning.update(zip(op.axis_vars, bindings, strict=True))
                 case InitOp():
+                    own_loops = tuple(self._once_at_least(op, loops))
                     own_bounds = (*bounds, *self._at_first(op))
                 case ApplyOp():
                     (self.meaning[op.result],) = self._over([op.expr.data], op.operands)
@@ -138,6 +139,21 @@ class _Collector:
     def _predicates(self, op: BlockOp) -> Iterator[Bound]:
         for bound in op.predicates.data:
             yield Bound(*self._over([bound.lhs.data, bound.rhs.data], op.numbering()))
+
+    def _once_at_least(self, op: InitOp, loops: Sequence[Loop]) -> Iterator[Loop]:
+        """The loops, one iteration in those that only reduce: an empty sum is its first value."""
+        reduce, other = set[Atom](), set[Atom]()
+        block = op.parent_op()
+        assert isinstance(block, BlockOp)
+        for var, kind in zip(block.axis_vars, block.axis_kinds, strict=True):
+            value = self.meaning[var]
+            found = {loop.atom for loop in loops} if value is None else value.atoms()
+            (reduce if kind == "reduce" and value is not None else other).update(found)
+        for loop in loops:
+            only_reduces = loop.atom in reduce - other
+            if only_reduces and loop.extent is not None and not is_non_negative(loop.extent - 1):
+                loop = loop._replace(extent=maximum(loop.extent, ONE))
+            yield loop
 
     def _at_first(self, op: InitOp) -> Iterator[Bound]:
         """That each reduction axis of the block has its first value."""

@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import loops, tir
 from ...dialects.bounds import interval_of, is_non_negative
-from ...dialects.int_expr import ONE, Atom, Compound, IntExpr, floordiv
+from ...dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, floordiv
 from ...dialects.sym import Values
 from ...dialects.tir.regions import root_buffer
 from ...dialects.tir.types import BufferType
@@ -115,6 +115,7 @@ def plan_init(
     if first is None or not _is_alone(block, inner[0], bool(kept), accesses):
         return None
     conditions = [b for p in bounds if (b := _at_first(p, reducing, first, scope)) is not None]
+    conditions += _has_elements(block, scope)
     plan = InitPlan(inner[0].loop, tuple(kept), first, conditions)
     return plan if _is_available(block, plan, other, scope) else None
 
@@ -258,6 +259,17 @@ def _at_first(
         _is_non_decreasing(bound[0] - bound[1], level) for level in reducing
     )
     return None if says_nonempty else (lhs, rhs)
+
+
+def _has_elements(block: tir.BlockOp, scope: Scope) -> list[Bound]:
+    """That axes which no loop drives, and which are not reduced, have a value."""
+    numbering = block.numbering()
+    bounds = [
+        (ZERO, scope.expr(axis.extent.data, numbering))
+        for axis, variable in zip(block.axes.data, block.axis_vars, strict=True)
+        if axis.kind.data != "reduce" and not scope.index(variable).args()
+    ]
+    return scope.undecided(bounds)
 
 
 def _is_non_decreasing(expr: IntExpr, level: Level) -> bool:

@@ -35,6 +35,7 @@ from .loop_checks import (
     verify_plain,
 )
 from .partition import partition as partition
+from .reduction_checks import verify_starts_fused
 from .reorder_checks import chain_of, verify_reorder
 
 Factor = int | IntExpr | None
@@ -99,10 +100,12 @@ def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.Fo
     """Replace loops, each alone in the one before, by one over all their iterations.
 
     Raises ScheduleError for loops that are not nested like that, have annotations or a kind, or
-    whose bounds depend on each other. Without `preserve_unit_iters`, a loop of one iteration is
-    not used in bindings.
+    whose bounds depend on each other, and for a reducing loop that may be empty beside one that
+    does not reduce, where the block has an initialisation. Without `preserve_unit_iters`, a loop of
+    one iteration is not used in bindings.
     """
     verify_fusible(loops)
+    verify_starts_fused(loops)
     values = Values()
     sizes = [values.rebase(loop.extent.data, loop.operands_) for loop in loops]
     total = ONE

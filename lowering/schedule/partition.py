@@ -25,6 +25,7 @@ from .blocks import ScheduleError, ancestors
 from .copy_scalars import ranges_of_values
 from .index_values import add_predicates, replace_index
 from .loop_checks import loop_text, verify_factors, verify_only_blocks, verify_plain
+from .reduction_checks import reductions_driven_by
 from .regions import axes_of, refresh_around, replace_header
 
 
@@ -106,7 +107,7 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
     variable = values.expr(loop.loop_var).as_atom
     assert variable is not None
     first = values.rebase(loop.min.data, loop.operands_)
-    for block in _reductions_driven_by(loop):
+    for block in reductions_driven_by(loop):
         if block.init is None:
             continue
         _verify_runs_around(loop, block)
@@ -151,27 +152,10 @@ def _rename(part: tir.ForOp, suffix: str) -> None:
             op.properties["block_name"] = StringAttr(f"{op.block_name.data}_{suffix}")
 
 
-def _reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
-    """The blocks of which a reduction axis depends on a loop."""
-    driven = {loop.loop_var}
-    found: list[tir.BlockOp] = []
-    for op in operations_in(loop):
-        if isinstance(op, tir.BlockOp):
-            numbering = op.numbering()
-            for var, kind, binding in zip(
-                op.axis_vars, op.axis_kinds, exprs_of(op.bindings), strict=True
-            ):
-                if any(numbering[i] in driven for i in binding.args()):
-                    driven.add(var)
-                    if kind == "reduce" and op not in found:
-                        found.append(op)
-    return found
-
-
 def _narrow(part: tir.ForOp, is_first: bool) -> None:
     """Let axes run over what the part gives them, and only the first part start reductions."""
     if not is_first:
-        for block in _reductions_driven_by(part):
+        for block in reductions_driven_by(part):
             if (init := block.init) is not None:
                 init.detach()
                 init.erase()

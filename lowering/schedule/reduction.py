@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import IntExpr
+from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from .blocks import ScheduleError, ancestors
@@ -62,9 +62,25 @@ def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir
         raise ScheduleError(
             f"expected no loop to drive spatial and reduction axes of {where}", loop
         )
+    _verify_elements(block, inner, where)
     verify_starts_once(block, inner)
     verify_apart(block, init, loop)
     return init, inner
+
+
+def _verify_elements(block: tir.BlockOp, inner: Sequence[tir.ForOp], where: str) -> None:
+    """Raise ScheduleError where no loop is left that keeps an axis without values from a start."""
+    numbering, variables = block.numbering(), {op.loop_var for op in inner}
+    for axis, binding, variable in zip(
+        block.axes.data, exprs_of(block.bindings), block.axis_vars, strict=True
+    ):
+        is_empty = axis.kind.data == "spatial" and axis.extent.data == ZERO
+        if is_empty and not variables & {numbering[i] for i in binding.args()}:
+            raise ScheduleError(
+                f"expected axis '{variable.name_hint}' of {where} to have elements to start, or to "
+                "be driven by a loop",
+                block,
+            )
 
 
 def _loops_inside(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:

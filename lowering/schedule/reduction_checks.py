@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
+from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
@@ -104,3 +105,40 @@ def _verify_other(
             f"{buffer_text(buffer)} in the loop",
             op,
         )
+
+
+def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
+    """The blocks of which a reduction axis depends on a loop."""
+    driven = {loop.loop_var}
+    found: list[tir.BlockOp] = []
+    for op in operations_in(loop):
+        if isinstance(op, tir.BlockOp):
+            numbering = op.numbering()
+            for var, kind, binding in zip(
+                op.axis_vars, op.axis_kinds, exprs_of(op.bindings), strict=True
+            ):
+                if any(numbering[i] in driven for i in binding.args()):
+                    driven.add(var)
+                    if kind == "reduce" and op not in found:
+                        found.append(op)
+    return found
+
+
+def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
+    """Raise ScheduleError where a loop that may be empty would take along what is not reduced.
+
+    An empty sum is its first value for each element; of loops in one, no element is left.
+    """
+    for loop in loops:
+        if is_non_negative(loop.extent.data - 1):
+            continue
+        for block in reductions_driven_by(loop):
+            others = [o for o in loops if block not in reductions_driven_by(o)]
+            if block.init is not None and others:
+                raise ScheduleError(
+                    f"expected {loop_text(loop)}, which reduces in block "
+                    f"'{block.block_name.data}', to have iterations, to be fused with "
+                    f"{loop_text(others[0])}, got extent {loop.extent.data}: decompose the "
+                    "reduction first",
+                    loop,
+                )

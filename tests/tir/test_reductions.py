@@ -260,3 +260,54 @@ def test_started_at_the_innermost_loop_where_outer_ones_repeat():
     check_schedule(TWICE, lambda s: s.decompose_reduction("Y", s.get_loops("Y")[2]))
     check_schedule(AHEAD, lambda s: s.decompose_reduction("Y", s.get_loops("Y")[1]))
     check_schedule(BEFORE, lambda s: s.decompose_reduction("Y", s.get_loops("Y")[1]))
+
+
+NOTHING = """
+@T.prim_func
+def main(X: T.Buffer((0, 0), "float32"), Y: T.Buffer((0,), "float32")):
+    for k in range(0):
+        with T.block("Y"):
+            v = T.axis.spatial(0, 0)
+            r = T.axis.reduce(0, k)
+            with T.init():
+                Y[v] = T.float32(2)
+            Y[v] = Y[v] + X[v, r]
+"""
+
+
+def test_nothing_is_started_where_there_is_no_element():
+    module = from_source(NOTHING)
+    memory = np.full(3, 7, np.float32)
+    xrelax.build(module)["main"](np.zeros((0, 0), np.float32), memory[1:1])
+    np.testing.assert_array_equal(memory, 7)
+    check_schedule(NOTHING, lambda s: None)
+    check_refused(
+        NOTHING,
+        lambda s: s.decompose_reduction("Y", s.get_loops("Y")[0]),
+        "decompose_reduction: expected axis 'v' of block 'Y' to have elements to start, or to be "
+        "driven by a loop",
+    )
+
+
+@pytest.mark.parametrize("source, extent", [(row_sum(3, 0), 0), (row_sum(3, "m"), "m")])
+def test_empty_sums_are_not_fused_with_other_loops(source, extent):
+    check_refused(
+        source,
+        lambda s: s.fuse(*s.get_loops("Y")),
+        "fuse: expected loop 'k', which reduces in block 'Y', to have iterations, to be fused with "
+        f"loop 'i', got extent {extent}: decompose the reduction first",
+    )
+
+    def schedule(s):
+        s.decompose_reduction("Y", s.get_loops("Y")[0])
+        s.fuse(*s.get_loops("Y_update"))
+
+    check_schedule(source, schedule, {"m": 0}, {"m": 4})
+    check_schedule(row_sum(0, 3), lambda s: s.fuse(*s.get_loops("Y")))
+
+
+def test_parts_of_empty_sums_are_read():
+    def schedule(s):
+        s.loop_partition(s.get_loops("Y")[1], [2, None])
+
+    check_schedule(matmul_relu(2, 5, 0), schedule)
