@@ -116,13 +116,13 @@ for i, i_1 in T.grid((n + 2) // 3, 3):
 
 def test_fuse():
     check_text(
-        row_sum(),
+        row_sum("n", 6),
         lambda sch: sch.fuse(*sch.get_loops("Y")),
         """
-for i_k_fused in range(m * n):
+for i_k_fused in range(n * 6):
     with T.block("Y"):
-        vi = T.axis.spatial(n, i_k_fused // m)
-        vk = T.axis.reduce(m, i_k_fused % m)
+        vi = T.axis.spatial(n, i_k_fused // 6)
+        vk = T.axis.reduce(6, i_k_fused % 6)
 """,
         *SIZES,
     )

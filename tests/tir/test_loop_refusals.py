@@ -116,15 +116,15 @@ REFUSED = [
         "block 'Y', which is reduce",
     ),
     (
-        row_sum(),
+        row_sum("n", 6),
         lambda s, i, k: s.vectorize(s.fuse(i, k)),
         "vectorize: expected loop 'i_k_fused' to drive spatial axes only to be vectorized, got "
         "axis 'vk' of block 'Y', which is reduce",
     ),
     (
-        row_sum(),
+        row_sum("n", 6),
         lambda s, i, k: s.unroll(s.fuse(i, k)),
-        "unroll: expected loop 'i_k_fused' to have a constant extent to be unrolled, got m * n",
+        "unroll: expected loop 'i_k_fused' to have a constant extent to be unrolled, got n * 6",
     ),
     (
         row_sum(8, 6),
