@@ -126,12 +126,18 @@ def test_any_axis(axis, operator):
         check(main, drawn(shape, "float32"), axis, 1, False)
 
 
-@pytest.mark.parametrize("kind", ["rising", "falling", "equal", "two values"])
+@pytest.mark.parametrize("kind", ["rising", "falling", "equal", "two values", "nan"])
 def test_lines_that_are_not_random(kind):
     places = np.arange(5000, dtype="float32")
-    data = {"rising": places, "falling": -places, "equal": places * 0, "two values": places % 2}
-    for descending in (False, True):
-        check(compiled("5000", "float32", 0, 90, descending), data[kind], 0, 90, descending)
+    data = {
+        "rising": places,
+        "falling": -places,
+        "equal": places * 0,
+        "two values": places % 2,
+        "nan": places * np.float32("nan"),
+    }
+    for k, descending in ((9, False), (90, True)):
+        check(compiled("5000", "float32", 0, k, descending), data[kind], 0, k, descending)
 
 
 def test_sorted_zeros_keep_their_signs_and_nans_have_none():

@@ -20,6 +20,10 @@ from .sort_records import Records
 MOST_IN_LANES, MOST_WITH_INDEX = 4096, 2048
 """The longest lines that are sorted in lanes: the steps of a network grow faster than the line."""
 
+MOST_OF_FIRST = 24
+"""How many times as long as what is wanted of them, beyond 256, lines in lanes are: of longer ones
+few elements are looked at twice."""
+
 FEWEST_LANES = 4
 """Lines from which lanes are worth it, though the others are empty."""
 
@@ -64,6 +68,8 @@ class Sorting:
             return 0
         count = self.data.shape[self.lane_dim]
         most = MOST_WITH_INDEX if self.records.is_indexed else MOST_IN_LANES
+        if self.k is not None:
+            most = min(most, max(256, MOST_OF_FIRST * self.k))
         is_short = not isinstance(self.length, int) or self.length <= most
         return most if is_short and (not isinstance(count, int) or count >= FEWEST_LANES) else 0
 

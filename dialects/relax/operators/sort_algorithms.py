@@ -14,6 +14,13 @@ from .sort_records import Records
 BLOCK = 32
 """How many elements of a line are compared at once with the last that is wanted."""
 
+SAMPLE, MOST_OF_SAMPLE = 2048, 64
+"""How many elements of a line tell which are looked at, and the most that may be wanted for that:
+the minima are compared with each other."""
+
+FEW = 64
+"""Records up to which it is quicker to compare each with all others than to count digits."""
+
 MOST_OF_WIDE_DIGITS = 1 << 18
 """The longest lines that are sorted by 2048 digits: so many places of longer ones, one after the
 other, are on more pages than the processor finds quickly."""
@@ -191,6 +198,19 @@ class RadixSort:
                     self._move(ib, side, turn, count)
                     ib.store(self.side, (0,), 1 - side)
 
+    def sort_few(self, ib: Any, count: Any) -> None:
+        """Sort the first `count` records, of which none are equal; each is compared with all."""
+        te, side = self.records.te, ib.let(self.side(0))
+        with ib.for_range(0, count) as i:
+            record = self.records.load(ib, self.arrays, side, i)
+            ib.store(self.total, (0,), 0)
+            with ib.for_range(0, count, "other") as j:
+                other = self.records.load(ib, self.arrays, side, j)
+                precedes = te.cast(self.total.dtype, self.records.precedes(other, record))
+                ib.store(self.total, (0,), self.total(0) + precedes)
+            self.records.store(ib, self.arrays, (1 - side, self.total(0)), record)
+        ib.store(self.side, (0,), 1 - side)
+
     def _digit(self, part: Any, turn: Any) -> Any:
         return self.records.digit(part, turn * self.bits, self.bits)
 
@@ -230,10 +250,12 @@ def keep_first(
     """Leave the first `k` elements of a line, or all there are, in order in a sorter.
 
     Of a block of elements only those are looked at that come before the last of the first `k` so
-    far. When `capacity` of them have come together they are sorted.
+    far, or of those in a sample. When `capacity` of them have come together they are sorted.
     """
     te, records = sorter.records.te, sorter.records
     kept = _Kept(ib, sorter, k)
+    if k <= MOST_OF_SAMPLE:
+        kept.sample(ib, element, length)
     blocks = (length + BLOCK - 1) // BLOCK
     with ib.for_range(0, blocks, "block") as block:
         start = block * BLOCK
@@ -251,7 +273,11 @@ def keep_first(
                 ib.store(kept.count, (0,), kept.count(0) + te.cast("int64", comes))
         is_full = ib.let(kept.count(0) >= capacity)
         with ib.if_scope(is_full | (block == blocks - 1)):
-            sorter.sort(ib, ib.let(kept.count(0)))
+            count = ib.let(kept.count(0))
+            with ib.if_scope(count <= FEW):
+                sorter.sort_few(ib, count)
+            with ib.if_scope(count > FEW):
+                sorter.sort(ib, count)
         with ib.if_scope(is_full):
             kept.cut(ib)
 
@@ -267,6 +293,35 @@ class _Kept:
         self.is_open = ib.allocate("bool", (1,), "is_open")
         for tensor, value in ((self.count, 0), (self.bound, 0), (self.is_open, True)):
             ib.store(tensor, (0,), value)
+
+    def sample(self, ib: Any, element: Callable[[Any], Any], length: Any) -> None:
+        """Bound keys by those of the first elements.
+
+        Of the minima of disjoint parts of a line, the one that `k` are not above.
+        """
+        records, te = self.sorter.records, self.sorter.records.te
+        key, parts = records.key_dtype, max(16, 1 << (2 * self.k - 1).bit_length())
+        least = ib.allocate(key, (parts,), "minima")
+        with ib.for_range(0, parts, "part") as part:
+            ib.store(least, (part,), te.max_value(key))
+        with (
+            ib.for_range(0, te.min(length, SAMPLE) // parts, "step") as step,
+            ib.for_range(0, parts, "part", kind="vectorized") as part,
+        ):
+            value = records.key(ib, element(step * parts + part))
+            ib.store(least, (part,), te.min(least(part), value))
+        below, bound = (ib.allocate(key, (1,), n) for n in ("below", "bound"))
+        ib.store(bound, (0,), te.min_value(key))
+        with ib.for_range(0, parts, "part") as part:
+            value = ib.let(least(part))
+            ib.store(below, (0,), 0)
+            with ib.for_range(0, parts, "other") as other:
+                ib.store(below, (0,), below(0) + te.cast(key, least(other) < value))
+            with ib.if_scope(below(0) < self.k):
+                ib.store(bound, (0,), te.max(bound(0), value))
+        with ib.if_scope(bound(0) < te.max_value(key)):
+            ib.store(self.bound, (0,), bound(0) + 1)
+            ib.store(self.is_open, (0,), False)
 
     def cut(self, ib: Any) -> None:
         """Keep the first `k` of what is in order."""

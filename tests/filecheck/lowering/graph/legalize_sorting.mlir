@@ -45,6 +45,10 @@ relax.func @long(%x: !relax.tensor<[m, 5000], f32>) -> !relax.tensor<[m, 5000], 
 // Of a long line no more is sorted at once than what may be among the first.
 // CHECK-LABEL: tir.prim_func @topk(
 // CHECK:           tir.alloc_buffer "records_0" : !tir.buffer<[2, 288], i64>
+// The minima of 32 parts of a sample tell what may be among them.
+// CHECK:           tir.alloc_buffer "minima" : !tir.buffer<[32], i32>
+// CHECK:           tir.for %step in (0, 64) {
+// CHECK-NEXT:        tir.for %part_1 in (0, 32) vectorized {
 // CHECK:           tir.for %block in (0, 1563) {
 // CHECK-LABEL: relax.func @first
 relax.func @first(%x: !relax.tensor<[50000], f32>) -> !relax.tensor<[9], f32> {
