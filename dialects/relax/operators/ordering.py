@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .language import TensorLanguage
-from .sort_algorithms import BLOCK, RadixSort, keep_first, sort_lanes, stages
+from .sort_algorithms import BLOCK, RadixSort, keep_first
+from .sort_networks import sort_lanes, stages
 from .sort_records import Records
 
 MOST_IN_LANES, MOST_WITH_INDEX = 4096, 2048
