@@ -142,26 +142,31 @@ def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
 
     `None` where the analysis cannot tell (a product of two running variables of unknown sign, say).
     """
-    total = Interval(ZERO, ZERO)
+    lower, upper = ZERO, ZERO
     for monomial, coefficient in expr.terms:
         term = _monomial_interval(monomial, coefficient, ranges)
         if term is None:
             return None
-        total = total + term
-    return total
+        lower, upper = lower + term.lower, upper + term.upper
+    return Interval(lower, upper)
 
 
 def _monomial_interval(monomial: Monomial, coefficient: int, ranges: Ranges) -> Interval | None:
-    result = Interval.point(coefficient)
+    result = None
     for atom in monomial:
         factor = _atom_interval(atom, ranges)
-        if factor is None:
-            return None
-        product = _multiply(result, factor)
+        product = factor if factor is None or result is None else _multiply(result, factor)
         if product is None:
             return None
         result = product
-    return result
+    return Interval.point(coefficient) if result is None else _scaled(result, coefficient)
+
+
+def _scaled(interval: Interval, factor: int) -> Interval:
+    if factor == 1:
+        return interval
+    lower, upper = interval.lower * factor, interval.upper * factor
+    return Interval(lower, upper) if factor >= 0 else Interval(upper, lower)
 
 
 def _multiply(lhs: Interval, rhs: Interval) -> Interval | None:

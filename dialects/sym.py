@@ -15,10 +15,11 @@ from xdsl.utils.exceptions import VerifyException
 from .int_expr import (
     RESERVED,
     Arg,
-    Compound,
+    Atom,
     IntExpr,
     IntLike,
     Sym,
+    arg,
     compound,
     render,
     symbol_text,
@@ -203,7 +204,7 @@ class Values:
         if number is None:
             number = self._numbers[value] = len(self.list)
             self.list.append(value)
-        return IntExpr.of(Arg(number))
+        return arg(number)
 
     def rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
         """An operation's expression, whose ``arg(i)`` is ``operands[i]``, in this numbering."""
@@ -246,22 +247,20 @@ def verify_args(op: Operation, exprs: Sequence[IntExpr], operands: int) -> None:
 
 
 def pack(
-    exprs: Iterable[IntExpr], values: Sequence[SSAValue]
+    exprs: Iterable[IntExpr], values: Sequence[SSAValue], first: Sequence[SSAValue] = ()
 ) -> tuple[list[SSAValue], list[IntExpr]]:
     """Renumber operands by first appearance, merging equal values and dropping unused ones.
 
     `exprs` number their operands as positions in `values`; returns the operands in use and the
-    new expressions.
+    new expressions. The values in `first` have the first numbers, and are not returned.
     """
     exprs = list(exprs)
-    position: dict[SSAValue, int] = {}
-    mapping: dict[Sym | Arg | Compound, IntLike] = {}
-    for expr in exprs:
-        for atom in expr.atoms():
-            if isinstance(atom, Arg) and atom not in mapping:
-                index = position.setdefault(values[atom.index], len(position))
-                mapping[atom] = Arg(index)
-    return list(position), [e.substitute(mapping) for e in exprs]
+    position = {value: number for number, value in enumerate(first)}
+    used = dict.fromkeys(index for expr in exprs for index in expr.args_in_order)
+    mapping: dict[Atom, IntLike] = {
+        Arg(index): arg(position.setdefault(values[index], len(position))) for index in used
+    }
+    return list(position)[len(first) :], [e.substitute(mapping) for e in exprs]
 
 
 SymDialect = Dialect("sym", [], [ExprAttr])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import index
@@ -81,6 +81,8 @@ def _monomial_key(monomial: Monomial) -> tuple[bool, tuple[tuple[int, int, str],
 class IntExpr:
     """A canonical polynomial: `terms` pairs each product of atoms with its coefficient, sorted.
 
+    The constant term is the last.
+
     Build expressions with `IntExpr.of`, `sym`, `arg` and Python's ``+ - * // %`` (floor semantics).
     """
 
@@ -100,8 +102,7 @@ class IntExpr:
             return value
         if isinstance(value, _ATOMS):
             return IntExpr((((value,), 1),))
-        number = index(value)
-        return IntExpr((((), number),) if number else ())
+        return _number(index(value))
 
     @staticmethod
     def from_terms(terms: Mapping[Monomial, int]) -> IntExpr:
@@ -138,26 +139,50 @@ class IntExpr:
 
     def __add__(self, other: IntLike) -> IntExpr:
         rhs = IntExpr.of(other)
-        if not rhs.terms:
-            return self
-        if not self.terms:
-            return rhs
+        if (number := rhs.constant) is not None:
+            return self._plus(number)
+        if (number := self.constant) is not None:
+            return rhs._plus(number)
         terms = dict(self.terms)
         for monomial, coefficient in rhs.terms:
             terms[monomial] = terms.get(monomial, 0) + coefficient
         return IntExpr.from_terms(terms)
 
+    def _plus(self, number: int) -> IntExpr:
+        """The sum with a number, which needs no order."""
+        if not number:
+            return self
+        rest = self.terms
+        if rest and not rest[-1][0]:
+            rest, number = rest[:-1], number + rest[-1][1]
+        if not rest:
+            return _number(number)
+        return IntExpr((*rest, ((), number)) if number else rest)
+
+    def _times(self, number: int) -> IntExpr:
+        """The product with a number, which needs no order."""
+        if number == 1:
+            return self
+        return IntExpr(tuple([(m, c * number) for m, c in self.terms])) if number else ZERO
+
     def __neg__(self) -> IntExpr:
-        return IntExpr(tuple((m, -c) for m, c in self.terms))
+        return self._times(-1)
 
     def __sub__(self, other: IntLike) -> IntExpr:
-        return self + -IntExpr.of(other)
+        rhs = IntExpr.of(other)
+        if (number := rhs.constant) is not None:
+            return self._plus(-number)
+        return self + rhs._times(-1)
 
     def __rsub__(self, other: IntLike) -> IntExpr:
         return IntExpr.of(other) - self
 
     def __mul__(self, other: IntLike) -> IntExpr:
         rhs = IntExpr.of(other)
+        if (number := rhs.constant) is not None:
+            return self._times(number)
+        if (number := self.constant) is not None:
+            return rhs._times(number)
         terms: dict[Monomial, int] = {}
         for m0, c0 in self.terms:
             for m1, c1 in rhs.terms:
@@ -202,17 +227,33 @@ class IntExpr:
 
     @cached_property
     def _args(self) -> frozenset[int]:
-        return frozenset(a.index for a in self.atoms() if isinstance(a, Arg))
+        return frozenset(self.args_in_order)
+
+    @cached_property
+    def args_in_order(self) -> tuple[int, ...]:
+        """Positions of the operands, in the order in which they first appear."""
+        return tuple(dict.fromkeys([a.index for a in self.atoms() if isinstance(a, Arg)]))
+
+    @cached_property
+    def has_compounds(self) -> bool:
+        """Whether there is a ``floordiv``, ``mod``, ``min`` or ``max`` in the expression."""
+        return any(isinstance(a, Compound) for monomial, _ in self.terms for a in monomial)
 
     def substitute(self, mapping: Mapping[Atom, IntLike]) -> IntExpr:
         """Replace symbols and operands; what the mapping does not hold stays."""
-        if not mapping or not self.terms:
+        if not mapping or self.is_constant:
             return self
         terms: dict[Monomial, int] = {}
+        is_same = True
         for monomial, coefficient in self.terms:
-            for m, c in _product(monomial, mapping).terms:
+            factors = [_replaced(atom, mapping) for atom in monomial]
+            if all(new is old for new, old in zip(factors, monomial, strict=True)):
+                terms[monomial] = terms.get(monomial, 0) + coefficient
+                continue
+            is_same = False
+            for m, c in _product(factors).terms:
                 terms[m] = terms.get(m, 0) + coefficient * c
-        return IntExpr.from_terms(terms)
+        return self if is_same else IntExpr.from_terms(terms)
 
     def evaluate(self, value_of: Callable[[Sym | Arg], int]) -> int:
         """The value of the expression when `value_of` gives the values of symbols and operands.
@@ -273,9 +314,22 @@ def sym(name: str) -> IntExpr:
     return IntExpr.of(Sym(name))
 
 
+@lru_cache(maxsize=1 << 10)
 def arg(index: int) -> IntExpr:
     """The expression of operand number `index`."""
     return IntExpr.of(Arg(index))
+
+
+def _number(value: int) -> IntExpr:
+    return _small_number(value) if -_SMALL < value < _SMALL else IntExpr((((), value),))
+
+
+_SMALL = 1 << 12
+
+
+@lru_cache(maxsize=2 * _SMALL)
+def _small_number(value: int) -> IntExpr:
+    return IntExpr((((), value),) if value else ())
 
 
 def _mentions(atom: Atom, wanted: Atom) -> bool:
@@ -286,17 +340,20 @@ def _mentions(atom: Atom, wanted: Atom) -> bool:
     )
 
 
-def _product(monomial: Monomial, mapping: Mapping[Atom, IntLike]) -> IntExpr:
-    """The product of atoms, each of which is replaced by what the mapping has for it."""
+def _product(factors: Sequence[IntLike]) -> IntExpr:
     product = ONE
-    for atom in monomial:
-        if isinstance(atom, Compound):
-            lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
-            factor = _compound(atom.op, lhs, rhs)
-        else:
-            factor = IntExpr.of(mapping.get(atom, atom))
-        product = factor if product is ONE else product * factor
+    for factor in factors:
+        product = IntExpr.of(factor) if product is ONE else product * factor
     return product
+
+
+def _replaced(atom: Atom, mapping: Mapping[Atom, IntLike]) -> IntLike:
+    """What the mapping has for an atom; the atom itself where that is the same."""
+    if not isinstance(atom, Compound):
+        new = mapping.get(atom, atom)
+        return atom if new == atom else new
+    lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
+    return atom if lhs is atom.lhs and rhs is atom.rhs else _compound(atom.op, lhs, rhs)
 
 
 def _compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:

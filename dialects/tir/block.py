@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ..int_expr import Arg, Atom, IntExpr, IntLike
+from ..int_expr import IntExpr
 from ..sym import ExprAttr, expr_array, exprs_of, pack, parse_body
 from .block_attributes import Axis, AxisAttr, BoundAttr, BufferRegion, RegionAttr
 from .block_syntax import parse_block, print_block
@@ -76,7 +76,7 @@ class BlockOp(IRDLOperation):
     ) -> BlockOp:
         """Build a block; expressions number operands as positions in `values`, axes included."""
         flat = _expressions(axes, predicates, [*reads, *writes])
-        operands, packed = pack_after(body.block.args, flat, values)
+        operands, packed = pack(flat, values, first=body.block.args)
         take = iter(packed).__next__
         triples = [(take(), take(), take()) for _ in axes]
         bounds = [BoundAttr(ExprAttr(take()), ExprAttr(take())) for _ in predicates]
@@ -143,17 +143,6 @@ class BlockOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         print_block(self, printer)
-
-
-def pack_after(
-    axes: Sequence[SSAValue], exprs: Sequence[IntExpr], values: Sequence[SSAValue]
-) -> tuple[list[SSAValue], list[IntExpr]]:
-    """Renumber as `pack` does, with the axes first: operands follow at ``len(axes)``."""
-    operands, packed = pack(exprs, values)
-    order = [v for v in operands if v not in axes]
-    number = {v: i for i, v in enumerate([*axes, *order])}
-    mapping: dict[Atom, IntLike] = {Arg(i): Arg(number[v]) for i, v in enumerate(operands)}
-    return order, [e.substitute(mapping) for e in packed]
 
 
 @irdl_op_definition
