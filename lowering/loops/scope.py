@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.bounds import Interval, interval_of, is_less, simplify
-from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
+from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
 from ...dialects.sym import Values
 from ...dialects.tir import ApplyOp
 
@@ -88,14 +88,19 @@ class Scope:
         mapping: dict[Atom, IntLike] = {Arg(i): self._meaning(operands[i]) for i in expr.args()}
         return self.simplify(expr.substitute(mapping).substitute(self.renaming))
 
+    def number(self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]) -> None:
+        """Give the values in expressions of an old operation numbers, in order of appearance."""
+        for expr in exprs:
+            for i in expr.args():
+                self._meaning(operands[i])
+
     def exprs(self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]) -> list[IntExpr]:
         """Several expressions of one old operation over new values."""
         return [self.expr(e, operands) for e in exprs]
 
     def simplify(self, expr: IntExpr) -> IntExpr:
         """The expression without the compounds that the loops' ranges decide."""
-        has_compounds = any(isinstance(a, Compound) for monomial, _ in expr.terms for a in monomial)
-        return simplify(expr, self.ranges) if has_compounds else expr
+        return simplify(expr, self.ranges) if expr.has_compounds else expr
 
     def undecided(self, bounds: Sequence[Bound]) -> list[Bound]:
         """The bounds that the loops' ranges do not prove."""

@@ -21,7 +21,7 @@ from ...dialects.tir.regions import infer_regions
 from .blocks import ScheduleError, loops_around, own_nest
 from .copy_block import new_loops
 from .index_map import IndexMap
-from .index_values import replace_index, undecided
+from .index_values import replace_indices, undecided
 from .layout import Placement, map_of
 from .loop_checks import loop_text, verify_covered, verify_plain
 from .regions import replace_header
@@ -94,8 +94,8 @@ def _replace_axes(
     kept = [tir.Axis("spatial", ZERO, a.extent.data, ZERO) for a in block.axes.data]
     replace_header(block, [*kept, *axes], values, [], [])  # ranges are looked up there
     inside = Values()
-    for var, meaning in zip(old, inverse([inside.expr(v) for v in new]), strict=True):
-        replace_index(var, meaning, inside)
+    meanings = inverse([inside.expr(v) for v in new])
+    replace_indices(dict(zip(old, meanings, strict=True)), inside)
     for var in old:
         body.erase_arg(var)
 

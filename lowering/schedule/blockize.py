@@ -23,7 +23,7 @@ from ...dialects.sym import Values
 from ...dialects.tir.regions import infer_regions
 from .blockize_plan import DividedAxis, DividedBlock, divide_block, verify_init
 from .blocks import ScheduleError, common_block, statement_in
-from .index_values import replace_index
+from .index_values import replace_indices
 from .loop_checks import loop_text, outermost_blocks, verify_only_blocks
 from .regions import axes_of, refresh_around, replace_header
 
@@ -194,7 +194,7 @@ class _Builder:
             if one.axes[number].size != ONE or self.preserve_unit_iters:
                 kept.append(place)
                 start = start + values.expr(variable)
-            replace_index(variable, start, values)
+            replace_indices({variable: start}, values)
             variable.name_hint = f"{one.axes[number].name}_i"
         return kept
 

@@ -34,7 +34,7 @@ from .blocks import (
     stored_buffers,
 )
 from .conditions import conjuncts, erase_unused, take_arm, yielded
-from .index_values import add_predicates, replace_index
+from .index_values import add_predicates, replace_indices
 from .loop_checks import loop_text
 from .regions import axes_of, refresh_around, refresh_regions, replace_header
 
@@ -174,7 +174,7 @@ def _shrink(block: tir.BlockOp, loop: tir.ForOp, position: int, padding: _Paddin
     axes[position] = tir.Axis(axis.kind, ZERO, size, axis.binding)
     bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
     replace_header(block, axes, values, [], [], bounds)
-    replace_index(variable, low + values.expr(variable), values)
+    replace_indices({variable: low + values.expr(variable)}, values)
 
 
 def _own_loop(block: tir.BlockOp, loop: tir.ForOp, position: int) -> tir.ForOp | None:

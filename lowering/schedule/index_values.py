@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -20,15 +20,15 @@ from ..loops.scope import Bound, Scope
 from .regions import replace_header
 
 
-def replace_index(value: SSAValue, meaning: IntExpr, values: Values) -> None:
-    """Let every user of an index value use an expression over `values` instead.
+def replace_indices(meanings: Mapping[SSAValue, IntExpr], values: Values) -> None:
+    """Let every user of index values use expressions over `values` instead, all at once.
 
     Operations stay the same ones. Compounds that the ranges of loops and axes decide go away, and
     so do predicates of blocks that these prove.
     """
-    scope = Scope(Block(), values, {value: meaning}, in_place=True)
-    for op in dict.fromkeys(use.operation for use in value.uses):
-        _rewrite(op, value, scope)
+    scope = Scope(Block(), values, dict(meanings), in_place=True)
+    for op in dict.fromkeys(use.operation for value in meanings for use in value.uses):
+        _rewrite(op, meanings, scope)
 
 
 def add_predicates(block: tir.BlockOp, bounds: Sequence[Bound], values: Values) -> None:
@@ -60,7 +60,7 @@ def undecided(bounds: Sequence[Bound], values: Values) -> list[Bound]:
     return found
 
 
-def _rewrite(op: Operation, value: SSAValue, scope: Scope) -> None:
+def _rewrite(op: Operation, replaced: Collection[SSAValue], scope: Scope) -> None:
     match op:
         case tir.ForOp():
             exprs = _expressions([op.min.data, op.extent.data], op.operands_, scope)
@@ -82,14 +82,15 @@ def _rewrite(op: Operation, value: SSAValue, scope: Scope) -> None:
             op.operands = operands
             op.properties["expr"] = ExprAttr(expr)
         case _:
-            _use_value(op, value, scope)
+            for value in dict.fromkeys(o for o in op.operands if o in replaced):
+                _use_value(op, value, scope)
 
 
 def _expressions(
     exprs: Sequence[IntExpr], operands: Sequence[SSAValue], scope: Scope
 ) -> list[IntExpr]:
     """Expressions of one operation over the values of a scope, simplified by all their ranges."""
-    scope.exprs(exprs, operands)  # numbers the operands, whose ranges then simplify
+    scope.number(exprs, operands)  # whose ranges then simplify
     _learn_ranges(scope)
     return scope.exprs(exprs, operands)
 
@@ -118,7 +119,7 @@ def _rewrite_block(block: tir.BlockOp, scope: Scope, bounds: Sequence[Bound] = (
         return scope.exprs(exprs, numbering)
 
     everything = [e for a in block.axes.data for e in (a.min.data, a.extent.data)]
-    again([*everything, *exprs_of(block.bindings)])
+    scope.number([*everything, *exprs_of(block.bindings)], numbering)
     for value in numbering:
         scope.values.expr(value)
     _learn_ranges(scope)

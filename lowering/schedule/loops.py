@@ -24,7 +24,7 @@ from ..loops.scope import describe
 from .blocks import ScheduleError, function_of, insert_before, statements
 from .compact import compact_buffer, private_buffers
 from .copy_block import new_loops
-from .index_values import add_predicates, is_certain, replace_index
+from .index_values import add_predicates, is_certain, replace_indices
 from .loop_checks import (
     loop_text,
     outermost_blocks,
@@ -225,7 +225,7 @@ def _replace(
     for op in statements:
         op.detach()
     new[-1].body.block.add_ops(statements)
-    for loop, meaning in zip(old, meanings, strict=True):
-        replace_index(loop.loop_var, meaning, values)
+    variables = [loop.loop_var for loop in old]
+    replace_indices(dict(zip(variables, meanings, strict=True)), values)
     old[0].detach()
     old[0].erase()

@@ -18,7 +18,7 @@ from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import conflicts_between
 from .blocks import ScheduleError, common_block
-from .index_values import replace_index
+from .index_values import replace_indices
 from .loop_checks import loop_text, verify_only_blocks, verify_plain
 
 Chain = list[tir.ForOp]
@@ -121,8 +121,8 @@ def _append(first: Chain, chain: Chain) -> None:
     for statement in statements:
         statement.detach()
     first[-1].body.block.add_ops(statements)
-    for one, other in zip(first, chain, strict=True):
-        values = Values()
-        replace_index(other.loop_var, values.expr(one.loop_var), values)
+    values = Values()
+    pairs = zip(chain, first, strict=True)
+    replace_indices({other.loop_var: values.expr(one.loop_var) for other, one in pairs}, values)
     chain[0].detach()
     chain[0].erase()

@@ -23,7 +23,7 @@ from ...dialects.sym import Values, exprs_of
 from ..analysis.determined import determines
 from .blocks import ScheduleError, ancestors
 from .copy_scalars import ranges_of_values
-from .index_values import add_predicates, replace_index
+from .index_values import add_predicates, replace_indices
 from .loop_checks import loop_text, verify_factors, verify_only_blocks, verify_plain
 from .reduction_checks import reductions_driven_by
 from .regions import axes_of, refresh_around, replace_header
@@ -75,7 +75,7 @@ def split_at(
         _rename(new, f"{name}_{number}")
         _narrow(new, is_first=number == 0)
         if size == ONE and not preserve_unit_iters:
-            replace_index(new.loop_var, values.rebase(start, operands), values)
+            replace_indices({new.loop_var: values.rebase(start, operands)}, values)
     blocks = [b for part in parts for b in operations_in(part) if isinstance(b, tir.BlockOp)]
     loop.detach()
     loop.erase()

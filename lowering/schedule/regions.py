@@ -37,6 +37,8 @@ def refresh_regions(block: tir.BlockOp) -> None:
     for value in block.numbering():
         values.expr(value)
     reads, writes = infer_regions(block.body.block, values)
+    if reads == block.regions_of("reads") and writes == block.regions_of("writes"):
+        return
     bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
     replace_header(block, axes_of(block), values, reads, writes, bounds)
 
