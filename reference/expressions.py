@@ -14,8 +14,8 @@ from .values import EvaluationError, Value
 Evaluate: TypeAlias = Callable[[Sequence[Value]], Value]
 
 _PYTHON_SPELLING = {
-    "floordiv": "{0} // {1}",
-    "mod": "{0} % {1}",
+    "floordiv": "floordiv({2}, {3})",
+    "mod": "mod({2}, {3})",
     "min": "minimum({2}, {3})",
     "max": "maximum({2}, {3})",
 }
@@ -29,25 +29,54 @@ def _maximum(lhs: Value, rhs: Value) -> Value:
     return max(lhs, rhs) if isinstance(lhs, int) and isinstance(rhs, int) else np.maximum(lhs, rhs)
 
 
+def _floordiv(lhs: Value, rhs: Value) -> Value:
+    """As native code divides: by 0 that is 0."""
+    if isinstance(rhs, int):
+        return lhs // rhs if rhs else lhs * 0
+    with np.errstate(divide="ignore"):
+        return np.floor_divide(lhs, rhs)
+
+
+def _mod(lhs: Value, rhs: Value) -> Value:
+    """What is left of a division; of one by 0 that is 0."""
+    if isinstance(rhs, int):
+        return lhs % rhs if rhs else lhs * 0
+    with np.errstate(divide="ignore"):
+        return np.mod(lhs, rhs)
+
+
 def _name_of(atom: Sym | Arg) -> str:
     return f"a[{atom.index}]" if isinstance(atom, Arg) else atom.name
 
 
 @lru_cache(maxsize=4096)
 def compile_expr(expr: IntExpr) -> Evaluate:
-    """The expression as a function of its operands' values; it must not have symbols."""
-    scope: dict[str, Any] = {"minimum": _minimum, "maximum": _maximum}
+    """The expression as a function of its operands' values; it must not have symbols.
+
+    Quotients and remainders by 0 are 0, as in native code.
+    """
+    scope: dict[str, Any] = {
+        "minimum": _minimum,
+        "maximum": _maximum,
+        "floordiv": _floordiv,
+        "mod": _mod,
+    }
     # The text is built from a canonical expression: numbers, operators and operand positions only.
     return eval(f"lambda a: {render(expr, _name_of, _PYTHON_SPELLING)}", scope)
+
+
+def substitute_symbols(expr: IntExpr, symbols: Mapping[str, int]) -> IntExpr:
+    """The expression with numbers for its symbols, in which divisions by 0 are left."""
+    found: dict[Atom, IntLike] = {
+        Sym(name): symbols[name] for name in expr.symbols() if name in symbols
+    }
+    return expr.substitute(found)
 
 
 def with_symbols(expr: IntExpr, symbols: Mapping[str, int]) -> IntExpr:
     """The expression with numbers for its symbols; raises EvaluationError to divide by zero."""
     try:
-        found: dict[Atom, IntLike] = {
-            Sym(name): symbols[name] for name in expr.symbols() if name in symbols
-        }
-        value = expr.substitute(found)
+        value = substitute_symbols(expr, symbols)
         return (
             IntExpr.of(value.evaluate(_unknown)) if not any(True for _ in value.atoms()) else value
         )

@@ -17,7 +17,7 @@ from ..dialects.bounds import Interval, interval_of, simplify
 from ..dialects.int_expr import Arg, Atom, IntExpr
 from ..dialects.sym import Values, exprs_of
 from .disjoint import Access, Loop, are_apart, span_of
-from .expressions import with_symbols
+from .expressions import substitute_symbols
 from .values import lanes_of
 
 
@@ -106,7 +106,7 @@ class _Analysis:
             if meaning is None:
                 return None
             mapping[Arg(index)] = meaning
-        return simplify(with_symbols(expr.substitute(mapping), self.symbols), self.ranges)
+        return simplify(substitute_symbols(expr.substitute(mapping), self.symbols), self.ranges)
 
     def _access(self, op: tir.LoadOp | tir.StoreOp | loops.LoadOp | loops.StoreOp) -> None:
         is_store = isinstance(op, tir.StoreOp | loops.StoreOp)

@@ -13,7 +13,7 @@ from ..dialects import rt, tir
 from ..dialects.sym import exprs_of
 from .control import nothing
 from .empty_reductions import empty_reduction, run_where_empty
-from .expressions import shape_of, with_symbols
+from .expressions import shape_of, substitute_symbols
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
 from .math_ops import fma64
 from .memory import Buffer, View, read, write
@@ -63,7 +63,7 @@ def _block(compiler: KernelCompiler, op: tir.BlockOp) -> Step:
 
 def _reduction_terms(compiler: KernelCompiler, op: tir.BlockOp) -> int:
     extents = [
-        with_symbols(a.extent.data, compiler.symbols)
+        substitute_symbols(a.extent.data, compiler.symbols)
         for a in op.axes.data
         if a.kind.data == "reduce"
     ]
