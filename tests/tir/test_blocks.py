@@ -7,7 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from programs import SHAPES, chain, matmul_relu, row_sum
+from programs import SHAPES, chain, matmul_relu, program, row_sum
 from schedule_check import body, check_refused, check_schedule
 
 import xrelax
@@ -163,6 +163,26 @@ def main(X: T.Buffer((0, 4), "float32"), Y: T.Buffer((0, 4), "float32")):
         sch.blockize(sch.get_loops(name)[0], preserve_unit_iters=units)
 
     check_schedule(source, schedule)
+
+
+@pytest.mark.parametrize("rows", ["n", 8])
+@pytest.mark.parametrize("at", [0, 1])
+def test_copies_in_blocks_that_read_from_an_offset(rows, at):
+    body = """
+    for i, j in T.grid({n}, 16):
+        with T.block("Y"):
+            v, w = T.axis.remap("SS", [i, j])
+            Y[v, w] = X[v, w + 3] * T.float32(2)
+"""
+
+    def schedule(sch):
+        sch.split(sch.get_loops("Y")[1], [None, 4])
+        sch.blockize(sch.get_loops("Y")[-1 - at])
+        copy = sch.cache_read("Y", 0, "local")
+        sch.vectorize(sch.get_loops(copy)[-1])
+
+    source = program(body, {"X": "({n}, 21)", "Y": "({n}, 16)"}, n=rows)
+    check_schedule(source, schedule, *({"n": n} for n in (3, 0)))
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])

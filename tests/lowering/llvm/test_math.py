@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from xrelax import relax
+from xrelax.script import from_source
+
 PAGE = Path(__file__).parents[3] / "docs" / "math.md"
 ROW = re.compile(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", re.MULTILINE)
 COLUMNS = ("f32 fast", "f64 fast", "f32 accurate", "f64 accurate")
@@ -180,6 +183,35 @@ def test_values_that_programs_rely_on(elementwise):
     for name in ("tanh", "erf"):
         found = elementwise(f"%r = math.{name} %x0 : {{T}}", "f32", "f32", large, lanes=8).numpy()
         np.testing.assert_array_equal(found, np.sign(large))
+
+
+EXTREMES = {
+    "R.sigmoid(x)": lambda x: np.exp(-np.logaddexp(0, -x)),
+    "R.nn.softplus(x)": lambda x: np.logaddexp(0, x),
+    "R.tanh(x)": np.tanh,
+    "R.erf(x)": np.vectorize(math.erf),
+    "R.exp(x)": np.exp,
+}
+
+
+@pytest.mark.parametrize("expression", EXTREMES)
+def test_results_that_are_normal_numbers_are_near(expression):
+    steep, small = np.linspace(-110, 110, 4001), np.logspace(-37, 0, 300)
+    x = np.concatenate([steep, small, -small, [-87.3, -87, -88, -90, -100]]).astype(np.float32)
+    function = from_source(f"""
+@R.function
+def main(x: R.Tensor(({x.size},), "float32")):
+    return {expression}
+""")
+    found, info = relax.build(function)(x).numpy(), np.finfo(np.float32)
+    with np.errstate(over="ignore"):
+        exact = EXTREMES[expression](x.astype(np.float64))
+    normal = (abs(exact) >= info.tiny) & (abs(exact) <= info.max)
+    assert normal.sum() > 2000
+    np.testing.assert_allclose(found[normal], exact[normal], rtol=4e-7)
+    with np.errstate(over="ignore"):
+        rest = exact[~normal].astype(np.float32)
+    np.testing.assert_allclose(found[~normal], rest, atol=info.tiny)
 
 
 def test_the_logistic_function_has_no_nan(elementwise):
