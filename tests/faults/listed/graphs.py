@@ -5,8 +5,8 @@ from __future__ import annotations
 from fault import Fault
 
 G = "lowering/graph/"
-TESTS = ("tests/lowering/graph", "tests/test_filecheck.py")
-VERIFIERS = ("tests/test_filecheck.py", "tests/script/test_kernel_errors.py")
+TESTS = ("tests/filecheck/lowering/graph", "tests/lowering/graph")
+VERIFIERS = ("tests/filecheck/dialects", "tests/script/test_kernel_errors.py")
 
 FAULTS = (
     Fault(
@@ -153,6 +153,6 @@ FAULTS = (
         "dialects/tir/regions.py",
         "else Interval(first.lower, first.upper + size - 1)",
         "else Interval(ZERO, first.upper + size - 1)",
-        tests=("tests/script", "tests/tir", "tests/test_filecheck.py"),
+        tests=("tests/filecheck/dialects", "tests/script", "tests/tir"),
     ),
 )

@@ -130,7 +130,7 @@ FAULTS = (
         L + "tir_to_loops.py",
         "Rewriter.insert_op(new, InsertPoint.at_start(self.frames[-1]))",
         "Rewriter.insert_op(new, InsertPoint.at_start(self.frames[0]))",
-        tests=("tests/filecheck/lowering/loops", "tests/test_filecheck.py"),
+        tests=("tests/filecheck/lowering/loops", "tests/end_to_end/test_threads.py"),
     ),
     Fault(
         "loads are hoisted out of loops that store",
