@@ -95,6 +95,11 @@ def test_sizes_that_alignment_makes_equal_share():
     assert plan.slots == (aligned(n * 4),)
 
 
+def test_a_size_that_is_negative_takes_no_room():
+    plan = plan_memory([Request(n * 64 - 640, 0, 1), Request(IntExpr.of(64), 0, 1)])
+    assert [value(e, {"n": 3}) for e in (*plan.offsets, plan.size)] == [0, 0, 64]
+
+
 def test_nothing():
     plan = plan_memory([])
     assert plan.offsets == () and plan.size == IntExpr.of(0)
