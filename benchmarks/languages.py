@@ -171,11 +171,9 @@ class TorchLanguage:
 
 
 class GraphLanguage:
-    """Our operators: each call is a binding of the function that a block builder builds."""
+    """Operators of `relax`: each call is a binding of the function that a block builder builds."""
 
-    def __init__(self, builder: Any) -> None:
-        from xrelax import relax
-
+    def __init__(self, relax: Any, builder: Any) -> None:
         self.builder, self.relax, self.op = builder, relax, relax.op
 
     def __getattr__(self, name: str) -> Any:

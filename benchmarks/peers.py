@@ -6,10 +6,12 @@ arrays. A peer that is not installed is left out, with a line that says so.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import logging
 import os
 import shutil
+import sys
 import tempfile
 import time
 import warnings
@@ -25,6 +27,7 @@ from machine import empty_cache
 from workloads import Workload
 
 Call = Callable[[], Any]
+FORMER = "xrelax_former"
 
 
 @dataclass
@@ -120,17 +123,16 @@ class Contestant:
         return self
 
 
-def ours(case: Case) -> Contestant:
+def ours(case: Case, package: str = "xrelax") -> Contestant:
     """A graph function, compiled twice: without a cache, and from it."""
-    from xrelax import relax
-
+    relax = importlib.import_module(f"{package}.relax")
     builder = relax.BlockBuilder()
     shapes = case.workload.inputs.items()
     params = [relax.Var(n, relax.TensorStructInfo(s, "float32")) for n, s in shapes]
     constants = {name: relax.const(array) for name, array in case.constants.items()}
     with builder.function("main", params):
         with builder.dataflow():
-            result = case.workload.function(GraphLanguage(builder), *params, **constants)
+            result = case.workload.function(GraphLanguage(relax, builder), *params, **constants)
             result = builder.emit_output(result)
         builder.emit_func_output(result)
     module = builder.get()
@@ -147,6 +149,20 @@ def ours(case: Case) -> Contestant:
     facts["operations"] = sum(k.operations or 0 for k in report)
     facts["report"] = report
     return Contestant(lambda: main(*arrays, out=out), np.asarray, facts)
+
+
+def load_former(folder: Path) -> None:
+    """Make a peer, 'former', of another checkout: its package under a name of its own."""
+    path = folder / "__init__.py"
+    if not path.is_file():
+        raise ValueError(f"expected --former to be a checkout, got '{folder}' without __init__.py")
+    spec = importlib.util.spec_from_file_location(
+        FORMER, path, submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None and spec.loader is not None
+    sys.modules[FORMER] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    PEERS["former"] = (FORMER, lambda case: ours(case, FORMER))
 
 
 def numpy(case: Case) -> Contestant | None:

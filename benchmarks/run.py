@@ -32,6 +32,7 @@ def command_line() -> argparse.ArgumentParser:
     add("--rounds", type=int, default=15, help="rounds, of which medians are taken (15)")
     add("--budget", type=float, default=8, help="seconds for the rounds of one workload (8)")
     add("--peers", help="names of peers, with commas between them")
+    add("--former", type=Path, metavar="FOLDER", help="a checkout that takes part as 'former'")
     add("--target", default="llvm", help="what ours is compiled for, as 'llvm -mcpu=haswell'")
     add("--output", type=Path, metavar="FOLDER", help="write results.md and results.svg there")
     return parser
@@ -148,8 +149,10 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         check_numbers(options)
         prepare(options.threads)
-        from peers import installed
+        from peers import installed, load_former
 
+        if options.former is not None:
+            load_former(options.former.resolve())
         names = installed(None if options.peers is None else options.peers.split(","))
         workloads, target = chosen(options), runnable(options.target)
     except ValueError as error:
