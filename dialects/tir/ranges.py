@@ -79,6 +79,8 @@ def surely_less(lhs: IntExpr, rhs: IntExpr) -> bool:
     A rule that only zero-sized buffers keep is broken.
     """
     difference = rhs - lhs
+    if (value := difference.constant) is not None:
+        return value > 0
     return is_less(
         0, difference.substitute({Sym(s): IntExpr.of(Sym(s)) + 1 for s in difference.symbols()})
     )

@@ -123,18 +123,22 @@ class _Numbering:
     op: BlockOp
     ranges: dict[Atom, Interval] = field(default_factory=dict[Atom, Interval])
 
+    def __post_init__(self) -> None:
+        numbering = self.op.numbering()
+        self.first_loop = len(numbering)
+        self.known = {v: self.first_loop - n for n, v in enumerate(reversed(numbering), 1)}
+
     def atom(self, value: SSAValue) -> Atom | None:
         """The atom of an axis, an operand, or a loop inside; `None` for other values."""
-        known = self.op.numbering()
-        if value in known:
-            return Arg(known.index(value))
+        if (number := self.known.get(value)) is not None:
+            return Arg(number)
         loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
         if not isinstance(loop, ForOp) or not self.op.is_ancestor(loop):
             return None
         lower, extent = loop.min.data, loop.extent.data
         if lower.args() or extent.args() or not is_non_negative(extent - 1):
             return None
-        atom = Arg(len(known) + len(self.ranges))
+        atom = Arg(self.first_loop + len(self.ranges))
         self.ranges[atom] = Interval.range(lower, extent)
         return atom
 
@@ -143,7 +147,7 @@ class _Numbering:
         loops = [a for a in index.atoms() if a in self.ranges]
         if len(set(loops)) != len(loops) or any(index.split_on(a) is None for a in loops):
             return None
-        exact = {Arg(i): Interval.point(Arg(i)) for i in range(len(self.op.numbering()))}
+        exact = {Arg(i): Interval.point(Arg(i)) for i in index.args()}
         return range_of(index, {**exact, **self.ranges})
 
     def name(self, atom: Sym | Arg) -> str:
