@@ -27,7 +27,7 @@ from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
 from .lane_analysis import LaneAnalysis
-from .scope import Scope
+from .scope import Scope, is_inside
 from .strided_load import shuffle
 from .vector_copy import VectorCopier
 from .vector_unit import VectorUnit
@@ -125,7 +125,13 @@ def turned_tile(op: loops.ForOp, unit: VectorUnit) -> TurnedTile | None:
 
 
 def _is_turned(load: loops.LoadOp, outer: loops.ForOp, analysis: LaneAnalysis) -> bool:
-    """Whether a load moves on by an element with the outer loop, and jumps with the inner one."""
+    """Whether a load moves on by an element with the outer loop, and jumps with the inner one.
+
+    All of a tile's are made in its first iteration, so that no index is computed in the loops.
+    """
+    loop_vars = outer.loop_var, analysis.loop.loop_var
+    if any(is_inside(v, outer) and v not in loop_vars for v in load.operands_):
+        return False
     indices = analysis.scope.exprs(exprs_of(load.indices), load.operands_)
     type_ = load.buffer.type
     assert isinstance(type_, BufferType)

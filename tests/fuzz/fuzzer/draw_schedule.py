@@ -11,7 +11,8 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
 from . import themes
-from .draw_kernel import draw_kernel
+from .draw_kernel import MOST_POINTS, draw_kernel
+from .evaluate import points_of
 from .steps import LoopAt, Step
 from .syntax import Kernel
 from .view import BlockView, LoopView
@@ -81,7 +82,13 @@ def factors(draw: Choice, extent: int | None) -> tuple[int | None, ...]:
 
 
 def theme_kernel(rng: random.Random, theme: str, name: str) -> Kernel:
-    """A kernel that suits a primitive."""
+    """A kernel that suits a primitive, with as many iterations as drawn kernels may have."""
+    while points_of(kernel := _theme_kernel(rng, theme, name)) > MOST_POINTS:
+        pass
+    return kernel
+
+
+def _theme_kernel(rng: random.Random, theme: str, name: str) -> Kernel:
     match theme:
         case "product":
             return themes.product(rng, name)

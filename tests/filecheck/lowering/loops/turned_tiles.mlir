@@ -44,3 +44,20 @@ loops.func @stored(%X: !tir.buffer<[4, 4], f32>) noalias {
     }
   }
 }
+
+// -----
+
+// An index that the iterations load is not known in the first one.
+
+// CHECK-LABEL: loops.func @indirect(
+// CHECK-NOT:     vector.shuffle
+loops.func @indirect(%X: !tir.buffer<[4, 2, 4], f32>, %N: !tir.buffer<[1], i64>, %Y: !tir.buffer<[4, 4], f32>) noalias {
+  loops.for %i in (0, 4) {
+    loops.for %j in (0, 4) vectorized {
+      %n = loops.load %N[0] : !tir.buffer<[1], i64> -> i64
+      %k = arith.index_cast %n : i64 to index
+      %x = loops.load %X[%j, %k, %i] : !tir.buffer<[4, 2, 4], f32> -> f32
+      loops.store %x, %Y[%i, %j] : !tir.buffer<[4, 4], f32>, f32
+    }
+  }
+}
