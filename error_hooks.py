@@ -24,9 +24,7 @@ def install() -> None:
 
 
 def _hook(previous: Any) -> Any:
-    def hook(
-        kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         from .user_frames import is_filtered, lines_of
 
         if is_filtered(error):

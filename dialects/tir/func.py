@@ -115,9 +115,7 @@ class PrimFuncOp(FunctionOp):
                     f"expected parameter '{name}' to be a buffer or a scalar, got {param.type}"
                 )
         params = zip(self.names, self.params, strict=True)
-        integers = {
-            n for n, p in params if is_element_type(p.type) and "int" in dtype_name(p.type)
-        }
+        integers = {n for n, p in params if is_element_type(p.type) and "int" in dtype_name(p.type)}
         for name in () if self.unsigned is None else self.unsigned.data:
             if name.data not in integers:
                 raise VerifyException(f"expected '{name.data}' to be an integer parameter")

@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
@@ -144,7 +144,10 @@ class _Contents:
             yield from () if call.tir_vars is None else exprs_of(call.tir_vars)
 
     def key(self) -> Key:
-        """What groups that can share a function have in common; symbols count by their order."""
+        """What groups that can share a function have in common; symbols count by their order.
+
+        Ranks and dtypes are those of the kernels' parameters.
+        """
         names = dict.fromkeys(s for e in self._exprs() for s in sorted(e.symbols()))
         mapping: dict[Atom, IntLike] = {Sym(s): Sym(f"${i}") for i, s in enumerate(names)}
         numbers: dict[SSAValue, int] = {v: i for i, v in enumerate(self.inputs)}
@@ -155,8 +158,6 @@ class _Contents:
         return (
             tuple(steps),
             tuple(e.substitute(mapping) for e in self._exprs()),
-            tuple(_element_type(v) for v in numbers),
-            tuple(len(v.type.dims or ()) for v in numbers if isinstance(v.type, relax.TensorType)),
             tuple(mapping[Sym(s)] for s in self.undetermined),
         )
 
@@ -174,11 +175,6 @@ class _Contents:
             values[call.result] = new.result
             block.add_op(new)
         return values[self.calls[-1].result]
-
-
-def _element_type(value: SSAValue) -> Attribute:
-    assert isinstance(value.type, relax.TensorType)
-    return value.type.element_type
 
 
 def _name(callees: Sequence[str], taken: dict[str, Operation]) -> str:

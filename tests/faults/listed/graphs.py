@@ -5,7 +5,11 @@ from __future__ import annotations
 from fault import Fault
 
 G = "lowering/graph/"
-TESTS = ("tests/filecheck/lowering/graph", "tests/lowering/graph")
+TESTS = (
+    "tests/filecheck/lowering/graph",
+    "tests/lowering/graph/test_fusion.py",
+    "tests/lowering/graph",
+)
 VERIFIERS = ("tests/filecheck/dialects", "tests/script/test_kernel_errors.py")
 
 FAULTS = (
@@ -23,13 +27,6 @@ FAULTS = (
         "",
         ("slices", "attention"),
         TESTS,
-    ),
-    Fault(
-        "groups that differ in dtypes share a function",
-        G + "fuse_ops.py",
-        "            tuple(_element_type(v) for v in numbers),\n",
-        "",
-        tests=TESTS,
     ),
     Fault(
         "what leaves a group is computed in it alone",

@@ -50,6 +50,47 @@ def check(module, arrays, expected):
         np.testing.assert_array_equal(result, want)
 
 
+SUBTRACTIONS = """
+@I.ir_module
+class Module:
+    @T.prim_func
+    def sub(a: T.handle, b: T.handle, c: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n,), "float32")
+        B = T.match_buffer(b, (n,), "float32")
+        C = T.match_buffer(c, (n,), "float32")
+        for i in range(n):
+            with T.block("C"):
+                v = T.axis.spatial(n, i)
+                C[v] = A[v] - B[v]
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32"),
+             u: R.Tensor((8,), "float32"), v: R.Tensor((8,), "float32")):
+        cls = Module
+        with R.dataflow():
+            a = R.call_tir(cls.sub, (x, y), out_sinfo=R.Tensor((4,), "float32"))
+            b = R.call_tir(cls.sub, (a, x), out_sinfo=R.Tensor((4,), "float32"))
+            c = R.call_tir(cls.sub, (x, y), out_sinfo=R.Tensor((4,), "float32"))
+            d = R.call_tir(cls.sub, (x, c), out_sinfo=R.Tensor((4,), "float32"))
+            e = R.call_tir(cls.sub, (u, v), out_sinfo=R.Tensor((8,), "float32"))
+            f = R.call_tir(cls.sub, (e, u), out_sinfo=R.Tensor((8,), "float32"))
+            g = R.call_tir(cls.sub, (y, x), out_sinfo=R.Tensor((4,), "float32"))
+            h = R.call_tir(cls.sub, (g, y), out_sinfo=R.Tensor((4,), "float32"))
+            R.output(b, d, f, h)
+        return (b, d, f, h)
+"""
+
+
+def test_groups_share_a_function_where_arguments_and_dims_are_the_same():
+    module = module_of(from_source(SUBTRACTIONS))
+    x, y, u, v = (np.random.default_rng(0).random(n, "float32") for n in (4, 4, 8, 8))
+    found = fused(module)
+    first, second, third, fourth = kernel_calls(found)
+    assert len({first, second, third}) == 3 and fourth == first
+    check(found, [x, y, u, v], [(x - y) - x, x - (x - y), (u - v) - u, (y - x) - y])
+
+
 @settings(max_examples=30, deadline=None, derandomize=True, database=None)
 @given(st.randoms(use_true_random=True), st.booleans())
 def test_generated_graphs(generate_graph, rng, symbolic):
