@@ -15,6 +15,7 @@ import numpy as np
 from xrelax import relax
 from xrelax.relax import op as R
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 N, STEPS = 64, {steps}
 x = relax.Var("x", relax.TensorStructInfo(("n", "n"), "float32"))
 builder = relax.BlockBuilder()
