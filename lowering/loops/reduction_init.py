@@ -146,7 +146,8 @@ def _loops_inside(
 def _is_injective(exprs: Sequence[IntExpr], levels: Sequence[Level], scope: Scope) -> bool:
     """Whether different iterations of the loops give different values of the expressions.
 
-    Each loop must be a digit of one expression: ``i * 16 + j`` with j < 16. Expressions that are
+    Each loop must be a digit of one expression, forwards or backwards: ``i * 16 + j`` or
+    ``i * 16 - j`` with j < 16. Expressions that are
     the quotient and the remainder of another, as ``i // n`` and ``i % n``, count as that one.
     """
     left = {level.var: level for level in levels}
@@ -157,7 +158,9 @@ def _is_injective(exprs: Sequence[IntExpr], levels: Sequence[Level], scope: Scop
             size = interval_of(level.extent, scope.ranges)
             if split is None or size is None:
                 return False
-            digits.append((split[0], size.upper))
+            weight = split[0]
+            is_reversed = weight.constant is not None and weight.constant < 0
+            digits.append((-weight if is_reversed else weight, size.upper))
             del left[level.var]
         if not _are_digits(digits):
             return False

@@ -39,6 +39,8 @@ def align_storage(func: tir.PrimFuncOp) -> None:
         found = alignments_of(block)
         for number, axis, factor, offset in found:
             buffer = block.write_buffers[number]
+            if not isinstance(buffer.owner, tir.AllocBufferOp):
+                continue  # of a parameter, which took the place of what was aligned
             verify_movable(buffer, block)
             wanted.setdefault(buffer, {})[axis] = (factor, offset)
         if found:

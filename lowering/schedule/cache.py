@@ -58,7 +58,7 @@ def cache_write(
     verify_stores_box(block, old)
     assert nest.parent is not None
     values = Values()
-    region = _region_of(old, infer_regions(nest.parent, values, [nest])[1])
+    region = _region_of(old, infer_regions(nest.parent, values, [nest])[1], block)
     for consumer in consumers:
         _verify_consumer(consumer, block, nest, region, values)
     new = new_scratch(_name(old, scope), _dims(old), old, scope, nest.parent)
@@ -87,7 +87,7 @@ def cache_read(
     old = buffer_of(block, "read", buffer)
     readers = list(dict.fromkeys(_readers(block, old) if consumers is None else consumers))
     _verify_together([block, *readers])
-    for reader in readers:
+    for reader in readers or [block]:
         if old not in reader.read_buffers:
             raise ScheduleError(
                 f"expected block '{reader.block_name.data}' to read {buffer_text(old)}", reader
@@ -96,7 +96,7 @@ def cache_read(
     home, statements = _statements_of(readers or [block])
     verify_unchanged(old, home, statements, block)
     values = Values()
-    region = _region_of(old, infer_regions(home, values, statements)[0])
+    region = _region_of(old, infer_regions(home, values, statements)[0], block)
     new = new_scratch(_name(old, scope), _dims(old), old, scope, home)
     for reader in readers:
         redirect(reader, old, new)
@@ -194,7 +194,12 @@ def _verify_consumer(
         )
 
 
-def _region_of(buffer: SSAValue, regions: Sequence[tir.BufferRegion]) -> tir.BufferRegion:
+def _region_of(
+    buffer: SSAValue, regions: Sequence[tir.BufferRegion], block: tir.BlockOp
+) -> tir.BufferRegion:
+    """The region of a buffer; those of views are of what they view, which raises ScheduleError."""
+    if isinstance(buffer.owner, tir.MatchBufferOp):
+        raise ScheduleError(f"expected {buffer_text(buffer)} not to be a view", block)
     return next(r for r in regions if r.buffer is buffer)
 
 

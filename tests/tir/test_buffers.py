@@ -145,6 +145,14 @@ def test_storage_align(shape, axis, factor, offset):
     assert expected in sch.func.script()
 
 
+def test_alignment_of_what_a_parameter_takes_the_place_of():
+    def schedule(sch):
+        sch.storage_align("S", 0, 0, 8, 3)
+        sch.reverse_compute_inline("Y")
+
+    check_schedule(chain(), schedule, *SIZES)
+
+
 IN_PLACE = """
     for i in range({n}):
         with T.block("Y"):
@@ -170,6 +178,16 @@ VIEWED = """
             vi = T.axis.spatial({n}, i)
             V = T.match_buffer(X[vi : vi + 1], (1,))
             Y[vi] = V[0]
+"""
+VIEW_READ_INSIDE = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            V = T.match_buffer(X[vi : vi + 1], (1,))
+            for j in range(1):
+                with T.block("Z"):
+                    vj = T.axis.spatial(1, j)
+                    Y[vi] = V[vj]
 """
 TWO = "@I.ir_module\nclass M:\n" + "\n".join(
     "    " + line.replace("def main", f"def {name}").replace('"Y"', f'"{name}"')
@@ -237,6 +255,11 @@ VECTORS = {"X": "({n},)", "Y": "({n},)"}
             program(VIEWED, VECTORS, n=8),
             lambda s: s.cache_read("Y", 0, "local"),
             "expected block 'Y' to only load and store 'X', got a view or call of it",
+        ),
+        (
+            program(VIEW_READ_INSIDE, VECTORS, n=8),
+            lambda s: s.cache_read("Z", 0, "local"),
+            "expected 'V' not to be a view",
         ),
         (
             TWO,

@@ -311,3 +311,28 @@ def test_parts_of_empty_sums_are_read():
         s.loop_partition(s.get_loops("Y")[1], [2, None])
 
     check_schedule(matmul_relu(2, 5, 0), schedule)
+
+
+BACKWARDS = """
+@T.prim_func
+def main(x: T.handle, Y: T.Buffer((3, 4, 2), "float32")):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    for k in range(n):
+        for i, j in T.grid(8, 3):
+            with T.block("Y"):
+                a = T.axis.spatial(3, 2 - j)
+                b = T.axis.spatial(4, i // 2)
+                c = T.axis.spatial(2, i % 2)
+                r = T.axis.reduce(n, k)
+                with T.init():
+                    Y[a, b, c] = T.float32(1)
+                Y[a, b, c] = Y[a, b, c] + X[r]
+"""
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_sums_whose_elements_go_backwards_are_started(n):
+    found = np.full((3, 4, 2), 7, np.float32)
+    xrelax.build(from_source(BACKWARDS))["main"](np.ones(n, np.float32), found)
+    np.testing.assert_array_equal(found, 1 + n)
