@@ -115,15 +115,19 @@ def _graph(rng: random.Random, seed: int) -> Iterator[tuple[Program, Tally]]:
 
 
 def _is_typed(program: Program) -> bool:
-    """Whether shapes fit: those of symbols of one size need not, where a number is expected."""
+    """Whether shapes fit, and that is known: symbols of one size are different dims."""
     from xrelax.dialects.diagnostics import Diagnostic
+    from xrelax.dialects.relax.types import tensors_in
+    from xrelax.inspection import module_of
+    from xrelax.ir.module import IRModule
     from xrelax.script import ScriptError
 
     try:
-        program.parsed()
+        module = module_of(IRModule(program.parsed()))
     except (ScriptError, Diagnostic):
         return False
-    return True
+    types = [t for op in module.walk() for r in op.results for t in tensors_in(r.type)]
+    return all(t.dims is not None for t in types)
 
 
 def _steps(
