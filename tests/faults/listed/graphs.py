@@ -7,6 +7,7 @@ from fault import Fault
 G = "lowering/graph/"
 TESTS = (
     "tests/filecheck/lowering/graph",
+    "tests/lowering/graph/test_dead_code.py",
     "tests/lowering/graph/test_fusion.py",
     "tests/lowering/graph",
 )

@@ -34,6 +34,28 @@ def test_what_is_used_stays():
     assert isinstance(func, relax.FuncOp)
 
 
+THREE_OUTPUTS = """
+@R.function
+def f(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.add(x, x)
+        b = R.multiply(x, x)
+        c = R.exp(x)
+        R.output(a, b, c)
+    return (c, a)
+"""
+
+
+def test_outputs_that_are_read_stay_themselves():
+    func = from_source(THREE_OUTPUTS).op
+    remove_all_unused(func)
+    func.verify()
+    dataflow, result, _ = func.body.block.ops
+    (output,) = [op for op in dataflow.body.block.ops if op.name == "relax.output"]
+    read = [output.operands[v.index].owner.name for v in result.operands]
+    assert read == ["relax.exp", "relax.add"]
+
+
 def test_nothing_to_remove_changes_nothing():
     func = from_source(PROGRAM).op
     remove_all_unused(func)

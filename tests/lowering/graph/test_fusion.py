@@ -82,6 +82,44 @@ class Module:
 """
 
 
+READ_IN_A_BRANCH = """
+@R.function
+def main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+    a = R.add(x, x)
+    b = R.multiply(a, x)
+    if c:
+        d = R.subtract(a, b)
+    else:
+        d = b
+    return d
+"""
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_what_a_branch_reads_is_computed_by_itself(condition):
+    module = fused(module_of(from_source(READ_IN_A_BRANCH)), ("legalize-ops", *PASSES))
+    assert kernel_calls(module) == ["add", "multiply", "subtract"]
+    x = np.arange(4, dtype=np.float32)
+    double = x + x
+    expected = double - double * x if condition else double * x
+    check(module, [x, np.array(condition)], [expected])
+
+
+TWO_PRODUCTS = """
+@R.function
+def main(x: R.Tensor((4, 4), "float32"), y: R.Tensor((4, 4), "float32")):
+    with R.dataflow():
+        out = R.add(R.matmul(x, y), R.matmul(y, x))
+        R.output(out)
+    return out
+"""
+
+
+def test_a_group_has_one_reduction():
+    module = fused(module_of(from_source(TWO_PRODUCTS)), ("legalize-ops", *PASSES))
+    assert sorted(kernel_calls(module)) == ["fused_matmul_add", "matmul"]
+
+
 def test_groups_share_a_function_where_arguments_and_dims_are_the_same():
     module = module_of(from_source(SUBTRACTIONS))
     x, y, u, v = (np.random.default_rng(0).random(n, "float32") for n in (4, 4, 8, 8))
