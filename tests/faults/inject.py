@@ -72,7 +72,7 @@ def _test(fault: Fault) -> Verdict | None:
     texts = [t for t in fault.tests if t.startswith(FILECHECK)]
     others = [t for t in fault.tests if t not in texts]
     pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    commands = [([LIT, "-q", *texts], texts), ([*pytest, *others], others)]
+    commands = [([LIT, "-q", "--max-failures=1", *texts], texts), ([*pytest, *others], others)]
     for command, paths in commands:
         done = _run(command, fault, TEST_SECONDS) if paths else None
         if done is None or done.returncode == 0:
