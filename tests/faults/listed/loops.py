@@ -5,7 +5,8 @@ from __future__ import annotations
 from fault import Fault
 
 L, V = "lowering/loops/", "lowering/llvm/"
-LOOPS, LLVM = ("tests/lowering/loops",), ("tests/lowering/llvm",)
+LOOPS = ("tests/filecheck/lowering/loops", "tests/lowering/loops")
+LLVM = ("tests/filecheck/lowering/llvm", "tests/lowering/llvm")
 
 FAULTS = (
     Fault(

@@ -483,3 +483,19 @@ tir.prim_func @nontemporal(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>,
     }
   }
 }
+
+// -----
+
+// A loop of one iteration goes away, and its variable is where it starts.
+
+// CHECK-LABEL: loops.func @one(
+// CHECK-NEXT:    %one = arith.constant
+// CHECK-NEXT:    loops.store %one, %Y[3]
+tir.prim_func @one(%Y: !tir.buffer<[4], f32>) {
+  tir.for %i in (3, 1) {
+    tir.block "Y" (%v: spatial (0, 4) = %i) reads () writes (%Y[%v]) {
+      %one = arith.constant 1.0 : f32
+      tir.store %one, %Y[%v] : !tir.buffer<[4], f32>
+    }
+  }
+}
