@@ -19,6 +19,7 @@ from ...dialects.bounds import Interval, interval_of, is_non_negative, simplify
 from ...dialects.int_expr import Atom, Compound, IntExpr, IntLike, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, expr_array, exprs_of, pack
+from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .additional_elements import verify_unused
 from .blocks import ScheduleError, ancestors
@@ -32,11 +33,12 @@ OPAQUE = (tir.AllocBufferOp, tir.AssertOp, tir.BlockOp, tir.CallExternOp, tir.Ma
 def drop_predicates(block: tir.BlockOp) -> None:
     """Drop a block's predicates that keep axes in range; loads stay inside of their buffers.
 
-    Axes get as long as what they are bound to. Loads that would leave a buffer repeat what the last
-    iteration loads that there was. TVM has ``disable_predication`` of ``split``, which does not
-    ask. Raises ScheduleError where a predicate says something else, or keeps an axis in range that
-    is not spatial; where the block stores anything but elements of scratch buffers with room for
-    the additional iterations, which no other block uses; and where loads depend on conditions.
+    Axes get as long as what they are bound to. Loads that would leave a buffer, or what has been
+    written of a scratch buffer, repeat what the last iteration loads that there was. TVM has
+    ``disable_predication`` of ``split``, which does not ask. Raises ScheduleError where a predicate
+    says something else, or keeps an axis in range that is not spatial; where the block stores
+    anything but elements of scratch buffers with room for the additional iterations, which no other
+    block uses; and where loads depend on conditions.
     """
     if not block.predicates.data:
         return
@@ -114,8 +116,9 @@ class _Iterations:
         own = Values()
         indices = [own.rebase(e, op.operands_) for e in exprs_of(op.indices)]
         changed = False
-        for position, (index, dim) in enumerate(zip(list(indices), type_.dims, strict=True)):
-            if self._is_inside(index, dim, own.list):
+        ends = self._written_ends(op.buffer, type_.dims)
+        for position, (index, end) in enumerate(zip(list(indices), ends, strict=True)):
+            if self._is_inside(index, end, own.list):
                 continue
             used = [own.list[i] for i in index.args()]
             if _is_guarded(op, self.block) or any(self._is_computed(v) for v in used):
@@ -128,6 +131,19 @@ class _Iterations:
             if mapping:
                 indices[position], changed = index.substitute(mapping), True
         return (indices, own.list) if changed else None
+
+    def _written_ends(self, buffer: SSAValue, dims: Sequence[IntExpr]) -> Sequence[IntExpr]:
+        """Where in each dim ends what has content, of scratch memory that other blocks write."""
+        scratch = buffer.owner
+        if not isinstance(scratch, tir.AllocBufferOp) or buffer in self.block.write_buffers:
+            return dims
+        assert scratch.parent is not None
+        statements = [op for op in scratch.parent.ops if not isinstance(op, tir.AllocBufferOp)]
+        for region in infer_regions(scratch.parent, self.values, statements)[1]:
+            if region.buffer is buffer:
+                ends = [at + size for at, size in zip(region.mins, region.extents, strict=True)]
+                return [d if e.args() else e for d, e in zip(dims, ends, strict=True)]
+        return dims
 
     def _clamped(self, value: SSAValue, own: Values) -> dict[Atom, IntLike]:
         """A widened axis with its largest value that it had before."""

@@ -224,6 +224,34 @@ def test_drop_predicates_of_a_copy_with_room():
     assert "X_global[vi - i * 4, vk]" in script and "X[T.min(9, v_ax0), v_ax1]" in script
 
 
+PARTLY_WRITTEN = """
+    T_ = T.alloc_buffer((16,), "float32")
+    U = T.alloc_buffer((12,), "float32")
+    for i in range(10):
+        with T.block("T"):
+            vi = T.axis.spatial(10, i)
+            T_[vi] = X[vi]
+    for i in range(10):
+        with T.block("U"):
+            vi = T.axis.spatial(10, i)
+            U[vi] = T_[vi]
+    for i in range(10):
+        with T.block("Y"):
+            vi = T.axis.spatial(10, i)
+            Y[vi] = U[vi]
+"""
+
+
+def test_additional_iterations_read_what_is_written():
+    def schedule(sch):
+        sch.split(sch.get_loops("U")[0], [None, 4])
+        sch.drop_predicates("U")
+
+    source = program(PARTLY_WRITTEN, {"X": "(10,)", "Y": "(10,)"})
+    sch = check_schedule(source, schedule, native=True)
+    assert "T_[T.min(9, vi)]" in sch.mod.script()
+
+
 PADDED = """
     T_ = T.alloc_buffer((12,), "float32")
     for i in range(12):
