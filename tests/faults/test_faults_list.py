@@ -56,8 +56,13 @@ def test_a_fault_is_found_and_no_fault_is_not():
 
 
 def test_a_drawn_fault_is_found():
-    """Each run draws another; `make faults` runs all of them."""
-    drawn = random.Random(seed := time.time_ns()).choice([f for f in FAULTS if not f.wants])
+    """Each run draws another of those for which a program is enough; `make faults` runs all."""
+    quick = [
+        f
+        for f in FAULTS
+        if f.probes and f.file.startswith(("dialects/int_expr", "lowering/schedule"))
+    ]
+    drawn = random.Random(seed := time.time_ns()).choice(quick)
     assert judge(drawn).by != "nothing", (seed, drawn.what)
 
 
