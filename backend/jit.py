@@ -6,6 +6,7 @@ gets loaded: a cached object and freshly compiled text take the same way into me
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from ..runtime.llvm_binding import LLVM_LOCK, binding, llvm_module
@@ -74,22 +75,44 @@ def compile_module(
     it has none: it is only cleaned up. That gives the same machine code in half the time.
     Raises `BackendError`, naming the function, for text that LLVM does not accept.
     """
-    with LLVM_LOCK, llvm_module(_parse, ir_text) as module:
-        _verify(module)
+    with LLVM_LOCK:
         machine = _machine(target, opt_level)
-        module.triple = target.triple
-        module.data_layout = target.data_layout
-        if is_explicit:
-            _clean_up(module, machine, opt_level)
-        else:
-            _optimize(module, machine, opt_level)
-        if (text := with_scalar_stores(module)) is None:
-            return _emit(module, machine, target)
-        with llvm_module(_parse, text) as rewritten:
-            return _emit(rewritten, machine, target)
+        for optimize in _pipelines(opt_level, is_explicit):
+            with llvm_module(_parse, ir_text) as module:
+                _verify(module)
+                module.triple = target.triple
+                module.data_layout = target.data_layout
+                optimize(module, machine)
+                if _is_valid(module):
+                    return _emit(module, machine, target)
+    raise AssertionError("expected code that is only cleaned up to stay valid")
+
+
+def _pipelines(opt_level: int, is_explicit: bool) -> list[Callable[[Any, Any], None]]:
+    """What to run on a module, best first.
+
+    LLVM 22.1's SROA can leave invalid code where scratch memory is written in vectors and in
+    another order than that of its bytes (llvm-project#189680). The next pipeline makes fewer of
+    these, and the last runs no SROA.
+    """
+    plain = partial(_clean_up, opt_level, False)
+    if is_explicit:
+        return [partial(_clean_up, opt_level, True), plain]
+    return [partial(_optimize, opt_level, True), partial(_optimize, opt_level, False), plain]
+
+
+def _is_valid(module: Any) -> bool:
+    try:
+        module.verify()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _emit(module: Any, machine: Any, target: Target) -> Library:
+    if (text := with_scalar_stores(module)) is not None:
+        with llvm_module(_parse, text) as rewritten:
+            return _emit(rewritten, machine, target)
     bitcode = module.as_bitcode()
     return Library([machine.emit_object(module)], target, [bitcode])
 
@@ -103,24 +126,27 @@ def _machine(target: Target, opt_level: int) -> Any:
     return create_target_machine(target.triple, target.cpu, target.features, opt_level)
 
 
-def _optimize(module: Any, machine: Any, opt_level: int) -> None:
+def _optimize(opt_level: int, combines: bool, module: Any, machine: Any) -> None:
+    """LLVM's own pipeline; `combines`: it may make vectors of statements that follow each other."""
     llvm = binding()
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     options.loop_vectorization = opt_level >= 2
     # Vectors of short floats that are put together from scalars abort LLVM's selection.
-    options.slp_vectorization = opt_level >= 2 and not _SHORT_FLOATS.search(str(module))
+    is_safe = combines and not _SHORT_FLOATS.search(str(module))
+    options.slp_vectorization = opt_level >= 2 and is_safe
     options.loop_interleaving = options.loop_unrolling = opt_level >= 2
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 
 
-def _clean_up(module: Any, machine: Any, opt_level: int) -> None:
-    """Inline what must be, fold, and test loops at their end."""
+def _clean_up(opt_level: int, promotes: bool, module: Any, machine: Any) -> None:
+    """Inline what must be, fold, and test loops at their end; `promotes`: SROA takes part."""
     llvm = binding()
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
-    passes.add_sroa_pass()
+    if promotes:
+        passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.add_loop_rotate_pass()
