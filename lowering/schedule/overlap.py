@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from ...dialects import tir
-from ...dialects.int_expr import IntExpr
+from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.tir.verify_access import buffer_text
 from ..loops.scope import describe
@@ -32,7 +32,7 @@ def overlap(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
     verify_only_blocks(loop)
     if size < 1:
         raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
-    count, first = loop.extent.data.constant, loop.min.data
+    count = loop.extent.data.constant
     if count is None or count < size:
         raise ScheduleError(
             f"expected {loop_text(loop)} to have at least {size} iterations, "
@@ -43,7 +43,7 @@ def overlap(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
     if count % size == 0:
         return [loop]
     length = IntExpr.of(size)
-    return split_at(loop, [(first, length * (count // size)), (first + (count - size), length)])
+    return split_at(loop, [(ZERO, length * (count // size)), (IntExpr.of(count - size), length)])
 
 
 def _verify_repeatable(loop: tir.ForOp) -> None:

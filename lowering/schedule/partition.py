@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from xdsl.dialects.builtin import StringAttr
 
@@ -46,21 +47,23 @@ def partition(
     sizes = _part_sizes(loop, factors, extent)
     if len(sizes) > 1:
         _verify_starts_once(loop, sizes[0])
-    starts = [loop.min.data]
-    for size in sizes[:-1]:
-        starts.append(starts[-1] + size)
+    starts = accumulate(sizes[:-1], initial=ZERO)
     return split_at(loop, list(zip(starts, sizes, strict=True)), preserve_unit_iters)
 
 
 def split_at(
-    loop: tir.ForOp, bounds: Sequence[tuple[IntExpr, IntExpr]], preserve_unit_iters: bool = True
+    loop: tir.ForOp, parts: Sequence[tuple[IntExpr, IntExpr]], preserve_unit_iters: bool = True
 ) -> list[tir.ForOp]:
-    """Replace a loop by copies of these first iterations and extents, which narrow their blocks."""
+    """Replace a loop by copies that narrow their blocks.
+
+    Each part is how many iterations come before it, and how many it has.
+    """
     name = loop.loop_var.name_hint or "i"
     parent = loop.parent
     assert parent is not None
-    parts: list[tir.ForOp] = []
-    for number, (start, size) in enumerate(bounds):
+    copies: list[tir.ForOp] = []
+    for number, (before, size) in enumerate(parts):
+        start = loop.min.data + before
         part = loop.clone()
         parent.insert_op_before(part, loop)
         values = Values()
@@ -71,18 +74,18 @@ def split_at(
         parent.insert_op_before(new, part)
         part.detach()
         part.erase()
-        parts.append(new)
+        copies.append(new)
         _rename(new, f"{name}_{number}")
         _narrow(new, is_first=number == 0)
         if size == ONE and not preserve_unit_iters:
             replace_indices({new.loop_var: values.rebase(start, operands)}, values)
-    blocks = [b for part in parts for b in operations_in(part) if isinstance(b, tir.BlockOp)]
+    blocks = [b for copy in copies for b in operations_in(copy) if isinstance(b, tir.BlockOp)]
     loop.detach()
     loop.erase()
     for block in blocks:  # what a part has less iterations for may always hold
         add_predicates(block, (), Values())
     refresh_around(blocks)
-    return parts
+    return copies
 
 
 def _part_sizes(
