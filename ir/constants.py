@@ -20,11 +20,11 @@ def constant_data(value: Any, dtype: str) -> TensorData:
     Raises ValueError for numbers that the dtype cannot hold.
     """
     element_type(dtype)
-    if dtype == "bfloat16":
-        return TensorData.of(to_bfloat16(np.asarray(value)), dtype)
     given = np.asarray(value)
-    if given.dtype.kind not in "biuf":
+    if given.dtype.kind not in "biuf" and given.dtype.name != "bfloat16":
         raise ValueError(f"expected numbers for a constant, got {given.dtype}")
+    if dtype == "bfloat16":
+        return TensorData.of(to_bfloat16(given), dtype)
     with np.errstate(all="ignore"):
         array = given.astype(dtype)
     if not is_float(dtype) and np.any(array != given):
