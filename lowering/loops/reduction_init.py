@@ -147,8 +147,8 @@ def _is_injective(exprs: Sequence[IntExpr], levels: Sequence[Level], scope: Scop
     """Whether different iterations of the loops give different values of the expressions.
 
     Each loop must be a digit of one expression, forwards or backwards: ``i * 16 + j`` or
-    ``i * 16 - j`` with j < 16. Expressions that are
-    the quotient and the remainder of another, as ``i // n`` and ``i % n``, count as that one.
+    ``i * 16 - j`` with j < 16. Expressions that are the quotient and the remainder of another, as
+    ``i // n`` and ``i % n``, count as that one.
     """
     left = {level.var: level for level in levels}
     for expr in _recombined(exprs):

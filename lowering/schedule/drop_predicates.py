@@ -116,7 +116,8 @@ class _Iterations:
         own = Values()
         indices = [own.rebase(e, op.operands_) for e in exprs_of(op.indices)]
         changed = False
-        ends = self._written_ends(op.buffer, type_.dims)
+        is_moved = any(self.block.axis_vars[i] in op.operands_ for i in self.widened)
+        ends = self._written_ends(op.buffer, type_.dims) if is_moved else type_.dims
         for position, (index, end) in enumerate(zip(list(indices), ends, strict=True)):
             if self._is_inside(index, end, own.list):
                 continue
