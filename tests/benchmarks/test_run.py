@@ -42,6 +42,15 @@ def test_code_for_another_target():
     assert "| softmax 4x1024" in done.stdout
 
 
+def test_another_checkout_takes_part():
+    pytest.importorskip("matplotlib")
+    checkout = ["--former", str(FOLDER.parent), "--peers", "former"]
+    done = run("--quick", "--only", "softmax 4x", *checkout)
+    assert done.returncode == 0, done.stderr
+    assert " former µs " in done.stdout
+    assert "to be a checkout" in run("--former", str(FOLDER)).stderr
+
+
 def test_more_threads_than_cores_are_refused():
     assert "expected at most" in run("--threads", "100000").stderr
 
