@@ -6,10 +6,14 @@ Values are small whole numbers, of which sums in any order are exact.
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from inspect import signature
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
@@ -126,6 +130,28 @@ def body(sch: Schedule) -> str:
 def sizes_of(source: Callable[..., str], sizes: Sizes) -> Sizes:
     """Of `sizes` those that a program has, by the names of its parameters."""
     return {name: sizes[name] for name in signature(source).parameters}
+
+
+def check_generated(
+    plans: st.SearchStrategy[Any],
+    rearrange: Callable[[Schedule, Any], object],
+    sources: Sequence[Callable[..., str]],
+    shapes: Sequence[Sizes],
+    examples: int,
+    native: bool,
+) -> None:
+    """Check drawn plans on sources with symbolic shapes, and unless `native` with fixed ones."""
+
+    @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
+    @given(plans, st.sampled_from(sources), st.sampled_from(shapes))
+    def check(plan: Any, source: Callable[..., str], sizes: Sizes) -> None:
+        own = sizes_of(source, sizes)
+        change = partial(rearrange, plan=plan)
+        check_schedule(source(), change, own, native=native)
+        if not native:
+            check_schedule(source(**own), change, native=False)
+
+    check()
 
 
 def check_replay(before: IRModule, sch: Schedule) -> None:
