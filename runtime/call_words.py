@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-ENTRY_SYMBOL = "xrelax.vectorcall"
-"""The function that Python calls, CPython's `vectorcallfunc`: one for all compiled functions."""
+ENTRY_SYMBOL = "xrelax.python.vectorcall"
+"""The function that Python calls, CPython's `vectorcallfunc`: one for all compiled functions.
 
-POLL_SYMBOL = "xrelax.poll"
+Names of programs have no dot, so none takes this one.
+"""
+
+POLL_SYMBOL = "xrelax.python.poll"
 """The function that native code calls, at times, to let Python run the handlers of signals."""
 
 SMALL_RESULT = 1 << 16

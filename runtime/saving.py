@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .executable import Executable
 
 FORMAT = "xrelax executable"
-VERSION = 5
+VERSION = 6
 """Changes with what is in the files, and with what native code expects of its caller."""
 
 _CODE = "code/{}.o"

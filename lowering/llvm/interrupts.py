@@ -1,8 +1,9 @@
 """Long calls notice Ctrl-C: between kernels, a graph function asks Python about signals at times.
 
-    %now = call i64 @llvm.readcyclecounter()
-    %due = load i64, ptr %ctx.due
-    br %due <= %now: %status = call i32 %ctx.poll(ptr %ctx), and return it unless it is 0
+    internal i32 xrelax.helper.poll_when_due(ptr ctx):
+      %now = call i64 @llvm.readcyclecounter()
+      %due = load i64, ptr %ctx.due
+      br %due <= %now: return call i32 %ctx.poll(ptr %ctx)
 
 What a signal's handler raises, `poll` (`python_signals`) leaves in the context. A call with one
 kernel reads no counter.
@@ -17,12 +18,15 @@ from xdsl.ir import Block, SSAValue
 from ...dialects import llvm_ext, rt
 from ...runtime.context import DUE, POLL
 from .builder import FunctionBuilder
-from .types import EQ, PTR, SLE, Properties, string
+from .module_state import ModuleState
+from .native_calls import call_symbol
+from .types import EQ, PTR, SLE, UNIT, Properties, string
 from .words import load_word, word_address
 
 X86_INTERVAL, INTERVAL = 1 << 25, 1 << 20
 """Between two questions: some 10 ms of the time stamps of x86, at least 1 ms of other counters."""
 _NEVER = (1 << 63) - 1
+_POLL_WHEN_DUE = "xrelax.helper.poll_when_due"
 
 
 def start_polling(f: FunctionBuilder, func: rt.FuncOp) -> None:
@@ -42,16 +46,27 @@ def poll_signals(f: FunctionBuilder) -> None:
     is_first, f.has_called = not (f.has_called or f.is_private), True
     if is_first or not f.polls:
         return
-    address, poll = (word_address(f, f.context, word) for word in (DUE, POLL))
+    if _POLL_WHEN_DUE not in f.module.helpers:
+        f.module.helpers.add(_POLL_WHEN_DUE)
+        _define(f.module)
+    f.return_unless_zero(call_symbol(f, _POLL_WHEN_DUE, [f.context], i32))
+
+
+def _define(module: ModuleState) -> None:
+    f = FunctionBuilder(module, _POLL_WHEN_DUE, _POLL_WHEN_DUE)
+    context = f.add_context()
+    address = word_address(f, context, DUE)
     is_due = f.emit(llvm.ICmpOp, (f.emit(llvm.LoadOp, (address,), i64), _now(f)), i1, SLE)
     asking, following = Block(), Block()
     f.branch_if(is_due, asking, following)
     f.continue_in(asking)
     f.run(llvm.StoreOp, (_next(f), address))
-    function = f.emit(llvm.LoadOp, (poll,), PTR)
-    f.return_unless_zero(f.emit(llvm_ext.CallPtrOp, (function, f.context), i32))
+    f.return_unless_zero(
+        f.emit(llvm_ext.CallPtrOp, (load_word(f, context, POLL, PTR), context), i32)
+    )
     f.branch(following)
     f.continue_in(following)
+    f.finish(properties={"no_inline": UNIT})
 
 
 def _now(f: FunctionBuilder) -> SSAValue:

@@ -1,6 +1,6 @@
 """The function by which Python calls compiled functions, one for all of them.
 
-    external ptr xrelax.vectorcall(ptr callable, ptr args, i64 nargsf, ptr kwnames)
+    external ptr xrelax.python.vectorcall(ptr callable, ptr args, i64 nargsf, ptr kwnames)
 
 It looks at the arguments, finds the plan of the call by their dims, makes the results unless the
 caller gives memory for them as `out`, and runs native code without the GIL. The run time makes the

@@ -1,6 +1,6 @@
 """The function by which a long native call lets Python run the handlers of signals.
 
-    external i32 xrelax.poll(ptr ctx)
+    external i32 xrelax.python.poll(ptr ctx)
 
 Native code runs without the GIL, and Python's own handler of a signal only notes it. What the
 handler of the program raises, KeyboardInterrupt for Ctrl-C, is left at the word of checks, owned,
