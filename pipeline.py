@@ -26,6 +26,7 @@ PASSES: dict[str, str] = {
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
     "convert-to-llvm": ".lowering.llvm.convert:ConvertToLLVMPass",
+    "cse-loops": ".lowering.loops.cse_loops:CSELoopsPass",
     "dead-code-elimination": ".lowering.graph.dead_code:DeadCodeEliminationPass",
     "decompose-ops-for-inference": (
         ".lowering.graph.decompose_ops_for_inference:DecomposeOpsForInferencePass"
@@ -62,7 +63,7 @@ PASSES: dict[str, str] = {
 }
 """Our passes by name, as `module:class` relative to the package."""
 
-UPSTREAM_PASSES = ("canonicalize", "cse", "dce")
+UPSTREAM_PASSES = ("canonicalize", "dce")
 """xDSL's passes that the pipeline uses as they are."""
 
 
@@ -120,7 +121,7 @@ STAGES: tuple[Stage, ...] = (
             "unroll-loops",
             "promote-buffers",
             "hoist-invariants",
-            "cse",
+            "cse-loops",
             "dce",
             "prefetch-panels",
             "block-sums",

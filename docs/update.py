@@ -37,7 +37,7 @@ TARGET = "llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"
 FILENAME = "example.py"
 """What the programs of the pages are called in their error messages."""
 
-UPSTREAM = {"cse": "Merge equal operations (xDSL's)", "dce": "Drop unused operations (xDSL's)"}
+UPSTREAM = {"dce": "Drop unused operations (xDSL's)"}
 """What the passes do that have no docstring of ours."""
 
 _TOKEN = re.compile(

@@ -45,19 +45,25 @@ def promote_in_vectorized(func: loops.FuncOp) -> None:
 class _Known:
     """What a block has done so far: which places are valid, and what is in some of them."""
 
-    contents: dict[Place, SSAValue | None] = field(default_factory=lambda: {})
+    valid: set[Place] = field(default_factory=set[Place])
+    last: dict[SSAValue, tuple[Place, SSAValue]] = field(default_factory=lambda: {})
+    """For a buffer, the last store: other places may be the same."""
 
     def note(self, op: loops.LoadOp | loops.StoreOp, place: Place) -> None:
+        self.valid.add(place)
         if isinstance(op, loops.LoadOp):
-            self.contents.setdefault(place, None)
             return
         self.forget({op.buffer})
-        self.contents[place] = op.value if op.mask is None else None
+        if op.mask is None:
+            self.last[op.buffer] = place, op.value
 
     def forget(self, buffers: set[SSAValue]) -> None:
-        for place in self.contents:
-            if place.buffer in buffers:
-                self.contents[place] = None
+        for buffer in buffers:
+            self.last.pop(buffer, None)
+
+    def content(self, place: Place) -> SSAValue | None:
+        stored = self.last.get(place.buffer)
+        return stored[1] if stored is not None and stored[0] == place else None
 
 
 class _Promoter:
@@ -101,7 +107,7 @@ class _Promoter:
             return
         candidates = self._candidates(op)
         runs = is_less(0, self.scope.expr(op.extent.data, op.operands_))
-        safe = [p for p in candidates if runs or p in known.contents or self._is_valid(p)]
+        safe = [p for p in candidates if runs or p in known.valid or self._is_valid(p)]
         guarded = len(safe) < len(candidates) and not op.inits
         chosen = candidates if guarded else safe
         allow_reassociation(self._carry(op, chosen, known, guarded) if chosen else op)
@@ -176,7 +182,7 @@ class _Promoter:
 
     def _content(self, place: Place, known: _Known, block: Block) -> SSAValue:
         """What is in a place before the loop."""
-        content = known.contents.get(place)
+        content = known.content(place)
         if content is not None:
             return content
         load = loops.LoadOp(

@@ -56,6 +56,28 @@ def test_the_cost_is_linear_in_the_graph():
     assert (third - second) < 1.15 * 2 * (second - first)
 
 
+def unrolled_sums(count: int) -> tvm.IRModule:
+    return from_source(f"""
+@T.prim_func
+def main(X: T.Buffer(({count}, 64), "float32"), W: T.Buffer((64,), "float32"),
+         Y: T.Buffer(({count},), "float32")):
+    T.func_attr({{"tir.is_scheduled": True}})
+    for k in range(64):
+        for i in T.unroll({count}):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + X[vi, vk] * W[vk] * W[63 - vk]
+""")
+
+
+def test_the_cost_is_linear_in_unrolled_statements():
+    calls_of_build(unrolled_sums(2))
+    first, second, third = (calls_of_build(unrolled_sums(n)) for n in (40, 80, 160))
+    assert (third - second) < 1.15 * 2 * (second - first)
+
+
 def test_equal_kernels_are_compiled_once(monkeypatch: pytest.MonkeyPatch):
     compile_llvm = compilation.compile_llvm
     sizes: list[int] = []

@@ -22,7 +22,7 @@ TO_LOOPS = (
     "unroll-loops",
     "vectorize-loops",
     "promote-buffers",
-    "cse",
+    "cse-loops",
     "dce",
 )
 

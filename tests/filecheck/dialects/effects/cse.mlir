@@ -1,4 +1,5 @@
 // RUN: xrelax-opt %s -p cse --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p cse-loops --split-input-file | filecheck %s
 
 // Equal operators, constants and calls are one; allocations and calls for effects are not.
 // CHECK-LABEL: relax.func impure @graph
