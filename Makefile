@@ -3,6 +3,7 @@ PYTHON ?= python3
 EXTRAS ?= dev,demo
 DEMO_ARGS ?=
 TEST_ARGS ?=
+SAMPLE ?= 4
 FUZZ_ARGS ?=
 FAULT_ARGS ?=
 
@@ -37,8 +38,8 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 
 test: lint types unit fuzz  ## lint, check types, run every test (EXTRAS=dev,demo,models adds PyTorch)
 
-unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu")
-	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 $(TEST_ARGS)
+unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu"; SAMPLE=1: all cases)
+	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 --sample $(SAMPLE) $(TEST_ARGS)
 
 fuzz: $(TEST_READY)  ## try drawn programs for a minute (FUZZ_ARGS="--seconds 600 --seeds 17:")
 	@$(BIN)/python tests/fuzz/run.py $(FUZZ_ARGS)

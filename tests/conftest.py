@@ -1,5 +1,54 @@
-"""Tests compile what they test: none finds the results of an earlier run."""
+"""Tests compile what they test: none finds the results of an earlier run.
+
+Of a test marked `sampled`, which has many costly cases, ``--sample 4`` runs one case in four, drawn
+by ``--sample-seed`` (the header names it); without it all run.
+"""
 
 import os
+from collections import defaultdict
+from random import Random
+from time import time_ns
+from typing import Any
+
+import pytest
 
 os.environ["XRELAX_CACHE"] = "0"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sample", type=int, default=1, metavar="N", help="cases of sampled tests")
+    parser.addoption("--sample-seed", type=int, metavar="SEED", help="which ones (a new seed)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    given = getattr(config, "workerinput", {}).get("sample_seed", config.option.sample_seed)
+    drawn = time_ns() // 1_000_000 % 1_000_000
+    config.option.sample_seed = drawn if given is None else given
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let the workers of pytest-xdist draw the same cases."""
+    node.workerinput["sample_seed"] = node.config.option.sample_seed
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    option = config.option
+    if option.sample == 1:
+        return None
+    return f"sampled tests: --sample {option.sample} --sample-seed {option.sample_seed}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases: dict[object, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases[getattr(item, "function", item)].append(item)
+    random = Random(config.option.sample_seed)
+    dropped = {
+        item
+        for found in cases.values()
+        for item in random.sample(found, len(found) - -(-len(found) // config.option.sample))
+    }
+    config.hook.pytest_deselected(items=[item for item in items if item in dropped])
+    items[:] = [item for item in items if item not in dropped]

@@ -114,6 +114,7 @@ COLUMNS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
 @pytest.mark.parametrize("case", COLUMNS, ids=str)
 @pytest.mark.parametrize("drawn", [False, True], ids=["equal", "drawn"])
@@ -129,6 +130,7 @@ def test_sums_of_columns(case, symbolic, drawn):
     assert distance(results(function, x), exact) < (16 if drawn else 64) * EPS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("count", [0, 1, 7, 8, 255, 256, 257, 600, 33_000])
 def test_any_number_of_rows(count):
     """Whole numbers and a third of a block, and of blocks of blocks."""
@@ -186,6 +188,7 @@ def far_from_zero(shape):
     return (1e4 + 1e-2 * np.random.default_rng(0).standard_normal(shape)).astype(np.float32)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("operator", ["variance", "std"])
@@ -224,6 +227,7 @@ NORMS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])
 @pytest.mark.parametrize("norm", NORMS)
 def test_norms(norm, symbolic):
@@ -290,6 +294,7 @@ HALF_UNITS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
 """The largest relative error of one rounding."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", HALF_UNITS)
 @pytest.mark.parametrize("expression", HALVES)
 def test_halves_are_accumulated_in_float32(expression, dtype):

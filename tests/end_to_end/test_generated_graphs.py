@@ -280,7 +280,7 @@ def generate(rng: random.Random) -> tuple[Graph, list[Value], str]:
     return graph, results, graph.text(results)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True, database=None)
+@settings(max_examples=6, deadline=None, derandomize=True, database=None)
 @given(st.randoms(use_true_random=True))
 def test_generated_graphs(rng):
     graph, results, text = generate(rng)

@@ -15,7 +15,7 @@ from xrelax.reference.compare import as_float64
 from xrelax.script import from_source
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@settings(max_examples=15, deadline=None, derandomize=True, database=None)
 @given(st.randoms(use_true_random=True))
 def test_generated_kernels(rng):
     program, output, text = generate(rng)

@@ -50,6 +50,7 @@ BODIES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", BODIES)
 def test_moved_elements(name):
     params, body = BODIES[name]
@@ -78,6 +79,7 @@ def main(x: R.Tensor(("m", 4, "n", 1), "{dtype}")):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("operator", ["concat", "stack"])
 def test_many_tensors_together(operator):
     names = ", ".join(["x", "y"] * 150)

@@ -76,6 +76,7 @@ def tool(tmp_path, capsys):
     return run
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("wanted", STAGES)
 @pytest.mark.parametrize("given", STAGES)
 def test_every_stage_from_the_text_of_every_other(texts, tool, given, wanted):
@@ -88,6 +89,7 @@ def test_every_stage_from_the_text_of_every_other(texts, tool, given, wanted):
         assert present == {op: f" {op}" in texts[wanted] for op in present}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("given", STAGES[:-1])
 def test_check_of_every_stage(texts, tool, given):
     assert tool(texts[given], "--emit=llvm", "--check")[0] == 0
@@ -129,6 +131,7 @@ def mutated(text, words, rng):
     return "".join(tokens)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", STAGES)
 def test_mutated_files(texts, tool, name):
     rng = random.Random(name)

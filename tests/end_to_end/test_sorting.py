@@ -91,6 +91,7 @@ def test_a_line_alone(length):
     check(compiled('"n"', "float32", 0, 70, False), drawn((length,), "float32"), 0, 70, False)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "shape, operators",
     [
@@ -107,6 +108,7 @@ def test_lines_of_a_known_length(shape, operators):
     check(main, drawn(shape, "float32"), 1, k, True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "shape, descending, operators",
     [((9, 40), False, ("sort", "argsort")), ((2, 2500), True, OPERATORS)],
@@ -117,6 +119,7 @@ def test_every_dtype(dtype, shape, descending, operators):
     check(main, drawn(shape, dtype), 1, 6, descending)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("axis, operator", list(enumerate(("sort", "topk", "argsort"))))
 def test_any_axis(axis, operator):
     data = drawn((6, 130, 20), "float32")

@@ -143,6 +143,7 @@ PARTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", PARTS.values(), ids=PARTS)
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.filterwarnings("ignore::xrelax.runtime.XRelaxWarning")

@@ -14,6 +14,7 @@ def transformers() -> None:
     pytest.importorskip("transformers", reason="the extra 'models' is not installed")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("name", ["bert", "gpt2", "vit", "resnet", "llama", "t5-encoder"])
 def test_model(name: str, dynamic: bool):
@@ -22,6 +23,7 @@ def test_model(name: str, dynamic: bool):
     assert error(ZOO[name], dynamic=dynamic) <= ZOO[name].tolerance(torch.float32)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
 def test_dtypes(dtype: str):
     from zoo import ZOO, error

@@ -16,6 +16,7 @@ def test_every_operator_has_a_case():
     assert {c.operator for c in all_cases()} == set(OPERATORS)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("label", CASES)
 def test_operator(label: str):
     failures = [o.failure for o in run_case(CASES[label]) if o.failure]

@@ -49,6 +49,7 @@ def is_wide(x, attributes):
     return any(r > n for r, n in zip(reach, given, strict=True))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rank", [1, 2])
 @pytest.mark.parametrize("kind", ["max", "avg"])
 def test_ceil_mode(kind, rank):

@@ -192,6 +192,7 @@ def test_blocks_of_empty_sums_start(at):
         check_schedule(source, lambda s: s.blockize(s.get_loops("Y")[at]), sizes)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("units", [True, False])
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_blocks_of_products(at, units):

@@ -50,6 +50,7 @@ def test_padded_product():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("padding", [[4, 4, 4], [1, 8, 1], [2, 3, 5]])
 def test_padded_products_are_the_same(padding):
     check_schedule(matmul_relu(), lambda s: s.pad_einsum("Y", padding), *SHAPES)
@@ -100,6 +101,7 @@ CONDITIONS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("at", [0, 1])
 def test_padding_under_conditions(condition, at):

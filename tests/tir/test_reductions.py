@@ -74,6 +74,7 @@ def test_the_course_with_kinds_of_loops_built_and_run():
     np.testing.assert_allclose(c, np.maximum(a @ b, 0), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_started_anywhere(at):
     def schedule(s):
@@ -125,6 +126,7 @@ def test_partial_results():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("which", [0, 1])
 def test_partial_results_of_products(axis, which):

@@ -136,6 +136,7 @@ def begin(name):
     return sch, found, sch.get_loops(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("variables", VARIABLES)
 def test_wrong_uses(variables):
     names = list(PROGRAMS)

@@ -39,6 +39,7 @@ def main(
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize("other", [False, True])
 def test_flattened_images(is_transposed, other):

@@ -17,6 +17,7 @@ CASES = (
 """Dtype, batch, channels in and out with the image, layout of the weight, shape of a term."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype, batch, sizes, layout, added", CASES)
 def test_pointwise(dtype, batch, sizes, layout, added):
     channels, outputs, height, width = sizes

@@ -133,6 +133,7 @@ UNARY = {
 TOLERANCE = {"f16": 1e-3, "bf16": 8e-3, "f32": 1e-6, "f64": 1e-14}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lanes", [0, 8])
 @pytest.mark.parametrize("kind", TOLERANCE)
 def test_functions(elementwise, kind, lanes):

@@ -52,6 +52,7 @@ UNSIGNED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lanes", [0, 8])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_binary_operations(elementwise, width, lanes):

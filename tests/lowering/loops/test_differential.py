@@ -17,11 +17,11 @@ PASSES = (
     "unroll-loops",
     "vectorize-loops",
     "promote-buffers",
-    "cse",
+    "cse-loops",
     "dce",
 )
 SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 
 

@@ -19,9 +19,9 @@ from xrelax.runtime.layout import Layout
 from xrelax.runtime.tensor import Tensor
 
 SETTINGS = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-PASSES = ("vectorize-loops", "promote-buffers", "cse", "dce")
+PASSES = ("vectorize-loops", "promote-buffers", "cse-loops", "dce")
 INTEGERS = ("i8", "i16", "i32", "i64")
 FLOATS = ("f16", "bf16", "f32", "f64")
 TARGETS = ("llvm", "llvm -mcpu=haswell", "llvm -mtriple=aarch64-linux-gnu")

@@ -32,6 +32,7 @@ def check(calls, shape, dtype="float32"):
         np.testing.assert_array_equal(found, expected, err_msg=f"{call} of {shape}")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("image", IMAGES)
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 def test_pools(image, layout):
@@ -44,6 +45,7 @@ def test_pools(image, layout):
     check(calls, (n, h, w, c) if layout == "NHWC" else (n, c, h, w))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(1, 1), (0, 4), (33, 47), (40, 16)])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_padding(shape, dtype):

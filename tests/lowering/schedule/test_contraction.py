@@ -43,6 +43,7 @@ def operands(rows, columns, depth):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 def test_scheduled_kernels_agree_with_the_graph(target, is_transposed):
@@ -74,6 +75,7 @@ def test_products_in_blocks_agree_with_the_graph(target):
         np.testing.assert_array_equal(np.asarray(got)[0], np.maximum(x @ w + b, 0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", ["constant", "per call", "transposed"])
 @pytest.mark.parametrize("has_epilogue", [False, True])
 def test_compiled_products_in_blocks(form, has_epilogue):
@@ -140,6 +142,7 @@ def test_compiled_products_of_symbolic_shapes():
         np.testing.assert_array_equal(main(x, w, b).numpy(), np.maximum(x @ w + b, 0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("are_constant", [False, True])
 @pytest.mark.parametrize(("columns", "depth"), [(10, 128), (64, 16), (100, 96), (260, 33)])
 def test_any_number_of_rows(columns, depth, are_constant):
@@ -166,6 +169,7 @@ def main(x: R.Tensor(("b", "m", 48), "float32"), w: R.Tensor((48, 96), "float32"
         np.testing.assert_array_equal(built(x).numpy(), x @ w + np.arange(96, dtype=np.float32))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("stride", "padding"), [(1, 1), (2, 0), (2, 3)])
 @pytest.mark.parametrize("is_constant", [False, True])
 def test_convolutions(stride, padding, is_constant):
@@ -220,6 +224,7 @@ def test_element_types(dtype):
     np.testing.assert_array_equal(relax.build(main)["main"](x, w, b).numpy(), x @ w + b)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_batches_in_blocks(dtype):
     main = from_source(f"""
@@ -252,6 +257,7 @@ FEW_OR_MANY = {
 """Shapes of two operands, and how the second one is used."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", FEW_OR_MANY)
 @pytest.mark.parametrize("has_epilogue", [False, True])
 def test_few_rows_and_many(form, has_epilogue):

@@ -36,6 +36,7 @@ def whole_numbers(shape, seed):
     return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("right", ["W[vj, vk]", "W[vk, vj]"])
 @pytest.mark.parametrize(
     ("rows", "columns"), list(itertools.product((1, 2, 5, 7, 12), (0, 1, 7, 10, 16)))

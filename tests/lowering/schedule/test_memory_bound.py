@@ -42,12 +42,14 @@ def test_elementwise(shape):
     check("R.nn.relu(R.add(R.multiply(x, x), x))", lambda x: np.maximum(x * x + x, 0), shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("axis", [0, 1, None])
 def test_sums(shape, axis):
     check(f"R.sum(x, axis={axis})", lambda x: x.sum(axis), shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES[1:])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_largest(shape, axis):
@@ -55,6 +57,7 @@ def test_largest(shape, axis):
     check(f"R.argmax(x, axis={axis})", lambda x: x.argmax(axis), shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(0, 2, 33, 7), (2, 0, 33, 7), (2, 33, 0, 7), (0, 300, 1, 9)])
 def test_sums_of_nothing(shape):
     """They are written, too, where one of several loops over the reduction has no iteration."""
@@ -62,6 +65,7 @@ def test_sums_of_nothing(shape):
         check(f"R.sum(x, axis={axes})", lambda x, axes=axes: x.sum(tuple(axes)), shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(3, 4000), (2, 2, 1000), (5, 128, 40), (7, 1, 300)])
 def test_largest_of_all(shape):
     """The choice among lanes is outside of all loops over the reduction, not just of the last."""
@@ -69,12 +73,14 @@ def test_largest_of_all(shape):
     check("R.argmin(x)", lambda x: x.argmin(), shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES)
 def test_transposes(shape):
     check("R.permute_dims(x)", lambda x: x.T, shape)
     check("R.add(R.permute_dims(x), R.permute_dims(x))", lambda x: x.T + x.T, shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int8", "int64"])
 def test_dtypes(dtype):
     check("R.permute_dims(x)", lambda x: x.T, (70, 35), dtype)
@@ -128,6 +134,7 @@ def test_much_memory():
         np.testing.assert_array_equal(got, x.sum())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(7, 1), (3, 17), (8, 128), (5, 100), (2, 3, 50)])
 def test_normalisations(shape):
     """Random numbers: as close to double precision as single precision is."""
