@@ -21,7 +21,7 @@ PASSES = (
     "dce",
 )
 SETTINGS = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 
 
@@ -67,10 +67,11 @@ def axes(draw: st.DrawFn, name: str, kinds: tuple[str, ...]) -> Axis:
     size = draw(st.integers(1, 21))
     dim = draw(st.sampled_from([str(size), f"n{name}"]))
     factor = draw(st.sampled_from([None, 1, 2, 4, 7, 16]))
-    outer = draw(st.sampled_from([k for k in kinds if k != "unrolled" or dim.isdigit()]))
-    if factor is not None and outer == "unrolled":
-        outer = "serial"
-    return Axis(name, dim, size, factor, (outer, draw(st.sampled_from(kinds))))
+    others = tuple(k for k in kinds if k != "unrolled")
+    is_short = factor is None and dim.isdigit() and size < 8
+    outer = draw(st.sampled_from(kinds if is_short else others))
+    inner = draw(st.sampled_from(kinds if factor != 16 else others))
+    return Axis(name, dim, size, factor, (outer, inner))
 
 
 def nest(ordered: list[tuple[str, str, str]], block: str) -> str:
