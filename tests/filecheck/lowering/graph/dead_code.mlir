@@ -51,10 +51,14 @@ relax.func impure @effects(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32
 
 // -----
 
-// Private functions that nothing reaches; a circle of them too.
+// Private functions that nothing reaches go away, a circle of them too; calls of calls reach some.
 // CHECK-NOT: @unused
 // CHECK-NOT: @round
+// CHECK: relax.func private @inner
 // CHECK: relax.func private @used
+relax.func private @inner(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  relax.return %x : !relax.tensor<[n], f32>
+}
 relax.func private @unused(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   relax.return %x : !relax.tensor<[n], f32>
 }
@@ -63,7 +67,8 @@ relax.func private @round(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32
   relax.return %y : !relax.tensor<[n], f32>
 }
 relax.func private @used(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
-  relax.return %x : !relax.tensor<[n], f32>
+  %y = relax.call @inner(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
+  relax.return %y : !relax.tensor<[n], f32>
 }
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %y = relax.call @used(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
