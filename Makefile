@@ -3,7 +3,7 @@ PYTHON ?= python3
 EXTRAS ?= dev,demo
 DEMO_ARGS ?=
 TEST_ARGS ?=
-SAMPLE ?= 4
+SAMPLE ?= 8
 FUZZ_ARGS ?=
 FAULT_ARGS ?=
 

@@ -1,7 +1,7 @@
 """Tests compile what they test: none finds the results of an earlier run.
 
-Of a test marked `sampled`, which has many costly cases, ``--sample 4`` runs one case in four, drawn
-by ``--sample-seed`` (the header names it); without it all run.
+Of a test marked `sampled`, which has many costly cases, ``--sample 8`` runs one case in eight,
+drawn by ``--sample-seed`` (the header names it); without it all run.
 """
 
 import os

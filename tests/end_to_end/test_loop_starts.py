@@ -37,6 +37,7 @@ def kernel(axes: str, value: str) -> str:
     return "\n".join([*lines, block + f"    {element} = {value}"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_symbolic", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
 def test_loops_start_at_three(name, is_symbolic):

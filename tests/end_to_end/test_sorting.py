@@ -78,6 +78,7 @@ def check_first(results, data, order, axis, k):
     assert not any(r.any() for r in rest)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype, descending", [("float32", True), ("int64", False)])
 def test_lines_of_a_symbolic_length(dtype, descending, length):

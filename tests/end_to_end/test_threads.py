@@ -96,6 +96,7 @@ def arrays(shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
     return [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", GRAPHS)
 def test_bits_do_not_depend_on_threads(name):
     source, shapes = GRAPHS[name]

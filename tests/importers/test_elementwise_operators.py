@@ -45,6 +45,7 @@ COMPARISONS = each(
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_arithmetic(check, dtype: Any):
     check(ARITHMETIC, X.to(dtype), Y.to(dtype))

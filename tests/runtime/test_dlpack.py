@@ -50,6 +50,7 @@ def no_leaks():
     assert live_exports() == before
 
 
+@pytest.mark.sampled
 @needs_torch
 @pytest.mark.parametrize("dtype", TORCH_DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3), (2, 0, 3)])
@@ -66,6 +67,7 @@ def test_torch_shares_memory_both_ways(shape, dtype):
         assert back.address == x.address
 
 
+@pytest.mark.sampled
 @needs_torch
 @pytest.mark.parametrize("legacy", [False, True])
 @pytest.mark.parametrize("dtype", TORCH_DTYPES)

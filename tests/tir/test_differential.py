@@ -30,6 +30,7 @@ def tiled(sch: Schedule) -> None:
     sch.vectorize(j2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", [course, tiled])
 def test_products(schedule):
     check_schedule(matmul_relu(), schedule, *SHAPES)

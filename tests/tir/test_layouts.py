@@ -60,6 +60,7 @@ for i, j in T.grid(n, 6):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("pad_value", [None, 0])
 def test_layouts_of_scratch(name, pad_value):

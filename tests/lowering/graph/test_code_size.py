@@ -64,6 +64,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", ORDERS)
 def test_rows_that_are_written_one_after_another(order):
     """Where a row is known to be above or below the one that was written, nothing asks again."""

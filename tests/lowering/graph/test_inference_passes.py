@@ -89,6 +89,7 @@ def names_in(module):
     return [op.name for op in module.walk() if isinstance(op, relax.OperatorOp)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("batch", "rows"), [("3", "8"), ("'n'", "'h'")])
 @pytest.mark.parametrize("bound", [True, False])
 def test_a_residual_block(batch, rows, bound):

@@ -64,6 +64,7 @@ def restored_threads():
     set_num_threads(before)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", SEEDS)
 def test_results(seed: int):
     unit, (code, _) = drawn(seed), scheduled(seed)
@@ -77,6 +78,7 @@ def test_results(seed: int):
                 assert problem is None, f"{unit.programs[name].text}{kind}: {problem}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bits_do_not_depend_on_threads(seed: int):
     unit, (code, _) = drawn(seed), scheduled(seed)

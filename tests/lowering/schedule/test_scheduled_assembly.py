@@ -60,6 +60,7 @@ def pieces(text: str) -> list[tuple[bool, list[str]]]:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("target", MULTIPLY_ADD)
 def test_products_stay_in_registers(target: str, name: str):
