@@ -39,17 +39,23 @@ def build(
     from .profiling.profiler import Profiler
 
     module, resolved = module_of(mod), Target(target)
-    before = _steps_before(mod) if check and not params else []
+    before = _steps_before(mod) if check else []
     if params:
-        from .ir.module import IRModule
-        from .relax.transform import BindParams
-
-        module = BindParams("main", params)(IRModule(module)).op
+        module = _bound(module, params)
+        before = [(name, _bound(step, params)) for name, step in before]
     executable = with_room(module, lambda: _compile(module, resolved))
     executable.profiler = Profiler(module.clone(), resolved)
     if check:
         check_module(module, executable, str(resolved), before)
     return executable
+
+
+def _bound(module: ModuleOp, params: Mapping[str, Any]) -> ModuleOp:
+    """A copy in which parameters of "main" have values."""
+    from .ir.module import IRModule
+    from .relax.transform import BindParams
+
+    return BindParams("main", params)(IRModule(module)).op
 
 
 def _steps_before(mod: IRModule | BaseFunc | ModuleOp) -> list[tuple[str, ModuleOp]]:

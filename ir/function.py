@@ -15,11 +15,17 @@ from .attributes import from_attribute, to_attribute
 if TYPE_CHECKING:
     from .blocks import SeqExpr
     from .expr import Var
+    from .module import History
     from .struct_info import AnyStructInfo
 
 
 class BaseFunc:
-    """A function: a thin view of the operation `op`, equal to any other view of it."""
+    """A function: a thin view of the operation `op`, equal to any other view of it.
+
+    `history` is that of the module where this is the only function; see `IRModule`.
+    """
+
+    history: History | None = None
 
     def __init__(self, op: Operation):
         self.op = op

@@ -113,7 +113,9 @@ class IRModule:
         ops = self._ops()
         if name not in ops:
             raise ValueError(f"expected a function of the module ({', '.join(ops)}), got '{name}'")
-        return function_view(ops[name])
+        function = function_view(ops[name])
+        function.history = self.history if len(ops) == 1 else None
+        return function
 
     def __setitem__(self, key: str | GlobalVar, function: BaseFunc) -> None:
         name = key.name_hint if isinstance(key, GlobalVar) else key

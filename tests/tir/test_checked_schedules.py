@@ -1,5 +1,7 @@
 """`check=True` of a scheduled module starts at the module before: it finds unsound primitives."""
 
+from textwrap import indent
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,26 @@ def test_another_layout_of_a_parameter_is_another_function():
     sch = scheduled()
     sch.transform_layout("Y", ("read", 0), lambda i, j: (j, i))
     relax.build(sch.mod, check=True)
+
+
+def test_a_function_of_a_scheduled_module(monkeypatch):
+    monkeypatch.setattr(loops, "split", broken_split)
+    with pytest.raises(CheckError, match=r"^primitive 'split'"):
+        relax.build(scheduled().mod["main"], check=True)
+
+
+def test_a_scheduled_module_whose_parameters_are_bound(monkeypatch):
+    monkeypatch.setattr(loops, "split", broken_split)
+    module = from_source(f"""
+@I.ir_module
+class Module:
+{indent(KERNEL.replace("main", "sums"), "    ")}
+    @R.function
+    def main(x: R.Tensor((8, 8), "float32")):
+        y = R.call_tir(Module.sums, (x,), out_sinfo=R.Tensor((8,), "float32"))
+        return y
+""")
+    sch = tir.Schedule(module)
+    sch.work_on("sums")
+    with pytest.raises(CheckError, match=r"^primitive 'split'"):
+        relax.build(scheduled(sch).mod, params={"x": np.ones((8, 8), np.float32)}, check=True)
