@@ -189,13 +189,14 @@ class _Builder:
         ]
         replace_header(block, axes, values, [], [], bounds)
         kept: list[int] = []
+        meanings: dict[SSAValue, IntExpr] = {}
         for place, (number, variable) in enumerate(zip(numbers, block.axis_vars, strict=True)):
-            start = self.start(number, one.axes[number])
+            meanings[variable] = self.start(number, one.axes[number])
             if one.axes[number].size != ONE or self.preserve_unit_iters:
                 kept.append(place)
-                start = start + values.expr(variable)
-            replace_indices({variable: start}, values)
+                meanings[variable] += values.expr(variable)
             variable.name_hint = f"{one.axes[number].name}_i"
+        replace_indices(meanings, values)  # at once, as their ranges are others already
         return kept
 
 

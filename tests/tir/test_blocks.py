@@ -131,6 +131,20 @@ def test_a_loop_made_a_block():
     )
 
 
+def test_a_block_of_indices_that_wrap_around():
+    """`vi % 4` stays, though a row of the block has one value of `vi` then."""
+    source = """
+@T.prim_func
+def main(X: T.Buffer((4, 5), "float32"), Y: T.Buffer((9, 5), "float32")):
+    for i, j in T.grid(9, 5):
+        with T.block("Y"):
+            vj, vi = T.axis.remap("SS", [j, i])
+            Y[vi, vj] = X[vi % 4, vj] + T.cast(vi // 4, "float32")
+"""
+    for at in range(2):
+        check_schedule(source, lambda s, at=at: s.blockize(s.get_loops("Y")[at]), native=True)
+
+
 def test_a_block_of_nothing():
     source = """
 @T.prim_func
