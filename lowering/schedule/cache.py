@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import is_non_negative
+from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values
@@ -36,6 +36,7 @@ from .blocks import (
     uses_of,
 )
 from .copy_block import buffer_of, copy_box, new_scratch, redirect, verify_direct, verify_scope
+from .copy_scalars import ranges_of_values
 from .regions import contains, refresh_around
 from .stored_box import verify_stores_box
 
@@ -61,10 +62,11 @@ def cache_write(
     region = _region_of(old, infer_regions(nest.parent, values, [nest])[1], block)
     for consumer in consumers:
         _verify_consumer(consumer, block, nest, region, values)
+    box = _inside(region, values, block)
     new = new_scratch(_name(old, scope), _dims(old), old, scope, nest.parent)
     for user in (block, *consumers):
         redirect(user, old, new)
-    copy = copy_box(new, old, _inside(region), _name(old, scope), values)
+    copy = copy_box(new, old, box, _name(old, scope), values)
     copy.location = block.location
     nest.parent.insert_op_after(own_nest(copy), nest)
     refresh_around([block, *consumers])
@@ -100,7 +102,7 @@ def cache_read(
     new = new_scratch(_name(old, scope), _dims(old), old, scope, home)
     for reader in readers:
         redirect(reader, old, new)
-    copy = copy_box(old, new, _inside(region), _name(old, scope), values)
+    copy = copy_box(old, new, _inside(region, values), _name(old, scope), values)
     copy.location = block.location
     home.insert_op_before(own_nest(copy), statements[0])
     refresh_around(readers)
@@ -203,13 +205,28 @@ def _region_of(
     return next(r for r in regions if r.buffer is buffer)
 
 
-def _inside(region: tir.BufferRegion) -> tir.BufferRegion:
-    """The region, over the whole of each dim that it may leave: predicates are not in regions."""
+def _inside(
+    region: tir.BufferRegion, values: Values, writer: tir.BlockOp | None = None
+) -> tir.BufferRegion:
+    """The region, over the whole of each dim that it may leave: predicates are not in regions.
+
+    Raises ScheduleError where iterations around a `writer` would do so.
+    """
     mins, extents = list(region.mins), list(region.extents)
+    ranges = ranges_of_values(values)
     for position, dim in enumerate(_dims(region.buffer)):
         low, size = mins[position], extents[position]
-        if not (low.args() or size.args() or is_non_negative(dim - low - size)):
-            mins[position], extents[position] = ZERO, dim
+        moves = bool(low.args() or size.args())
+        last = interval_of(low + size - dim, ranges)
+        if moves if last is None else is_non_negative(-last.upper):
+            continue
+        if moves and writer is not None:
+            raise ScheduleError(
+                f"expected block '{writer.block_name.data}' to store inside of "
+                f"{buffer_text(region.buffer)} without conditions",
+                writer,
+            )
+        mins[position], extents[position] = ZERO, dim
     return tir.BufferRegion(region.buffer, tuple(mins), tuple(extents))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 from programs import chain, matmul_relu, program, row_sum
-from schedule_check import check_refused, check_schedule, check_text
+from schedule_check import body_text, check_refused, check_schedule, check_text
 
 SIZES = ({"n": 8, "m": 6}, {"n": 7, "m": 5}, {"n": 1, "m": 1})
 
@@ -55,6 +55,24 @@ def test_cache_read_copies_what_is_read():
     other = check_schedule(source, lambda s: s.cache_read("Y", 0, "local", ["Z"]), {"n": 5})
     script = other.func.script()
     assert "Y[vi] = X[vi + 2]" in script and "X_local[vi + 3] + X_local[vi]" in script
+
+
+def test_cache_read_of_what_is_read_under_a_condition():
+    """All of a buffer is copied where a tile of the block would go on past its end."""
+    source = """
+@T.prim_func
+def main(X: T.Buffer((3,), "float32"), Y: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = T.if_then_else(vi < 3, X[vi], T.float32(1))
+"""
+
+    def schedule(sch):
+        sch.blockize(sch.split(sch.get_loops("Y")[0], [None, 2])[1])
+        sch.cache_read("Y", 0, "local")
+
+    assert "range(3)" in body_text(check_schedule(source, schedule, native=True))
 
 
 def test_cache_write():
