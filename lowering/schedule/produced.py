@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import interval_of
+from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.coverage import uncovered_axis
@@ -55,6 +56,7 @@ def produced_parts(
             )
         for store in uses.stores:
             _verify_complete(store, loop, statement)
+            _verify_exact(store, loop, statement, regions[buffer], values)
         for load in [op for op in uses.loads if block in ancestors(op)]:
             _add_parts(parts, block, load, regions[buffer], values)
     return parts
@@ -133,6 +135,34 @@ def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) 
         raise ScheduleError(defect, store)
 
 
+def _verify_exact(
+    store: tir.StoreOp,
+    loop: tir.ForOp,
+    statement: Operation,
+    region: tir.BufferRegion,
+    values: Values,
+) -> None:
+    """What is stored must be all of the region, which is more where bounds are not known.
+
+    So its start names each loop around that the index names, and it is no longer than the loops
+    inside are.
+    """
+    writer = block_around(store)
+    assert writer is not None
+    digits = _Digits.of(writer, loop, statement)
+    for position, index in enumerate(digits.stored(store)):
+        used = used_in(index, digits.extents)
+        around = {digits.loop_var(a) for a in used & digits.outside if digits.extents[a] != ONE}
+        named = {values.list[i] for i in region.mins[position].args()}
+        count = prod((digits.extents[a] for a in used & digits.inside), start=ONE)
+        if around and not (around <= named and is_non_negative(count - region.extents[position])):
+            raise ScheduleError(
+                f"expected {_name(writer)} to store a known part of {buffer_text(store.buffer)} "
+                "in each iteration of the loop",
+                store,
+            )
+
+
 def _defect(
     store: tir.StoreOp, loop: tir.ForOp, statement: Operation, is_shared: bool = False
 ) -> str | None:
@@ -196,6 +226,11 @@ class _Digits:
             for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
                 digits.meaning[var] = digits.over_loops(binding, block.numbering())
         return digits
+
+    def loop_var(self, atom: Atom) -> SSAValue:
+        """The variable of a loop."""
+        assert isinstance(atom, Arg)
+        return self.values.list[atom.index]
 
     def over_loops(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
         """An expression with what axes are bound to."""

@@ -1,7 +1,7 @@
 """Each primitive on loops: what is refused, with which words, and that nothing changes then."""
 
 import pytest
-from programs import matmul_relu, row_sum
+from programs import chain, matmul_relu, row_sum
 from schedule_check import check_refused
 
 REFUSED = [
@@ -168,6 +168,12 @@ REFUSED = [
         row_sum(),
         lambda s, i, k: s.reorder_block_iter_var("Y", [0, 0]),
         "reorder_block_iter_var: expected an order of the 2 axes of block 'Y', got [0, 0]",
+    ),
+    (
+        chain(),
+        lambda s, *_: s.reverse_compute_at("Y", s.split(s.get_loops("S")[0], [2, None, 3])[0]),
+        "reverse_compute_at: expected block 'S' to store a known part of 'S' in each iteration of "
+        "the loop",
     ),
     (
         row_sum(),
