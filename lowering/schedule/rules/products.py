@@ -65,7 +65,9 @@ class Product:
 
 
 def product_of(block: tir.BlockOp) -> Product | None:
-    """The contraction that a block is, if it is one that nobody has rearranged."""
+    """The contraction that a block is, if it has results and is one that nobody has rearranged."""
+    if any(axis.extent.data == ZERO for axis in block.axes.data if axis.kind.data == "spatial"):
+        return None
     loops = plain_loops(block)
     if loops is None or block.init is None or block.predicates.data:
         return None

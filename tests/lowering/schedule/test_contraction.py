@@ -200,6 +200,21 @@ def main(x: R.Tensor((2, 3, "n", 8), "float32"), y: R.Tensor((2, 3, "m", 8), "fl
         np.testing.assert_array_equal(ex(x, y).numpy(), x @ y.swapaxes(2, 3))
 
 
+@pytest.mark.parametrize("subscripts", ["bij,bkj->bik", "bji,bjk->bki", "bij,bij->bi"])
+@pytest.mark.parametrize("sizes", [(0, 5, 3, 0), (0, 5, 3, 4), (2, 0, 3, 40), (2, 40, 3, 0)])
+def test_products_without_results(subscripts, sizes):
+    size = dict(zip("bijk", sizes, strict=True))
+    operands, out = subscripts.split("->")
+    shapes = [tuple(size[axis] for axis in operand) for operand in operands.split(",")]
+    main = from_source(f"""
+@R.function
+def main(x: R.Tensor({shapes[0]}, "float32"), y: R.Tensor({shapes[1]}, "float32")):
+    return R.einsum((x, y), subscripts="{subscripts}")
+""")
+    found = relax.build(main)["main"](*(np.ones(shape, np.float32) for shape in shapes))
+    assert found.shape == tuple(size[axis] for axis in out)
+
+
 def test_a_dear_epilogue_runs_on_tiles_in_memory():
     text = product(40, 48, 64).replace("R.nn.relu", "R.nn.gelu")
     ops = kernels(text).body.block.ops
