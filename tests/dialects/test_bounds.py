@@ -113,6 +113,9 @@ def test_intervals_of_products_and_quotients():
     ranges: Ranges = {Arg(0): Interval.range(2, 5)}
     assert interval_of(i * n, ranges) == Interval(n * 2, n * 6)
     assert interval_of(-i, ranges) == Interval(IntExpr.of(-6), IntExpr.of(-2))
+    assert interval_of(i * -2, ranges) == Interval(IntExpr.of(-12), IntExpr.of(-4))
+    below = {**ranges, Arg(1): Interval.point(-3)}
+    assert interval_of(i * arg(1), below) == Interval(IntExpr.of(-18), IntExpr.of(-6))
     assert interval_of(i // 4, ranges) == Interval(ZERO, IntExpr.of(1))
     assert interval_of(i % 4, ranges) == Interval(ZERO, IntExpr.of(3))
     assert interval_of(i * arg(1), {**ranges, Arg(1): Interval.range(-1, 3)}) is None
