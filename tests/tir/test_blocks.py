@@ -127,7 +127,7 @@ def test_a_loop_made_a_block():
                     vk_i = T.axis.reduce(4, k_1)
                     T.reads(Y[vi_i + vi_o], X[vi_i + vi_o, vk_i + vk_o * 4])
                     T.writes(Y[vi_i + vi_o])
-                    Y[vi_o + vi_i] = Y[vi_o + vi_i] + X[vi_o + vi_i, vk_i + vk_o * 4]"""
+                    Y[vi_o + vi_i] = Y[vi_o + vi_i] + X[vi_o + vi_i, vk_o * 4 + vk_i]"""
     )
 
 
