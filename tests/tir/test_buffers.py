@@ -197,6 +197,14 @@ VIEWED = """
             V = T.match_buffer(X[vi : vi + 1], (1,))
             Y[vi] = V[0]
 """
+VIEWS_OF_TWO = """
+    for i in range({n} // 2):
+        with T.block("Y"):
+            vi = T.axis.spatial({n} // 2, i)
+            V = T.match_buffer(X[vi * 2 : vi * 2 + 2], (2,))
+            for j in range(2):
+                Y[vi * 2 + j] = V[j]
+"""
 VIEW_READ_INSIDE = """
     for i in range({n}):
         with T.block("Y"):
@@ -213,6 +221,12 @@ TWO = "@I.ir_module\nclass M:\n" + "\n".join(
     for line in row_sum().splitlines()
 )
 VECTORS = {"X": "({n},)", "Y": "({n},)"}
+
+
+def test_regions_of_views():
+    """A block reads the part that its view shows."""
+    text = check_schedule(program(VIEWS_OF_TWO, VECTORS, n=8), lambda s: None).mod.script()
+    assert "T.reads(X[vi * 2:vi * 2 + 2])" in text
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,35 @@ for i_k_fused in range(n * 6):
     )
 
 
+def test_fuse_of_loops_that_start_elsewhere():
+    source = """
+@T.prim_func
+def main(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n, 6))
+    Y = T.match_buffer(y, (n,))
+    for i in T.serial(2, n + 2):
+        for k in T.serial(1, 7):
+            with T.block("Y"):
+                vi = T.axis.spatial(n, i - 2)
+                vk = T.axis.reduce(6, k - 1)
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + X[vi, vk]
+"""
+    check_text(
+        source,
+        lambda sch: sch.fuse(*sch.get_loops("Y")),
+        """
+for i_k_fused in range(n * 6):
+    with T.block("Y"):
+        vi = T.axis.spatial(n, i_k_fused // 6)
+        vk = T.axis.reduce(6, i_k_fused % 6)
+""",
+        *SIZES,
+    )
+
+
 def test_fuse_of_what_was_split():
     def schedule(sch):
         i, _ = sch.get_loops("Y")

@@ -6,7 +6,11 @@ from fault import Fault
 
 S = "lowering/schedule/"
 TESTS = ("tests/tir", "tests/lowering/schedule/test_primitives.py")
-LOOPS = ("tests/tir/test_loop_primitives.py", "tests/tir/test_schedule.py")
+LOOPS = (
+    "tests/tir/test_loop_primitives.py",
+    "tests/tir/test_loop_refusals.py",
+    "tests/tir/test_schedule.py",
+)
 
 FAULTS = (
     Fault(
@@ -133,6 +137,7 @@ FAULTS = (
         "if any(used_in(b, digits.extents) & digits.outside for b in digits.reduced()):",
         "if False:",
         tests=TESTS,
+        wants="a loop that drives a spatial and a reduction axis, around a block that is moved",
     ),
     Fault(
         "compute_inline ignores that the axes are in another order",

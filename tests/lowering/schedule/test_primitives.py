@@ -251,3 +251,9 @@ def test_what_moving_refuses():
         lambda f: compute_at(named(f, "S"), loops_of(f)[0]),
         "expected block 'S' to be outside of the loop",
     )
+    changed = stage("X", "X[vi, vj]", "X[vi, vj] + T.float32(1)")
+    refused(
+        function(DOUBLE + changed + stage("Y", "Y[vi, vj]", "S[vi, vj]")),
+        lambda f: compute_at(named(f, "S"), loops_of(f)[4]),
+        "expected nothing else to use 'X' between the old and the new place of block 'S'",
+    )
