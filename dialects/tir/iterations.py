@@ -86,11 +86,17 @@ class _Block(NamedTuple):
         return True
 
 
-class _Init(NamedTuple):
-    """A `tir.init`: the reduction axes of its block, and their first values."""
+class Start(NamedTuple):
+    """When the `tir.init` of a block runs: its reduction axes, and their first values."""
 
     firsts: Sequence[tuple[SSAValue, IntExpr]]
     operands: Sequence[SSAValue]
+
+    @classmethod
+    def of(cls, block: BlockOp) -> Start:
+        axes = zip(block.axis_vars, block.axes.data, strict=True)
+        firsts = [(v, a.min.data) for v, a in axes if a.kind.data == "reduce"]
+        return cls(firsts, tuple(block.numbering()))
 
     def runs(self, iteration: Iteration) -> bool:
         """Whether all reduction axes are at their first value."""
@@ -99,7 +105,7 @@ class _Init(NamedTuple):
         )
 
 
-def _read(op: Operation) -> _Loop | _Block | _Init:
+def _read(op: Operation) -> _Loop | _Block | Start:
     match op:
         case ForOp():
             return _Loop(op.loop_var, op.min.data, op.extent.data, tuple(op.operands_))
@@ -110,9 +116,7 @@ def _read(op: Operation) -> _Loop | _Block | _Init:
         case _:
             block = op.parent_op()
             assert isinstance(block, BlockOp)
-            axes = zip(block.axis_vars, block.axes.data, strict=True)
-            firsts = [(v, a.min.data) for v, a in axes if a.kind.data == "reduce"]
-            return _Init(firsts, tuple(block.numbering()))
+            return Start.of(block)
 
 
 def happens(
@@ -120,22 +124,24 @@ def happens(
     breaks: Callable[[Iteration], bool],
     start: Iteration | None = None,
     budget: int = BUDGET,
-) -> bool:
+) -> bool | None:
     """Whether an iteration is found in which `op` runs and `breaks` holds.
 
     Looks at the first, the last, and as many others as the budget allows, of each enclosing loop;
-    false where whether `op` runs depends on data. `start` has numbers for symbols.
+    None where it stopped before, as whether `op` runs depends on data. `start` has numbers for
+    symbols.
     """
     nest = _nest_of(op)
     if nest is None:
-        return False
+        return None
     loops = sum(isinstance(o, ForOp) for o in nest)
     each = max(2, int(budget ** (1 / loops))) if loops else 1
     search = _Search([_read(o) for o in nest], each, breaks, 4 * budget)
     try:
-        return search.visit(0, start or Iteration())
+        found = search.visit(0, start or Iteration())
     except UnknownValue:
-        return False
+        return None
+    return found if found or search.steps <= search.most else None
 
 
 def _nest_of(op: Operation) -> list[Operation] | None:
@@ -149,7 +155,7 @@ def _nest_of(op: Operation) -> list[Operation] | None:
 
 @dataclass
 class _Search:
-    nest: list[_Loop | _Block | _Init]
+    nest: list[_Loop | _Block | Start]
     each: int
     breaks: Callable[[Iteration], bool]
     most: int

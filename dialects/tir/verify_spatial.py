@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -12,7 +12,7 @@ from ..nesting import operations_in
 from ..sym import exprs_of
 from .access import LoadOp, StoreOp
 from .block import BlockOp, InitOp
-from .iterations import Iteration, happens
+from .iterations import Iteration, Start, happens
 from .loop import ForOp
 from .verify_access import buffer_text
 
@@ -31,7 +31,7 @@ def verify_spatial(op: BlockOp) -> None:
         fixed = _fixed_values(op, store.buffer)
         if _told_apart(store, spatial, fixed) or not _accumulates(store, op):
             continue
-        axis = _accumulated(store, spatial, fixed)
+        axis = _accumulated(store, op, spatial, fixed)
         if axis is not None:
             raise VerifyException(
                 f"block '{op.block_name.data}' accumulates in {buffer_text(store.buffer)} along "
@@ -84,17 +84,44 @@ def _accumulates(store: StoreOp, op: BlockOp) -> bool:
 
 
 def _accumulated(
-    store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSAValue]
+    store: StoreOp, op: BlockOp, spatial: Sequence[SSAValue], fixed: Sequence[SSAValue]
 ) -> SSAValue | None:
-    """The first axis that differs in two iterations with one element, where some are found."""
-    seen: dict[tuple[int, ...], list[int]] = {}
+    """The first axis that differs in two iterations with one element, where some are found.
+
+    Each that a block inside initialises again starts afresh.
+    """
+    starts = [Start.of(b) for b in _blocks_within(store, op) if _initialises(b, store.buffer)]
+    places: dict[tuple[int, ...], dict[tuple[int, ...], bool]] = {}
     found: list[SSAValue] = []
 
-    def is_second(at: Iteration) -> bool:
+    def go_on(at: Iteration) -> bool:
         place = [at.evaluate(e, store.operands_) for e in exprs_of(store.indices)]
-        own = [at.values[v] for v in spatial]
-        first = seen.setdefault((*(at.values[v] for v in fixed), *place), own)
-        found.extend(v for v, a, b in zip(spatial, first, own, strict=True) if a != b)
+        iterations = places.setdefault((*(at.values[v] for v in fixed), *place), {})
+        own = tuple(at.values[v] for v in spatial)
+        iterations[own] = iterations.get(own, False) or any(s.runs(at) for s in starts)
+        return not starts and differ(iterations)
+
+    def differ(iterations: Mapping[tuple[int, ...], bool]) -> bool:
+        if len(iterations) > 1 and not all(iterations.values()):
+            first, second, *_ = iterations
+            found.extend(v for v, a, b in zip(spatial, first, second, strict=True) if a != b)
         return bool(found)
 
-    return found[0] if happens(store, is_second) else None
+    is_found = happens(store, go_on)
+    if is_found or (is_found is False and any(differ(i) for i in places.values())):
+        return found[0]
+    return None
+
+
+def _blocks_within(store: StoreOp, op: BlockOp) -> Iterator[BlockOp]:
+    """The blocks around a store, from the inside, up to `op`."""
+    around = store.parent_op()
+    while around is not None and around is not op:
+        if isinstance(around, BlockOp):
+            yield around
+        around = around.parent_op()
+
+
+def _initialises(block: BlockOp, buffer: SSAValue) -> bool:
+    stores = operations_in(block.init) if block.init is not None else ()
+    return any(isinstance(o, StoreOp) and o.buffer == buffer for o in stores)
