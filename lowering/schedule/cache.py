@@ -217,8 +217,11 @@ def _inside(
     for position, dim in enumerate(_dims(region.buffer)):
         low, size = mins[position], extents[position]
         moves = bool(low.args() or size.args())
-        last = interval_of(low + size - dim, ranges)
-        if moves if last is None else is_non_negative(-last.upper):
+        first, end = interval_of(low, ranges), interval_of(low + size - dim, ranges)
+        if first is None or end is None:
+            if moves:  # by values that are computed
+                continue
+        elif is_non_negative(first.lower) and is_non_negative(-end.upper):
             continue
         if moves and writer is not None:
             raise ScheduleError(

@@ -57,15 +57,16 @@ def test_cache_read_copies_what_is_read():
     assert "Y[vi] = X[vi + 2]" in script and "X_local[vi + 3] + X_local[vi]" in script
 
 
-def test_cache_read_of_what_is_read_under_a_condition():
-    """All of a buffer is copied where a tile of the block would go on past its end."""
-    source = """
+@pytest.mark.parametrize("condition, index", [("vi < 3", "vi"), ("vi > 4", "vi - 5")])
+def test_cache_read_of_what_is_read_under_a_condition(condition, index):
+    """All of a buffer is copied where a tile of the block would leave it at either end."""
+    source = f"""
 @T.prim_func
 def main(X: T.Buffer((3,), "float32"), Y: T.Buffer((8,), "float32")):
     for i in range(8):
         with T.block("Y"):
             vi = T.axis.spatial(8, i)
-            Y[vi] = T.if_then_else(vi < 3, X[vi], T.float32(1))
+            Y[vi] = T.if_then_else({condition}, X[{index}], T.float32(1))
 """
 
     def schedule(sch):
