@@ -55,8 +55,8 @@ def produced_parts(
                 f"expected {buffer_text(buffer)} to be stored to in the loop only", block
             )
         for store in uses.stores:
-            _verify_complete(store, loop, statement)
-            _verify_exact(store, loop, statement, regions[buffer], values)
+            digits = _verify_complete(store, loop, statement)
+            _verify_exact(store, digits, regions[buffer], values)
         for load in [op for op in uses.loads if block in ancestors(op)]:
             _add_parts(parts, block, load, regions[buffer], values)
     return parts
@@ -121,35 +121,30 @@ def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
         return False
 
 
-def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> None:
+def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> _Digits:
     """One iteration must finish what it stores, which no other iteration stores again."""
     defect = _defect(store, loop, statement)
-    if defect is None:
-        writer = block_around(store)
-        assert writer is not None
-        digits = _Digits.of(writer, loop, statement)
-        indexed = {a for b in digits.stored(store) for a in used_in(b, digits.extents)}
-        if any(digits.extents[a] != ONE and a not in indexed for a in digits.outside):
-            defect = f"expected every loop out of which {_name(writer)} comes to index its result"
     if defect is not None:
         raise ScheduleError(defect, store)
+    writer = block_around(store)
+    assert writer is not None
+    digits = _Digits.of(writer, loop, statement)
+    indexed = {a for b in digits.stored(store) for a in used_in(b, digits.extents)}
+    if any(digits.extents[a] != ONE and a not in indexed for a in digits.outside):
+        raise ScheduleError(
+            f"expected every loop out of which {_name(writer)} comes to index its result", store
+        )
+    return digits
 
 
 def _verify_exact(
-    store: tir.StoreOp,
-    loop: tir.ForOp,
-    statement: Operation,
-    region: tir.BufferRegion,
-    values: Values,
+    store: tir.StoreOp, digits: _Digits, region: tir.BufferRegion, values: Values
 ) -> None:
     """What is stored must be all of the region, which is more where bounds are not known.
 
     So its start names each loop around that the index names, and it is no longer than the loops
     inside are.
     """
-    writer = block_around(store)
-    assert writer is not None
-    digits = _Digits.of(writer, loop, statement)
     for position, index in enumerate(digits.stored(store)):
         used = used_in(index, digits.extents)
         around = {digits.loop_var(a) for a in used & digits.outside if digits.extents[a] != ONE}
@@ -157,7 +152,8 @@ def _verify_exact(
         count = prod((digits.extents[a] for a in used & digits.inside), start=ONE)
         if around and not (around <= named and is_non_negative(count - region.extents[position])):
             raise ScheduleError(
-                f"expected {_name(writer)} to store a known part of {buffer_text(store.buffer)} "
+                f"expected {_name(digits.blocks[0])} to store a known part of "
+                f"{buffer_text(store.buffer)} "
                 "in each iteration of the loop",
                 store,
             )
