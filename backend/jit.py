@@ -73,7 +73,8 @@ def compile_module(
 
     With `is_explicit`, nothing in the code is to be vectorised, because its loops have vectors or
     it has none: it is only cleaned up. That gives the same machine code in half the time.
-    Raises `BackendError`, naming the function, for text that LLVM does not accept.
+    Raises `BackendError`, naming the function, for text that LLVM does not accept, and where every
+    pipeline breaks the code.
     """
     with LLVM_LOCK:
         machine = _machine(target, opt_level)
@@ -85,7 +86,7 @@ def compile_module(
                 optimize(module, machine)
                 if _is_valid(module):
                     return _emit(module, machine, target)
-    raise AssertionError("expected code that is only cleaned up to stay valid")
+    raise BackendError("expected LLVM's passes to leave valid code, got none without SROA either")
 
 
 def _pipelines(opt_level: int, is_explicit: bool) -> list[Callable[[Any, Any], None]]:
