@@ -36,7 +36,7 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 	@mkdir -p build
 	@$(BIN)/python examples/fashion_mnist.py --output build/fashion_mnist.png $(DEMO_ARGS)
 
-test: lint types unit fuzz  ## lint, check types, run every test (EXTRAS=dev,demo,models adds PyTorch)
+test: lint types unit fuzz  ## lint, check types, run the tests and a minute of fuzz (EXTRAS=dev,demo,models adds PyTorch)
 
 unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu"; SAMPLE=1: all cases)
 	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 --sample $(SAMPLE) $(TEST_ARGS)

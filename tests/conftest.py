@@ -21,6 +21,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.option.sample < 1:
+        raise pytest.UsageError(f"expected --sample of at least 1, got {config.option.sample}")
     given = getattr(config, "workerinput", {}).get("sample_seed", config.option.sample_seed)
     drawn = time_ns() // 1_000_000 % 1_000_000
     config.option.sample_seed = drawn if given is None else given

@@ -88,7 +88,6 @@ class Module:
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("kind", RIGHT)
 def test_what_is_right_is_accepted(kind):
     assert "main" in relax.build(from_source(RIGHT[kind]), check=True)

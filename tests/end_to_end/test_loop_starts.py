@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-
-from xrelax import relax
-from xrelax.script import from_source
+from kernel_text import kernel
 
 KERNELS = {
     "down columns": ("SR", "Y[v0] + X[v1, v0]", lambda x, w: x.sum(0)),
@@ -17,38 +15,36 @@ KERNELS = {
 """Axes, the value for the element of the spatial ones, and the result for square matrices."""
 
 
-def kernel(axes: str, value: str) -> str:
-    """Text of a kernel over matrices with `N` rows and columns."""
-    rank = axes.count("S")
-    element = f"Y[{', '.join(f'v{n}' for n in range(rank))}]"
-    lines = ["@T.prim_func", "def main(x: T.handle, w: T.handle, y: T.handle):"]
-    lines.append("    N = T.int64()")
-    for name, dims in ("X", 2), ("W", 2), ("Y", rank):
-        lines.append(f"    {name} = T.match_buffer({name.lower()}, ({'N, ' * dims}))")
-    for n in range(len(axes)):
-        lines.append("    " * (n + 1) + f"for i{n} in T.serial(3, N + 3):")
+def body(axes: str, value: str, size: str) -> str:
+    """A block in loops from 3, each with `size` iterations, of which an axis is each."""
+    element = f"Y[{', '.join(f'v{n}' for n in range(axes.count('S')))}]"
+    lines = [f"{'    ' * n}for i{n} in T.serial(3, {size} + 3):" for n in range(len(axes))]
     block = "    " * (len(axes) + 1)
-    lines.append(block + 'with T.block("Y"):')
+    lines.append(block[4:] + 'with T.block("Y"):')
     for n, axis in enumerate(axes):
         kind = {"S": "spatial", "R": "reduce"}[axis]
-        lines.append(block + f"    v{n} = T.axis.{kind}(N, i{n} - 3)")
+        lines.append(block + f"v{n} = T.axis.{kind}({size}, i{n} - 3)")
     if "R" in axes:
-        lines += [block + "    with T.init():", block + f"        {element} = T.float32(0)"]
-    return "\n".join([*lines, block + f"    {element} = {value}"])
+        lines += [block + "with T.init():", block + f"    {element} = T.float32(0)"]
+    return "\n".join([*lines, block + f"{element} = {value}"])
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("is_symbolic", [False, True])
 @pytest.mark.parametrize("name", KERNELS)
 def test_loops_start_at_three(name, is_symbolic):
     axes, value, expected = KERNELS[name]
-    for size in (1, 33, 150):
-        text = kernel(axes, value)
-        if not is_symbolic:
-            text = text.replace("    N = T.int64()\n", "").replace("N", str(size))
-        function = from_source(text)
-        rng = np.random.default_rng(size)
-        x, w = rng.integers(-4, 5, (2, size, size)).astype(np.float32)
-        y = np.empty((size,) * axes.count("S"), np.float32)
-        relax.build(function)["main"](x, w, y)
+    for count in (1, 33, 150):
+        size = "n" if is_symbolic else str(count)
+        square, result = f"({size}, {size})", f"({f'{size}, ' * axes.count('S')})"
+        function = kernel(
+            body(axes, value, size),
+            "n" if is_symbolic else (),
+            X=(square, "float32"),
+            W=(square, "float32"),
+            Y=(result, "float32"),
+        )
+        rng = np.random.default_rng(count)
+        x, w = rng.integers(-4, 5, (2, count, count)).astype(np.float32)
+        y = np.empty((count,) * axes.count("S"), np.float32)
+        function(x, w, y)
         np.testing.assert_array_equal(y, expected(x, w))

@@ -75,7 +75,6 @@ PRIMITIVES = {
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("part", PARTS)
 def test_primitives_keep_the_part(part):
     loops, bound, rows = PARTS[part]

@@ -199,7 +199,6 @@ def test_copies_in_blocks_that_read_from_an_offset(rows, at):
     check_schedule(source, schedule, *({"n": n} for n in (3, 0)))
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_blocks_of_empty_sums_start(at):
     sizes = {"n": 3, "m": 5, "p": 0}
