@@ -127,8 +127,8 @@ FAULTS = (
     Fault(
         "reverse_compute_at takes incomplete results",
         S + "produced.py",
-        "            _verify_complete(store, loop, statement)\n",
-        "            pass\n",
+        "    if defect is not None:\n        raise ScheduleError(defect, store)\n",
+        "",
         tests=TESTS,
     ),
     Fault(
