@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ..bounds import Interval
+from ..bounds import Interval, is_non_negative
 from ..int_expr import Atom, IntExpr
 from ..sym import exprs_of, verify_args
 from .block import BlockOp
@@ -93,11 +93,27 @@ def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval])
         return
     wanted = Interval.range(axis.min.data, axis.extent.data)
     if surely_less(covered.lower, wanted.lower) or surely_less(wanted.upper, covered.upper):
+        if _is_kept_within(op, binding, ranges, wanted):
+            return
         if happens(op, lambda i: not _is_within(i, op, binding, wanted)):
             raise VerifyException(
                 f"binding of axis '{name}' takes values in {range_text(covered)}, "
                 f"outside its range {range_text(wanted)}"
             )
+
+
+def _is_kept_within(
+    op: BlockOp, binding: IntExpr, ranges: Mapping[Atom, Interval], wanted: Interval
+) -> bool:
+    """Whether the block's predicates, with ranges, prove that a binding is in its axis' range."""
+    least, most = [range_of(binding, ranges)], [range_of(binding, ranges)]
+    for bound in op.predicates.data:
+        lhs, rhs = bound.lhs.data, bound.rhs.data
+        least.append(range_of(binding - rhs + lhs + 1, ranges))
+        most.append(range_of(binding - lhs + rhs - 1, ranges))
+    return any(e is not None and is_non_negative(e.lower - wanted.lower) for e in least) and any(
+        e is not None and is_non_negative(wanted.upper - e.upper) for e in most
+    )
 
 
 def _is_within(at: Iteration, op: BlockOp, binding: IntExpr, wanted: Interval) -> bool:
