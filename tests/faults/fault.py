@@ -15,8 +15,9 @@ INJECTED = Path(__file__).parent / "injected"
 class Fault:
     """What is wrong in words, the file, the text that stands in it once and what replaces it.
 
-    `probes` are names of programs in `probes.py` that reach the text, `tests` paths for pytest,
-    which run where no probe finds the fault. `wants` is the test to write if nothing finds it.
+    `probes` are names of programs in `probes.py` that reach the text. `tests` are paths for pytest,
+    also of folders of FileCheck files; they run in order where no probe finds the fault. `wants` is
+    the test to write if nothing finds it.
     """
 
     what: str

@@ -5,7 +5,12 @@ from __future__ import annotations
 from fault import Fault
 
 S = "lowering/schedule/"
-TESTS = ("tests/tir", "tests/lowering/schedule/test_primitives.py")
+TESTS = (
+    "tests/lowering/schedule/test_primitives.py",
+    "tests/tir/test_loop_refusals.py",
+    "tests/tir/test_buffers.py",
+    "tests/tir",
+)
 LOOPS = (
     "tests/tir/test_loop_primitives.py",
     "tests/tir/test_loop_refusals.py",
@@ -63,7 +68,7 @@ FAULTS = (
         S + "loop_checks.py",
         'if is_used and kind_of_axis != "spatial":',
         "if False:",
-        tests=("tests/tir",),
+        tests=TESTS,
     ),
     Fault(
         "loops with a kind are split as if they had none",
@@ -211,7 +216,7 @@ FAULTS = (
         S + "index_map.py",
         "return _product(self.shape(dims)) == _product(dims)",
         "return True",
-        tests=("tests/tir",),
+        tests=("tests/tir/test_index_map.py", "tests/tir/test_layouts.py"),
     ),
     Fault(
         "digits with gaps are taken for dense",
