@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.traits import MemoryEffectKind, get_effects
 from xdsl.transforms.common_subexpression_elimination import CSEDriver
@@ -31,8 +31,18 @@ class _Driver(CSEDriver):
     """Operations so far that may write."""
     seen: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """For each load that others may be merged with, the writes before it."""
+    writers: set[Operation] = field(default_factory=set[Operation])
+    """Operations with regions in which something may be written."""
+
+    def _simplify_region(self, region: Region) -> None:
+        before = self.writes
+        super()._simplify_region(region)
+        if self.writes > before and (op := region.parent_op()) is not None:
+            self.writers.add(op)
 
     def _simplify_operation(self, op: Operation) -> None:
+        if op in self.writers:
+            return  # which is known without looking into it again
         effects = get_effects(op)
         kinds = None if effects is None else {effect.kind for effect in effects}
         if kinds is None or MemoryEffectKind.WRITE in kinds:

@@ -77,16 +77,18 @@ class _Promoter:
         """Promote in a block; returns the buffers that its operations use."""
         known = _Known()
         used: set[SSAValue] = set()
+        matters = bool(self.kinds) or any(_is_vectorized(op) for op in block.ops)
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp | loops.StoreOp):
                 used.add(op.buffer)
-                known.note(op, place_of(op, self.scope))
+                if matters:
+                    known.note(op, place_of(op, self.scope))
                 continue
             inner = {v for v in op.operands if isinstance(v.type, BufferType)}
             if isinstance(op, loops.ForOp):
                 self._note_range(op)
             outer = self.kinds
-            if isinstance(op, loops.ForOp) and op.kind.data == "vectorized":
+            if _is_vectorized(op):
                 self.kinds = ("serial", "unrolled", "vectorized")
             for region in op.regions:
                 for child in region.blocks:
@@ -217,6 +219,10 @@ def _carry_in_body(op: loops.ForOp, places: Sequence[Place], scope: Scope) -> No
                 current[place] = inner.value
             inner.detach()
             inner.erase()
+
+
+def _is_vectorized(op: Operation) -> bool:
+    return isinstance(op, loops.ForOp) and op.kind.data == "vectorized"
 
 
 def _buffers_in(op: Operation) -> set[SSAValue]:
