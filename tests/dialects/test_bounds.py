@@ -106,6 +106,9 @@ def test_what_is_simplified():
     assert simplify(minimum(j, 8), ranges) == j and simplify(maximum(j, 0), ranges) == j
     assert simplify(minimum(i, n), ranges) == i
     assert simplify((i * 8 + j + 1) // 8, ranges) == i + (j + 1) // 8
+    for rest in (j - 3, -j):  # less than the divisor, and less than 0
+        assert simplify((i * 8 + rest) // 8, ranges) == i + rest // 8
+        assert simplify((i * 8 + rest) % 8, ranges) == rest % 8
 
 
 def test_intervals_of_products_and_quotients():
