@@ -178,7 +178,7 @@ def _is_tuple(operator: str, attributes: dict[str, Any]) -> bool:
 
 
 def draw_graph(rng: random.Random, name: str, first: str) -> Graph:
-    """A graph of 2 to 12 nodes, one of which is a case of the label `first`."""
+    """A graph of one to eight nodes, of which one is a case of the label `first`."""
     builder = _Builder(rng, name)
     names = labels()
     size = rng.choice((1, 1, 1, 2, 2, 2, 3, 3, 4, 8))

@@ -18,6 +18,14 @@ from .shrink import Shrunk, shrink
 from .sources import KINDS
 
 BATCH = 24
+COPY = """
+@T.prim_func
+def copy(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = X[vi]
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,14 +87,17 @@ def _warm() -> None:
     from xrelax.script import from_source
     from xrelax.tir import schedule
 
+    xrelax.build(from_source(COPY))
     if "graphs" in KINDS:
         import torch
 
+        from . import draw_graph
         from .cases import labels
 
         torch.set_num_threads(1)  # and so in the processes of the batches, which have no others
         labels()
-    assert xrelax and from_source and schedule
+        assert draw_graph
+    assert schedule
 
 
 def _parser() -> argparse.ArgumentParser:
