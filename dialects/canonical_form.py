@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
 from .int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
+from .nesting import enclosing
 from .relax import ConstantOp, DataAttr, FuncOp
 from .scalar_ops import is_expression, yielded
 from .sym import ExprAttr
@@ -276,10 +277,7 @@ class CanonicalForm:
 
 
 def _is_in_prim_func(op: Operation) -> bool:
-    parent: Operation | None = op
-    while parent is not None and not isinstance(parent, PrimFuncOp):
-        parent = parent.parent_op()
-    return parent is not None
+    return isinstance(op, PrimFuncOp) or enclosing(op, PrimFuncOp) is not None
 
 
 def _numbering(op: Operation) -> Sequence[SSAValue] | None:

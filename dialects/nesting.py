@@ -20,6 +20,7 @@ SAFE_DEPTH = 50
 """Levels that xDSL handles within Python's default limit, with room for the caller's own frames."""
 
 Result = TypeVar("Result")
+Kind = TypeVar("Kind", bound=Operation)
 
 
 def operations_in(root: Operation) -> Iterator[Operation]:
@@ -34,6 +35,19 @@ def operations_in(root: Operation) -> Iterator[Operation]:
                 while inner is not None:
                     work.append(inner)
                     inner = inner.prev_op
+
+
+def ancestors(op: Operation) -> Iterator[Operation]:
+    """The operations around `op`, innermost first."""
+    parent = op.parent_op()
+    while parent is not None:
+        yield parent
+        parent = parent.parent_op()
+
+
+def enclosing(op: Operation, kind: type[Kind]) -> Kind | None:
+    """The innermost operation of a class around `op`."""
+    return next((p for p in ancestors(op) if isinstance(p, kind)), None)
 
 
 def depth_of(root: Operation) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import FileLineColLoc
 
 from ..dialects import rt, tir
+from ..dialects.nesting import enclosing
 from ..dialects.sym import exprs_of
 from .control import nothing
 from .empty_reductions import empty_reduction, run_where_empty
@@ -102,9 +103,7 @@ def _load(compiler: KernelCompiler, op: tir.LoadOp) -> Step:
 
 def _place_text(op: tir.LoadOp) -> str:
     """Which block a load is in, and its place in the source, where these are known."""
-    around = op.parent_op()
-    while around is not None and not isinstance(around, tir.BlockOp):
-        around = around.parent_op()
+    around = enclosing(op, tir.BlockOp)
     block = "" if around is None else f" in block '{around.block_name.data}'"
     found = op.location
     place = (

@@ -26,6 +26,7 @@ from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ..effects import AllocatesResult
+from ..nesting import ancestors
 from ..sym import ExprAttr
 from .types import TensorType, tensors_in
 
@@ -136,9 +137,7 @@ class CalleeEffect(MemoryEffect):
 
 
 def _callee_of(call: Operation) -> Operation | None:
-    module = call.parent_op()
-    while module is not None and not module.has_trait(SymbolTable):
-        module = module.parent_op()
+    module = next((p for p in ancestors(call) if p.has_trait(SymbolTable)), None)
     if module is None:
         return None
     name = call.properties["callee"]

@@ -15,6 +15,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ..nesting import ancestors
 from ..relax.constant import DataAttr, TensorData
 from ..tir.types import BufferType
 from .func import FuncOp
@@ -72,9 +73,7 @@ class LoadedOp(IRDLOperation):
         return self.function.root_reference.data
 
     def verify_(self) -> None:
-        module = self.parent_op()
-        while module is not None and not module.has_trait(SymbolTable):
-            module = module.parent_op()
+        module = next((p for p in ancestors(self) if p.has_trait(SymbolTable)), None)
         if module is None:
             return
         name = self.function_name

@@ -13,6 +13,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ..bounds import Interval, Ranges, interval_of, simplify
 from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
+from ..nesting import enclosing
 from ..sym import Values, exprs_of
 from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp
@@ -93,15 +94,8 @@ def calls_on_memory(block: BlockOp) -> bool:
     return any(
         isinstance(op, CallExternOp) and any(isinstance(a.type, BufferType) for a in op.args)
         for op in block.body.block.walk()
-        if _block_around(op) is block
+        if enclosing(op, BlockOp) is block
     )
-
-
-def _block_around(op: Operation) -> Operation | None:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, BlockOp):
-        parent = parent.parent_op()
-    return parent
 
 
 @dataclass

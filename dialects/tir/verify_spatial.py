@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import ONE, Arg
-from ..nesting import operations_in
+from ..nesting import ancestors, enclosing, operations_in
 from ..sym import exprs_of
 from .access import LoadOp, StoreOp
-from .block import BlockOp, InitOp
+from .block import BlockOp
 from .iterations import Iteration, Start, happens
 from .loop import ForOp
 from .verify_access import buffer_text
@@ -46,13 +47,11 @@ def _fixed_values(op: BlockOp, buffer: SSAValue) -> list[SSAValue]:
     What two iterations do that differ in these is not compared.
     """
     found: list[SSAValue] = []
-    around = op.parent_op()
-    while around is not None:
+    for around in ancestors(op):
         if isinstance(around, BlockOp):
             found += around.axis_vars
         elif isinstance(around, ForOp) and around.is_ancestor(buffer.owner):
             found.append(around.loop_var)
-        around = around.parent_op()
     return found
 
 
@@ -71,13 +70,11 @@ def _accumulates(store: StoreOp, op: BlockOp) -> bool:
     """Whether the innermost block of a store loads that element of memory from outside of `op`."""
     if op.is_ancestor(store.buffer.owner):
         return False
-    around = store.parent_op()
-    while around is not None and not isinstance(around, BlockOp):
-        if isinstance(around, InitOp):
-            return False
-        around = around.parent_op()
+    around = enclosing(store, BlockOp)
+    if around is None or (around.init is not None and around.init.is_ancestor(store)):
+        return False
     place = (store.buffer, store.indices, *store.operands_)
-    return around is not None and any(
+    return any(
         isinstance(o, LoadOp) and (o.buffer, o.indices, *o.operands_) == place
         for o in operations_in(around)
     )
@@ -90,7 +87,9 @@ def _accumulated(
 
     Each that a block inside initialises again starts afresh.
     """
-    starts = [Start.of(b) for b in _blocks_within(store, op) if _initialises(b, store.buffer)]
+    within = takewhile(lambda p: p is not op, ancestors(store))
+    blocks = [p for p in within if isinstance(p, BlockOp) and _initialises(p, store.buffer)]
+    starts = [Start.of(block) for block in blocks]
     places: dict[tuple[int, ...], dict[tuple[int, ...], bool]] = {}
     found: list[SSAValue] = []
 
@@ -111,15 +110,6 @@ def _accumulated(
     if is_found or (is_found is False and any(differ(i) for i in places.values())):
         return found[0]
     return None
-
-
-def _blocks_within(store: StoreOp, op: BlockOp) -> Iterator[BlockOp]:
-    """The blocks around a store, from the inside, up to `op`."""
-    around = store.parent_op()
-    while around is not None and around is not op:
-        if isinstance(around, BlockOp):
-            yield around
-        around = around.parent_op()
 
 
 def _initialises(block: BlockOp, buffer: SSAValue) -> bool:

@@ -15,9 +15,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import enclosing, operations_in
 from ...dialects.sym import exprs_of
-from ..schedule.blocks import IS_SCHEDULED, block_around, blocks_in, may_overlap, uses_of
+from ..schedule.blocks import IS_SCHEDULED, blocks_in, may_overlap, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
 from ..schedule.merge import has_reuse
 
@@ -141,10 +141,7 @@ def _outside_of_blocks(op: Operation, blocks: Sequence[tir.BlockOp]) -> bool:
     """Whether an access is in an outer block, between the loops of inner ones."""
     if not isinstance(op, tir.LoadOp | tir.StoreOp):
         return False
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, tir.BlockOp):
-        parent = parent.parent_op()
-    return parent not in blocks
+    return enclosing(op, tir.BlockOp) not in blocks
 
 
 def _spatial_pattern(edges: Sequence[OpPattern]) -> OpPattern:
@@ -163,13 +160,13 @@ def _edge(buffer: SSAValue, blocks: Sequence[tir.BlockOp], store: tir.StoreOp) -
     """
     uses = uses_of(buffer)
     users = [b for b in blocks if buffer in b.read_buffers]
-    if uses.others or not all(block_around(u) in users for u in uses.loads):
+    if uses.others or not all(enclosing(u, tir.BlockOp) in users for u in uses.loads):
         return OpPattern.OPAQUE
     if not users:
         return OpPattern.ELEMWISE
     if users == [blocks[-1]] and users[0].init is None:
         return max(_load_pattern(load, store, users[0]) for load in uses.loads)
-    loads = [(u, b) for u in uses.loads for b in users if block_around(u) is b]
+    loads = [(u, b) for u in uses.loads for b in users if enclosing(u, tir.BlockOp) is b]
     once = all(_is_loaded_once(load, block) for load, block in loads)
     if len(users) == 1 and users[0].init is not None:
         return OpPattern.COMM_REDUCE if once else OpPattern.OUT_EWISE_FUSABLE

@@ -14,7 +14,7 @@ from xdsl.dialects import llvm
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import loops
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ..loops.scope import is_inside
 
 
@@ -41,12 +41,8 @@ def forks(carried: Iterable[SSAValue]) -> bool:
 
 def is_repeated(loop: loops.ForOp) -> bool:
     """Whether a loop computes the same in every iteration of one of the loops around it."""
-    around = loop.parent_op()
-    while around is not None:
-        if isinstance(around, loops.ForOp) and not _depends(loop, around):
-            return True
-        around = around.parent_op()
-    return False
+    around = [p for p in ancestors(loop) if isinstance(p, loops.ForOp)]
+    return any(not _depends(loop, p) for p in around)
 
 
 def _depends(loop: loops.ForOp, around: loops.ForOp) -> bool:

@@ -29,6 +29,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
+from ...dialects.nesting import enclosing
 from ...dialects.sym import exprs_of
 from ..analysis.aliasing import is_noalias
 from .copy_ops import index_constant, rebuild
@@ -275,9 +276,7 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
 
 
 def _goes_past_caches(op: tir.StoreOp) -> bool:
-    block = op.parent_op()
-    while block is not None and not isinstance(block, tir.BlockOp):
-        block = block.parent_op()
+    block = enclosing(op, tir.BlockOp)
     annotations = None if block is None else block.annotations
     return annotations is not None and tir.NONTEMPORAL in annotations.data
 

@@ -24,6 +24,7 @@ from xdsl.passes import ModulePass
 from ...dialects import loops
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr, maximum
+from ...dialects.nesting import ancestors
 from .copy_ops import Copier
 from .lane_analysis import LaneAnalysis
 from .lane_totals import add_lanes, start
@@ -184,13 +185,7 @@ def vectorize_loop(op: loops.ForOp, unit: VectorUnit) -> None:
 
 def _note_ranges(op: loops.ForOp, scope: Scope) -> None:
     """Let the scope know the values of the loops around."""
-    parents: list[loops.ForOp] = []
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, loops.ForOp):
-            parents.append(parent)
-        parent = parent.parent_op()
-    for loop in reversed(parents):
+    for loop in reversed([p for p in ancestors(op) if isinstance(p, loops.ForOp)]):
         lower, extent = scope.exprs([loop.lower.data, loop.extent.data], loop.operands_)
         scope.define_loop(loop.loop_var, loop.loop_var, lower, extent)
 

@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 
 from ...dialects import relax
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.nesting import enclosing
 from ..equations import Equation, always_differ, solve
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_call
@@ -60,7 +61,4 @@ def _first_undecided(
 
 
 def _is_in_branch(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, relax.IfOp):
-        parent = parent.parent_op()
-    return parent is not None
+    return enclosing(op, relax.IfOp) is not None

@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...dialects import relax, rt, tir
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, Sym
+from ...dialects.nesting import ancestors
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
 from ..call_signature import Formal, buffer_formals, index_values, unify
@@ -68,13 +69,8 @@ def lift_function(func: tir.PrimFuncOp) -> list[IntExpr]:
 
 def _parallel_loop(op: tir.AllocBufferOp) -> tir.ForOp | None:
     """The outermost parallel loop around an allocation, the one that threads share."""
-    found: tir.ForOp | None = None
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, tir.ForOp) and parent.kind.data == "parallel":
-            found = parent
-        parent = parent.parent_op()
-    return found
+    around = [p for p in ancestors(op) if isinstance(p, tir.ForOp) and p.kind.data == "parallel"]
+    return around[-1] if around else None
 
 
 def _slot_count(op: tir.AllocBufferOp) -> int | None:

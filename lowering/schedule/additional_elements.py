@@ -9,10 +9,10 @@ from xdsl.ir import BlockArgument, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors, block_around, uses_of
+from .blocks import ScheduleError, uses_of
 from .copy_scalars import ranges_of_values
 
 Access = tir.LoadOp | tir.StoreOp
@@ -31,7 +31,7 @@ def verify_unused(store: tir.StoreOp, block: tir.BlockOp, axes: Sequence[int]) -
     uses = uses_of(store.buffer)
     if uses.others:
         raise ScheduleError(f"expected {name} to be only loaded and stored to", store)
-    stores = [op for op in uses.stores if block_around(op) is not block]
+    stores = [op for op in uses.stores if enclosing(op, tir.BlockOp) is not block]
     loads = [op for op in uses.loads if not _is_accumulation(op)]
     for number in axes:
         axis, values = block.axes.data[number], Values()
@@ -83,7 +83,7 @@ def _is_before(op: Access, dim: int, end: IntExpr, values: Values) -> bool:
 
 def _is_accumulation(load: tir.LoadOp) -> bool:
     """Whether a block loads an element only to store that element again."""
-    block = block_around(load)
+    block = enclosing(load, tir.BlockOp)
     stores = [] if block is None else [op for op in operations_in(block) if _stores(op)]
     return all(_place(op) == _place(load) for op in stores) and bool(stores)
 

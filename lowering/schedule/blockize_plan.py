@@ -9,10 +9,10 @@ from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ..loops.scope import Bound
-from .blocks import ScheduleError, ancestors
+from .blocks import ScheduleError
 from .dense import covers_densely, used_in
 from .loop_checks import loop_text
 from .reduction_checks import verify_starts_once

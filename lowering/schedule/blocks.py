@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.tir.regions import root_buffer
 from ..analysis.aliasing import is_noalias
 
@@ -61,19 +61,6 @@ def blocks_in(op: Operation) -> list[tir.BlockOp]:
     found = [o for o in operations_in(op) if isinstance(o, tir.BlockOp)]
     outer = {p for block in found for p in ancestors(block)}
     return [b for b in found if b not in outer]
-
-
-def ancestors(op: Operation) -> Iterator[Operation]:
-    """The operations around `op`, innermost first."""
-    parent = op.parent_op()
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()
-
-
-def block_around(op: Operation) -> tir.BlockOp | None:
-    """The innermost block that holds the operation."""
-    return next((p for p in ancestors(op) if isinstance(p, tir.BlockOp)), None)
 
 
 def function_of(op: Operation) -> tir.PrimFuncOp:

@@ -17,14 +17,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import (
     ScheduleError,
-    ancestors,
-    block_around,
     common_block,
     function_of,
     loaded_buffers,
@@ -163,10 +161,10 @@ def _statements_of(blocks: Sequence[tir.BlockOp]) -> tuple[Block, list[Operation
 
 def _readers(block: tir.BlockOp, buffer: SSAValue) -> list[tir.BlockOp]:
     """The blocks in the same block or function as `block` that read a buffer."""
-    scope = block_around(block)
+    scope = enclosing(block, tir.BlockOp)
     around = scope or function_of(block)
     blocks = [o for o in operations_in(around) if isinstance(o, tir.BlockOp) and o is not around]
-    return [b for b in blocks if block_around(b) is scope and buffer in loaded_buffers(b)]
+    return [b for b in blocks if enclosing(b, tir.BlockOp) is scope and buffer in loaded_buffers(b)]
 
 
 def _verify_consumer(

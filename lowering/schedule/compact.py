@@ -19,20 +19,11 @@ from xdsl.ir import Block, Operation
 from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import (
-    ScheduleError,
-    Uses,
-    ancestors,
-    block_around,
-    common_block,
-    function_of,
-    stored_buffers,
-    uses_of,
-)
+from .blocks import ScheduleError, Uses, common_block, function_of, stored_buffers, uses_of
 from .loop_checks import loop_text
 from .produced import is_complete_in
 from .regions import contains, refresh_around
@@ -119,7 +110,7 @@ def _stored_region(
 
 def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
     """The body of the innermost loop around the accesses and outside of their blocks."""
-    around = [block_around(op) for op in accesses]
+    around = [enclosing(op, tir.BlockOp) for op in accesses]
     if any(b is None for b in around):
         return None
     block: Block | None = common_block([b for b in around if b is not None])
@@ -153,7 +144,7 @@ def _is_stored_first(loop: tir.ForOp, uses: Uses) -> bool:
 
 def _is_own_accumulation(load: tir.LoadOp, uses: Uses) -> bool:
     """Whether a reduction loads the element that its own init has stored."""
-    block = block_around(load)
+    block = enclosing(load, tir.BlockOp)
     if block is None or block.init is None:
         return False
     init = block.init
@@ -165,7 +156,7 @@ def _is_own_accumulation(load: tir.LoadOp, uses: Uses) -> bool:
 
 def _is_reduced_over(load: tir.LoadOp, loop: tir.ForOp) -> bool:
     """Whether a reduction goes on from one iteration to the next of a loop or one around it."""
-    block = block_around(load)
+    block = enclosing(load, tir.BlockOp)
     assert block is not None
     variables = {p.loop_var for p in (loop, *ancestors(loop)) if isinstance(p, tir.ForOp)}
     numbering = block.numbering()

@@ -19,14 +19,13 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import Interval, interval_of, is_non_negative
 from ...dialects.int_expr import ONE, Atom, IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..loops.scope import Bound
 from .blocks import (
     ScheduleError,
-    ancestors,
     common_block,
     function_of,
     insert_before,

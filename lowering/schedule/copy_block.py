@@ -9,11 +9,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.parameters import value_name
 from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors, insert_before, uses_of
+from .blocks import ScheduleError, insert_before, uses_of
 
 Place = Callable[[Sequence[IntExpr]], Sequence[IntExpr]]
 """Where in a buffer an element is, by the axes of the block that copies it."""

@@ -19,12 +19,11 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ZERO, Arg, IntExpr, maximum, minimum
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import ExprAttr, Values, exprs_of
 from ..loops.scope import Bound
 from .blocks import (
     ScheduleError,
-    ancestors,
     function_of,
     insert_before,
     loaded_buffers,

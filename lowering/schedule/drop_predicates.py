@@ -17,12 +17,12 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import Interval, interval_of, is_non_negative, simplify
 from ...dialects.int_expr import Atom, Compound, IntExpr, IntLike, minimum
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, expr_array, exprs_of, pack
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .additional_elements import verify_unused
-from .blocks import ScheduleError, ancestors
+from .blocks import ScheduleError
 from .copy_scalars import ranges_of_values
 from .regions import axes_of, refresh_around, replace_header
 

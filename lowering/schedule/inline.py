@@ -18,14 +18,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import (
     ScheduleError,
     Uses,
-    ancestors,
     common_block,
     erase_nest,
     function_of,

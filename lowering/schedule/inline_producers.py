@@ -9,8 +9,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Arg, IntExpr
+from ...dialects.nesting import enclosing
 from ...dialects.sym import Values, exprs_of
-from .blocks import block_around, blocks_in, uses_of
+from .blocks import blocks_in, uses_of
 from .inline import Definition, inline_blocks
 from .merge import has_reuse
 
@@ -38,7 +39,7 @@ def _pays(definition: Definition) -> bool:
         return False
     times = 0
     for loads in _loads_by_block(definition):
-        consumer = block_around(loads[0])
+        consumer = enclosing(loads[0], tir.BlockOp)
         if consumer is None:
             return False
         for load in _distinct(loads):
@@ -52,7 +53,7 @@ def _pays(definition: Definition) -> bool:
 def _loads_by_block(definition: Definition) -> list[list[tir.LoadOp]]:
     found: dict[tir.BlockOp | None, list[tir.LoadOp]] = {}
     for load in uses_of(definition.store.buffer).loads:
-        found.setdefault(block_around(load), []).append(load)
+        found.setdefault(enclosing(load, tir.BlockOp), []).append(load)
     return list(found.values())
 
 

@@ -19,9 +19,10 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
 from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, expr_array, exprs_of, pack
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors, function_of, uses_of
+from .blocks import ScheduleError, function_of, uses_of
 from .index_map import IndexMap
 from .index_values import simplify_around
 from .layout_padding import fill_padding, verify_fillable, verify_no_padding, verify_value

@@ -19,10 +19,11 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from ...dialects import tir
 from ...dialects.dtypes import bit_width, is_float, is_unsigned, value_type
 from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.nesting import enclosing
 from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text
 from ..loops.scope import Bound
-from .blocks import ScheduleError, block_around, common_block, own_nest, statement_in, uses_of
+from .blocks import ScheduleError, common_block, own_nest, statement_in, uses_of
 from .cache import scope_statement
 from .copy_block import new_loops
 from .index_map import IndexMap
@@ -33,7 +34,7 @@ from .regions import refresh_around
 def verify_fillable(buffer: SSAValue, block: tir.BlockOp) -> None:
     """Raise ScheduleError for a buffer that the function does not store to in blocks."""
     stores = uses_of(buffer).stores
-    if not stores or any(block_around(s) is None for s in stores):
+    if not stores or any(enclosing(s, tir.BlockOp) is None for s in stores):
         raise ScheduleError(
             f"expected blocks to store to {buffer_text(buffer)}, which gets padding", block
         )
@@ -80,7 +81,7 @@ def fill_padding(
 
     There is a block for each condition of an element that such a place can break.
     """
-    writers = [block_around(s) for s in uses_of(buffer).stores]
+    writers = [enclosing(s, tir.BlockOp) for s in uses_of(buffer).stores]
     places = [scope_statement(w) for w in writers if w is not None]
     home = common_block(places)
     holders = {statement_in(home, p) for p in places}

@@ -16,11 +16,10 @@ from xdsl.ir import Operation, SSAValue
 from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.int_expr import ONE
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from .blocks import (
     ScheduleError,
-    ancestors,
     blocks_in,
     loaded_buffers,
     loops_around,

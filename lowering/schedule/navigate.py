@@ -5,16 +5,8 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, Region
 
 from ...dialects import tir
-from ...dialects.nesting import operations_in
-from .blocks import (
-    ancestors,
-    block_around,
-    blocks_in,
-    function_of,
-    loaded_buffers,
-    statements,
-    stored_buffers,
-)
+from ...dialects.nesting import ancestors, enclosing, operations_in
+from .blocks import blocks_in, function_of, loaded_buffers, statements, stored_buffers
 
 
 def blocks_named(func: tir.PrimFuncOp, name: str | None = None) -> list[tir.BlockOp]:
@@ -85,9 +77,9 @@ def output_blocks(scope: tir.BlockOp) -> list[tir.BlockOp]:
 
 def _scope_blocks(block: tir.BlockOp) -> list[tir.BlockOp]:
     """The blocks next to a block: in the block or function that holds it, in no other block."""
-    scope: Operation = block_around(block) or function_of(block)
+    scope: Operation = enclosing(block, tir.BlockOp) or function_of(block)
     blocks = [o for o in operations_in(scope) if isinstance(o, tir.BlockOp) and o is not scope]
-    return [b for b in blocks if (block_around(b) or scope) is scope]
+    return [b for b in blocks if (enclosing(b, tir.BlockOp) or scope) is scope]
 
 
 def _own_buffers(block: tir.BlockOp) -> set[object]:

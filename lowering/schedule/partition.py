@@ -18,11 +18,11 @@ from xdsl.dialects.builtin import StringAttr
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative, simplify
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.parameters import value_name
 from ...dialects.sym import Values, exprs_of
 from ..analysis.determined import determines
-from .blocks import ScheduleError, ancestors
+from .blocks import ScheduleError
 from .copy_scalars import ranges_of_values
 from .index_values import add_predicates, replace_indices
 from .loop_checks import loop_text, verify_factors, verify_only_blocks, verify_plain

@@ -14,11 +14,12 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
+from ...dialects.nesting import ancestors, enclosing
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors, block_around, loaded_buffers, stored_buffers, uses_of
+from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
 from .copy_scalars import ranges_of_values
 from .dense import covers_densely, used_in
 from .inline import accessed_axes
@@ -126,7 +127,7 @@ def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) 
     defect = _defect(store, loop, statement)
     if defect is not None:
         raise ScheduleError(defect, store)
-    writer = block_around(store)
+    writer = enclosing(store, tir.BlockOp)
     assert writer is not None
     digits = _Digits.of(writer, loop, statement)
     indexed = {a for b in digits.stored(store) for a in used_in(b, digits.extents)}
@@ -166,7 +167,7 @@ def _defect(
 
     With `is_shared`, several iterations may store the same element.
     """
-    writer = block_around(store)
+    writer = enclosing(store, tir.BlockOp)
     if writer is None or loop not in ancestors(writer):
         return f"expected {buffer_text(store.buffer)} to be stored to in a block of the loop"
     if any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store)):

@@ -16,9 +16,10 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, IntExpr
+from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
-from .blocks import ScheduleError, ancestors
+from .blocks import ScheduleError
 from .loop_checks import loop_text
 from .reduction_checks import verify_apart, verify_starts_once
 from .regions import axes_of, refresh_around, replace_header

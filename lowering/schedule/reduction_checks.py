@@ -9,12 +9,12 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Atom, IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.determined import determines
-from .blocks import ScheduleError, ancestors, loaded_buffers, stored_buffers
+from .blocks import ScheduleError, loaded_buffers, stored_buffers
 from .dense import covers_densely, used_in
 from .loop_checks import loop_text
 from .regions import contains

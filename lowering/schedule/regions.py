@@ -8,10 +8,10 @@ from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import calls_on_memory, infer_regions
 from ..loops.scope import Bound
-from .blocks import ancestors
 from .copy_scalars import ranges_of_values
 
 

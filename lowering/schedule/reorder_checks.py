@@ -9,12 +9,12 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions, root_buffer
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import conflict_of_axes, conflicts_between
-from .blocks import ScheduleError, ancestors
+from .blocks import ScheduleError
 from .loop_checks import loop_text, outermost_blocks, verify_only_blocks
 from .produced import is_complete_in
 from .regions import contains

@@ -22,11 +22,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
+from ...dialects.nesting import ancestors
 from ...dialects.sym import exprs_of
 from ..loops.lane_totals import identity
 from ..loops.reduction_flags import Accumulation
 from ..loops.scope import Bound
-from .blocks import ScheduleError, ancestors, blocks_in, function_of, loops_around, own_nest
+from .blocks import ScheduleError, blocks_in, function_of, loops_around, own_nest
 from .copy_scalars import ScalarCopier
 from .index_values import is_certain
 from .loop_checks import loop_text

@@ -5,8 +5,9 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from ...dialects import tir
+from ...dialects.nesting import enclosing
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, block_around, function_of, loaded_buffers, stored_buffers
+from .blocks import ScheduleError, function_of, loaded_buffers, stored_buffers
 from .loop_checks import loop_text
 
 
@@ -16,7 +17,7 @@ def verify_stage_pipeline(loop: tir.ForOp) -> None:
     Nothing stores to what a statement before it loads. That scratch memory is stored to first is a
     rule of all functions.
     """
-    around = block_around(loop)
+    around = enclosing(loop, tir.BlockOp)
     home = function_of(loop).body.block if around is None else around.body.block
     loaded: set[SSAValue] = set()
     for statement in home.ops:

@@ -9,10 +9,10 @@ from xdsl.ir import Block, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import interval_of
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, ancestors
+from .blocks import ScheduleError
 from .index_map import IndexMap, ranges_of_dims
 from .produced import keeps_in_range
 

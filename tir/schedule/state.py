@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...dialects import tir
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, operations_in
 from ...ir.module import IRModule
-from ...lowering.schedule.blocks import ScheduleError, ancestors, function_of
+from ...lowering.schedule.blocks import ScheduleError, function_of
 from ...lowering.schedule.navigate import drop_plain_root
 from .random_variables import RandomVariable
 

@@ -31,7 +31,8 @@ from xdsl.ir import SSAValue
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
-from ..blocks import ScheduleError, block_around, blocks_in, loops_around, uses_of
+from ....dialects.nesting import enclosing
+from ..blocks import ScheduleError, blocks_in, loops_around, uses_of
 from ..cache import cache_read, cache_write
 from ..compact import compact_buffer
 from ..compute_at import compute_at, reverse_compute_at
@@ -206,7 +207,7 @@ def _consumer(product: Product) -> tir.BlockOp | None:
     if not isinstance(buffer.owner, tir.AllocBufferOp):
         return None
     uses = uses_of(buffer)
-    users = {block_around(op) for op in uses.loads} - {product.block}
+    users = {enclosing(op, tir.BlockOp) for op in uses.loads} - {product.block}
     if uses.others or len(users) != 1:
         return None
     user = users.pop()

@@ -20,8 +20,9 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
+from ....dialects.nesting import ancestors
 from ....dialects.sym import exprs_of
-from ..blocks import ancestors, function_of, may_overlap, own_nest, uses_of
+from ..blocks import function_of, may_overlap, own_nest, uses_of
 
 
 @dataclass(frozen=True)
