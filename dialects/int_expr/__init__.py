@@ -8,6 +8,7 @@ and MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 """
 
 from .compounds import compound as compound
+from .compounds import dividend_of as dividend_of
 from .compounds import floordiv as floordiv
 from .compounds import floormod as floormod
 from .compounds import maximum as maximum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .terms import ZERO, Compound, IntExpr, IntLike, Monomial
+from .terms import ONE, ZERO, Compound, IntExpr, IntLike, Monomial
 
 
 def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
@@ -99,3 +99,12 @@ _BUILD: dict[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
 def compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     """The simplified ``floordiv``, ``mod``, ``min`` or ``max`` of two expressions."""
     return _BUILD[op](lhs, rhs)
+
+
+def dividend_of(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
+    """``(a, c)`` where the expression is ``a // c``, however many divisions that takes."""
+    atom = expr.as_atom
+    if isinstance(atom, Compound) and atom.op == "floordiv":
+        dividend, divisor = dividend_of(atom.lhs)
+        return dividend, divisor * atom.rhs
+    return expr, ONE

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from math import gcd
 
 from ...dialects.bounds import Interval, interval_of, is_less
-from ...dialects.int_expr import ONE, Atom, Compound, IntExpr
+from ...dialects.int_expr import Atom, Compound, IntExpr, dividend_of
 
 
 def determines(
@@ -90,19 +90,10 @@ def _joined(known: Sequence[IntExpr]) -> list[IntExpr]:
     for remainder in atoms:
         if remainder.op != "mod":
             continue
-        base, divisor = _flat(remainder.lhs)
+        base, divisor = dividend_of(remainder.lhs)
         for quotient in atoms:
             if quotient.op == "floordiv":
-                dividend, by = _flat(IntExpr.of(quotient))
+                dividend, by = dividend_of(IntExpr.of(quotient))
                 if dividend == base and by == divisor * remainder.rhs:
                     whole.append(remainder.lhs)
     return whole
-
-
-def _flat(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """``(a, c)`` where the expression is ``a // c``, however many divisions that takes."""
-    atom = expr.as_atom
-    if isinstance(atom, Compound) and atom.op == "floordiv":
-        dividend, divisor = _flat(atom.lhs)
-        return dividend, divisor * atom.rhs
-    return expr, ONE

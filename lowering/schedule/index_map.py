@@ -24,6 +24,7 @@ from ...dialects.int_expr import (
     IntExpr,
     IntLike,
     Sym,
+    dividend_of,
     floormod,
     render,
 )
@@ -207,8 +208,8 @@ class _Solver:
         """
         if (quotient.op, remainder.op) != ("floordiv", "mod"):
             return
-        dividend, by = flat(IntExpr.of(quotient))
-        base, divisor = flat(remainder.lhs)
+        dividend, by = dividend_of(IntExpr.of(quotient))
+        base, divisor = dividend_of(remainder.lhs)
         if by != divisor * remainder.rhs:
             return
         whole = dividend if divisor == ONE else dividend // divisor
@@ -218,15 +219,6 @@ class _Solver:
         self.learn(whole, high * remainder.rhs + low)
         if divisor != ONE:
             self.learn(remainder.lhs, high * remainder.rhs + low)
-
-
-def flat(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """``(a, c)`` where the expression is ``a // c``, however many divisions that takes."""
-    atom = expr.as_atom
-    if isinstance(atom, Compound) and atom.op == "floordiv":
-        dividend, divisor = flat(atom.lhs)
-        return dividend, divisor * atom.rhs
-    return expr, ONE
 
 
 def _is_positive(expr: IntExpr) -> bool:
