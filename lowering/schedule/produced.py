@@ -194,8 +194,6 @@ def _defect(
             f"expected {_name(writer)} to store a box of {buffer_text(store.buffer)} in each "
             "iteration of the loop"
         )
-    if any(used_in(b, digits.extents) & digits.outside for b in digits.reduced()):
-        return f"expected {_name(writer)} to be complete after each iteration of the loop"
     return None
 
 
@@ -247,15 +245,6 @@ class _Digits:
     def stored(self, store: tir.StoreOp) -> list[IntExpr]:
         """The indices of a store over the loops."""
         return [self.over_loops(e, store.operands_) for e in exprs_of(store.indices)]
-
-    def reduced(self) -> list[IntExpr]:
-        """What axes that are not spatial are bound to."""
-        return [
-            self.meaning[var]
-            for block in self.blocks
-            for var, kind in zip(block.axis_vars, block.axis_kinds, strict=True)
-            if kind != "spatial"
-        ]
 
 
 def _name(block: tir.BlockOp) -> str:

@@ -4,6 +4,21 @@ import pytest
 from programs import chain, matmul_relu, row_sum
 from schedule_check import check_refused
 
+PAIRS = """
+@T.prim_func
+def main(X: T.Buffer((8,), "float32"), Y: T.Buffer((4,), "float32")):
+    S = T.alloc_buffer((4,), "float32")
+    for i in range(8):
+        with T.block("S"):
+            vi = T.axis.spatial(4, i // 2)
+            S[vi] = X[i]
+    for i in range(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = S[vi]
+"""
+"""Two iterations store the same element, of which the last one counts."""
+
 REFUSED = [
     (row_sum(8, 6), lambda s, i, k: s.split(i, []), "split: expected at least one factor"),
     (
@@ -174,6 +189,18 @@ REFUSED = [
         lambda s, *_: s.reverse_compute_at("Y", s.split(s.get_loops("S")[0], [2, None, 3])[0]),
         "reverse_compute_at: expected block 'S' to store a known part of 'S' in each iteration of "
         "the loop",
+    ),
+    (
+        matmul_relu(4, 8, 6),
+        lambda s, i, j, k: s.reverse_compute_at("C", s.fuse(i, j, k)),
+        "reverse_compute_at: expected block 'Y' to store a box of 'Y' in each iteration of the "
+        "loop",
+    ),
+    (
+        PAIRS,
+        lambda s, *_: s.reverse_compute_at("Y", s.get_loops("S")[0]),
+        "reverse_compute_at: expected block 'S' to store a box of 'S' in each iteration of the "
+        "loop",
     ),
     (
         row_sum(),

@@ -137,14 +137,6 @@ FAULTS = (
         tests=TESTS,
     ),
     Fault(
-        "the block after a reduction runs before it is complete",
-        S + "produced.py",
-        "if any(used_in(b, digits.extents) & digits.outside for b in digits.reduced()):",
-        "if False:",
-        tests=TESTS,
-        wants="a loop that drives a spatial and a reduction axis, around a block that is moved",
-    ),
-    Fault(
         "compute_inline ignores that the axes are in another order",
         S + "inline.py",
         "    for axis, index in zip(axis_of, indices, strict=True):\n",
