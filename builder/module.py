@@ -13,7 +13,7 @@ from ..ir.module import GlobalVar, IRModule
 from ..ir.structural_equal import structural_equal
 from ..lowering.functions import functions_by_name
 from ..lowering.verify_calls import verify_calls
-from ..lowering.verify_written import verify_written
+from ..lowering.verify_kernels import verify_kernels
 from .names import numbered_name
 
 
@@ -82,4 +82,4 @@ def check(module: ModuleOp) -> None:
     """Verify a module and its calls; raises Diagnostic with one line."""
     verify(module)
     verify_calls(module)
-    verify_written(module)
+    verify_kernels(module)

@@ -30,9 +30,9 @@ def verify_spatial(op: BlockOp) -> None:
         return
     for store in [o for o in operations_in(op) if isinstance(o, StoreOp)]:
         fixed = _fixed_values(op, store.buffer)
-        if _told_apart(store, spatial, fixed) or not _accumulates(store, op):
+        if _told_apart(store, spatial, fixed) or not accumulates(store, op):
             continue
-        axis = _accumulated(store, op, spatial, fixed)
+        axis = shared_along(store, spatial, fixed, _starts(store, op))
         if axis is not None:
             raise VerifyException(
                 f"block '{op.block_name.data}' accumulates in {buffer_text(store.buffer)} along "
@@ -66,7 +66,7 @@ def _told_apart(store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSA
     return alone.issuperset(spatial)
 
 
-def _accumulates(store: StoreOp, op: BlockOp) -> bool:
+def accumulates(store: StoreOp, op: BlockOp | ForOp) -> bool:
     """Whether the innermost block of a store loads that element of memory from outside of `op`."""
     if op.is_ancestor(store.buffer.owner):
         return False
@@ -80,36 +80,43 @@ def _accumulates(store: StoreOp, op: BlockOp) -> bool:
     )
 
 
-def _accumulated(
-    store: StoreOp, op: BlockOp, spatial: Sequence[SSAValue], fixed: Sequence[SSAValue]
+def shared_along(
+    store: StoreOp,
+    variables: Sequence[SSAValue],
+    fixed: Sequence[SSAValue],
+    starts: Sequence[Start] = (),
 ) -> SSAValue | None:
-    """The first axis that differs in two iterations with one element, where some are found.
+    """The first variable that differs in two iterations that store to one element, if some do.
 
-    Each that a block inside initialises again starts afresh.
+    In these all of `fixed` is the same. Those in which one of `starts` runs share nothing.
     """
-    within = takewhile(lambda p: p is not op, ancestors(store))
-    blocks = [p for p in within if isinstance(p, BlockOp) and _initialises(p, store.buffer)]
-    starts = [Start.of(block) for block in blocks]
     places: dict[tuple[int, ...], dict[tuple[int, ...], bool]] = {}
     found: list[SSAValue] = []
 
-    def go_on(at: Iteration) -> bool:
+    def shares(at: Iteration) -> bool:
         place = [at.evaluate(e, store.operands_) for e in exprs_of(store.indices)]
         iterations = places.setdefault((*(at.values[v] for v in fixed), *place), {})
-        own = tuple(at.values[v] for v in spatial)
+        own = tuple(at.values[v] for v in variables)
         iterations[own] = iterations.get(own, False) or any(s.runs(at) for s in starts)
         return not starts and differ(iterations)
 
     def differ(iterations: Mapping[tuple[int, ...], bool]) -> bool:
         if len(iterations) > 1 and not all(iterations.values()):
             first, second, *_ = iterations
-            found.extend(v for v, a, b in zip(spatial, first, second, strict=True) if a != b)
+            found.extend(v for v, a, b in zip(variables, first, second, strict=True) if a != b)
         return bool(found)
 
-    is_found = happens(store, go_on)
+    is_found = happens(store, shares)
     if is_found or (is_found is False and any(differ(i) for i in places.values())):
         return found[0]
     return None
+
+
+def _starts(store: StoreOp, op: BlockOp) -> list[Start]:
+    """When blocks inside of `op` initialise what a store accumulates in."""
+    within = takewhile(lambda p: p is not op, ancestors(store))
+    blocks = [p for p in within if isinstance(p, BlockOp)]
+    return [Start.of(block) for block in blocks if _initialises(block, store.buffer)]
 
 
 def _initialises(block: BlockOp, buffer: SSAValue) -> bool:

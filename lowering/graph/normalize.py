@@ -25,7 +25,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax, tir
 from ..functions import functions_by_name, graph_functions
 from ..verify_calls import verify_calls
-from ..verify_written import verify_written
+from ..verify_kernels import verify_kernels
 
 
 def resolve_names(module: ModuleOp) -> None:
@@ -43,7 +43,7 @@ def resolve_names(module: ModuleOp) -> None:
 class NormalizePass(ModulePass):
     """Resolve calls by name to the module's PrimFuncs, check every call against its callee.
 
-    Kernels must not read what nobody has written.
+    Kernels must not read what nobody has written, nor accumulate in what threads share.
     """
 
     name = "normalize"
@@ -51,4 +51,4 @@ class NormalizePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         resolve_names(op)
         verify_calls(op)
-        verify_written(op)
+        verify_kernels(op)

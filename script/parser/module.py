@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
 from ...lowering.verify_calls import verify_calls
-from ...lowering.verify_written import verify_kernel, verify_written
+from ...lowering.verify_kernels import verify_kernel, verify_kernels
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
 from .attributes import dictionary
@@ -180,7 +180,7 @@ class ProgramParser:
             verify(op)
             if isinstance(op, ModuleOp):
                 verify_calls(op)
-                verify_written(op)
+                verify_kernels(op)
             elif isinstance(op, tir.PrimFuncOp):
                 verify_kernel(op)
         except Diagnostic as error:

@@ -268,3 +268,23 @@ tir.prim_func @data(%I: !tir.buffer<[1], i64>, %Y: !tir.buffer<[16], f32>) {
     tir.store %s, %Y[0] : !tir.buffer<[16], f32>
   }
 }
+
+// -----
+
+// CHECK: 'tir.store': expected iterations of parallel loop 'k' to accumulate in elements of their own, got several that accumulate in one of 'Y'
+tir.prim_func @sums(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    tir.for %k in (0, m) parallel {
+      tir.block "Y" (%vi: spatial (0, n) = %i, %vk: reduce (0, m) = %k) reads (%X[%vi, %vk]) writes (%Y[%vi]) {
+        tir.init {
+          %zero = arith.constant 0.0 : f32
+          tir.store %zero, %Y[%vi] : !tir.buffer<[n], f32>
+        }
+        %y = tir.load %Y[%vi] : !tir.buffer<[n], f32>
+        %x = tir.load %X[%vi, %vk] : !tir.buffer<[n, m], f32>
+        %s = arith.addf %y, %x : f32
+        tir.store %s, %Y[%vi] : !tir.buffer<[n], f32>
+      }
+    }
+  }
+}
