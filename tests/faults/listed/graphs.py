@@ -103,6 +103,20 @@ FAULTS = (
         tests=TESTS,
     ),
     Fault(
+        "threads may accumulate in one element",
+        "lowering/verify_kernels.py",
+        "        if shared_along(store, [loop.loop_var], around) is not None:\n",
+        "        if False:\n",
+        tests=("tests/lowering/test_parallel_sums.py",),
+    ),
+    Fault(
+        "a sum that begins once is taken for one that begins in each iteration",
+        "dialects/tir/verify_spatial.py",
+        "any(s.runs(at) for s in starts)",
+        "bool(starts)",
+        tests=("tests/tir/test_sums_in_blocks.py",),
+    ),
+    Fault(
         "bindings may leave the range of their axis",
         "dialects/tir/verify_block.py",
         "        if happens(op, lambda i: not _is_within(i, op, binding, wanted)):\n",
