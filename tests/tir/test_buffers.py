@@ -221,6 +221,18 @@ TWO = "@I.ir_module\nclass M:\n" + "\n".join(
     for name in ("first", "second")
     for line in row_sum().splitlines()
 )
+START = """
+    for i in range(4):
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = X[vi]
+    for i in range({n}):
+        with T.block("Z"):
+            vi = T.axis.spatial({n}, i)
+            Z[vi] = Y[vi]
+"""
+"""The rest of `Y` is the caller's."""
+
 VECTORS = {"X": "({n},)", "Y": "({n},)"}
 
 
@@ -273,6 +285,11 @@ def test_regions_of_views():
             chain(),
             lambda s: s.cache_write("Y", 0, "local", ["S"]),
             "expected block 'S' to come after block 'Y'",
+        ),
+        (
+            program(START, {b: "({n},)" for b in "XYZ"}, n=8),
+            lambda s: s.cache_write("Y", 0, "local", ["Z"]),
+            "expected block 'Z' to read of 'Y' only what block 'Y' writes",
         ),
         (
             row_sum(),
