@@ -9,6 +9,9 @@ TESTS = (
     "tests/lowering/schedule/test_primitives.py",
     "tests/tir/test_loop_refusals.py",
     "tests/tir/test_buffers.py",
+    "tests/tir/test_reductions.py",
+    "tests/tir/test_blocks.py",
+    "tests/tir/test_whole_tiles.py",
     "tests/tir",
 )
 LOOPS = (
