@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import StringAttr
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative, simplify
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
-from ...dialects.nesting import ancestors, operations_in
+from ...dialects.nesting import operations_in
 from ...dialects.parameters import value_name
 from ...dialects.sym import Values, exprs_of
 from ..analysis.determined import determines
@@ -26,7 +26,7 @@ from .blocks import ScheduleError
 from .copy_scalars import ranges_of_values
 from .index_values import add_predicates, replace_indices
 from .loop_checks import loop_text, verify_factors, verify_only_blocks, verify_plain
-from .reduction_checks import reductions_driven_by
+from .reduction_checks import reductions_driven_by, verify_runs_around
 from .regions import axes_of, refresh_around, replace_header
 
 
@@ -46,6 +46,7 @@ def partition(
     extent = loop.extent.data
     sizes = _part_sizes(loop, factors, extent)
     if len(sizes) > 1:
+        verify_runs_around(loop)
         _verify_starts_once(loop, sizes[0])
     starts = accumulate(sizes[:-1], initial=ZERO)
     return split_at(loop, list(zip(starts, sizes, strict=True)), preserve_unit_iters)
@@ -113,7 +114,6 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
     for block in reductions_driven_by(loop):
         if block.init is None:
             continue
-        _verify_runs_around(loop, block)
         bindings: list[IntExpr] = []
         is_first = is_non_negative(size - 1)
         for axis, binding in zip(block.axes.data, exprs_of(block.bindings), strict=True):
@@ -126,25 +126,6 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
             raise ScheduleError(
                 f"expected the first iteration of {loop_text(loop)} alone to start the reduction "
                 f"of block '{block.block_name.data}', and to be in the first part",
-                loop,
-            )
-
-
-def _verify_runs_around(loop: tir.ForOp, block: tir.BlockOp) -> None:
-    """Raise ScheduleError where the reduction has loops around that may have no iteration.
-
-    What starts it is before all of its loops, and is inside of them as soon as there are parts.
-    """
-    kinds = zip(exprs_of(block.bindings), block.axis_kinds, strict=True)
-    numbering = block.numbering()
-    driving = {numbering[i] for b, kind in kinds if kind == "reduce" for i in b.args()}
-    for outer in ancestors(loop):
-        if not isinstance(outer, tir.ForOp) or outer.loop_var not in driving:
-            continue
-        if not is_non_negative(outer.extent.data - 1):
-            raise ScheduleError(
-                f"expected {loop_text(outer)} around {loop_text(loop)}, which reduces in block "
-                f"'{block.block_name.data}', to have iterations, got extent {outer.extent.data}",
                 loop,
             )
 

@@ -107,6 +107,24 @@ def _verify_other(
         )
 
 
+def verify_runs_around(loop: tir.ForOp) -> None:
+    """Raise ScheduleError where a reduction has loops around `loop` that may have no iteration.
+
+    What starts it is before all of its loops, and is inside of them as soon as `loop` is in parts.
+    """
+    for outer in ancestors(loop):
+        if not isinstance(outer, tir.ForOp) or is_non_negative(outer.extent.data - 1):
+            continue
+        for block in reductions_driven_by(outer):
+            if block.init is not None and loop in ancestors(block):
+                raise ScheduleError(
+                    f"expected {loop_text(outer)} around {loop_text(loop)}, which reduces in block "
+                    f"'{block.block_name.data}', to have iterations, got extent "
+                    f"{outer.extent.data}",
+                    loop,
+                )
+
+
 def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
     """The blocks of which a reduction axis depends on a loop."""
     driven = {loop.loop_var}

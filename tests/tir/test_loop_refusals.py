@@ -191,6 +191,12 @@ REFUSED = [
         "the loop",
     ),
     (
+        matmul_relu("n", 8, "p"),
+        lambda s, i, j, k: (s.reorder(k, i, j), s.loop_partition(j, [3, None])),
+        "loop_partition: expected loop 'k' around loop 'j', which reduces in block 'Y', to have "
+        "iterations, got extent p",
+    ),
+    (
         matmul_relu(4, 8, 6),
         lambda s, i, j, k: s.reverse_compute_at("C", s.fuse(i, j, k)),
         "reverse_compute_at: expected block 'Y' to store a box of 'Y' in each iteration of the "

@@ -51,3 +51,32 @@ def test_pools(image, layout):
 def test_padding(shape, dtype):
     padded = [f"R.nn.pad(x, {w})" for w in ((0, 0, 1, 1), (3, 2, 0, 1), (9, 9, 9, 9))]
     check(padded + [f"R.permute_dims({call})" for call in padded], shape, dtype)
+
+
+@pytest.mark.parametrize("extent", ["n", 0, 3])
+def test_sums_of_nothing_start_on_both_sides_of_a_border(extent):
+    source = f"""
+@T.prim_func
+def main(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n, 8))
+    Y = T.match_buffer(y, (8,))
+    for r in range({extent}):
+        for k in range(2):
+            for i in range(8):
+                with T.block("Y"):
+                    vr, vk, vi = T.axis.remap("RRS", [r, k, i])
+                    with T.init():
+                        Y[vi] = T.float32(2)
+                    Y[vi] = Y[vi] + T.if_then_else(vi >= 1, X[vr, vi], T.float32(3))
+"""
+    if extent != "n":
+        source = source.replace("    n = T.int64()\n", "").replace("(n, 8)", f"({extent}, 8)")
+    function = relax.build(from_source(source))["main"]
+    for rows in (0, 1, 3) if extent == "n" else (extent,):
+        x = np.arange(8 * rows, dtype=np.float32).reshape(rows, 8)
+        y = np.full(8, 77, np.float32)
+        function(x, y)
+        expected = 2 + 2 * x.sum(0)
+        expected[0] = 2 + 2 * 3 * rows
+        np.testing.assert_array_equal(y, expected)
