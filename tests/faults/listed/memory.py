@@ -5,7 +5,7 @@ from __future__ import annotations
 from fault import Fault
 
 PLAN, PASS = "lowering/runtime/memory_plan.py", "lowering/runtime/plan_memory.py"
-TESTS = ("tests/lowering/runtime",)
+TESTS = ("tests/filecheck/lowering/runtime", "tests/lowering/runtime")
 
 FAULTS = (
     Fault(

@@ -218,6 +218,6 @@ FAULTS = (
         S + "dense.py",
         "        found = next((d for d in digits if d[0] == weight), None)\n",
         "        found = digits[0]\n",
-        tests=TESTS,
+        tests=("tests/lowering/schedule/test_dense.py",),
     ),
 )
