@@ -17,7 +17,7 @@ from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
 from .copy_ops import bounds_of, index_constant
-from .reduction_flags import Accumulation, accumulations, is_reordered
+from .reduction_flags import Accumulation, accumulations
 from .scope import Scope, is_inside
 from .vector_unit import VectorUnit
 
@@ -115,10 +115,10 @@ class LaneAnalysis:
         return self.lane in expr.atoms()
 
     def _allows_carried(self) -> bool:
-        """Whether all that the loop carries is accumulated, in any order."""
+        """Whether all that the loop carries is accumulated, which may be in any order."""
         for start, end in zip(self.loop.carry_vars, self.loop.yielded, strict=True):
             chain = accumulations(start, end)
-            if not chain or not all(is_reordered(op) for op in chain):
+            if not chain:
                 return False
             self.accumulated.append(chain[0])
         self.varying.update(self.loop.carry_vars)

@@ -121,6 +121,28 @@ def test_machine_code_is_compared_at_the_end(parse, programs):
         check_pipeline(parse(programs["graph"]), [], functions=["main"], machine_code=wrong)
 
 
+@pytest.mark.parametrize("factor", [1, 2])
+def test_what_machine_code_writes_is_compared(parse, factor):
+    module = parse("""
+    tir.prim_func @double(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+      tir.for %i in (0, n) {
+        %x = tir.load %X[%i] : !tir.buffer<[n], f32>
+        %y = arith.addf %x, %x : f32
+        tir.store %y, %Y[%i] : !tir.buffer<[n], f32>
+      }
+    }""")
+
+    def machine_code(name, args):
+        np.multiply(args[0], factor, out=args[1])
+        return []
+
+    if factor == 2:
+        check_pipeline(module, [], machine_code=machine_code)
+        return
+    with pytest.raises(CheckError, match=r"^the machine code changes argument 'Y' of 'double'"):
+        check_pipeline(module, [], machine_code=machine_code)
+
+
 def test_a_module_without_a_meaning_is_an_error(parse, programs):
     module = parse(programs["graph"].replace("@total(%X", "@other(%X"))
     module.walk()

@@ -98,13 +98,6 @@ FAULTS = (
         tests=LOOPS,
     ),
     Fault(
-        "results of any operation are accumulated in any order",
-        L + "lane_analysis.py",
-        "if not chain or not all(is_reordered(op) for op in chain):",
-        "if not chain:",
-        tests=(*LOOPS, "tests/end_to_end/test_kernel_patterns.py"),
-    ),
-    Fault(
         "every stride is taken for 1",
         L + "lane_analysis.py",
         "return split is not None and split[0] == ONE and buffer.element_strides()[-1] == ONE",

@@ -201,3 +201,21 @@ def test_stores_past_the_caches_at_addresses_of_every_alignment(build, lanes, co
         main(x, out=y)
         np.testing.assert_array_equal(y, x)
         assert (memory[:start] == -1).all() and (memory[start + x.size :] == -1).all()
+
+
+@pytest.mark.parametrize("kind", ["", "vectorized"])
+def test_any_byte_but_zero_is_true(build, kind):
+    """As for NumPy, where arrays of bools are views of bytes."""
+    main = build(f"""
+    rt.func @main(%x: !tir.buffer<[n], i1>, %y: !tir.buffer<[n], i32>) results 1 {{
+      rt.call_dps @k(%x) outs(%y) : (!tir.buffer<[n], i1>), (!tir.buffer<[n], i32>)
+    }}
+    loops.func @k(%X: !tir.buffer<[n], i1>, %Y: !tir.buffer<[n], i32>) symbols [n] noalias {{
+      loops.for %i in (0, n) {kind} {{
+        %v = loops.load %X[%i] : !tir.buffer<[n], i1> -> i1
+        %w = arith.extui %v : i1 to i32
+        loops.store %w, %Y[%i] : !tir.buffer<[n], i32>, i32
+      }}
+    }}""")["main"]
+    data = np.arange(256, dtype=np.uint8)
+    np.testing.assert_array_equal(main(data.view(bool)).numpy(), data != 0)

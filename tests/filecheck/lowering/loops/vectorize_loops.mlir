@@ -425,3 +425,28 @@ loops.func @nontemporal(%X: !tir.buffer<[19], f32>, %Y: !tir.buffer<[19], f32>) 
     loops.store %x, %Y[%i] nontemporal : !tir.buffer<[19], f32>, f32
   }
 }
+
+// -----
+
+// A loop that is to be vectorized may sum up in any order; what is no sum stays in order.
+
+// CHECK-LABEL: loops.func @carried(
+// CHECK:         vector.reduction <add>, %{{.*}} fastmath<reassoc,nsz,contract>
+// CHECK:         loops.for %j in (0, 16) carry (%s_1 = %zero : f32) {
+// CHECK-NEXT:      %x_1 = loops.load %X[%j] : {{.*}} -> f32
+// CHECK-NEXT:      %z_1 = arith.subf %x_1, %s_1 : f32
+loops.func @carried(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[2], f32>) noalias {
+  %zero = arith.constant 0.0 : f32
+  %t = loops.for %i in (0, 16) vectorized carry (%s = %zero : f32) {
+    %x = loops.load %X[%i] : !tir.buffer<[16], f32> -> f32
+    %z = arith.addf %s, %x : f32
+    loops.yield %z : f32
+  }
+  loops.store %t, %Y[0] : !tir.buffer<[2], f32>, f32
+  %u = loops.for %j in (0, 16) vectorized carry (%s = %zero : f32) {
+    %x = loops.load %X[%j] : !tir.buffer<[16], f32> -> f32
+    %z = arith.subf %x, %s : f32
+    loops.yield %z : f32
+  }
+  loops.store %u, %Y[1] : !tir.buffer<[2], f32>, f32
+}
