@@ -57,6 +57,17 @@ def test_sums_of_whole_numbers_are_exact_and_others_have_a_bound():
     assert abs(y.data - 1.5) < 1e-6 and 1e-8 < y.error < 1e-5
 
 
+@pytest.mark.parametrize(
+    ("terms", "is_known"),
+    [((2, 3, 0, 5, 7), True), ((0, 1e20, 1e20, 1, 1), False), ((1e-30, 1, 1e-30, 1, 1e30), False)],
+)
+def test_products_that_another_order_may_overflow_or_lose_are_unknown(terms, is_known):
+    value = (number(1.0, "float32"), load("X", var("r")))
+    block = Block("b", (R,), (load("Y"),), "reduce", value, "mul")
+    (y,) = results(block, Buffer("Y", "float32", ()), X=np.float32(terms))
+    assert np.isfinite(y.bound) == is_known
+
+
 @pytest.mark.parametrize(("size", "expected"), [(5, 11), (0, 3)])
 def test_a_reduction_over_nothing_is_what_it_starts_with(size, expected):
     block = Block(

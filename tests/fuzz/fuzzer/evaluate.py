@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import EPSILON, Array, Value, cast, operate, rounded, storage
+from .numbers import EPSILON, RANGE, Array, Value, cast, operate, rounded, storage
 from .syntax import FLOATS, INDEX, Block, Expr, Kernel
 from .visits import bindings_of, guards_of, loops_of
 
@@ -138,6 +138,7 @@ def _reduce(
     flat = _flat(place, shape, count)
     data, error = old.data.reshape(-1).copy(), old.bound.reshape(-1).copy()
     total = np.zeros(data.shape)
+    largest, least = np.ones(data.shape), np.ones(data.shape)
     length = np.zeros(data.shape)
     # The n-th terms of all elements at once, in the order of the iterations.
     order = np.argsort(flat, kind="stable")
@@ -150,12 +151,15 @@ def _reduce(
         if step == 0:
             data[cells], error[cells] = first.data[now], first.bound[now]
             with np.errstate(all="ignore"):
-                total[cells] = np.abs(first.data[now].astype(float))
+                total[cells] = size = np.abs(first.data[now].astype(float))
+                largest[cells], least[cells] = _products(largest[cells], least[cells], size)
         sofar = Value(dtype, data[cells], error[cells] if error[cells].any() else None)
         result = operate(block.combine, dtype, [sofar, terms.at(now)])
         data[cells], error[cells] = result.data, result.bound
         with np.errstate(all="ignore"):
-            total[cells] = total[cells] + np.abs(terms.data[now].astype(float))
+            size = np.abs(terms.data[now].astype(float))
+            total[cells] = total[cells] + size
+            largest[cells], least[cells] = _products(largest[cells], least[cells], size)
         length[cells] += 1
     if dtype in FLOATS and block.combine in ("add", "mul"):
         with np.errstate(all="ignore"):
@@ -165,8 +169,16 @@ def _reduce(
             touched = length > 0
             exact = _whole_sums(terms, first, total, dtype, block.combine)
             grown = error + np.where(touched & ~exact, step_error, 0)
-            error = np.where(touched & ~np.isfinite(data.astype(float)) & ~exact, np.inf, grown)
+            tiny, most = RANGE[dtype]
+            leaves = total > most if block.combine == "add" else (largest > most) | (least < tiny)
+            unknown = touched & ~exact & (leaves | ~np.isfinite(data.astype(float)))
+            error = np.where(unknown, np.inf, grown)
     _store_all(memory, name, data.reshape(shape), error.reshape(shape))
+
+
+def _products(largest: Array, least: Array, size: Array) -> tuple[Array, Array]:
+    """The products of all factors above and of all below 1, which no order of them leaves."""
+    return largest * np.maximum(size, 1), least * np.where(size == 0, 1, np.minimum(size, 1))
 
 
 def _whole_sums(terms: Value, first: Value, total: Array, dtype: str, combine: str) -> Array:

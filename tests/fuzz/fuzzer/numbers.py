@@ -18,6 +18,14 @@ Array = np.ndarray[Any, Any]
 EPSILON = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}
 TINY = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "float64": 5e-324}
 
+RANGE = {
+    "float16": (2.0**-14, 65504.0),
+    "bfloat16": (2.0**-126, 2.0**127 * (2 - 2.0**-7)),
+    "float32": (2.0**-126, float(np.finfo("float32").max)),
+    "float64": (2.0**-1022, float(np.finfo("float64").max)),
+}
+"""The least and the largest number of a dtype with all its digits."""
+
 
 def storage(dtype: str) -> np.dtype[Any]:
     """What holds a dtype here: bfloat16 is float32 whose lower half is 0."""
