@@ -8,11 +8,11 @@ and MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 """
 
 from .compounds import compound as compound
-from .compounds import dividend_of as dividend_of
 from .compounds import floordiv as floordiv
 from .compounds import floormod as floormod
 from .compounds import maximum as maximum
 from .compounds import minimum as minimum
+from .compounds import split_quotient as split_quotient
 from .terms import COMPOUND_OPS as COMPOUND_OPS
 from .terms import ONE as ONE
 from .terms import ZERO as ZERO

@@ -101,10 +101,10 @@ def compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     return _BUILD[op](lhs, rhs)
 
 
-def dividend_of(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
+def split_quotient(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
     """``(a, c)`` where the expression is ``a // c``, however many divisions that takes."""
     atom = expr.as_atom
     if isinstance(atom, Compound) and atom.op == "floordiv":
-        dividend, divisor = dividend_of(atom.lhs)
+        dividend, divisor = split_quotient(atom.lhs)
         return dividend, divisor * atom.rhs
     return expr, ONE

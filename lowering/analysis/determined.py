@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from math import gcd
 
 from ...dialects.bounds import Interval, interval_of, is_less
-from ...dialects.int_expr import Atom, Compound, IntExpr, dividend_of
+from ...dialects.int_expr import Atom, Compound, IntExpr, split_quotient
 
 
 def determines(
@@ -90,10 +90,10 @@ def _joined(known: Sequence[IntExpr]) -> list[IntExpr]:
     for remainder in atoms:
         if remainder.op != "mod":
             continue
-        base, divisor = dividend_of(remainder.lhs)
+        base, divisor = split_quotient(remainder.lhs)
         for quotient in atoms:
             if quotient.op == "floordiv":
-                dividend, by = dividend_of(IntExpr.of(quotient))
+                dividend, by = split_quotient(IntExpr.of(quotient))
                 if dividend == base and by == divisor * remainder.rhs:
                     whole.append(remainder.lhs)
     return whole

@@ -24,9 +24,9 @@ from ...dialects.int_expr import (
     IntExpr,
     IntLike,
     Sym,
-    dividend_of,
     floormod,
     render,
+    split_quotient,
 )
 
 
@@ -208,8 +208,8 @@ class _Solver:
         """
         if (quotient.op, remainder.op) != ("floordiv", "mod"):
             return
-        dividend, by = dividend_of(IntExpr.of(quotient))
-        base, divisor = dividend_of(remainder.lhs)
+        dividend, by = split_quotient(IntExpr.of(quotient))
+        base, divisor = split_quotient(remainder.lhs)
         if by != divisor * remainder.rhs:
             return
         whole = dividend if divisor == ONE else dividend // divisor
