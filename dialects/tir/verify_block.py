@@ -93,7 +93,7 @@ def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval])
         return
     wanted = Interval.range(axis.min.data, axis.extent.data)
     if surely_less(covered.lower, wanted.lower) or surely_less(wanted.upper, covered.upper):
-        if _is_kept_within(op, binding, ranges, wanted):
+        if _is_kept_within(op, binding, covered, wanted, ranges):
             return
         if happens(op, lambda i: not _is_within(i, op, binding, wanted)):
             raise VerifyException(
@@ -103,10 +103,15 @@ def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval])
 
 
 def _is_kept_within(
-    op: BlockOp, binding: IntExpr, ranges: Mapping[Atom, Interval], wanted: Interval
+    op: BlockOp,
+    binding: IntExpr,
+    covered: Interval,
+    wanted: Interval,
+    ranges: Mapping[Atom, Interval],
 ) -> bool:
     """Whether the block's predicates, with ranges, prove that a binding is in its axis' range."""
-    least, most = [range_of(binding, ranges)], [range_of(binding, ranges)]
+    least: list[Interval | None] = [covered]
+    most: list[Interval | None] = [covered]
     for bound in op.predicates.data:
         lhs, rhs = bound.lhs.data, bound.rhs.data
         least.append(range_of(binding - rhs + lhs + 1, ranges))

@@ -154,8 +154,7 @@ def _verify_exact(
         if around and not (around <= named and is_non_negative(count - region.extents[position])):
             raise ScheduleError(
                 f"expected {_name(digits.blocks[0])} to store a known part of "
-                f"{buffer_text(store.buffer)} "
-                "in each iteration of the loop",
+                f"{buffer_text(store.buffer)} in each iteration of the loop",
                 store,
             )
 
