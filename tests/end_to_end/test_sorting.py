@@ -148,3 +148,23 @@ def test_sorted_zeros_keep_their_signs_and_nans_have_none():
     data = np.array([0.0, -np.nan, -0.0, 0.0, -0.0], "float32")
     ordered = compiled("5", "float32", 0, 1, False, ("sort",))(data)["sort"].numpy()
     np.testing.assert_array_equal(np.signbit(ordered), [True, True, False, False, False])
+
+
+@pytest.mark.parametrize(
+    "differs", ["in few low bits", "in low bits", "in small numbers", "nowhere"]
+)
+@pytest.mark.parametrize("length", [1, 2, 40, 3001])
+def test_wide_keys_that_differ_below_their_upper_half(length, differs):
+    """Few records are inserted; many are sorted by every digit, also after insertion gave up."""
+    random = np.random.default_rng(length)
+    data = {
+        "in few low bits": random.standard_normal(length) + (random.random(length) < 0.1) * 2e-16,
+        "in low bits": 1.0 + random.permutation(length) * 2.0**-40 + random.integers(0, 3, length),
+        "in small numbers": random.integers(-50, 50, length),
+        "nowhere": np.full(length, -0.25),
+    }[differs]
+    for descending in (False, True):
+        operators = ("sort", "argsort")
+        main = compiled('"n"', data.dtype.name, 0, 1, descending, operators)
+        check(main, data, 0, 1, descending)
+        check(main, data[::-1].copy(), 0, 1, descending)

@@ -5,7 +5,7 @@ All are loops of which neither the code nor the time it takes to compile grows w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,14 @@ FEW = 64
 MOST_OF_WIDE_DIGITS = 1 << 18
 """The longest lines that are sorted by 2048 digits: so many places of longer ones, one after the
 other, are on more pages than the processor finds quickly."""
+
+HALVES = 2
+"""Each half of a line has counts of its own, and both are gone through at once: a record of one
+does not wait for the count that one with the same digit in the other changes."""
+
+SORTED_BITS = 32
+"""Wider keys are sorted by the digits of their upper half first, and the few records that are not
+in order then, because they differ below it alone, are inserted; if those are many, by all."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +56,7 @@ class RadixSort:
         bits = 11 if is_wide else 8
         dtype = "int32" if is_known else "int64"
         arrays = records.allocate(ib, (2, capacity))
-        turns = -(-records.width // bits)
-        counts = ib.allocate(dtype, (turns, 1 << bits), "counts")
+        counts = ib.allocate(dtype, (HALVES, 1 << bits), "counts")
         total, side = ib.allocate(dtype, (1,), "total"), ib.allocate("int64", (1,), "side")
         ib.store(side, (0,), 0)
         return RadixSort(records, arrays, counts, total, side, bits)
@@ -62,22 +69,75 @@ class RadixSort:
         """Write the record at a place."""
         self.records.store(ib, self.arrays, (self.side(0), i), record)
 
-    @property
-    def turns(self) -> int:
-        """How many digits keys have."""
-        return -(-self.records.width // self.bits)
-
     def sort(self, ib: Any, count: Any) -> None:
         """Sort the first `count` records; a digit that all have in common takes no step."""
-        with ib.if_scope(count > 1):
-            self._count(ib, ib.let(self.side(0)), count)
-            with ib.for_range(0, self.turns, "turn") as turn:
+        te, turns = self.records.te, -(-self.records.width // self.bits)
+        differing = self._differing_bits(ib, count)
+        if self.records.width <= SORTED_BITS:
+            self._sort_digits(ib, differing, 0, turns, count)
+            return
+        half = turns // 2
+        low = te.const((1 << half * self.bits) - 1, differing.dtype)
+        first, is_sorted = (
+            ib.allocate("int64", (1,), "first"),
+            ib.allocate("bool", (1,), "is_sorted"),
+        )
+        ib.store(first, (0,), te.Select(differing > low, half, 0))
+        ib.store(is_sorted, (0,), False)
+        with ib.while_loop(te.Not(is_sorted(0))):
+            self._sort_digits(ib, differing, first(0), turns, count)
+            ib.store(is_sorted, (0,), (first(0) == 0) | ((differing & low) == 0))
+            with ib.if_scope(te.Not(is_sorted(0))):
+                ib.store(is_sorted, (0,), self._insert(ib, count))
+            ib.store(first, (0,), 0)
+
+    def _differing_bits(self, ib: Any, count: Any) -> Any:
+        """The bits of the keys in which some differ, unsigned."""
+        side, key = ib.let(self.side(0)), self.arrays[0].dtype
+        differing = ib.allocate(key, (1,), "differing")
+        ib.store(differing, (0,), 0)
+        with ib.for_range(0, count) as i:
+            bits = self.arrays[0](side, i) ^ self.arrays[0](side, 0)
+            ib.store(differing, (0,), differing(0) | bits)
+        return ib.let(self.records.key_bits(differing(0)))
+
+    def _sort_digits(self, ib: Any, differing: Any, first: Any, turns: int, count: Any) -> None:
+        """Sort by the digits from one on."""
+        te = self.records.te
+        with ib.for_range(first, turns, "turn") as turn:
+            bit = turn * self.bits
+            start = te.cast(differing.dtype, bit)
+            mask = te.const((1 << self.bits) - 1, differing.dtype)
+            with ib.if_scope((te.shift_right(differing, start) & mask) != 0):
                 side = ib.let(self.side(0))
-                first = ib.let(self._digit(self.arrays[0](side, 0), turn))
-                with ib.if_scope(self.counts(turn, first) < count):
-                    self._add_up(ib, turn)
-                    self._move(ib, side, turn, count)
-                    ib.store(self.side, (0,), 1 - side)
+                self._count(ib, side, bit, count)
+                self._add_up(ib)
+                self._move(ib, side, bit, count)
+                ib.store(self.side, (0,), 1 - side)
+
+    def _insert(self, ib: Any, count: Any) -> Any:
+        """Move records before those with larger keys, by less than `count` places in all.
+
+        Returns whether they are in order then.
+        """
+        te, side, keys = self.records.te, ib.let(self.side(0)), self.arrays[0]
+        place = ib.allocate("int64", (1,), "place")
+        ib.store(self.total, (0,), 0)
+        with (
+            ib.for_range(1, count) as i,
+            ib.if_scope((keys(side, i) < keys(side, i - 1)) & (self.total(0) < count)),
+        ):
+            record = self.records.load(ib, self.arrays, side, i)
+            ib.store(place, (0,), i)
+            former = te.max(place(0) - 1, 0)
+            is_larger = (place(0) > 0) & (record[0] < keys(side, former))
+            with ib.while_loop(is_larger & (self.total(0) < count)):
+                moved = self.records.load(ib, self.arrays, side, former)
+                self.records.store(ib, self.arrays, (side, place(0)), moved)
+                ib.store(place, (0,), place(0) - 1)
+                ib.store(self.total, (0,), self.total(0) + 1)
+            self.records.store(ib, self.arrays, (side, place(0)), record)
+        return self.total(0) < count
 
     def sort_few(self, ib: Any, count: Any) -> None:
         """Sort the first `count` records, of which none are equal; each is compared with all."""
@@ -92,37 +152,56 @@ class RadixSort:
             self.records.store(ib, self.arrays, (1 - side, self.total(0)), record)
         ib.store(self.side, (0,), 1 - side)
 
-    def _digit(self, part: Any, turn: Any) -> Any:
-        return self.records.digit(part, turn * self.bits, self.bits)
-
-    def _count(self, ib: Any, side: Any, count: Any) -> None:
-        """Count how often each digit occurs at each position."""
+    def _count(self, ib: Any, side: Any, bit: Any, count: Any) -> None:
+        """Count how often each digit occurs in each half."""
         with (
-            ib.for_range(0, self.turns, "turn") as turn,
+            ib.for_range(0, HALVES, "half") as half,
             ib.for_range(0, 1 << self.bits, "digit") as digit,
         ):
-            ib.store(self.counts, (turn, digit), 0)
-        with ib.for_range(0, count) as i:
-            part = ib.let(self.arrays[0](side, i))
-            with ib.for_range(0, self.turns, "turn", kind="unrolled") as turn:
-                digit = ib.let(self._digit(part, turn))
-                ib.store(self.counts, (turn, digit), self.counts(turn, digit) + 1)
+            ib.store(self.counts, (half, digit), 0)
+        for places in self._in_halves(ib, count):
+            self._next_of(
+                ib, [self.records.digit(self.arrays[0](side, i), bit, self.bits) for i in places]
+            )
 
-    def _add_up(self, ib: Any, turn: Any) -> None:
-        """Counts become the places of the first record with each digit."""
+    def _in_halves(self, ib: Any, count: Any) -> Iterator[Sequence[Any]]:
+        """The bodies of loops over the places in both halves at once, and over one that is left."""
+        length = ib.let(count // HALVES)
+        with ib.for_range(0, length) as i:
+            yield i, i + length
+        with ib.for_range(length * HALVES, count, "left") as i:
+            yield (i,)
+
+    def _next_of(self, ib: Any, digits: Sequence[Any]) -> list[Any]:
+        """Add 1 to the counts of digits in their halves; returns the former ones.
+
+        One alone is of the last half.
+        """
+        counted = list(enumerate(map(ib.let, digits), HALVES - len(digits)))
+        former = [ib.let(self.counts(half, digit)) for half, digit in counted]
+        for (half, digit), count in zip(counted, former, strict=True):
+            ib.store(self.counts, (half, digit), count + 1)
+        return former
+
+    def _add_up(self, ib: Any) -> None:
+        """Counts become the places of the first record with each digit, in each half."""
         ib.store(self.total, (0,), 0)
-        with ib.for_range(0, 1 << self.bits, "digit") as digit:
-            count = ib.let(self.counts(turn, digit))
-            ib.store(self.counts, (turn, digit), self.total(0))
+        with (
+            ib.for_range(0, 1 << self.bits, "digit") as digit,
+            ib.for_range(0, HALVES, "half") as half,
+        ):
+            count = ib.let(self.counts(half, digit))
+            ib.store(self.counts, (half, digit), self.total(0))
             ib.store(self.total, (0,), self.total(0) + count)
 
-    def _move(self, ib: Any, side: Any, turn: Any, count: Any) -> None:
-        with ib.for_range(0, count) as i:
-            record = self.records.load(ib, self.arrays, side, i)
-            digit = ib.let(self._digit(record[0], turn))
-            place = ib.let(self.counts(turn, digit))
-            ib.store(self.counts, (turn, digit), place + 1)
-            self.records.store(ib, self.arrays, (1 - side, place), record)
+    def _move(self, ib: Any, side: Any, bit: Any, count: Any) -> None:
+        for places in self._in_halves(ib, count):
+            found = [self.records.load(ib, self.arrays, side, i) for i in places]
+            moved = self._next_of(
+                ib, [self.records.digit(record[0], bit, self.bits) for record in found]
+            )
+            for place, record in zip(moved, found, strict=True):
+                self.records.store(ib, self.arrays, (1 - side, place), record)
 
 
 def keep_first(

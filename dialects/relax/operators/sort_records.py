@@ -93,13 +93,18 @@ class Records:
         high = self.te.shift_right(record[0], self.te.const(self.index_bits, "int64"))
         return self.te.cast(self.key_dtype, high)
 
+    def key_bits(self, record: Any) -> Any:
+        """The key of a record, of which `record` is the first part, as unsigned bits."""
+        te, dtype = self.te, f"u{self.dtypes[0]}"
+        return te.shift_right(te.reinterpret(dtype, record), te.const(self.index_bits, dtype))
+
     def digit(self, record: Any, start: Any, bits: int) -> Any:
         """So many bits of the key from a bit on, unsigned; `record` is the first part of one."""
-        te, dtype = self.te, self.dtypes[0]
-        unsigned = te.reinterpret(f"u{dtype}", record ^ te.min_value(dtype))
-        first = te.cast(f"u{dtype}", start + self.index_bits)
-        mask = te.const(min((1 << bits) - 1, (1 << self.width) - 1), f"u{dtype}")
-        return te.cast("int64", te.shift_right(unsigned, first) & mask)
+        te, dtype = self.te, f"u{self.dtypes[0]}"
+        key = self.key_bits(record ^ te.min_value(self.dtypes[0]))
+        first = te.cast(dtype, start) & te.const(self.width - 1, dtype)  # no shift by more bits
+        mask = te.const(min((1 << bits) - 1, (1 << self.width) - 1), dtype)
+        return te.cast("int64", te.shift_right(key, first) & mask)
 
     def in_order(
         self, ib: Any, a: Sequence[Any], b: Sequence[Any]

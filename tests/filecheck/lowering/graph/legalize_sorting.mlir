@@ -32,7 +32,17 @@ relax.func @short(%x: !relax.tensor<[60, 1000], f32>) -> !relax.tensor<[60, 1000
 // CHECK:         tir.block "T_sorted" (%v_i0: spatial (0, m) = %i0)
 // CHECK-NOT:       vectorized
 // CHECK:           tir.alloc_buffer "records_0" : !tir.buffer<[2, 5000], i64>
-// CHECK-NEXT:      tir.alloc_buffer "counts" : !tir.buffer<[3, 2048], i32>
+// CHECK-NEXT:      tir.alloc_buffer "counts" : !tir.buffer<[2, 2048], i32>
+// CHECK-NOT:       vectorized
+// CHECK:           tir.for %turn in (0, 3)
+// Both halves of the line are gone through at once, each with its own counts.
+// CHECK:             tir.for %half in (0, 2)
+// CHECK-NEXT:          tir.for %digit in (0, 2048)
+// CHECK:             tir.for
+// CHECK-COUNT-2:       tir.load %records
+// CHECK-NOT:           tir.load %records
+// CHECK-COUNT-2:       tir.load %counts
+// CHECK-COUNT-2:       tir.store %{{.*}}, %counts
 // CHECK-NOT:       vectorized
 // CHECK-LABEL: relax.func @long
 relax.func @long(%x: !relax.tensor<[m, 5000], f32>) -> !relax.tensor<[m, 5000], i32> {
