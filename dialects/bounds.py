@@ -142,16 +142,25 @@ def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
 
     `None` where the analysis cannot tell (a product of two running variables of unknown sign, say).
     """
-    lower, upper = ZERO, ZERO
+    lower, upper, rest = 0, 0, None  # terms between numbers are added up as numbers: most are
     for monomial, coefficient in expr.terms:
         term = _monomial_interval(monomial, coefficient, ranges)
         if term is None:
             return None
-        lower, upper = lower + term.lower, upper + term.upper
-    return Interval(lower, upper)
+        if isinstance(term, Interval):
+            rest = term if rest is None else rest + term
+        else:
+            lower, upper = lower + term[0], upper + term[1]
+    numbers = Interval(IntExpr.of(lower), IntExpr.of(upper))
+    return numbers if rest is None else rest + numbers
 
 
-def _monomial_interval(monomial: Monomial, coefficient: int, ranges: Ranges) -> Interval | None:
+def _monomial_interval(
+    monomial: Monomial, coefficient: int, ranges: Ranges
+) -> Interval | tuple[int, int] | None:
+    """The values of a term; a pair where they are between numbers."""
+    if not monomial:
+        return coefficient, coefficient
     result = None
     for atom in monomial:
         factor = _atom_interval(atom, ranges)
@@ -159,7 +168,12 @@ def _monomial_interval(monomial: Monomial, coefficient: int, ranges: Ranges) -> 
         if product is None:
             return None
         result = product
-    return Interval.point(coefficient) if result is None else _scaled(result, coefficient)
+    assert result is not None
+    lower, upper = result.lower.constant, result.upper.constant
+    if lower is None or upper is None:
+        return _scaled(result, coefficient)
+    lower, upper = lower * coefficient, upper * coefficient
+    return (lower, upper) if coefficient >= 0 else (upper, lower)
 
 
 def _scaled(interval: Interval, factor: int) -> Interval:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from operator import index
-from typing import TypeAlias
+from operator import index, is_
+from typing import NamedTuple, TypeAlias
 
 IntLike: TypeAlias = "IntExpr | Atom | int"
 
 
-@dataclass(frozen=True, slots=True)
-class Sym:
+# Atoms are what most dictionaries of a compile are looked up by: tuples hash several times as fast
+# as dataclasses.
+class Sym(NamedTuple):
     """A symbol of the enclosing function: the ``n`` of ``T.int64()`` or of ``R.Tensor(("n",))``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Arg:
+class Arg(NamedTuple):
     """The `index`-th operand of the operation that holds the expression."""
 
-    index: int
+    index: int  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 _EVALUATE: dict[str, Callable[[int, int], int]] = {
@@ -73,6 +73,7 @@ def _text(atom: Compound) -> str:
     return str(IntExpr.of(atom))
 
 
+@lru_cache(maxsize=1 << 14)
 def _monomial_key(monomial: Monomial) -> tuple[bool, tuple[tuple[int, int, str], ...]]:
     return (not monomial, tuple(_atom_key(a) for a in monomial))
 
@@ -163,6 +164,8 @@ class IntExpr:
         """The product with a number, which needs no order."""
         if number == 1:
             return self
+        if (value := self.constant) is not None:
+            return _number(value * number)
         return IntExpr(tuple([(m, c * number) for m, c in self.terms])) if number else ZERO
 
     def __neg__(self) -> IntExpr:
@@ -247,7 +250,7 @@ class IntExpr:
         is_same = True
         for monomial, coefficient in self.terms:
             factors = [_replaced(atom, mapping) for atom in monomial]
-            if all(new is old for new, old in zip(factors, monomial, strict=True)):
+            if all(map(is_, factors, monomial)):
                 terms[monomial] = terms.get(monomial, 0) + coefficient
                 continue
             is_same = False
@@ -341,9 +344,10 @@ def _mentions(atom: Atom, wanted: Atom) -> bool:
 
 
 def _product(factors: Sequence[IntLike]) -> IntExpr:
-    product = ONE
-    for factor in factors:
-        product = IntExpr.of(factor) if product is ONE else product * factor
+    first, *others = factors
+    product = IntExpr.of(first)
+    for factor in others:
+        product = product * factor
     return product
 
 
@@ -351,7 +355,7 @@ def _replaced(atom: Atom, mapping: Mapping[Atom, IntLike]) -> IntLike:
     """What the mapping has for an atom; the atom itself where that is the same."""
     if not isinstance(atom, Compound):
         new = mapping.get(atom, atom)
-        return atom if new == atom else new
+        return new if isinstance(new, IntExpr) or new != atom else atom
     lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
     return atom if lhs is atom.lhs and rhs is atom.rhs else _compound(atom.op, lhs, rhs)
 

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerType, StringAttr
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import (
+    Attribute,
+    BlockArgument,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+)
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -157,17 +164,15 @@ class PrimFuncOp(FunctionOp):
 def _exprs_in(attribute: Attribute) -> Iterator[IntExpr]:
     from .block_attributes import AxisAttr, BoundAttr, RegionAttr
 
-    match attribute:
-        case ExprAttr(data=data):
-            yield data
-        case ArrayAttr(data=items):
-            for item in cast(Sequence[Attribute], items):
-                yield from _exprs_in(item)
-        case AxisAttr() | BoundAttr() | RegionAttr():
-            for parameter in attribute.parameters:
-                yield from _exprs_in(parameter)
-        case _:
-            return
+    kind = type(attribute)  # asking by `isinstance` takes as long as all the rest
+    if kind is ExprAttr:
+        yield cast(ExprAttr, attribute).data
+    elif kind is ArrayAttr:
+        for item in cast(ArrayAttr[Attribute], attribute).data:
+            yield from _exprs_in(item)
+    elif kind in (AxisAttr, BoundAttr, RegionAttr):
+        for parameter in cast(ParametrizedAttribute, attribute).parameters:
+            yield from _exprs_in(parameter)
 
 
 def symbols_of(op: Operation) -> set[str]:

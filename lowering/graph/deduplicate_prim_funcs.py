@@ -22,7 +22,8 @@ same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -49,15 +50,29 @@ def deduplicate_prim_funcs(module: ModuleOp) -> None:
 
 def _replacements(functions: Iterable[tir.PrimFuncOp]) -> dict[str, str]:
     """For each kernel that another one stands for, the name of that one."""
-    first: dict[tuple[object, ...], str] = {}
-    instead: dict[str, str] = {}
+    alike: defaultdict[Hashable, list[tir.PrimFuncOp]] = defaultdict(list)
     for func in sorted(functions, key=is_private):
-        name = func.sym_name.data
-        form = CanonicalForm(func, map_free_vars=True, compare_name=False)
-        chosen = first.setdefault(tuple(form.program), name)
-        if chosen != name:
-            instead[name] = chosen
+        alike[_interface(func)].append(func)
+    instead: dict[str, str] = {}
+    for group in alike.values():
+        first: dict[Hashable, str] = {}
+        for func in group if len(group) > 1 else ():
+            name = func.sym_name.data
+            form = CanonicalForm(func, map_free_vars=True, compare_name=False)
+            chosen = first.setdefault(tuple(form.program), name)
+            if chosen != name:
+                instead[name] = chosen
     return instead
+
+
+def _interface(func: tir.PrimFuncOp) -> Hashable:
+    """What kernels that compute the same have in common, and most others have not."""
+    return tuple(
+        (p.type.element_type, tuple(d.constant for d in p.type.dims))
+        if isinstance(p.type, tir.BufferType)
+        else p.type
+        for p in func.params
+    )
 
 
 def _redirect_calls(module: ModuleOp, instead: dict[str, str]) -> None:

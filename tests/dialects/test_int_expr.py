@@ -44,7 +44,7 @@ environments = st.fixed_dictionaries({atom: st.integers(-30, 30) for atom in ATO
 
 
 def build(tree: Any) -> IntExpr:
-    if isinstance(tree, tuple):
+    if not isinstance(tree, Sym | Arg | int):
         operator, lhs, rhs = tree
         return BUILD[operator](build(lhs), build(rhs))
     return IntExpr.of(tree)
@@ -52,7 +52,7 @@ def build(tree: Any) -> IntExpr:
 
 def calculate(tree: Any, values: dict[Atom, int]) -> int:
     """The value without any simplification."""
-    if isinstance(tree, tuple):
+    if not isinstance(tree, Sym | Arg | int):
         operator, lhs, rhs = tree
         return PYTHON[operator](calculate(lhs, values), calculate(rhs, values))
     return tree if isinstance(tree, int) else values[tree]
