@@ -10,6 +10,7 @@ A reduction's epilogue runs on each tile of results, the rows of a softmax stay 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from xdsl.ir import Operation, SSAValue
 
@@ -92,10 +93,13 @@ def _merge_into(block: tir.BlockOp, nest: Operation, target: Target) -> bool:
     """
     lanes = _lanes_of_reductions(nest, target)
     loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
-    rows = [loop for loop in loops if _has_long_rows(block, loop, nest)]
-    if not _lanes_of_reductions(own_nest(block), target):
-        rows = [*(loop for loop in loops if loop in rows or not _loops_in(loop)), *loops]
-    for loop in rows:
+    has_lanes = bool(_lanes_of_reductions(own_nest(block), target))
+    good = (
+        loop
+        for loop in loops
+        if (not has_lanes and not _loops_in(loop)) or _has_long_rows(block, loop, nest)
+    )
+    for loop in chain(good, () if has_lanes else loops):
         try:
             made = reverse_compute_at(block, loop)
         except ScheduleError:

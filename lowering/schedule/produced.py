@@ -117,23 +117,20 @@ def _within(part: Part, whole: Part, values: Values) -> Part:
 def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
     """Whether one iteration of the loop finishes what it stores there: a box without gaps."""
     try:
-        return _defect(store, loop, loop, is_shared=True) is None
+        _digits_of(store, loop, loop, is_shared=True)
     except ScheduleError:
         return False
+    return True
 
 
 def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> _Digits:
     """One iteration must finish what it stores, which no other iteration stores again."""
-    defect = _defect(store, loop, statement)
-    if defect is not None:
-        raise ScheduleError(defect, store)
-    writer = enclosing(store, tir.BlockOp)
-    assert writer is not None
-    digits = _Digits.of(writer, loop, statement)
+    digits = _digits_of(store, loop, statement)
     indexed = {a for b in digits.stored(store) for a in used_in(b, digits.extents)}
     if any(digits.extents[a] != ONE and a not in indexed for a in digits.outside):
         raise ScheduleError(
-            f"expected every loop out of which {_name(writer)} comes to index its result", store
+            f"expected every loop out of which {_name(digits.blocks[0])} comes to index its result",
+            store,
         )
     return digits
 
@@ -159,41 +156,42 @@ def _verify_exact(
             )
 
 
-def _defect(
+def _digits_of(
     store: tir.StoreOp, loop: tir.ForOp, statement: Operation, is_shared: bool = False
-) -> str | None:
-    """Why one iteration of the loop does not finish a box of what it stores, if it does not.
+) -> _Digits:
+    """What a store is bound to, of which one iteration of the loop finishes a box.
 
-    With `is_shared`, several iterations may store the same element.
+    With `is_shared`, several iterations may store the same element. Raises ScheduleError where an
+    iteration does not.
     """
-    writer = enclosing(store, tir.BlockOp)
-    if writer is None or loop not in ancestors(writer):
-        return f"expected {buffer_text(store.buffer)} to be stored to in a block of the loop"
-    if any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store)):
-        return f"expected {_name(writer)} to store without loops"
+
+    def expect(holds: bool, what: str) -> None:
+        if not holds:
+            raise ScheduleError(f"expected {what}", store)
+
+    buffer, writer = buffer_text(store.buffer), enclosing(store, tir.BlockOp)
+    in_loop = f"{buffer} to be stored to in a block of the loop"
+    expect(writer is not None and loop in ancestors(writer), in_loop)
+    assert writer is not None
+    name = _name(writer)
+    has_loops = any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store))
+    expect(not has_loops, f"{name} to store without loops")
     digits = _Digits.of(writer, loop, statement)
-    if any(op.extent.data.args() or op.min.data.args() for op in digits.loops):
-        return f"expected loops around {_name(writer)} to have bounds over symbols"
-    if not digits.knows(store):
-        return (
-            f"expected {_name(writer)} to store each element of {buffer_text(store.buffer)} "
-            "at its axes"
-        )
+    bounds = [e.data for op in digits.loops for e in (op.min, op.extent)]
+    expect(not any(e.args() for e in bounds), f"loops around {name} to have bounds over symbols")
+    expect(digits.knows(store), f"{name} to store each element of {buffer} at its axes")
     for block in digits.blocks:
-        if not keeps_in_range(block) or (block.predicates.data and len(digits.blocks) > 1):
-            return f"expected predicates of {_name(block)} to keep axes in range only"
+        is_plain = keeps_in_range(block) and not (block.predicates.data and len(digits.blocks) > 1)
+        expect(is_plain, f"predicates of {_name(block)} to keep axes in range only")
     spatial = digits.stored(store)
     inside = {a: e for a, e in digits.extents.items() if a in digits.inside}
     groups = [inside] if is_shared else [digits.extents, inside]
-    if not all(
+    is_box = all(
         _are_independent(spatial, group) and all(covers_densely(b, group) for b in spatial)
         for group in groups
-    ):
-        return (
-            f"expected {_name(writer)} to store a box of {buffer_text(store.buffer)} in each "
-            "iteration of the loop"
-        )
-    return None
+    )
+    expect(is_box, f"{name} to store a box of {buffer} in each iteration of the loop")
+    return digits
 
 
 @dataclass(frozen=True)

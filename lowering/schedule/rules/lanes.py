@@ -67,10 +67,12 @@ def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
         return None
     strides = Strides(block)
     found = [c for loop in loops if (c := _cost(loop, strides, target)) is not None]
-    return min(found, key=lambda c: c.cost, default=None)
+    cheapest = sorted(found, key=lambda c: c.cost)
+    return next((c for c in cheapest if _runs_in_any_order(c.loop, block)), None)
 
 
 def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
+    """What a loop costs in lanes, where that is less than without."""
     block = strides.block
     kinds = drives(loop, block)
     extent = loop.extent.data.constant
@@ -79,8 +81,6 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
     is_reduction = kinds == {"reduce"}
     wanted = ZERO if is_reduction else ONE
     if any(strides.step(s, loop) != wanted for s in strides.stores):
-        return None
-    if not (is_accumulation(block) if is_reduction else _is_data_parallel(loop)):
         return None
     bits = max(8 * byte_width(s.value.type) for s in strides.stores)
     lanes = target.lanes(bits)
@@ -152,7 +152,9 @@ def _is_window(loops: list[tir.ForOp], block: tir.BlockOp) -> bool:
     return not any(isinstance(op, scf.IfOp) for op in block.walk())
 
 
-def _is_data_parallel(loop: tir.ForOp) -> bool:
+def _runs_in_any_order(loop: tir.ForOp, block: tir.BlockOp) -> bool:
+    if drives(loop, block) == {"reduce"}:
+        return is_accumulation(block)
     try:
         verify_data_parallel(loop, "vectorized")
     except ScheduleError:
