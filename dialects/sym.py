@@ -258,7 +258,7 @@ def pack(
     position = {value: number for number, value in enumerate(first)}
     used = dict.fromkeys(index for expr in exprs for index in expr.args_in_order)
     mapping: dict[Atom, IntLike] = {
-        Arg(index): arg(position.setdefault(values[index], len(position))) for index in used
+        Arg(index): Arg(position.setdefault(values[index], len(position))) for index in used
     }
     return list(position)[len(first) :], [e.substitute(mapping) for e in exprs]
 

@@ -77,11 +77,11 @@ class _Promoter:
         """Promote in a block; returns the buffers that its operations use."""
         known = _Known()
         used: set[SSAValue] = set()
-        matters = bool(self.kinds) or any(_is_vectorized(op) for op in block.ops)
+        has_loops = any(isinstance(op, loops.ForOp) for op in block.ops)  # else nobody asks `known`
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp | loops.StoreOp):
                 used.add(op.buffer)
-                if matters:
+                if has_loops:
                     known.note(op, place_of(op, self.scope))
                 continue
             inner = {v for v in op.operands if isinstance(v.type, BufferType)}
