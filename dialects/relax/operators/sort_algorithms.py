@@ -177,7 +177,8 @@ class RadixSort:
 
         One alone is of the last half.
         """
-        counted = list(enumerate(map(ib.let, digits), HALVES - len(digits)))
+        first = HALVES - len(digits)
+        counted: list[tuple[int, Any]] = [(first + n, ib.let(d)) for n, d in enumerate(digits)]
         former = [ib.let(self.counts(half, digit)) for half, digit in counted]
         for (half, digit), count in zip(counted, former, strict=True):
             ib.store(self.counts, (half, digit), count + 1)
