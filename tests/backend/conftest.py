@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from xdsl.context import Context
@@ -9,9 +10,11 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.llvm import LLVM
 from xdsl.parser import Parser
 
+from xrelax.backend import build_cache
 from xrelax.backend.jit import Library, compile_module
 from xrelax.backend.llvm_text import emit_module
 from xrelax.backend.target import Target
+from xrelax.compilation import Compilation
 from xrelax.dialects.llvm_ext import LLVMExt
 
 
@@ -63,3 +66,36 @@ def function() -> Callable[..., Callable[..., object]]:
         return native
 
     return function
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own, for a compiler whose source nobody edits meanwhile."""
+    monkeypatch.setenv("XRELAX_CACHE", "1")
+    monkeypatch.setenv("XRELAX_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(build_cache, "sources_are_loaded", lambda: True)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The modules that were compiled and not found."""
+    return recorded(monkeypatch, "compile")
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The kernels that were compiled and not found."""
+    return recorded(monkeypatch, "_compile_kernel")
+
+
+def recorded(monkeypatch: pytest.MonkeyPatch, method: str) -> list[object]:
+    seen: list[object] = []
+    original = getattr(Compilation, method)
+
+    def record(self, subject, *rest):
+        seen.append(subject)
+        return original(self, subject, *rest)
+
+    monkeypatch.setattr(Compilation, method, record)
+    return seen

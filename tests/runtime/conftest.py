@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from saved_modules import SOURCE
 
+import xrelax as tvm
+from xrelax import relax
 from xrelax.runtime.executable import Executable
 from xrelax.runtime.signature import FunctionSpec
+from xrelax.script import from_source
 
 Callback = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_int64, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p
@@ -78,3 +83,25 @@ def build() -> Build:
         return Executable([s for s, _ in functions], PythonLibrary(bodies), **options)
 
     return make
+
+
+def double(x, y):
+    np.multiply(np.asarray(x), 2, out=np.asarray(y))
+
+
+@pytest.fixture(scope="module")
+def weight() -> np.ndarray:
+    return np.random.default_rng(1).standard_normal((64, 32), dtype="float32")
+
+
+@pytest.fixture(scope="module")
+def executable(weight) -> Executable:
+    tvm.register_func("saving.double", double, override=True)
+    return relax.build(from_source(SOURCE), params={"w": weight})
+
+
+@pytest.fixture
+def saved(executable, tmp_path) -> Path:
+    path = tmp_path / "model.xrelax"
+    executable.save(path)
+    return path
