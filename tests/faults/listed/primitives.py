@@ -135,8 +135,8 @@ FAULTS = (
     Fault(
         "reverse_compute_at takes incomplete results",
         S + "produced.py",
-        "    if defect is not None:\n        raise ScheduleError(defect, store)\n",
-        "",
+        '        if not holds:\n            raise ScheduleError(f"expected {what}", store)\n',
+        "        del holds, what\n",
         tests=TESTS,
     ),
     Fault(
