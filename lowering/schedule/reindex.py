@@ -51,7 +51,8 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
     name = f"{old.name_hint or 'buffer'}_reindex"
     assert isinstance(old.type, tir.BufferType)
     new = new_scratch(name, dims, old, old.type.scope.data, home)
-    for access in accesses_in(block, old):
+    accesses = accesses_in(block, old)
+    for access in accesses:
         access.operands = [new if o is old else o for o in access.operands]
         _index_by(access, block, axes)
     copy = _copy(which, old, indices, new)
@@ -60,7 +61,7 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
         home.insert_op_before(own_nest(copy), nest)
     else:
         home.insert_op_after(own_nest(copy), nest)
-    refresh_around([block])
+    refresh_around(accesses)
     return copy
 
 

@@ -147,6 +147,25 @@ for ax0, ax1 in T.grid(n, m):
     )
 
 
+TOTAL = """
+    for k in range(6):
+        with T.block("Y"):
+            vk = T.axis.reduce(6, k)
+            with T.init():
+                Y[()] = T.float32(0)
+            Y[()] = Y[()] + X[vk]
+"""
+
+
+def test_reindex_of_a_block_of_blocks():
+    def schedule(sch):
+        _, inner = sch.split(sch.get_loops("Y")[0], [2, 3])
+        sch.reindex(sch.blockize(inner), ("write", 0))
+
+    sch = check_schedule(program(TOTAL, {"X": "(6,)", "Y": "()"}), schedule)
+    assert "T.writes(Y_reindex[()])" in sch.func.script()
+
+
 def test_set_scope():
     sch = check_schedule(chain(), lambda s: s.set_scope("S", "S", "shared.dyn"), *SIZES)
     assert 'S = T.alloc_buffer((n, m), scope="shared.dyn")' in sch.func.script()
