@@ -176,23 +176,22 @@ def _monomial_interval(
     return (lower, upper) if coefficient >= 0 else (upper, lower)
 
 
-def _scaled(interval: Interval, factor: int) -> Interval:
+def _scaled(interval: Interval, factor: IntLike) -> Interval | None:
+    """All values times a factor; `None` where nobody knows its sign."""
     if factor == 1:
         return interval
+    sign = IntExpr.of(factor)
     lower, upper = interval.lower * factor, interval.upper * factor
-    return Interval(lower, upper) if factor >= 0 else Interval(upper, lower)
+    if is_non_negative(sign):
+        return Interval(lower, upper)
+    return Interval(upper, lower) if is_non_negative(-sign) else None
 
 
 def _multiply(lhs: Interval, rhs: Interval) -> Interval | None:
     if lhs.lower == lhs.upper:
         lhs, rhs = rhs, lhs
     if rhs.lower == rhs.upper:
-        factor = rhs.lower
-        if is_non_negative(factor):
-            return Interval(lhs.lower * factor, lhs.upper * factor)
-        if is_non_negative(-factor):
-            return Interval(lhs.upper * factor, lhs.lower * factor)
-        return None
+        return _scaled(lhs, rhs.lower)
     if is_non_negative(lhs.lower) and is_non_negative(rhs.lower):
         return Interval(lhs.lower * rhs.lower, lhs.upper * rhs.upper)
     return None

@@ -103,8 +103,16 @@ FAULTS = (
     Fault(
         "bounds are not exchanged by a negative factor",
         BOUNDS,
-        "return Interval(lhs.upper * factor, lhs.lower * factor)",
-        "return Interval(lhs.lower * factor, lhs.upper * factor)",
+        "return Interval(upper, lower) if is_non_negative(-sign) else None",
+        "return Interval(lower, upper) if is_non_negative(-sign) else None",
+        ("slices",),
+        EXPR_TESTS,
+    ),
+    Fault(
+        "numbers are not exchanged by a negative factor",
+        BOUNDS,
+        "return (lower, upper) if coefficient >= 0 else (upper, lower)",
+        "return lower, upper",
         ("slices",),
         EXPR_TESTS,
     ),
