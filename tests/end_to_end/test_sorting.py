@@ -168,3 +168,10 @@ def test_wide_keys_that_differ_below_their_upper_half(length, differs):
         main = compiled('"n"', data.dtype.name, 0, 1, descending, operators)
         check(main, data, 0, 1, descending)
         check(main, data[::-1].copy(), 0, 1, descending)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8"])
+def test_lines_without_elements(dtype):
+    operators = ("sort", "argsort")
+    main = compiled("3, 0", dtype, 1, 1, False, operators)
+    check(main, np.zeros((3, 0), dtype), 1, 1, False)

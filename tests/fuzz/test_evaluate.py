@@ -82,19 +82,25 @@ def test_a_reduction_over_nothing_is_what_it_starts_with(size, expected):
     assert y.data == expected
 
 
-def test_the_first_of_equal_extremes_is_the_place():
-    place = load("P", dtype="int32")
-    block = Block(
-        "b",
-        (R,),
-        (load("Y"), place),
-        "argument",
-        (load("X", var("r")), number(-1e30, "float32")),
-        "max",
-    )
+def largest(term, *data):
+    """The largest term, and its place."""
+    targets = (load("Y"), load("P", dtype="int32"))
+    block = Block("b", (R,), targets, "argument", (term, number(-1e30, "float32")), "max")
     outputs = Buffer("Y", "float32", ()), Buffer("P", "int32", ())
-    y, p = results(block, *outputs, X=np.float32([1, 4, 2, 4, 0]))
+    return results(block, *outputs, X=np.float32(data))
+
+
+def test_the_first_of_equal_extremes_is_the_place():
+    y, p = largest(load("X", var("r")), 1, 4, 2, 4, 0)
     assert (y.data, p.data) == (4, 1)
+    assert (y.error, p.error) == (None, None)
+
+
+@pytest.mark.parametrize(("data", "place_bound"), [((1, 3, 4, 2, 0), 0), ((3, 1, 4, 4, 0), np.inf)])
+def test_the_place_of_inexact_extremes_is_known_where_they_are_apart(data, place_bound):
+    y, p = largest(Expr("exp", "float32", (load("X", var("r")),)), *data)
+    assert 0 < y.bound < 1e-3
+    assert (p.data, p.bound) == (2, place_bound)
 
 
 OPERATIONS = [

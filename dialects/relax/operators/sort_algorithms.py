@@ -124,7 +124,7 @@ class RadixSort:
         place = ib.allocate("int64", (1,), "place")
         ib.store(self.total, (0,), 0)
         with (
-            ib.for_range(1, count) as i,
+            ib.for_range(1, te.max(count, 1)) as i,
             ib.if_scope((keys(side, i) < keys(side, i - 1)) & (self.total(0) < count)),
         ):
             record = self.records.load(ib, self.arrays, side, i)

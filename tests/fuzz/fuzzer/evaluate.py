@@ -206,10 +206,9 @@ def _argument(
     axis = next(a.name for a in block.axes if a.role == "reduce")
     terms = evaluate(block.exprs[0], env, memory, count)
     least = evaluate(block.exprs[1], env, memory, count)
-    best = {
-        name: Value(v.dtype, v.data.copy()) for name, v in memory.items() if name in block.stored
-    }
+    best = {name: Value(memory[name].dtype, memory[name].data.copy()) for name in block.stored}
     value_name, place_name = block.stored
+    errors = {name: np.zeros(v.data.shape) for name, v in best.items()}
     started: set[tuple[int, ...]] = set()
     for i in range(count):
         at, at_place = (tuple(int(p[i]) for p in place) for place in places)
@@ -217,11 +216,17 @@ def _argument(
             started.add(at)
             best[value_name].data[at], best[place_name].data[at_place] = least.data[i], -1
         old, new = best[value_name].data[at], terms.data[i]
+        bounds = errors[value_name][at], terms.bound[i]
         keeps = old >= new if block.combine == "max" else old <= new
+        is_sure = not any(bounds) or abs(float(old) - float(new)) > sum(bounds)
         if not keeps:
             best[value_name].data[at] = new
             best[place_name].data[at_place] = env[axis].data[i]
-    memory |= best
+        if not keeps or not is_sure:
+            errors[value_name][at] = bounds[1] if is_sure else max(bounds)
+            errors[place_name][at_place] = 0 if is_sure else np.inf
+    for name, found in best.items():
+        _store_all(memory, name, found.data, errors[name])
 
 
 def evaluate(expr: Expr, env: Environment, memory: Mapping[str, Value], count: int) -> Value:
