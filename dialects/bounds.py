@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .int_expr import (
+    ONE,
     ZERO,
     Arg,
     Atom,
@@ -171,20 +172,20 @@ def _monomial_interval(
     assert result is not None
     lower, upper = result.lower.constant, result.upper.constant
     if lower is None or upper is None:
-        return _scaled(result, coefficient)
+        return _scaled(result, IntExpr.of(coefficient))
     lower, upper = lower * coefficient, upper * coefficient
     return (lower, upper) if coefficient >= 0 else (upper, lower)
 
 
-def _scaled(interval: Interval, factor: IntLike) -> Interval | None:
+def _scaled(interval: Interval, factor: IntExpr) -> Interval | None:
     """All values times a factor; `None` where nobody knows its sign."""
-    if factor == 1:
+    if factor == ONE:
         return interval
-    sign = IntExpr.of(factor)
-    lower, upper = interval.lower * factor, interval.upper * factor
-    if is_non_negative(sign):
-        return Interval(lower, upper)
-    return Interval(upper, lower) if is_non_negative(-sign) else None
+    if is_non_negative(factor):
+        return Interval(interval.lower * factor, interval.upper * factor)
+    if is_non_negative(-factor):
+        return Interval(interval.upper * factor, interval.lower * factor)
+    return None
 
 
 def _multiply(lhs: Interval, rhs: Interval) -> Interval | None:

@@ -12,7 +12,7 @@ IntLike: TypeAlias = "IntExpr | Atom | int"
 
 
 # Atoms are what most dictionaries of a compile are looked up by: tuples hash several times as fast
-# as dataclasses.
+# as dataclasses. Nobody uses them as tuples; arithmetic begins with `IntExpr.of`.
 class Sym(NamedTuple):
     """A symbol of the enclosing function: the ``n`` of ``T.int64()`` or of ``R.Tensor(("n",))``."""
 
@@ -355,7 +355,7 @@ def _replaced(atom: Atom, mapping: Mapping[Atom, IntLike]) -> IntLike:
     """What the mapping has for an atom; the atom itself where that is the same."""
     if not isinstance(atom, Compound):
         new = mapping.get(atom, atom)
-        return new if isinstance(new, IntExpr) or new != atom else atom
+        return atom if (new.as_atom if isinstance(new, IntExpr) else new) == atom else new
     lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
     return atom if lhs is atom.lhs and rhs is atom.rhs else _compound(atom.op, lhs, rhs)
 

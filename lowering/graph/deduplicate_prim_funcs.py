@@ -54,9 +54,9 @@ def _replacements(functions: Iterable[tir.PrimFuncOp]) -> dict[str, str]:
     for func in sorted(functions, key=is_private):
         alike[_interface(func)].append(func)
     instead: dict[str, str] = {}
-    for group in alike.values():
+    for group in (g for g in alike.values() if len(g) > 1):
         first: dict[Hashable, str] = {}
-        for func in group if len(group) > 1 else ():
+        for func in group:
             name = func.sym_name.data
             form = CanonicalForm(func, map_free_vars=True, compare_name=False)
             chosen = first.setdefault(tuple(form.program), name)

@@ -77,11 +77,11 @@ class _Promoter:
         """Promote in a block; returns the buffers that its operations use."""
         known = _Known()
         used: set[SSAValue] = set()
-        has_loops = any(isinstance(op, loops.ForOp) for op in block.ops)  # else nobody asks `known`
+        asks_known = any(isinstance(op, loops.ForOp) and self._may_carry(op) for op in block.ops)
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp | loops.StoreOp):
                 used.add(op.buffer)
-                if has_loops:
+                if asks_known:
                     known.note(op, place_of(op, self.scope))
                 continue
             inner = {v for v in op.operands if isinstance(v.type, BufferType)}
@@ -99,6 +99,9 @@ class _Promoter:
             known.forget(inner)
             used |= inner
         return used
+
+    def _may_carry(self, op: loops.ForOp) -> bool:
+        return op.kind.data in self.kinds or _is_vectorized(op)
 
     def _note_range(self, op: loops.ForOp) -> None:
         lower, extent = self.scope.exprs([op.lower.data, op.extent.data], op.operands_)

@@ -85,10 +85,7 @@ class Scope:
 
     def expr(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
         """An old operation's expression, whose ``arg(i)`` is ``operands[i]``, over new values."""
-        mapping: dict[Atom, IntLike] = {}
-        for number in expr.args():
-            known = self._meaning(operands[number])
-            mapping[Arg(number)] = known.as_atom or known  # a quick look tells what stays the same
+        mapping: dict[Atom, IntLike] = {Arg(i): self._meaning(operands[i]) for i in expr.args()}
         return self.simplify(expr.substitute(mapping).substitute(self.renaming))
 
     def number(self, exprs: Sequence[IntExpr], operands: Sequence[SSAValue]) -> None:

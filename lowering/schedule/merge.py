@@ -93,13 +93,17 @@ def _merge_into(block: tir.BlockOp, nest: Operation, target: Target) -> bool:
     """
     lanes = _lanes_of_reductions(nest, target)
     loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
-    has_lanes = bool(_lanes_of_reductions(own_nest(block), target))
-    good = (
+    own_lanes = _lanes_of_reductions(own_nest(block), target)
+    preferred = (
         loop
         for loop in loops
-        if (not has_lanes and not _loops_in(loop)) or _has_long_rows(block, loop, nest)
+        if (not own_lanes and not _loops_in(loop)) or _has_long_rows(block, loop, nest)
     )
-    for loop in chain(good, () if has_lanes else loops):
+    tried: set[tir.ForOp] = set()
+    for loop in chain(preferred, () if own_lanes else loops):
+        if loop in tried:
+            continue
+        tried.add(loop)
         try:
             made = reverse_compute_at(block, loop)
         except ScheduleError:

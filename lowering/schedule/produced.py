@@ -117,7 +117,7 @@ def _within(part: Part, whole: Part, values: Values) -> Part:
 def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
     """Whether one iteration of the loop finishes what it stores there: a box without gaps."""
     try:
-        _digits_of(store, loop, loop, is_shared=True)
+        _complete_digits(store, loop, loop, is_shared=True)
     except ScheduleError:
         return False
     return True
@@ -125,7 +125,7 @@ def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
 
 def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> _Digits:
     """One iteration must finish what it stores, which no other iteration stores again."""
-    digits = _digits_of(store, loop, statement)
+    digits = _complete_digits(store, loop, statement)
     indexed = {a for b in digits.stored(store) for a in used_in(b, digits.extents)}
     if any(digits.extents[a] != ONE and a not in indexed for a in digits.outside):
         raise ScheduleError(
@@ -156,7 +156,7 @@ def _verify_exact(
             )
 
 
-def _digits_of(
+def _complete_digits(
     store: tir.StoreOp, loop: tir.ForOp, statement: Operation, is_shared: bool = False
 ) -> _Digits:
     """What a store is bound to, of which one iteration of the loop finishes a box.
@@ -170,9 +170,8 @@ def _digits_of(
             raise ScheduleError(f"expected {what}", store)
 
     buffer, writer = buffer_text(store.buffer), enclosing(store, tir.BlockOp)
-    in_loop = f"{buffer} to be stored to in a block of the loop"
-    expect(writer is not None and loop in ancestors(writer), in_loop)
-    assert writer is not None
+    if writer is None or loop not in ancestors(writer):
+        raise ScheduleError(f"expected {buffer} to be stored to in a block of the loop", store)
     name = _name(writer)
     has_loops = any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store))
     expect(not has_loops, f"{name} to store without loops")

@@ -1,4 +1,4 @@
-"""Modules from text, and native functions from modules."""
+"""Modules from text, native functions from modules, and a cache of their own for builds."""
 
 import ctypes
 from collections.abc import Callable

@@ -165,9 +165,10 @@ def test_wide_keys_that_differ_below_their_upper_half(length, differs):
     }[differs]
     for descending in (False, True):
         operators = ("sort", "argsort")
-        main = compiled('"n"', data.dtype.name, 0, 1, descending, operators)
-        check(main, data, 0, 1, descending)
-        check(main, data[::-1].copy(), 0, 1, descending)
+        for dims in ('"n"', "3001") if length == 3001 else ('"n"',):
+            main = compiled(dims, data.dtype.name, 0, 1, descending, operators)
+            check(main, data, 0, 1, descending)
+            check(main, data[::-1].copy(), 0, 1, descending)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int8"])

@@ -1,4 +1,4 @@
-"""Native functions for the tests: Python bodies behind C function pointers that follow the ABI."""
+"""Native functions with Python bodies behind C function pointers, and an executable in a file."""
 
 from __future__ import annotations
 

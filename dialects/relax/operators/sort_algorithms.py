@@ -25,12 +25,8 @@ MOST_OF_WIDE_DIGITS = 1 << 18
 """The longest lines that are sorted by 2048 digits: so many places of longer ones, one after the
 other, are on more pages than the processor finds quickly."""
 
-HALVES = 2
-"""Each half of a line has counts of its own, and both are gone through at once: a record of one
-does not wait for the count that one with the same digit in the other changes."""
-
-SORTED_BITS = 32
-"""Wider keys are sorted by the digits of their upper half first, and the few records that are not
+WIDEST_BY_ALL_DIGITS = 32
+"""Wider keys are sorted by the upper half of their digits first, and the few records that are not
 in order then, because they differ below it alone, are inserted; if those are many, by all."""
 
 
@@ -38,7 +34,9 @@ in order then, because they differ below it alone, are inserted; if those are ma
 class RadixSort:
     """Sorts by digits of the keys, the lowest first, each time to the other row of arrays.
 
-    Equal records keep their order. `side` holds the row in which the records are.
+    Equal records keep their order. `side` holds the row in which the records are. Both halves of a
+    line are gone through at once, each with its own counts: a record of one does not wait for the
+    count that one with the same digit in the other changes.
     """
 
     records: Records
@@ -56,7 +54,7 @@ class RadixSort:
         bits = 11 if is_wide else 8
         dtype = "int32" if is_known else "int64"
         arrays = records.allocate(ib, (2, capacity))
-        counts = ib.allocate(dtype, (HALVES, 1 << bits), "counts")
+        counts = ib.allocate(dtype, (2, 1 << bits), "counts")
         total, side = ib.allocate(dtype, (1,), "total"), ib.allocate("int64", (1,), "side")
         ib.store(side, (0,), 0)
         return RadixSort(records, arrays, counts, total, side, bits)
@@ -72,17 +70,18 @@ class RadixSort:
     def sort(self, ib: Any, count: Any) -> None:
         """Sort the first `count` records; a digit that all have in common takes no step."""
         te, turns = self.records.te, -(-self.records.width // self.bits)
-        differing = self._differing_bits(ib, count)
-        if self.records.width <= SORTED_BITS:
+        differing, significant = self._used_bits(ib, count)
+        if self.records.width <= WIDEST_BY_ALL_DIGITS:
             self._sort_digits(ib, differing, 0, turns, count)
             return
-        half = turns // 2
-        low = te.const((1 << half * self.bits) - 1, differing.dtype)
+        low_turns = turns // 2
+        low = te.const((1 << low_turns * self.bits) - 1, differing.dtype)
+        differ_above = (differing > low) & (significant > low)
         first, is_sorted = (
             ib.allocate("int64", (1,), "first"),
             ib.allocate("bool", (1,), "is_sorted"),
         )
-        ib.store(first, (0,), te.Select(differing > low, half, 0))
+        ib.store(first, (0,), te.Select(differ_above, low_turns, 0))
         ib.store(is_sorted, (0,), False)
         with ib.while_loop(te.Not(is_sorted(0))):
             self._sort_digits(ib, differing, first(0), turns, count)
@@ -91,24 +90,28 @@ class RadixSort:
                 ib.store(is_sorted, (0,), self._insert(ib, count))
             ib.store(first, (0,), 0)
 
-    def _differing_bits(self, ib: Any, count: Any) -> Any:
-        """The bits of the keys in which some differ, unsigned."""
-        side, key = ib.let(self.side(0)), self.arrays[0].dtype
-        differing = ib.allocate(key, (1,), "differing")
-        ib.store(differing, (0,), 0)
+    def _used_bits(self, ib: Any, count: Any) -> tuple[Any, Any]:
+        """The bits in which some keys differ, and those in which some differ from their sign."""
+        te, side, key = self.records.te, ib.let(self.side(0)), self.arrays[0].dtype
+        differing, significant = (
+            ib.allocate(key, (1,), name) for name in ("differing", "significant")
+        )
+        for bits in (differing, significant):
+            ib.store(bits, (0,), 0)
+        last = te.const(self.records.width - 1, key)
         with ib.for_range(0, count) as i:
-            bits = self.arrays[0](side, i) ^ self.arrays[0](side, 0)
-            ib.store(differing, (0,), differing(0) | bits)
-        return ib.let(self.records.key_bits(differing(0)))
+            record = ib.let(self.arrays[0](side, i))
+            ib.store(differing, (0,), differing(0) | (record ^ self.arrays[0](side, 0)))
+            if self.records.width > WIDEST_BY_ALL_DIGITS:
+                signs = te.shift_right(record, last)
+                ib.store(significant, (0,), significant(0) | (record ^ signs))
+        return tuple(ib.let(self.records.key_bits(bits(0))) for bits in (differing, significant))
 
     def _sort_digits(self, ib: Any, differing: Any, first: Any, turns: int, count: Any) -> None:
         """Sort by the digits from one on."""
-        te = self.records.te
         with ib.for_range(first, turns, "turn") as turn:
             bit = turn * self.bits
-            start = te.cast(differing.dtype, bit)
-            mask = te.const((1 << self.bits) - 1, differing.dtype)
-            with ib.if_scope((te.shift_right(differing, start) & mask) != 0):
+            with ib.if_scope(self.records.bits_at(differing, bit, self.bits) != 0):
                 side = ib.let(self.side(0))
                 self._count(ib, side, bit, count)
                 self._add_up(ib)
@@ -155,7 +158,7 @@ class RadixSort:
     def _count(self, ib: Any, side: Any, bit: Any, count: Any) -> None:
         """Count how often each digit occurs in each half."""
         with (
-            ib.for_range(0, HALVES, "half") as half,
+            ib.for_range(0, 2, "half") as half,
             ib.for_range(0, 1 << self.bits, "digit") as digit,
         ):
             ib.store(self.counts, (half, digit), 0)
@@ -166,10 +169,10 @@ class RadixSort:
 
     def _in_halves(self, ib: Any, count: Any) -> Iterator[Sequence[Any]]:
         """The bodies of loops over the places in both halves at once, and over one that is left."""
-        length = ib.let(count // HALVES)
+        length = ib.let(count // 2)
         with ib.for_range(0, length) as i:
             yield i, i + length
-        with ib.for_range(length * HALVES, count, "left") as i:
+        with ib.for_range(length * 2, count, "left") as i:
             yield (i,)
 
     def _next_of(self, ib: Any, digits: Sequence[Any]) -> list[Any]:
@@ -177,7 +180,7 @@ class RadixSort:
 
         One alone is of the last half.
         """
-        first = HALVES - len(digits)
+        first = 2 - len(digits)
         counted: list[tuple[int, Any]] = [(first + n, ib.let(d)) for n, d in enumerate(digits)]
         former = [ib.let(self.counts(half, digit)) for half, digit in counted]
         for (half, digit), count in zip(counted, former, strict=True):
@@ -189,7 +192,7 @@ class RadixSort:
         ib.store(self.total, (0,), 0)
         with (
             ib.for_range(0, 1 << self.bits, "digit") as digit,
-            ib.for_range(0, HALVES, "half") as half,
+            ib.for_range(0, 2, "half") as half,
         ):
             count = ib.let(self.counts(half, digit))
             ib.store(self.counts, (half, digit), self.total(0))

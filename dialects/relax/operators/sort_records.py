@@ -98,13 +98,17 @@ class Records:
         te, dtype = self.te, f"u{self.dtypes[0]}"
         return te.shift_right(te.reinterpret(dtype, record), te.const(self.index_bits, dtype))
 
-    def digit(self, record: Any, start: Any, bits: int) -> Any:
-        """So many bits of the key from a bit on, unsigned; `record` is the first part of one."""
-        te, dtype = self.te, f"u{self.dtypes[0]}"
-        key = self.key_bits(record ^ te.min_value(self.dtypes[0]))
-        first = te.cast(dtype, start) & te.const(self.width - 1, dtype)  # no shift by more bits
-        mask = te.const(min((1 << bits) - 1, (1 << self.width) - 1), dtype)
-        return te.cast("int64", te.shift_right(key, first) & mask)
+    def bits_at(self, key: Any, start: Any, count: int) -> Any:
+        """So many bits of an unsigned key from a bit on, which is less than the key's width."""
+        te, dtype = self.te, key.dtype
+        # The mask tells LLVM that the key is shifted by less than its width, which needs no test.
+        first = te.cast(dtype, start) & te.const(self.width - 1, dtype)
+        return te.shift_right(key, first) & te.const((1 << count) - 1, dtype)
+
+    def digit(self, record: Any, start: Any, count: int) -> Any:
+        """So many bits of the key from a bit on; `record` is the first part of one."""
+        key = self.key_bits(record ^ self.te.min_value(self.dtypes[0]))
+        return self.te.cast("int64", self.bits_at(key, start, count))
 
     def in_order(
         self, ib: Any, a: Sequence[Any], b: Sequence[Any]

@@ -66,13 +66,14 @@ def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
     if block.predicates.data or any(loop.extent.data.args() for loop in loops):
         return None
     strides = Strides(block)
-    found = [c for loop in loops if (c := _cost(loop, strides, target)) is not None]
-    cheapest = sorted(found, key=lambda c: c.cost)
-    return next((c for c in cheapest if _runs_in_any_order(c.loop, block)), None)
+    costs = [(loop, _cost(loop, strides, target)) for loop in loops]
+    found = [Lanes(loop, cost) for loop, cost in costs if cost is not None]
+    cheapest = sorted(found, key=lambda lanes: lanes.cost)
+    return next((lanes for lanes in cheapest if _runs_in_any_order(lanes.loop, block)), None)
 
 
-def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
-    """What a loop costs in lanes, where that is less than without."""
+def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
+    """What an iteration costs in lanes; `None` where strides forbid them or it is no less."""
     block = strides.block
     kinds = drives(loop, block)
     extent = loop.extent.data.constant
@@ -92,7 +93,7 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> Lanes | None:
     vectors = -(-count // lanes)
     accesses = len(strides.stores) + len(steps)
     cost = vectors * (accesses + jumps * lanes) + (COMBINING if is_reduction else 0)
-    return Lanes(loop, cost / count) if cost < count * accesses else None
+    return cost / count if cost < count * accesses else None
 
 
 def is_accumulation(block: tir.BlockOp) -> bool:

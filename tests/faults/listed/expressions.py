@@ -103,8 +103,8 @@ FAULTS = (
     Fault(
         "bounds are not exchanged by a negative factor",
         BOUNDS,
-        "return Interval(upper, lower) if is_non_negative(-sign) else None",
-        "return Interval(lower, upper) if is_non_negative(-sign) else None",
+        "return Interval(interval.upper * factor, interval.lower * factor)",
+        "return Interval(interval.lower * factor, interval.upper * factor)",
         ("slices",),
         EXPR_TESTS,
     ),
