@@ -126,6 +126,7 @@ def _driving(block: tir.BlockOp, loops: Sequence[tir.ForOp], kind: str) -> list[
 
 
 def _allocate(buffer: SSAValue, plan: _Plan) -> SSAValue:
+    """The partial results of a buffer: beside it, where each iteration around has its own."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     dims = list(type_.dims)
@@ -135,6 +136,8 @@ def _allocate(buffer: SSAValue, plan: _Plan) -> SSAValue:
     alloc.result.name_hint = name
     outer = [p for p in ancestors(plan.block) if isinstance(p, tir.BlockOp)]
     home = outer[-1].body.block if outer else function_of(plan.block).body.block
+    if isinstance(buffer.owner, tir.AllocBufferOp) and buffer.owner.parent is not None:
+        home = buffer.owner.parent
     assert home.first_op is not None
     home.insert_op_before(alloc, home.first_op)
     return alloc.result

@@ -87,6 +87,33 @@ def main(X: T.Buffer((3, 40000), "float32"), B: T.Buffer((3,), "float32"),
     np.testing.assert_array_equal(got, x.sum(1) + 2)
 
 
+def test_partial_results_lie_beside_memory_that_each_iteration_has():
+    module, func = function("""
+@T.prim_func
+def kernel(X: T.Buffer((4, 6), "float32"), Y: T.Buffer((4,), "float32")):
+    for i in range(4):
+        S = T.alloc_buffer((1,), "float32")
+        for k in range(6):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi - i] = T.float32(0)
+                S[vi - i] = S[vi - i] + X[vi, vk]
+        with T.block("Y"):
+            vi = T.axis.spatial(4, i)
+            Y[vi] = S[vi - i]
+""")
+    block = blocks_in(func)[0]
+    around = loops_around(block)
+    rfactor(around[-1])
+    verify(module)
+    made = [op for op in module.walk() if isinstance(op, tir.AllocBufferOp)]
+    assert [op.parent_op() for op in made] == [around[0]] * 2
+    x = numbers(4, 6)
+    (y,) = evaluate(module, "kernel", [x, np.zeros(4, np.float32)])[-1:]
+    np.testing.assert_array_equal(y, x.sum(1))
+
+
 def test_partial_results_that_no_value_reaches_are_left_out():
     module, func = function(SUM, n=2, m=3, init=0, update="Y[vi] + X[vi, vk]")
     (block,) = blocks_in(func)
