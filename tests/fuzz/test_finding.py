@@ -1,6 +1,7 @@
 """Planted faults are found, said to be what they are, and shrunk to scripts that show them."""
 
 import ctypes
+import re
 import subprocess
 import sys
 import time
@@ -126,4 +127,5 @@ def test_the_command_reports_what_fails(wrong_products, tmp_path, capsys):
     assert main([*options, "--shrink-seconds", "3", "--output", str(tmp_path)]) == 1
     text = capsys.readouterr().out
     assert "seeds from 0" in text and "FAILED" in text and str(tmp_path) in text
+    assert re.search(r"^ +kernels \d+, kernels \d+", text, re.MULTILINE)
     assert list(tmp_path.glob("kernels_*.py")) and time.monotonic() - began < 120

@@ -18,6 +18,8 @@ ENOUGH = 40
 """Draws of a primitive from which its share is looked at."""
 LONG = 2000
 """Programs of a kind after which everything is to have been drawn."""
+MOST_SEEDS = 40
+"""Of so many failures that look alike the seeds are listed: wrong numbers of all causes do."""
 
 
 class Report:
@@ -89,13 +91,12 @@ class Report:
             *self._coverage(),
         ]
         for key, results in sorted(self.failures.items(), key=lambda p: -len(p[1])):
-            first = results[0]
-            shown = f"{first.request.what} {first.request.seed}"
-            message = first.failure.message.splitlines()[0][:200] if first.failure else ""
-            lines.append(
-                f"FAILED {len(results)} times, first {shown}: {key.split(':')[0]}: {message}"
-            )
+            failure = results[0].failure
+            message = failure.message.splitlines()[0][:200] if failure else ""
+            lines.append(f"FAILED {len(results)} times: {key.split(':')[0]}: {message}")
             lines.append(f"       {self.scripts.get(key, 'no script')}")
+            seeds = [f"{r.request.what} {r.request.seed}" for r in results[:MOST_SEEDS]]
+            lines.append(f"       {', '.join(seeds)}")
         lines += [
             f"SCARCE {name}: {self.applied[name]} of {self.tried[name]}" for name in self.scarce()
         ]
