@@ -108,21 +108,25 @@ def _verify_other(
 
 
 def verify_runs_around(loop: tir.ForOp) -> None:
-    """Raise ScheduleError where a reduction has loops around `loop` that may have no iteration.
+    """Raise ScheduleError where a loop around `loop` reduces in a block, and one may be empty.
 
-    What starts it is before all of its loops, and is inside of them as soon as `loop` is in parts.
+    What starts the reduction is before all of its loops, those inside of `loop` too, and is inside
+    of them as soon as `loop` is in parts.
     """
-    for outer in ancestors(loop):
-        if not isinstance(outer, tir.ForOp) or is_non_negative(outer.extent.data - 1):
-            continue
+    for outer in (p for p in ancestors(loop) if isinstance(p, tir.ForOp)):
         for block in reductions_driven_by(outer):
-            if block.init is not None and loop in ancestors(block):
-                raise ScheduleError(
-                    f"expected {loop_text(outer)} around {loop_text(loop)}, which reduces in block "
-                    f"'{block.block_name.data}', to have iterations, got extent "
-                    f"{outer.extent.data}",
-                    loop,
-                )
+            if block.init is None or loop not in ancestors(block):
+                continue
+            for level in (p for p in ancestors(block) if isinstance(p, tir.ForOp)):
+                may_be_empty = not is_non_negative(level.extent.data - 1)
+                if level is not loop and may_be_empty and block in reductions_driven_by(level):
+                    side = "around" if level in ancestors(loop) else "inside of"
+                    raise ScheduleError(
+                        f"expected {loop_text(level)} {side} {loop_text(loop)}, which reduces in "
+                        f"block '{block.block_name.data}', to have iterations, got extent "
+                        f"{level.extent.data}",
+                        loop,
+                    )
 
 
 def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:

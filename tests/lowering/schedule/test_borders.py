@@ -53,17 +53,20 @@ def test_padding(shape, dtype):
     check(padded + [f"R.permute_dims({call})" for call in padded], shape, dtype)
 
 
+@pytest.mark.parametrize("order", ["rki", "kir"])
 @pytest.mark.parametrize("extent", ["n", 0, 3])
-def test_sums_of_nothing_start_on_both_sides_of_a_border(extent):
+def test_sums_of_nothing_start_on_both_sides_of_a_border(extent, order):
+    extents = {"r": extent, "k": 2, "i": 8}
+    first, second, third = (f"for {v} in range({extents[v]}):" for v in order)
     source = f"""
 @T.prim_func
 def main(x: T.handle, y: T.handle):
     n = T.int64()
     X = T.match_buffer(x, (n, 8))
     Y = T.match_buffer(y, (8,))
-    for r in range({extent}):
-        for k in range(2):
-            for i in range(8):
+    {first}
+        {second}
+            {third}
                 with T.block("Y"):
                     vr, vk, vi = T.axis.remap("RRS", [r, k, i])
                     with T.init():
