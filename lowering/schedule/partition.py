@@ -26,7 +26,7 @@ from .blocks import ScheduleError
 from .copy_scalars import ranges_of_values
 from .index_values import add_predicates, replace_indices
 from .loop_checks import loop_text, verify_factors, verify_only_blocks, verify_plain
-from .reduction_checks import reductions_driven_by, verify_runs_around
+from .reduction_checks import reductions_driven_by, verify_reductions_run
 from .regions import axes_of, refresh_around, replace_header
 
 
@@ -46,7 +46,7 @@ def partition(
     extent = loop.extent.data
     sizes = _part_sizes(loop, factors, extent)
     if len(sizes) > 1:
-        verify_runs_around(loop)
+        verify_reductions_run(loop)
         _verify_starts_once(loop, sizes[0])
     starts = accumulate(sizes[:-1], initial=ZERO)
     return split_at(loop, list(zip(starts, sizes, strict=True)), preserve_unit_iters)

@@ -14,7 +14,7 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.determined import determines
-from .blocks import ScheduleError, loaded_buffers, stored_buffers
+from .blocks import ScheduleError, blocks_in, loaded_buffers, stored_buffers
 from .dense import covers_densely, used_in
 from .loop_checks import loop_text
 from .regions import contains
@@ -107,26 +107,26 @@ def _verify_other(
         )
 
 
-def verify_runs_around(loop: tir.ForOp) -> None:
-    """Raise ScheduleError where a loop around `loop` reduces in a block, and one may be empty.
+def verify_reductions_run(loop: tir.ForOp) -> None:
+    """Raise ScheduleError where `loop` is inside a reduction of which another loop may be empty.
 
-    What starts the reduction is before all of its loops, those inside of `loop` too, and is inside
-    of them as soon as `loop` is in parts.
+    What starts the reduction is before all of its loops, and is inside of them as soon as `loop` is
+    in parts.
     """
-    for outer in (p for p in ancestors(loop) if isinstance(p, tir.ForOp)):
-        for block in reductions_driven_by(outer):
-            if block.init is None or loop not in ancestors(block):
-                continue
-            for level in (p for p in ancestors(block) if isinstance(p, tir.ForOp)):
-                may_be_empty = not is_non_negative(level.extent.data - 1)
-                if level is not loop and may_be_empty and block in reductions_driven_by(level):
-                    side = "around" if level in ancestors(loop) else "inside of"
-                    raise ScheduleError(
-                        f"expected {loop_text(level)} {side} {loop_text(loop)}, which reduces in "
-                        f"block '{block.block_name.data}', to have iterations, got extent "
-                        f"{level.extent.data}",
-                        loop,
-                    )
+    for block in blocks_in(loop):
+        loops = [p for p in ancestors(block) if isinstance(p, tir.ForOp)]
+        reducing = [p for p in loops if block in reductions_driven_by(p)]
+        if block.init is None or not any(p in ancestors(loop) for p in reducing):
+            continue
+        for level in reducing:
+            if level is not loop and not is_non_negative(level.extent.data - 1):
+                side = "around" if level in ancestors(loop) else "inside of"
+                raise ScheduleError(
+                    f"expected {loop_text(level)} {side} {loop_text(loop)}, which reduces in block "
+                    f"'{block.block_name.data}', to have iterations, got extent "
+                    f"{level.extent.data}",
+                    loop,
+                )
 
 
 def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:

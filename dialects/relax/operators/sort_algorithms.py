@@ -70,13 +70,18 @@ class RadixSort:
     def sort(self, ib: Any, count: Any) -> None:
         """Sort the first `count` records; a digit that all have in common takes no step."""
         te, turns = self.records.te, -(-self.records.width // self.bits)
-        differing, significant = self._used_bits(ib, count)
+        keys = self.arrays[0]
+        differing = self._bits_in_any(ib, count, lambda record, side: record ^ keys(side, 0))
         if self.records.width <= WIDEST_BY_ALL_DIGITS:
             self._sort_digits(ib, differing, 0, turns, count)
             return
+        sign = te.const(self.records.width - 1, keys.dtype)
+        beside_sign = self._bits_in_any(
+            ib, count, lambda record, _: record ^ te.shift_right(record, sign)
+        )
         low_turns = turns // 2
         low = te.const((1 << low_turns * self.bits) - 1, differing.dtype)
-        differ_above = (differing > low) & (significant > low)
+        differ_above = (differing > low) & (beside_sign > low)
         first, is_sorted = (
             ib.allocate("int64", (1,), "first"),
             ib.allocate("bool", (1,), "is_sorted"),
@@ -90,22 +95,14 @@ class RadixSort:
                 ib.store(is_sorted, (0,), self._insert(ib, count))
             ib.store(first, (0,), 0)
 
-    def _used_bits(self, ib: Any, count: Any) -> tuple[Any, Any]:
-        """The bits in which some keys differ, and those in which some differ from their sign."""
-        te, side, key = self.records.te, ib.let(self.side(0)), self.arrays[0].dtype
-        differing, significant = (
-            ib.allocate(key, (1,), name) for name in ("differing", "significant")
-        )
-        for bits in (differing, significant):
-            ib.store(bits, (0,), 0)
-        last = te.const(self.records.width - 1, key)
+    def _bits_in_any(self, ib: Any, count: Any, bits: Callable[[Any, Any], Any]) -> Any:
+        """The bits, unsigned, that a function of a record and the row it is in has for any."""
+        keys, side = self.arrays[0], ib.let(self.side(0))
+        found = ib.allocate(keys.dtype, (1,), "bits")
+        ib.store(found, (0,), 0)
         with ib.for_range(0, count) as i:
-            record = ib.let(self.arrays[0](side, i))
-            ib.store(differing, (0,), differing(0) | (record ^ self.arrays[0](side, 0)))
-            if self.records.width > WIDEST_BY_ALL_DIGITS:
-                signs = te.shift_right(record, last)
-                ib.store(significant, (0,), significant(0) | (record ^ signs))
-        return tuple(ib.let(self.records.key_bits(bits(0))) for bits in (differing, significant))
+            ib.store(found, (0,), found(0) | bits(ib.let(keys(side, i)), side))
+        return ib.let(self.records.key_bits(found(0)))
 
     def _sort_digits(self, ib: Any, differing: Any, first: Any, turns: int, count: Any) -> None:
         """Sort by the digits from one on."""
