@@ -1,12 +1,13 @@
 """What users can get wrong in kernels, and verifiers of single operations do not see.
 
 Kernels read nothing that nobody has written, of scratch memory and of outputs of calls, and threads
-do not accumulate in one element, which would lose some of the terms.
+read nothing that others write.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -14,12 +15,13 @@ from xdsl.ir import Operation, SSAValue
 from ..dialects import relax, tir
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.nesting import ancestors, operations_in
+from ..dialects.sym import exprs_of
+from ..dialects.tir.iterations import Iteration, happens
 from ..dialects.tir.unwritten import unwritten_load
 from ..dialects.tir.verify_access import buffer_text
-from ..dialects.tir.verify_spatial import accumulates, shared_along
 from .analysis.independence import conflict_of
 from .functions import functions_by_name, graph_functions
-from .schedule.blocks import uses_of
+from .privatize import parallel_loops, scratch_of
 from .schedule.loop_checks import loop_text
 
 
@@ -38,9 +40,8 @@ def verify_kernels(module: ModuleOp) -> None:
 
 def verify_kernel(func: tir.PrimFuncOp, outputs: set[SSAValue] | None = None) -> None:
     """The same for one kernel, of whose parameters `outputs` begin without content."""
-    for loop in operations_in(func):
-        if isinstance(loop, tir.ForOp) and loop.kind.data == "parallel":
-            _verify_parallel(loop)
+    for loop in parallel_loops(func):
+        _verify_parallel(loop)
     scratch = {op.result for op in operations_in(func) if isinstance(op, tir.AllocBufferOp)}
     found = unwritten_load(func, scratch | (outputs or set()))
     if found is not None:
@@ -48,29 +49,54 @@ def verify_kernel(func: tir.PrimFuncOp, outputs: set[SSAValue] | None = None) ->
 
 
 def _verify_parallel(loop: tir.ForOp) -> None:
-    """Raise Diagnostic where iterations of a parallel loop surely accumulate in one element."""
-    stores = [op for op in operations_in(loop) if isinstance(op, tir.StoreOp)]
-    private = {s.buffer for s in stores if _is_used_in(s.buffer, loop)}
+    """Raise Diagnostic where an iteration of a parallel loop surely reads what another one writes.
+
+    Threads run iterations in any order: a sum of several in one element loses some of the terms.
+    """
+    accesses = [op for op in operations_in(loop) if isinstance(op, tir.StoreOp | tir.LoadOp)]
+    private: set[SSAValue] = {op.result for op in scratch_of(loop)}
     if conflict_of(loop, private) is None:
         return
     around = [v for p in ancestors(loop) for v in _variables(p)]
-    for store in stores:
-        if store.buffer in private or not accumulates(store, loop):
-            continue
-        if shared_along(store, [loop.loop_var], around) is not None:
+    for buffer in dict.fromkeys(a.buffer for a in accesses if a.buffer not in private):
+        load = _load_of_another(loop, [a for a in accesses if a.buffer == buffer], around)
+        if load is not None:
             raise Diagnostic(
-                f"expected iterations of parallel {loop_text(loop)} to accumulate in elements of "
-                f"their own, got several that accumulate in one of {buffer_text(store.buffer)}",
-                store,
+                f"expected iterations of parallel {loop_text(loop)} to read only their own "
+                f"elements of {buffer_text(buffer)}, got one that reads what another one writes",
+                load,
             )
 
 
-def _is_used_in(buffer: SSAValue, loop: tir.ForOp) -> bool:
-    """Whether a buffer is scratch memory of a loop, of which each thread gets its own."""
-    uses = uses_of(buffer)
-    return isinstance(buffer.owner, tir.AllocBufferOp) and all(
-        loop.is_ancestor(op) for op in (*uses.stores, *uses.loads, *uses.others)
-    )
+def _load_of_another(
+    loop: tir.ForOp, accesses: Sequence[tir.StoreOp | tir.LoadOp], around: Sequence[SSAValue]
+) -> tir.LoadOp | None:
+    """A load of one buffer that surely gets what a store in another iteration writes, if any.
+
+    In both iterations the variables `around` the loop are the same.
+    """
+    writers: dict[tuple[int, ...], set[int]] = {}
+    iteration = Iteration()
+
+    def place(at: Iteration, access: tir.StoreOp | tir.LoadOp) -> tuple[int, ...]:
+        indices = [at.evaluate(e, access.operands_) for e in exprs_of(access.indices)]
+        return (*(at.values[v] for v in around), *indices)
+
+    def note(at: Iteration, store: tir.StoreOp) -> bool:
+        writers.setdefault(place(at, store), set()).add(at.values[loop.loop_var])
+        return False
+
+    def is_written(at: Iteration, load: tir.LoadOp) -> bool:
+        return bool(writers.get(place(at, load), set()) - {at.values[loop.loop_var]})
+
+    for access in accesses:
+        if isinstance(access, tir.StoreOp):
+            happens(access, partial(note, store=access), iteration)
+    for access in accesses:
+        if isinstance(access, tir.LoadOp):
+            if happens(access, partial(is_written, load=access), iteration):
+                return access
+    return None
 
 
 def _variables(op: Operation) -> Sequence[SSAValue]:

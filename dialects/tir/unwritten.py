@@ -106,15 +106,20 @@ def _is_before_all(store: Access, load: Access) -> bool:
 
 
 def _holds_at_first(bound: Bound, store: Access) -> bool:
-    """Whether a bound of a `tir.init` holds in the first iteration of all loops."""
+    """Whether a bound of a `tir.init` holds in the first iteration of loops over the memory."""
     if bound.lhs is None or bound.rhs is None or not any(isinstance(p, InitOp) for p in store.path):
         return False
     difference = bound.rhs - bound.lhs
-    for loop in reversed(store.loops):
+    for loop in reversed(store.loops[_loops_with_own_memory(store) :]):
         if loop.lower is None:
             return False
         difference = difference.substitute({loop.atom: loop.lower})
     return is_non_negative(difference - 1)
+
+
+def _loops_with_own_memory(access: Access) -> int:
+    """The number of outer loops each iteration of which has the accessed memory for itself."""
+    return sum(loop.op.is_ancestor(access.buffer.owner) for loop in access.loops)
 
 
 def _search(load: Access, stores: Sequence[Access]) -> UnwrittenLoad | None:
@@ -162,12 +167,11 @@ class _Moment:
     def may_have_stored(self, store: Access, element: tuple[int | None, ...]) -> bool:
         """Whether a store may have been to an element: now, or before in a loop around both."""
         shared = store.shared_loops(self.load)
-        own_memory = sum(loop.op.is_ancestor(self.load.buffer.owner) for loop in self.load.loops)
         if store.precedes(self.load) and self._may_store(store, element, shared, None):
             return True
         return any(
             self._may_store(store, element, depth, store.loops[depth])
-            for depth in range(own_memory, shared)
+            for depth in range(_loops_with_own_memory(self.load), shared)
         )
 
     def _may_store(

@@ -30,9 +30,9 @@ def verify_spatial(op: BlockOp) -> None:
         return
     for store in [o for o in operations_in(op) if isinstance(o, StoreOp)]:
         fixed = _fixed_values(op, store.buffer)
-        if _told_apart(store, spatial, fixed) or not accumulates(store, op):
+        if _told_apart(store, spatial, fixed) or not _accumulates(store, op):
             continue
-        axis = shared_along(store, spatial, fixed, _starts(store, op))
+        axis = _shared_along(store, spatial, fixed, _starts(store, op))
         if axis is not None:
             raise VerifyException(
                 f"block '{op.block_name.data}' accumulates in {buffer_text(store.buffer)} along "
@@ -66,7 +66,7 @@ def _told_apart(store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSA
     return alone.issuperset(spatial)
 
 
-def accumulates(store: StoreOp, op: BlockOp | ForOp) -> bool:
+def _accumulates(store: StoreOp, op: BlockOp) -> bool:
     """Whether the innermost block of a store loads that element of memory from outside of `op`."""
     if op.is_ancestor(store.buffer.owner):
         return False
@@ -80,11 +80,11 @@ def accumulates(store: StoreOp, op: BlockOp | ForOp) -> bool:
     )
 
 
-def shared_along(
+def _shared_along(
     store: StoreOp,
     variables: Sequence[SSAValue],
     fixed: Sequence[SSAValue],
-    starts: Sequence[Start] = (),
+    starts: Sequence[Start],
 ) -> SSAValue | None:
     """The first variable that differs in two iterations that store to one element, if some do.
 

@@ -24,6 +24,7 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
 from ..functions import functions_by_name, graph_functions
+from ..privatize import privatize
 from ..verify_calls import verify_calls
 from ..verify_kernels import verify_kernels
 
@@ -43,7 +44,8 @@ def resolve_names(module: ModuleOp) -> None:
 class NormalizePass(ModulePass):
     """Resolve calls by name to the module's PrimFuncs, check every call against its callee.
 
-    Kernels must not read what nobody has written, nor accumulate in what threads share.
+    Kernels must not read what nobody has written, nor what another thread writes; scratch memory
+    that threads would share is moved into their loop.
     """
 
     name = "normalize"
@@ -51,4 +53,7 @@ class NormalizePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         resolve_names(op)
         verify_calls(op)
+        for func in op.body.block.ops:
+            if isinstance(func, tir.PrimFuncOp):
+                privatize(func)
         verify_kernels(op)

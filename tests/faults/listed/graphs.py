@@ -103,11 +103,18 @@ FAULTS = (
         tests=TESTS,
     ),
     Fault(
-        "threads may accumulate in one element",
+        "threads may read what others write",
         "lowering/verify_kernels.py",
-        "        if shared_along(store, [loop.loop_var], around) is not None:\n",
+        "        if load is not None:\n",
         "        if False:\n",
-        tests=("tests/lowering/test_parallel_sums.py",),
+        tests=("tests/lowering/test_parallel_kernels.py",),
+    ),
+    Fault(
+        "scratch memory stays outside of parallel loops",
+        "lowering/privatize.py",
+        "if conflict_of(loop, others) is not None:",
+        "if False:",
+        tests=("tests/lowering/test_parallel_kernels.py",),
     ),
     Fault(
         "a sum that begins once is taken for one that begins in each iteration",

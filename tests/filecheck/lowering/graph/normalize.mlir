@@ -47,3 +47,42 @@ relax.func @main(%a: !relax.tensor<[p], f32>, %b: !relax.tensor<[q], f32>, %c: !
   %1 = relax.call_tir @add(%c, %c) : (!relax.tensor<[4], f32>, !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32>
   relax.return %1 : !relax.tensor<[4], f32>
 }
+
+// -----
+
+// Scratch memory whose elements iterations of a parallel loop share moves into the loop; what each
+// has its own part of, what others use too, and what serial loops share stays.
+
+// CHECK-LABEL: tir.prim_func @scratch
+// CHECK-NEXT:    %own = tir.alloc_buffer
+// CHECK-NEXT:    %used = tir.alloc_buffer
+// CHECK-NEXT:    tir.for %i in (0, n) {
+// CHECK-NEXT:      tir.for %j in (0, n) parallel {
+// CHECK-NEXT:        %shared = tir.alloc_buffer : !tir.buffer<[1], f32>
+// CHECK-NEXT:        tir.block "a"
+// CHECK:           tir.block "c"
+tir.prim_func @scratch(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n, n], f32>, %Z: !tir.buffer<[1], f32>) {
+  %shared = tir.alloc_buffer : !tir.buffer<[1], f32>
+  %own = tir.alloc_buffer : !tir.buffer<[n], f32>
+  %used = tir.alloc_buffer : !tir.buffer<[1], f32>
+  tir.for %i in (0, n) {
+    tir.for %j in (0, n) parallel {
+      tir.block "a" (%v: spatial (0, n) = %j) reads (%X[%v]) writes (%shared[0], %own[%v], %used[0]) {
+        %x = tir.load %X[%v] : !tir.buffer<[n], f32>
+        tir.store %x, %shared[0] : !tir.buffer<[1], f32>
+        tir.store %x, %own[%v] : !tir.buffer<[n], f32>
+        tir.store %x, %used[0] : !tir.buffer<[1], f32>
+      }
+      tir.block "b" (%u: spatial (0, n) = %i, %v: spatial (0, n) = %j) reads (%shared[0], %own[%v]) writes (%Y[%u, %v]) {
+        %s = tir.load %shared[0] : !tir.buffer<[1], f32>
+        %t = tir.load %own[%v] : !tir.buffer<[n], f32>
+        %y = arith.addf %s, %t : f32
+        tir.store %y, %Y[%u, %v] : !tir.buffer<[n, n], f32>
+      }
+    }
+  }
+  tir.block "c" () reads (%used[0]) writes (%Z[0]) {
+    %z = tir.load %used[0] : !tir.buffer<[1], f32>
+    tir.store %z, %Z[0] : !tir.buffer<[1], f32>
+  }
+}

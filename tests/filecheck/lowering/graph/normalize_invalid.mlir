@@ -271,7 +271,7 @@ tir.prim_func @data(%I: !tir.buffer<[1], i64>, %Y: !tir.buffer<[16], f32>) {
 
 // -----
 
-// CHECK: 'tir.store': expected iterations of parallel loop 'k' to accumulate in elements of their own, got several that accumulate in one of 'Y'
+// CHECK: 'tir.load': expected iterations of parallel loop 'k' to read only their own elements of 'Y', got one that reads what another one writes
 tir.prim_func @sums(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
   tir.for %i in (0, n) {
     tir.for %k in (0, m) parallel {
@@ -285,6 +285,25 @@ tir.prim_func @sums(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
         %s = arith.addf %y, %x : f32
         tir.store %s, %Y[%vi] : !tir.buffer<[n], f32>
       }
+    }
+  }
+}
+
+// -----
+
+// Scratch memory is an iteration's own: what another one has left there is not read.
+
+// CHECK: 'tir.load': block 'Y' reads [0] of 'T' (n = 20160) before anything has written it: store a value before it
+tir.prim_func @running(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[1], f32>
+  tir.for %i in (0, n) parallel {
+    tir.block "Y" (%vi: spatial (0, n) = %i) reads (%T[0]) writes (%Y[%vi]) {
+      %t = tir.load %T[0] : !tir.buffer<[1], f32>
+      tir.store %t, %Y[%vi] : !tir.buffer<[n], f32>
+    }
+    tir.block "T" (%vi: spatial (0, n) = %i) reads (%X[%vi]) writes (%T[0]) {
+      %x = tir.load %X[%vi] : !tir.buffer<[n], f32>
+      tir.store %x, %T[0] : !tir.buffer<[1], f32>
     }
   }
 }
