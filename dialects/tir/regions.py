@@ -11,7 +11,7 @@ from typing import cast
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ..bounds import Interval, Ranges, interval_of, simplify
+from ..bounds import Interval, Ranges, constant_limit, interval_of, simplify
 from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
 from ..nesting import enclosing
 from ..sym import Values, exprs_of
@@ -166,6 +166,9 @@ class _Detector:
         first, last = interval_of(lower, self.ranges), interval_of(lower + extent - 1, self.ranges)
         if first is None or last is None:
             self.meaning[loop_var] = None
+            return
+        if (most := constant_limit(extent)) is not None and most <= 1:
+            self.meaning[loop_var] = lower  # of the only iteration, if there is one
             return
         atom = self.values.expr(loop_var).as_atom
         assert atom is not None

@@ -68,8 +68,7 @@ def _visit_all(home: Block, least: int, target: Target) -> bool:
     found = any([_visit(op, least, target) for op in nests])
     for run in sections_in(home, _is_section):
         if run[0].kind.data == "parallel" or sum(cost_of(op) or 0 for op in run) > least:
-            set_kind(join(run), "parallel")
-            found = True
+            found = _make_parallel(join(run)) or found
     return found
 
 
@@ -94,8 +93,7 @@ def _share_sections(loop: tir.ForOp) -> bool:
     runs = sections_in(loop.body.block, _is_section)
     if loop.extent.data == ONE or len(runs) != 1 or len(runs[0]) != len(loop.body.block.ops):
         return False
-    set_kind(fuse([loop, join(runs[0])]), "parallel")
-    return True
+    return _make_parallel(fuse([loop, join(runs[0])]))
 
 
 def _is_section(loop: tir.ForOp) -> bool:
@@ -127,7 +125,7 @@ def _visit_inside(loop: tir.ForOp, least: int, target: Target) -> bool:
 def _make_parallel(loop: tir.ForOp) -> bool:
     try:
         set_kind(loop, "parallel")
-    except ScheduleError:  # an axis that is not spatial
+    except ScheduleError:  # an axis is not spatial, or it is not known what iterations share
         return False
     return True
 

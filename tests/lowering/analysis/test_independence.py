@@ -183,3 +183,34 @@ def test_nests_beside_each_other():
         joined.append((are_apart(one, other), not any(m for _, _, m in pairs)))
     check_share(merged, 0.5)
     check_share(joined, 0.4)
+
+
+def test_fused_loops_as_sections():
+    """Each iteration runs one iteration of one of two nests, of which the first is of two loops."""
+    for digits in ("%i mod 3, %i floordiv 3", "%i floordiv 13, %i mod 13"):
+        sections = parsed(
+            f"""
+            tir.for %s in (0, 40) {{
+              tir.for %i in (%s, min(1, max(-%s + 39, 0))) {{
+                tir.store %c, %Y[{digits}] : !tir.buffer<[64, 64], f32>
+              }}
+              tir.for %j in (39, max(0, %s - 38)) {{
+                tir.store %c, %Y[0, %j] : !tir.buffer<[64, 64], f32>
+              }}
+            }}"""
+        )
+        loop = next(op for op in sections.walk() if isinstance(op, tir.ForOp))
+        assert conflict_of(loop) is None
+
+
+def test_one_iteration_of_several_that_may_be_there():
+    """A loop of an unknown number of iterations does not stand for its first one."""
+    loop = parsed(
+        """
+        tir.for %s in (0, 4) {
+          tir.for %i in (%s, max(0, 2 - %s)) {
+            tir.store %c, %Y[%i, 0] : !tir.buffer<[64, 64], f32>
+          }
+        }"""
+    )
+    assert conflict_of(next(op for op in loop.walk() if isinstance(op, tir.ForOp))) is not None
