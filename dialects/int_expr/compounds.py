@@ -33,8 +33,11 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
-    """``lhs / rhs`` where the polynomial `rhs` divides `lhs`; a divisor is never zero."""
-    if not rhs.terms:
+    """``lhs / rhs`` where the polynomial `rhs` divides `lhs`; symbols in a divisor are not 0.
+
+    Variables of loops may be, and then the quotient is 0.
+    """
+    if not rhs.terms or rhs.args():
         return None
     atoms = list(dict.fromkeys(a for m, _ in (*rhs.terms, *lhs.terms) for a in m))
 

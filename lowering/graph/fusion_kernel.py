@@ -25,8 +25,9 @@ from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.nesting import operations_in
 from ...dialects.relax.types import tensors_in
 from ...dialects.tir.func import symbols_of
+from ..analysis.aliasing import may_share_memory
 from ..functions import PRIVATE, unique_name
-from ..schedule.blocks import IS_SCHEDULED, may_overlap, statements
+from ..schedule.blocks import IS_SCHEDULED, statements
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_kernel_call
 
@@ -226,6 +227,6 @@ def _buffer_type(type_: relax.TensorType) -> tir.BufferType:
 
 def _is_fusable(callee: tir.PrimFuncOp) -> bool:
     """Whether the function writes its last parameters only, and these may not overlap others."""
-    if len(callee.params) > 1 and may_overlap(callee, callee.params[0], callee.params[-1]):
+    if len(callee.params) > 1 and may_share_memory(callee.params[0], callee.params[-1]):
         return False
     return all(isinstance(p.type, tir.BufferType | IndexType) for p in callee.params)

@@ -17,7 +17,8 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.nesting import enclosing, operations_in
 from ...dialects.sym import exprs_of
-from ..schedule.blocks import IS_SCHEDULED, blocks_in, may_overlap, uses_of
+from ..analysis.aliasing import may_share_memory
+from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
 from ..schedule.merge import has_reuse
 
@@ -80,7 +81,7 @@ def _is_plain(func: tir.PrimFuncOp) -> bool:
     for param in func.params:
         if isinstance(param.type, tir.BufferType) and not param.type.is_dense:
             return False
-    if may_overlap(func, func.params[0], func.params[-1]) and len(func.params) > 1:
+    if may_share_memory(func.params[0], func.params[-1]) and len(func.params) > 1:
         return False
     return all(_is_plain_op(op) for op in operations_in(func))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.tir.regions import root_buffer
-from ..analysis.aliasing import is_noalias
 
 IS_SCHEDULED = "tir.is_scheduled"
 """The attribute of a PrimFunc that the default schedules leave as it is."""
@@ -128,13 +127,6 @@ def _accessed_buffers(op: Operation, kind: type[tir.LoadOp | tir.StoreOp]) -> se
         elif isinstance(inner, tir.CallExternOp):
             found |= {root_buffer(o) for o in inner.operands if isinstance(o.type, tir.BufferType)}
     return found
-
-
-def may_overlap(func: tir.PrimFuncOp, a: SSAValue, b: SSAValue) -> bool:
-    """Whether two buffers may share memory: parameters do where ``tir.noalias`` is false."""
-    if a is b:
-        return True
-    return not is_noalias(func) and isinstance(a, BlockArgument) and isinstance(b, BlockArgument)
 
 
 def erase_nest(block: tir.BlockOp) -> None:

@@ -21,13 +21,13 @@ from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.aliasing import may_share_memory
 from .blocks import (
     ScheduleError,
     common_block,
     function_of,
     loaded_buffers,
     loops_around,
-    may_overlap,
     own_nest,
     statement_in,
     stored_buffers,
@@ -131,9 +131,8 @@ def verify_unchanged(
 ) -> None:
     """Raise ScheduleError where what is between statements of a block changes a buffer."""
     order = list(home.ops)
-    func = function_of(block)
     for op in order[order.index(statements[0]) : order.index(statements[-1]) + 1]:
-        if any(may_overlap(func, buffer, stored) for stored in stored_buffers(op)):
+        if any(may_share_memory(buffer, stored) for stored in stored_buffers(op)):
             raise ScheduleError(
                 f"expected nothing to store to {buffer_text(buffer)} where it is read from a copy",
                 block,

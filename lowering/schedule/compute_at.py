@@ -23,15 +23,14 @@ from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.aliasing import may_share_memory
 from ..loops.scope import Bound
 from .blocks import (
     ScheduleError,
     common_block,
-    function_of,
     insert_before,
     loaded_buffers,
     loops_around,
-    may_overlap,
     own_nest,
     statement_in,
     stored_buffers,
@@ -176,9 +175,8 @@ def _verify_apart(move: _Move, ops: list[Operation], read: set[SSAValue]) -> Non
 
 
 def _verify_disjoint(move: _Move, buffer: SSAValue, others: set[SSAValue]) -> None:
-    func = function_of(move.block)
     for other in others:
-        if may_overlap(func, buffer, other):
+        if may_share_memory(buffer, other):
             raise ScheduleError(
                 f"expected nothing else to use {buffer_text(buffer)} between the old and the new "
                 f"place of block '{move.block.block_name.data}'",

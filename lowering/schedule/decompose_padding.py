@@ -21,14 +21,13 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ZERO, Arg, IntExpr, maximum, minimum
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import ExprAttr, Values, exprs_of
+from ..analysis.aliasing import may_share_memory
 from ..loops.scope import Bound
 from .blocks import (
     ScheduleError,
-    function_of,
     insert_before,
     loaded_buffers,
     loops_around,
-    may_overlap,
     own_nest,
     stored_buffers,
 )
@@ -61,9 +60,8 @@ def decompose_padding(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
     if loop not in loops_around(block) or (nest is not loop and nest not in ancestors(loop)):
         raise ScheduleError(f"expected {where} to be alone in {loop_text(loop)}", block)
     padding = _padding(block)
-    func = function_of(block)
     for stored in stored_buffers(block):
-        if any(may_overlap(func, stored, loaded) for loaded in loaded_buffers(block)):
+        if any(may_share_memory(stored, loaded) for loaded in loaded_buffers(block)):
             raise ScheduleError(f"expected {where} to load other memory than it stores to", block)
     fill = _fill(block, loop, padding)
     take_arm(padding.choice, 0)

@@ -22,6 +22,7 @@ from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.aliasing import may_share_memory
 from .blocks import (
     ScheduleError,
     Uses,
@@ -29,7 +30,6 @@ from .blocks import (
     erase_nest,
     function_of,
     loaded_buffers,
-    may_overlap,
     statement_in,
     statements,
     stored_buffers,
@@ -215,7 +215,7 @@ def _verify_unchanged(definition: Definition, home: Block, between: list[Operati
     for op in between:
         for written in stored_buffers(op):
             for buffer in read:
-                if may_overlap(func, buffer, written):
+                if may_share_memory(buffer, written):
                     raise ScheduleError(
                         f"expected {buffer_text(buffer)} not to change between block "
                         f"'{definition.block.block_name.data}' and where its result is used",

@@ -14,8 +14,9 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.aliasing import may_share_memory
 from ..loops.scope import describe
-from .blocks import ScheduleError, function_of, loaded_buffers, may_overlap, stored_buffers
+from .blocks import ScheduleError, loaded_buffers, stored_buffers
 from .loop_checks import loop_text, verify_only_blocks, verify_plain
 from .partition import split_at
 
@@ -55,8 +56,8 @@ def _verify_repeatable(loop: tir.ForOp) -> None:
                 f"axes only, got {', '.join(block.axis_kinds) or 'none'}",
                 block,
             )
-    func, loaded = function_of(loop), loaded_buffers(loop)
-    shared = [s for s in stored_buffers(loop) if any(may_overlap(func, s, b) for b in loaded)]
+    loaded = loaded_buffers(loop)
+    shared = [s for s in stored_buffers(loop) if any(may_share_memory(s, b) for b in loaded)]
     if shared:
         names = ", ".join(sorted(buffer_text(b) for b in shared))
         raise ScheduleError(

@@ -23,12 +23,11 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.sym import ExprAttr, Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.aliasing import may_share_memory
 from .blocks import (
     ScheduleError,
-    function_of,
     insert_before,
     loops_around,
-    may_overlap,
     own_nest,
 )
 from .copy_block import copy_box, redirect
@@ -130,7 +129,7 @@ def _einsum(block: tir.BlockOp, padded: set[int]) -> tuple[_Access, list[_Access
                 f"{buffer_text(factor.buffer)}, which may hold what 0 times is not 0",
                 block,
             )
-        if may_overlap(function_of(block), factor.buffer, result.buffer):
+        if may_share_memory(factor.buffer, result.buffer):
             raise ScheduleError(
                 f"expected {where} not to read {buffer_text(factor.buffer)} while it changes", block
             )

@@ -49,6 +49,7 @@ def produced_parts(
     _, written = infer_regions(loop.body.block, values)
     regions = {r.buffer: r for r in written}
     parts: dict[int, Part] = {}
+    told: list[set[int]] = []
     for buffer in produced:
         uses = uses_of(buffer)
         if uses.others or any(loop not in ancestors(s) for s in uses.stores):
@@ -59,7 +60,13 @@ def produced_parts(
             digits = _verify_complete(store, loop, statement)
             _verify_exact(store, digits, regions[buffer], values)
         for load in [op for op in uses.loads if block in ancestors(op)]:
-            _add_parts(parts, block, load, regions[buffer], values)
+            told.append(_add_parts(parts, block, load, regions[buffer], values))
+    if not any(axes >= set().union(*told) for axes in told):
+        raise ScheduleError(
+            f"expected {where} to load at the same axes all that the loop stores in parts: "
+            "other instances need what several iterations store",
+            block,
+        )
     return parts
 
 
@@ -81,10 +88,11 @@ def _add_parts(
     load: tir.LoadOp,
     region: tir.BufferRegion,
     values: Values,
-) -> None:
+) -> set[int]:
+    """Add the parts of axes that a load is for; returns those axes that are not whole."""
     type_ = load.buffer.type
     assert isinstance(type_, tir.BufferType)
-    name = buffer_text(load.buffer)
+    name, partial = buffer_text(load.buffer), set[int]()
     message = f"expected block '{block.block_name.data}' to load {name} at its axes"
     for position, index in enumerate(exprs_of(load.indices)):
         atom = index.as_atom
@@ -103,6 +111,9 @@ def _add_parts(
             raise ScheduleError(f"{message}, its reductions over all of it", block)
         if part.extent.args() or parts.setdefault(axis, part) != part:
             raise ScheduleError(f"{message}, one part in each iteration of the loop", block)
+        if part != whole:
+            partial.add(axis)
+    return partial
 
 
 def _within(part: Part, whole: Part, values: Values) -> Part:

@@ -114,8 +114,7 @@ def verify_reductions_run(loop: tir.ForOp) -> None:
     in parts.
     """
     for block in blocks_in(loop):
-        loops = [p for p in ancestors(block) if isinstance(p, tir.ForOp)]
-        reducing = [p for p in loops if block in reductions_driven_by(p)]
+        reducing = _reducing_loops(block)
         if block.init is None or not any(p in ancestors(loop) for p in reducing):
             continue
         for level in reducing:
@@ -147,20 +146,28 @@ def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
 
 
 def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
-    """Raise ScheduleError where a loop that may be empty would take along what is not reduced.
+    """Raise ScheduleError where an empty reduction would not start in the fused loop.
 
-    An empty sum is its first value for each element; of loops in one, no element is left.
+    It is its first value for each element. Of loops in one that reduce and that do not, no element
+    is left if there are no iterations, and none starts where a loop around or inside has none.
     """
-    for loop in loops:
-        if is_non_negative(loop.extent.data - 1):
+    for block in blocks_in(loops[0]):
+        reducing = _reducing_loops(block)
+        others = [loop for loop in loops if loop not in reducing]
+        if block.init is None or not others or not any(loop in reducing for loop in loops):
             continue
-        for block in reductions_driven_by(loop):
-            others = [o for o in loops if block not in reductions_driven_by(o)]
-            if block.init is not None and others:
+        for loop in reducing:
+            if not is_non_negative(loop.extent.data - 1):
                 raise ScheduleError(
                     f"expected {loop_text(loop)}, which reduces in block "
-                    f"'{block.block_name.data}', to have iterations, to be fused with "
-                    f"{loop_text(others[0])}, got extent {loop.extent.data}: decompose the "
-                    "reduction first",
+                    f"'{block.block_name.data}', to have iterations, for a loop of the reduction "
+                    f"to be fused with {loop_text(others[0])}, got extent {loop.extent.data}: "
+                    "decompose the reduction first",
                     loop,
                 )
+
+
+def _reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:
+    """The loops around a block that drive its reduction, innermost first."""
+    loops = [p for p in ancestors(block) if isinstance(p, tir.ForOp)]
+    return [p for p in loops if block in reductions_driven_by(p)]

@@ -13,13 +13,12 @@ from xdsl.ir import Operation
 from ...dialects import tir
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
+from ..analysis.aliasing import may_share_memory
 from .blocks import (
     ScheduleError,
     common_block,
     erase_nest,
-    function_of,
     loaded_buffers,
-    may_overlap,
     statement_in,
     stored_buffers,
     uses_of,
@@ -87,14 +86,13 @@ def _verify_movable(consumer: Definition, producer: Definition) -> None:
     order = list(home.ops)
     first, last = (statement_in(home, d.block) for d in (producer, consumer))
     assert first is not None and last is not None
-    func = function_of(consumer.block)
     read, written = loaded_buffers(consumer.block), stored_buffers(consumer.block)
     for op in order[order.index(first) : order.index(last)]:
         touched = stored_buffers(op) - {producer.store.buffer}
         pairs = [(a, b) for a in read for b in touched]
         pairs += [(a, b) for a in written for b in (touched | loaded_buffers(op))]
         for a, b in pairs:
-            if may_overlap(func, a, b):
+            if may_share_memory(a, b):
                 raise ScheduleError(
                     f"expected {buffer_text(a)} not to be used between block "
                     f"'{producer.block.block_name.data}' and block "

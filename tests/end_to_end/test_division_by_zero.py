@@ -63,6 +63,32 @@ class M:
             np.testing.assert_array_equal(got.numpy(), want)
 
 
+@pytest.mark.parametrize("extent", [1, 4])
+@pytest.mark.parametrize(
+    "element, want",
+    [
+        ("7 % v", [0, 0, 1, 1]),
+        ("7 // v * v + 7 % v", [0, 7, 7, 7]),
+        ("v * 3 // v", [0, 3, 3, 3]),
+        ("(v + i) * v // (v * v)", [0, 2, 2, 2]),
+    ],
+)
+def test_of_loop_variables(element, want, extent):
+    kernel = from_source(f"""
+@T.prim_func
+def main(Y: T.Buffer(({extent},), "int32")):
+    for i in range({extent}):
+        with T.block("Y"):
+            v = T.axis.spatial({extent}, i)
+            Y[v] = T.cast({element}, "int32")
+""")
+    y = np.full(extent, 77, np.int32)
+    xrelax.build(kernel)["main"](y)
+    (evaluated,) = evaluate(IRModule({"main": kernel}).op, "main", [np.full_like(y, 77)])
+    for got in (y, evaluated):
+        np.testing.assert_array_equal(got, want[:extent])
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("element", ["a // b", "a % b", "X[v] % (a % b)", "X[v] // b", "a * v % b"])
 def test_of_parameters(element, dtype):

@@ -235,6 +235,16 @@ VIEW_READ_INSIDE = """
                     vj = T.axis.spatial(1, j)
                     Y[vi] = V[vj]
 """
+VIEW_UPDATED_INSIDE = """
+    for i in range({n}):
+        with T.block("Y"):
+            vi = T.axis.spatial({n}, i)
+            V = T.match_buffer(Y[vi : vi + 1], (1,))
+            for j in range(1):
+                with T.block("Z"):
+                    vj = T.axis.spatial(1, j)
+                    V[vj] = V[vj] + X[vi]
+"""
 TWO = "@I.ir_module\nclass M:\n" + "\n".join(
     "    " + line.replace("def main", f"def {name}").replace('"Y"', f'"{name}"')
     for name in ("first", "second")
@@ -329,6 +339,11 @@ def test_regions_of_views():
             program(VIEW_READ_INSIDE, VECTORS, n=8),
             lambda s: s.cache_read("Z", 0, "local"),
             "expected 'V' not to be a view",
+        ),
+        (
+            program(VIEW_UPDATED_INSIDE, VECTORS, n=8),
+            lambda s: s.reindex("Z", ("read", 0)),
+            "expected nothing to store to 'V' where it is read from a copy",
         ),
         (
             TWO,

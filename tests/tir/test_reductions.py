@@ -291,13 +291,28 @@ def test_nothing_is_started_where_there_is_no_element():
     )
 
 
-@pytest.mark.parametrize("source, extent", [(row_sum(3, 0), 0), (row_sum(3, "m"), "m")])
-def test_empty_sums_are_not_fused_with_other_loops(source, extent):
+PARTLY_EMPTY = """
+    for i, j, k in T.grid(4, 3, {m}):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SRR", [i, j, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vi, vk]
+"""
+
+
+@pytest.mark.parametrize("extent", [0, "m"])
+@pytest.mark.parametrize("is_fused", [True, False])
+def test_empty_sums_are_not_fused_with_other_loops(extent, is_fused):
+    """Neither the loop that may be empty, nor another one of the same reduction."""
+    partly = program(PARTLY_EMPTY, {"X": "(4, {m})", "Y": "(4,)"}, m=extent)
+    source = row_sum(3, extent) if is_fused else partly
     check_refused(
         source,
-        lambda s: s.fuse(*s.get_loops("Y")),
-        "fuse: expected loop 'k', which reduces in block 'Y', to have iterations, to be fused with "
-        f"loop 'i', got extent {extent}: decompose the reduction first",
+        lambda s: s.fuse(*s.get_loops("Y")[:2]),
+        "fuse: expected loop 'k', which reduces in block 'Y', to have iterations, for a loop of "
+        f"the reduction to be fused with loop 'i', got extent {extent}: decompose the reduction "
+        "first",
     )
 
     def schedule(s):

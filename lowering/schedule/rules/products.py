@@ -22,7 +22,8 @@ from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ....dialects.nesting import ancestors
 from ....dialects.sym import exprs_of
-from ..blocks import function_of, may_overlap, own_nest, uses_of
+from ...analysis.aliasing import may_share_memory
+from ..blocks import own_nest, uses_of
 
 
 @dataclass(frozen=True)
@@ -154,10 +155,10 @@ def _accesses(block: tir.BlockOp) -> tuple[tir.StoreOp, list[tir.LoadOp]] | None
 
 def _is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp]) -> bool:
     """Whether the block alone makes its result, which shares no memory with what it reads."""
-    func, uses = function_of(block), uses_of(store.buffer)
+    uses = uses_of(store.buffer)
     if uses.others or any(block not in ancestors(op) for op in uses.stores):
         return False
-    return not any(may_overlap(func, store.buffer, op.buffer) for op in loads)
+    return not any(may_share_memory(store.buffer, op.buffer) for op in loads)
 
 
 def _is_arithmetic(op: Operation) -> bool:

@@ -24,12 +24,11 @@ from ....dialects import tir
 from ....dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike, minimum
 from ....dialects.nesting import operations_in
 from ....dialects.sym import ExprAttr, Values, expr_array, exprs_of
+from ...analysis.aliasing import may_share_memory
 from ..blocks import (
     blocks_in,
-    function_of,
     loaded_buffers,
     loops_around,
-    may_overlap,
     own_nest,
     stored_buffers,
 )
@@ -154,10 +153,9 @@ def _is_apart(block: tir.BlockOp, consumer: tir.BlockOp) -> bool:
     following = nest.next_op
     while isinstance(following, tir.AllocBufferOp):
         following = following.next_op
-    func = function_of(block)
     read = loaded_buffers(block) | loaded_buffers(consumer)
     return following is after and not any(
-        may_overlap(func, stored, buffer) for stored in stored_buffers(consumer) for buffer in read
+        may_share_memory(stored, buffer) for stored in stored_buffers(consumer) for buffer in read
     )
 
 

@@ -103,6 +103,20 @@ FAULTS = (
         tests=TESTS,
     ),
     Fault(
+        "blocks move to where a part of what they load is made",
+        "lowering/schedule/produced.py",
+        "    if not any(axes >= set().union(*told) for axes in told):\n",
+        "    if False:\n",
+        tests=("tests/tir/test_compute_at.py",),
+    ),
+    Fault(
+        "quotients by a variable join their remainders",
+        "dialects/bounds.py",
+        " and _is_divisor(atom.rhs):",
+        ":",
+        tests=("tests/end_to_end/test_division_by_zero.py",),
+    ),
+    Fault(
         "threads may read what others write",
         "lowering/verify_kernels.py",
         "        if load is not None:\n",
