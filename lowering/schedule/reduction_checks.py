@@ -151,10 +151,11 @@ def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
     It is its first value for each element. Of loops in one that reduce and that do not, no element
     is left if there are no iterations, and none starts where a loop around or inside has none.
     """
+    several = [loop for loop in loops if loop.extent.data != ONE]
     for block in blocks_in(loops[0]):
         reducing = _reducing_loops(block)
-        others = [loop for loop in loops if loop not in reducing]
-        if block.init is None or not others or not any(loop in reducing for loop in loops):
+        others = [loop for loop in several if loop not in reducing]
+        if block.init is None or not others or len(others) == len(several):
             continue
         for loop in reducing:
             if not is_non_negative(loop.extent.data - 1):

@@ -20,6 +20,8 @@ A loop whose iterations are lanes is cut into strips for threads first::
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from xdsl.ir import Block
 
 from ....backend.target import Target
@@ -93,7 +95,10 @@ def _share_sections(loop: tir.ForOp) -> bool:
     runs = sections_in(loop.body.block, _is_section)
     if loop.extent.data == ONE or len(runs) != 1 or len(runs[0]) != len(loop.body.block.ops):
         return False
-    return _make_parallel(fuse([loop, join(runs[0])]))
+    section = join(runs[0])
+    with suppress(ScheduleError):  # a loop of a reduction may be empty
+        return _make_parallel(fuse([loop, section]))
+    return False
 
 
 def _is_section(loop: tir.ForOp) -> bool:
@@ -175,7 +180,9 @@ def _nest(loop: tir.ForOp, target: Target) -> tir.ForOp:
         chain.append(inner)
         extent = inner.extent.data.constant
         trips = None if extent is None else trips * extent
-    return fuse(chain) if len(chain) > 1 else loop
+    with suppress(ScheduleError):  # a loop of a reduction may be empty
+        return fuse(chain) if len(chain) > 1 else loop
+    return loop
 
 
 def _can_join(chain: list[tir.ForOp], inner: tir.ForOp) -> bool:

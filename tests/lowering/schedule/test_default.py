@@ -142,3 +142,27 @@ def kernel(x: T.handle, y: T.handle):
 """.replace("'n'", "n")
     )
     relax.build(_module(mod))["kernel"](np.ones(4, np.float32), np.zeros((*dims, 4), np.float32))
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_sum_of_which_one_loop_may_be_empty(rows, size):
+    """Threads share no loop that it would be fused with: an empty sum is its first value."""
+    text = f"""
+@T.prim_func
+def kernel(x: T.handle, Y: T.Buffer(({rows},), "float32")):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    for i, j, k0, k1 in T.grid({rows}, 1, 2, (n + 1) // 2):
+        with T.block("Y"):
+            vi = T.axis.spatial({rows}, i)
+            vj = T.axis.reduce(1, j)
+            vk = T.axis.reduce(n, k1 * 2 + k0)
+            T.where(k1 * 2 + k0 < n)
+            with T.init():
+                Y[vi] = T.float32(1)
+            Y[vi] = Y[vi] + X[vk]
+"""
+    x, y = np.ones(size, np.float32), np.full(rows, 77, np.float32)
+    relax.build(from_source(text), check=True)["kernel"](x, y)
+    np.testing.assert_array_equal(y, 1 + size)
