@@ -160,8 +160,9 @@ def _edge(buffer: SSAValue, blocks: Sequence[tir.BlockOp], store: tir.StoreOp) -
     of them uses each element once: what makes it can run on the rows before them.
     """
     uses = uses_of(buffer)
-    users = [b for b in blocks if buffer in b.read_buffers]
-    if uses.others or not all(enclosing(u, tir.BlockOp) in users for u in uses.loads):
+    loading = {enclosing(load, tir.BlockOp) for load in uses.loads}
+    users = [b for b in blocks if b in loading]
+    if uses.others or len(users) < len(loading):
         return OpPattern.OPAQUE
     if not users:
         return OpPattern.ELEMWISE

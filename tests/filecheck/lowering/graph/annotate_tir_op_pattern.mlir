@@ -178,3 +178,17 @@ tir.prim_func @said(%X: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4], f32>) attrib
     }
   }
 }
+
+// -----
+
+// What a block is declared to read, and does not, does not matter.
+// CHECK-LABEL: tir.prim_func @declared
+// CHECK-SAME:  op_pattern = 0 : i64
+tir.prim_func @declared(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
+  tir.for %i in (0, n) {
+    tir.block "Y" (%vi: spatial (0, n) = %i) reads (%X[0]) writes (%Y[%vi]) {
+      %one = arith.constant 1.0 : f32
+      tir.store %one, %Y[%vi] : !tir.buffer<[n], f32>
+    }
+  }
+}
