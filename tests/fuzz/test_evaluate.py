@@ -148,3 +148,13 @@ def test_what_depends_on_an_inexact_comparison_has_no_bound():
     x = Value("float32", np.float32([1, 5]), np.array([0.1, 0.1]))
     one = Value("float32", np.float32([1, 1]))
     np.testing.assert_array_equal(operate("lt", "bool", [x, one]).error, [np.inf, 0])
+
+
+def test_either_zero_is_the_smaller_one():
+    """What is divided by it may be infinite with either sign."""
+    zeros = Value("float32", np.array([0.0, -0.0, 0.0, 1.0], np.float32))
+    others = Value("float32", np.array([-0.0, 0.0, 0.0, 2.0], np.float32))
+    least = operate("min", "float32", [zeros, others])
+    assert [bool(e) for e in least.bound] == [True, True, False, False]
+    quotient = operate("div", "float32", [Value("float32", np.ones(4, np.float32)), least])
+    assert (quotient.bound[:2] == np.inf).all() and quotient.bound[3] == 0

@@ -161,9 +161,21 @@ def operate(op: str, dtype: str, args: list[Value]) -> Value:
         if op in INEXACT:
             return _inexact(op, dtype, args[0])
         found = rounded(EXACT[op](*data), dtype)
-        if all(a.error is None for a in args):
-            return Value(dtype, found)
-        return Value(dtype, found, _error(op, dtype, found, args))
+        error = None
+        if any(a.error is not None for a in args):
+            error = _error(op, dtype, found, args)
+        if op in ("min", "max") and dtype in FLOATS:
+            error = _with_either_zero(dtype, data, error)
+        return Value(dtype, found, error)
+
+
+def _with_either_zero(dtype: str, data: list[Array], error: Array | None) -> Array | None:
+    """The bound where one of 0 and -0 is chosen: either may be, which a quotient makes much of."""
+    x, y = (d.astype(float) for d in data)
+    is_open = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
+    if not is_open.any():
+        return error
+    return np.where(is_open, TINY[dtype], 0.0) + (0.0 if error is None else error)
 
 
 def _comparison_error(args: list[Value]) -> Array | None:
