@@ -235,17 +235,20 @@ def _is_alone(block: tir.BlockOp, outermost: Level, has_others: bool, accesses: 
         return False
     if any(kind == "r" and around[(buffer, "w")] for buffer, kind in initial):
         return False
-    return not has_others or all(_accessed_at_one_place(block, b) for b in written)
+    loop = outermost.source
+    return not has_others or all(_accessed_at_one_place(block, b, loop) for b in written)
 
 
-def _accessed_at_one_place(block: tir.BlockOp, buffer: SSAValue) -> bool:
+def _accessed_at_one_place(block: tir.BlockOp, buffer: SSAValue, loop: tir.ForOp) -> bool:
+    """Whether a block uses one element of a buffer at a time, maybe of a view from outside."""
     numbering = Values()
-    places: set[tuple[IntExpr, ...]] = set()
+    places: set[tuple[SSAValue | IntExpr, ...]] = set()
     for op in block.walk():
         if isinstance(op, tir.LoadOp | tir.StoreOp) and root_buffer(op.buffer) == buffer:
-            if op.buffer != buffer:
+            if op.buffer != buffer and is_inside(op.buffer, loop):
                 return False
-            places.add(tuple(numbering.rebase(e.data, op.operands_) for e in op.indices.data))
+            indices = [numbering.rebase(e.data, op.operands_) for e in op.indices.data]
+            places.add((op.buffer, *indices))
     return len(places) == 1
 
 

@@ -35,7 +35,7 @@ from .loop_checks import (
     verify_plain,
 )
 from .partition import partition as partition
-from .reduction_checks import verify_starts_fused
+from .reduction_checks import verify_splittable, verify_starts_fused
 from .reorder_checks import chain_of, verify_reorder
 
 Factor = int | IntExpr | None
@@ -72,6 +72,7 @@ def split(
     if not is_covered:
         try:
             verify_only_blocks(loop)
+            verify_splittable(loop)
         except ScheduleError:
             made[0].erase()
             raise

@@ -168,6 +168,28 @@ def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
                 )
 
 
+def verify_splittable(loop: tir.ForOp) -> None:
+    """Raise ScheduleError where a predicate on a part of a reduction's axis hides that it is empty.
+
+    A loop that does not divide has one; another loop of the same axis may have no iterations.
+    """
+    for block in reductions_driven_by(loop):
+        numbering = block.numbering()
+        for binding in exprs_of(block.bindings):
+            values = {numbering[i] for i in binding.args()}
+            for level in _reducing_loops(block) if loop.loop_var in values else ():
+                if level is loop or level.loop_var not in values or block.init is None:
+                    continue
+                if not is_non_negative(level.extent.data - 1):
+                    raise ScheduleError(
+                        f"expected {loop_text(level)}, which reduces in block "
+                        f"'{block.block_name.data}', to have iterations, for factors that do not "
+                        f"divide {loop_text(loop)}, got extent {level.extent.data}: decompose the "
+                        "reduction first",
+                        loop,
+                    )
+
+
 def _reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loops around a block that drive its reduction, innermost first."""
     loops = [p for p in ancestors(block) if isinstance(p, tir.ForOp)]

@@ -291,6 +291,34 @@ def test_nothing_is_started_where_there_is_no_element():
     )
 
 
+PAIRS = """
+    for k0 in range(({m} + 1) // 2):
+        for k1 in range(2):
+            with T.block("Y"):
+                vk = T.axis.reduce({m}, k0 * 2 + k1)
+                T.where(k0 * 2 + k1 < {m})
+                with T.init():
+                    Y[()] = T.float32(1)
+                Y[()] = Y[()] + X[vk]
+"""
+
+
+def test_parts_of_an_axis_that_may_be_empty_are_split_evenly():
+    source = program(PAIRS, {"X": "({m},)", "Y": "()"}, m="m")
+    check_refused(
+        source,
+        lambda s: s.split(s.get_loops("Y")[1], [None, 3]),
+        "split: expected loop 'k0', which reduces in block 'Y', to have iterations, for factors "
+        "that do not divide loop 'k1', got extent (m + 1) floordiv 2: decompose the reduction "
+        "first",
+    )
+    for factors in ([None, 2], [2, None]):
+        check_schedule(
+            source, lambda s, f=factors: s.split(s.get_loops("Y")[1], f), {"m": 0}, {"m": 5}
+        )
+    check_schedule(source, lambda s: s.split(s.get_loops("Y")[0], [None, 3]), {"m": 0}, {"m": 5})
+
+
 PARTLY_EMPTY = """
     for i, j, k in T.grid(4, 3, {m}):
         with T.block("Y"):

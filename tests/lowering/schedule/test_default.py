@@ -144,6 +144,35 @@ def kernel(x: T.handle, y: T.handle):
     relax.build(_module(mod))["kernel"](np.ones(4, np.float32), np.zeros((*dims, 4), np.float32))
 
 
+@pytest.mark.parametrize("sizes", [(3, 0), (5, 2), (0, 4)])
+def test_an_empty_sum_in_scratch_memory_of_threads(sizes):
+    """Rows that each iteration has for itself, in memory of a size that is known at run time."""
+    text = """
+@T.prim_func
+def kernel(x: T.handle, y: T.handle):
+    n, m = T.int64(), T.int64()
+    X = T.match_buffer(x, (m,), "int64")
+    Y = T.match_buffer(y, (2, n), "int64")
+    S = T.alloc_buffer((2, n), "int64")
+    for i, j, k in T.grid(2, n, m):
+        with T.block("S"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                S[vi, vj] = T.int64(0)
+            S[vi, vj] = S[vi, vj] + T.int64(1)
+    for i, j in T.grid(2, n):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi, vj]
+"""
+    n, m = sizes
+    run = relax.build(from_source(text))["kernel"]
+    for before in (9, m):  # the first call leaves sums in the memory
+        y = np.full((2, n), 77, np.int64)
+        run(np.ones(before, np.int64), y)
+        np.testing.assert_array_equal(y, before)
+
+
 @pytest.mark.parametrize("size", [0, 1, 5])
 @pytest.mark.parametrize("rows", [1, 2])
 def test_a_sum_of_which_one_loop_may_be_empty(rows, size):
