@@ -12,12 +12,9 @@ TVM moves all memory to its uses, in its pass ``PlanAndUpdateBufferAllocationLoc
 
 from __future__ import annotations
 
-from xdsl.ir import Operation, SSAValue
-
 from ..dialects import tir
-from ..dialects.nesting import operations_in
 from .analysis.independence import conflict_of
-from .schedule.blocks import uses_of
+from .analysis.scratch import buffers_in, parallel_loops, scratch_of, users_of
 from .schedule.regions import refresh_around
 
 
@@ -25,36 +22,9 @@ def privatize(func: tir.PrimFuncOp) -> None:
     """Move scratch memory into the parallel loops whose iterations would share its elements."""
     for loop in parallel_loops(func):
         for alloc in [op for op in scratch_of(loop) if not loop.is_ancestor(op)]:
-            others = {b for b in _buffers_in(loop) if b is not alloc.result}
+            others = {b for b in buffers_in(loop) if b is not alloc.result}
             if conflict_of(loop, others) is not None:
                 _move_into(loop, alloc)
-
-
-def parallel_loops(func: tir.PrimFuncOp) -> list[tir.ForOp]:
-    """The parallel loops of a function, outer ones first."""
-    ops = operations_in(func)
-    return [op for op in ops if isinstance(op, tir.ForOp) and op.kind.data == "parallel"]
-
-
-def scratch_of(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
-    """The scratch memory that nothing but the loop uses, from inside and outside of it."""
-    owners = dict.fromkeys(b.owner for b in _buffers_in(loop))
-    return [
-        op
-        for op in owners
-        if isinstance(op, tir.AllocBufferOp) and all(loop.is_ancestor(o) for o in _users_of(op))
-    ]
-
-
-def _buffers_in(loop: tir.ForOp) -> list[SSAValue]:
-    """What the operations in a loop load, store, view and pass on."""
-    used = (v for op in operations_in(loop) for v in op.operands)
-    return [v for v in dict.fromkeys(used) if isinstance(v.type, tir.BufferType)]
-
-
-def _users_of(alloc: tir.AllocBufferOp) -> list[Operation]:
-    uses = uses_of(alloc.result)
-    return [*uses.stores, *uses.loads, *uses.others]
 
 
 def _move_into(loop: tir.ForOp, alloc: tir.AllocBufferOp) -> None:
@@ -62,4 +32,4 @@ def _move_into(loop: tir.ForOp, alloc: tir.AllocBufferOp) -> None:
     body = loop.body.block
     assert body.first_op is not None
     body.insert_op_before(alloc, body.first_op)
-    refresh_around(_users_of(alloc))
+    refresh_around(users_of(alloc))

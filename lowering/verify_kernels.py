@@ -20,8 +20,8 @@ from ..dialects.tir.iterations import Iteration, happens
 from ..dialects.tir.unwritten import unwritten_load
 from ..dialects.tir.verify_access import buffer_text
 from .analysis.independence import conflict_of
+from .analysis.scratch import parallel_loops, scratch_of
 from .functions import functions_by_name, graph_functions
-from .privatize import parallel_loops, scratch_of
 from .schedule.loop_checks import loop_text
 
 

@@ -200,14 +200,17 @@ def test_references_are_exact(executable, kind):
     keepers = [k for f in (main, two) for k in f._table._plans.values()]
     watched += [*keepers, *(k[1][0] for k in keepers)]
     calls()
-    gc.collect()
-    before = counts(watched)
-    for _ in range(50):
-        calls()
-    gc.collect()
-    slack = 20  # None, True and the like have other users
-    after = counts(watched)
-    assert all(abs(a - b) <= slack for a, b in zip(before, after, strict=True))
+    slack = 20  # None, True and the like have other users, which may come and go in one round
+
+    def is_exact() -> bool:
+        gc.collect()
+        before = counts(watched)
+        for _ in range(50):
+            calls()
+        gc.collect()
+        return all(abs(a - b) <= slack for a, b in zip(before, counts(watched), strict=True))
+
+    assert any(is_exact() for _ in range(3))
     assert sum(a != b for a, b in zip(before, after, strict=True)) <= 4
 
 
