@@ -21,6 +21,7 @@ from .int_expr import (
     Monomial,
     Sym,
     compound,
+    is_divisor,
     maximum,
     minimum,
 )
@@ -251,18 +252,13 @@ def _join_remainders(expr: IntExpr) -> IntExpr:
     """``c * a`` for ``a floordiv b * (b * c) + a mod b * c``, where b is not 0."""
     for monomial, _ in expr.terms:
         for atom in monomial:
-            if isinstance(atom, Compound) and atom.op == "mod" and _is_divisor(atom.rhs):
+            if isinstance(atom, Compound) and atom.op == "mod" and is_divisor(atom.rhs):
                 remainders = expr.split_on(atom)
                 quotient = Compound("floordiv", atom.lhs, atom.rhs)
                 quotients = None if remainders is None else remainders[1].split_on(quotient)
                 if remainders and quotients and quotients[0] == remainders[0] * atom.rhs:
                     return _join_remainders(quotients[1] + remainders[0] * atom.lhs)
     return expr
-
-
-def _is_divisor(expr: IntExpr) -> bool:
-    """Whether an expression is taken not to be 0: a number, or sizes; a variable may be 0."""
-    return expr.constant != 0 and not expr.args()
 
 
 def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from ..dialects import tir
 from .analysis.independence import conflict_of
-from .analysis.scratch import buffers_in, parallel_loops, scratch_of, users_of
 from .schedule.regions import refresh_around
+from .scratch import buffers_in, parallel_loops, scratch_of, users_of
 
 
 def privatize(func: tir.PrimFuncOp) -> None:
     """Move scratch memory into the parallel loops whose iterations would share its elements."""
     for loop in parallel_loops(func):
+        buffers = set(buffers_in(loop))
         for alloc in [op for op in scratch_of(loop) if not loop.is_ancestor(op)]:
-            others = {b for b in buffers_in(loop) if b is not alloc.result}
-            if conflict_of(loop, others) is not None:
+            if conflict_of(loop, buffers - {alloc.result}) is not None:
                 _move_into(loop, alloc)
 
 

@@ -20,9 +20,9 @@ from ..dialects.tir.iterations import Iteration, happens
 from ..dialects.tir.unwritten import unwritten_load
 from ..dialects.tir.verify_access import buffer_text
 from .analysis.independence import conflict_of
-from .analysis.scratch import parallel_loops, scratch_of
 from .functions import functions_by_name, graph_functions
 from .schedule.loop_checks import loop_text
+from .scratch import parallel_loops, scratch_of
 
 
 def verify_kernels(module: ModuleOp) -> None:

@@ -10,6 +10,7 @@ and MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 from .compounds import compound as compound
 from .compounds import floordiv as floordiv
 from .compounds import floormod as floormod
+from .compounds import is_divisor as is_divisor
 from .compounds import maximum as maximum
 from .compounds import minimum as minimum
 from .compounds import split_quotient as split_quotient

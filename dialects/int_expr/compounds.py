@@ -32,12 +32,17 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     return result + IntExpr.of(Compound("floordiv", remaining, rhs))
 
 
-def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
-    """``lhs / rhs`` where the polynomial `rhs` divides `lhs`; symbols in a divisor are not 0.
+def is_divisor(expr: IntExpr) -> bool:
+    """Whether an expression is taken not to be 0: a number but 0, or one of symbols, as of sizes.
 
-    Variables of loops may be, and then the quotient is 0.
+    A variable of a loop may be 0; quotients and remainders by 0 are 0.
     """
-    if not rhs.terms or rhs.args():
+    return expr.constant != 0 and not expr.args()
+
+
+def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
+    """``lhs / rhs`` where the polynomial `rhs` divides `lhs`."""
+    if not is_divisor(rhs):
         return None
     atoms = list(dict.fromkeys(a for m, _ in (*rhs.terms, *lhs.terms) for a in m))
 

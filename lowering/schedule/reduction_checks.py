@@ -117,15 +117,8 @@ def verify_reductions_run(loop: tir.ForOp) -> None:
         reducing = _reducing_loops(block)
         if block.init is None or not any(p in ancestors(loop) for p in reducing):
             continue
-        for level in reducing:
-            if level is not loop and not is_non_negative(level.extent.data - 1):
-                side = "around" if level in ancestors(loop) else "inside of"
-                raise ScheduleError(
-                    f"expected {loop_text(level)} {side} {loop_text(loop)}, which reduces in block "
-                    f"'{block.block_name.data}', to have iterations, got extent "
-                    f"{level.extent.data}",
-                    loop,
-                )
+        others = [level for level in reducing if level is not loop]
+        _verify_not_empty(others, block, f"{loop_text(loop)} to be cut")
 
 
 def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
@@ -157,15 +150,8 @@ def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
         others = [loop for loop in several if loop not in reducing]
         if block.init is None or not others or len(others) == len(several):
             continue
-        for loop in reducing:
-            if not is_non_negative(loop.extent.data - 1):
-                raise ScheduleError(
-                    f"expected {loop_text(loop)}, which reduces in block "
-                    f"'{block.block_name.data}', to have iterations, for a loop of the reduction "
-                    f"to be fused with {loop_text(others[0])}, got extent {loop.extent.data}: "
-                    "decompose the reduction first",
-                    loop,
-                )
+        what = f"a loop of the reduction to be fused with {loop_text(others[0])}"
+        _verify_not_empty(reducing, block, what)
 
 
 def verify_splittable(loop: tir.ForOp) -> None:
@@ -174,20 +160,27 @@ def verify_splittable(loop: tir.ForOp) -> None:
     A loop that does not divide has one; another loop of the same axis may have no iterations.
     """
     for block in reductions_driven_by(loop):
+        if block.init is None:
+            continue
         numbering = block.numbering()
         for binding in exprs_of(block.bindings):
-            values = {numbering[i] for i in binding.args()}
-            for level in _reducing_loops(block) if loop.loop_var in values else ():
-                if level is loop or level.loop_var not in values or block.init is None:
-                    continue
-                if not is_non_negative(level.extent.data - 1):
-                    raise ScheduleError(
-                        f"expected {loop_text(level)}, which reduces in block "
-                        f"'{block.block_name.data}', to have iterations, for factors that do not "
-                        f"divide {loop_text(loop)}, got extent {level.extent.data}: decompose the "
-                        "reduction first",
-                        loop,
-                    )
+            variables = {numbering[i] for i in binding.args()}
+            if loop.loop_var in variables:
+                others = variables - {loop.loop_var}
+                beside = [p for p in _reducing_loops(block) if p.loop_var in others]
+                _verify_not_empty(beside, block, f"factors that do not divide {loop_text(loop)}")
+
+
+def _verify_not_empty(loops: Sequence[tir.ForOp], block: tir.BlockOp, what: str) -> None:
+    """Raise ScheduleError for a loop of a block's reduction that may have no iterations."""
+    for loop in loops:
+        if not is_non_negative(loop.extent.data - 1):
+            raise ScheduleError(
+                f"expected {loop_text(loop)}, which reduces in block '{block.block_name.data}', to "
+                f"have iterations, for {what}, got extent {loop.extent.data}: decompose the "
+                "reduction first",
+                loop,
+            )
 
 
 def _reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:

@@ -196,22 +196,24 @@ def test_references_are_exact(executable, kind):
             with pytest.raises((TypeError, ValueError)):
                 main(*args)
 
-    watched = [x, y, out, both, wrong, main, two, None, True]
+    watched = [x, y, out, both, wrong, main, two]
     keepers = [k for f in (main, two) for k in f._table._plans.values()]
     watched += [*keepers, *(k[1][0] for k in keepers)]
     calls()
-    slack = 20  # None, True and the like have other users, which may come and go in one round
+    others = [None, True]  # which other threads use as well
 
-    def is_exact() -> bool:
+    def changes() -> list[int]:
         gc.collect()
-        before = counts(watched)
+        before = counts([*watched, *others])
         for _ in range(50):
             calls()
         gc.collect()
-        changes = [abs(a - b) for a, b in zip(before, counts(watched), strict=True)]
-        return max(changes) <= slack and sum(map(bool, changes)) <= 4
+        after = counts([*watched, *others])
+        return [a - b for a, b in zip(after, before, strict=True)]
 
-    assert any(is_exact() for _ in range(3))
+    rounds = [changes() for _ in range(3)]
+    assert not any(any(found[: len(watched)]) for found in rounds)
+    assert any(max(map(abs, found)) <= 20 for found in rounds)
 
 
 def test_results_leave_nothing_behind(main):

@@ -180,8 +180,9 @@ def _nest(loop: tir.ForOp, target: Target) -> tir.ForOp:
         chain.append(inner)
         extent = inner.extent.data.constant
         trips = None if extent is None else trips * extent
-    with suppress(ScheduleError):  # a loop of a reduction may be empty
-        return fuse(chain) if len(chain) > 1 else loop
+    if len(chain) > 1:
+        with suppress(ScheduleError):  # a loop of a reduction may be empty
+            return fuse(chain)
     return loop
 
 

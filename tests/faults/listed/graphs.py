@@ -112,7 +112,7 @@ FAULTS = (
     Fault(
         "quotients by a variable join their remainders",
         "dialects/bounds.py",
-        " and _is_divisor(atom.rhs):",
+        " and is_divisor(atom.rhs):",
         ":",
         tests=("tests/end_to_end/test_division_by_zero.py",),
     ),
@@ -126,7 +126,7 @@ FAULTS = (
     Fault(
         "scratch memory stays outside of parallel loops",
         "lowering/privatize.py",
-        "if conflict_of(loop, others) is not None:",
+        "if conflict_of(loop, buffers - {alloc.result}) is not None:",
         "if False:",
         tests=("tests/lowering/test_parallel_kernels.py",),
     ),

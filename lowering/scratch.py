@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects import tir
-from ...dialects.nesting import operations_in
-from ..schedule.blocks import uses_of
+from ..dialects import tir
+from ..dialects.nesting import operations_in
+from .schedule.blocks import uses_of
 
 
 def parallel_loops(func: tir.PrimFuncOp) -> list[tir.ForOp]:
