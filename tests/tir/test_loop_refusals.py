@@ -150,8 +150,8 @@ REFUSED = [
     (
         row_sum(8, 0),
         lambda s, i, k: s.loop_partition(s.split(k, [None, 4])[1], [2, None]),
-        "loop_partition: expected loop 'k' around loop 'k', which reduces in block 'Y', to "
-        "have iterations, got extent 0",
+        "loop_partition: expected loop 'k', which reduces in block 'Y', to have iterations, for "
+        "loop 'k' to be cut, got extent 0: decompose the reduction first",
     ),
     (
         row_sum(),
@@ -193,8 +193,8 @@ REFUSED = [
     (
         matmul_relu("n", 8, "p"),
         lambda s, i, j, k: (s.reorder(k, i, j), s.loop_partition(j, [3, None])),
-        "loop_partition: expected loop 'k' around loop 'j', which reduces in block 'Y', to have "
-        "iterations, got extent p",
+        "loop_partition: expected loop 'k', which reduces in block 'Y', to have iterations, for "
+        "loop 'j' to be cut, got extent p: decompose the reduction first",
     ),
     (
         matmul_relu(4, 8, 6),
