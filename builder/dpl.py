@@ -21,8 +21,8 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ..dialects import relax
+from ..dialects.dims import dims_of
 from ..ir.call_expr import Call
-from ..ir.dims import dims_of
 from ..ir.expr import Expr, expression, view
 from ..ir.function import Function
 from ..ir.op import Op

@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Block, Region, SSAValue, Use
 
 from ..dialects import relax
+from ..dialects.attributes import to_attribute
 from ..dialects.diagnostics import verify
 from ..dialects.parameters import value_name
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.type_relations import forget_symbols, says_less
-from ..ir.attributes import to_attribute
 from ..ir.detached import FreeVariable
 from ..ir.expr import Var
 from .names import numbered_name

@@ -10,10 +10,10 @@ from xdsl.ir import SSAValue
 
 from .. import te
 from ..dialects import relax, tir
+from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.sym import expr_array
-from ..ir.attributes import to_attribute
 from ..ir.dims import shape_of
 from ..ir.operators import fields_of
 from ..lowering.functions import PRIVATE

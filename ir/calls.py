@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax, tir
+from ..dialects.dims import dims_of
 from ..dialects.dtypes import element_type
 from ..dialects.relax.type_relations import forget_symbols
 from ..dialects.relax.types import type_symbols
@@ -16,7 +17,6 @@ from ..lowering.substitute import set_type, substituted
 from ..lowering.verify_calls import unify_graph_call, unify_invoke, unify_kernel_call
 from .call_parts import ExternFunc, remember_callee
 from .detached import erased_on_error
-from .dims import dims_of
 from .module import GlobalVar
 from .op import Op
 from .operators import fields_of, operand_values, operator_op, to_value

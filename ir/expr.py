@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
+from ..dialects.dims import dim_of, dims_of
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .constants import data_of
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
-from .dims import Shape, dim_of, dims_of, shape_of
+from .dims import Shape, shape_of
 from .operators import operator_op, to_value
 from .struct_info import AnyStructInfo, struct_info, to_type
 

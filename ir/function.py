@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Operation
 
+from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
-from .attributes import from_attribute, to_attribute
 
 if TYPE_CHECKING:
     from .blocks import SeqExpr
@@ -114,6 +114,12 @@ class BaseFunc:
 
 class PrimFunc(BaseFunc):
     """A function on buffers; TVM's ``tir.PrimFunc``."""
+
+    @property
+    def prim_func(self) -> PrimFuncOp:
+        """The operation, by its class."""
+        assert isinstance(self.op, PrimFuncOp)
+        return self.op
 
     @property
     def struct_info(self) -> AnyStructInfo:

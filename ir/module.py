@@ -187,7 +187,7 @@ class IRModule:
 
     def with_attr(self, key: str, value: Any) -> IRModule:
         """A copy with an attribute."""
-        from .attributes import to_attribute
+        from ..dialects.attributes import to_attribute
 
         copy = self.clone()
         copy.op.attributes[key] = to_attribute(value)

@@ -8,9 +8,10 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, TypeAttribute
 
+from ..dialects.dims import dim_of, dims_of
 from ..dialects.dtypes import element_type
 from ..dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
-from .dims import Shape, dim_of, dims_of, shape_of
+from .dims import Shape, shape_of
 
 TypeT = TypeVar("TypeT", bound=Attribute)
 

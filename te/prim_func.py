@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, String
 from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import tir
+from ..dialects.attributes import to_attribute
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
 from ..dialects.tir.regions import infer_regions
-from ..ir.attributes import to_attribute
 from ..ir.function import PrimFunc
 from .arithmetic import cast, dim_expr
 from .emit import Emitter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
@@ -10,8 +9,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dialects.int_expr import Arg, Atom, IntExpr, Sym
-from ..ir.dims import dim_of, dims_of, int_expr_of, shape_of
+from ..dialects.dims import dim_of, dims_of
+from ..dialects.int_expr import Arg, IntExpr
+from ..ir.dims import shape_of
 from ..lowering.schedule.index_map import IndexMap as _Map
 from ..te.expr import Index
 
@@ -44,18 +44,7 @@ class IndexMap:
     @staticmethod
     def from_text(text: str) -> IndexMap:
         """The map that the text of a lambda is; raises ValueError for other text."""
-        try:
-            node = ast.parse(text.strip(), mode="eval").body
-            if not isinstance(node, ast.Lambda):
-                raise ValueError
-            names = [a.arg for a in node.args.args]
-            own: dict[Atom, IntExpr] = {Sym(n): IntExpr.of(Arg(i)) for i, n in enumerate(names)}
-            items = node.body.elts if isinstance(node.body, ast.Tuple | ast.List) else [node.body]
-            return IndexMap(
-                _Map(tuple(names), tuple(int_expr_of(e).substitute(own) for e in items))
-            )
-        except (SyntaxError, TypeError, ZeroDivisionError, ValueError):
-            raise ValueError(f"expected a lambda of integer expressions, got '{text}'") from None
+        return IndexMap(_Map.of_text(text))
 
     @staticmethod
     def of(index_map: IndexMap | Callable[..., Any] | str, ndim: int) -> IndexMap:
@@ -77,7 +66,7 @@ class IndexMap:
     @property
     def symbols(self) -> set[str]:
         """The symbols in the new indices."""
-        return {s for e in self.map.results for s in e.symbols()}
+        return self.map.symbols()
 
     def map_indices(self, indices: Sequence[Any]) -> list[Any]:
         """The new indices of an element; raises ValueError for another number of old ones."""

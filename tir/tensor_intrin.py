@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from ..dialects import tir
 from ..ir.function import PrimFunc
+from ..lowering.schedule.tensorize import INTRINSICS
 
 
 class TensorIntrin:
     """A description and an implementation on the same buffers; TVM's ``tir.TensorIntrin``."""
-
-    _registered: ClassVar[dict[str, TensorIntrin]] = {}
 
     def __init__(self, desc: PrimFunc, impl: PrimFunc):
         """Pair a description with an implementation.
@@ -39,9 +38,10 @@ class TensorIntrin:
 
         Raises ValueError where there is one already, unless `override` is given.
         """
-        if name in TensorIntrin._registered and not override:
+        if name in INTRINSICS and not override:
             raise ValueError(f"expected a new name of a tensor intrinsic, got '{name}'")
-        TensorIntrin._registered[name] = TensorIntrin(desc, impl)
+        intrinsic = TensorIntrin(desc, impl)
+        INTRINSICS[name] = intrinsic.desc.prim_func, intrinsic.impl.prim_func
 
     @staticmethod
     def get(name: str, allow_missing: bool = False) -> TensorIntrin | None:
@@ -49,11 +49,11 @@ class TensorIntrin:
 
         Raises ValueError for an unknown one, unless `allow_missing` asks for `None`.
         """
-        found = TensorIntrin._registered.get(name)
+        found = INTRINSICS.get(name)
         if found is None and not allow_missing:
-            known = ", ".join(TensorIntrin._registered) or "none registered"
+            known = ", ".join(INTRINSICS) or "none registered"
             raise ValueError(f"expected a tensor intrinsic ({known}), got '{name}'")
-        return found
+        return None if found is None else TensorIntrin(*map(PrimFunc, found))
 
 
 def _parameters(func: Any) -> list[tir.BufferType]:

@@ -10,10 +10,12 @@ The counterpart is TVM's ``IndexMap`` with ``arith::DetectIterMap``.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects.bounds import Interval, interval_of, is_non_negative, simplify
+from ...dialects.dims import int_expr_of
 from ...dialects.int_expr import (
     ONE,
     PYTHON_SPELLING,
@@ -41,6 +43,24 @@ class IndexMap:
     def of(function: Callable[[Sequence[IntExpr]], Sequence[IntExpr]], rank: int) -> IndexMap:
         """The map that a function of `rank` indices is."""
         return IndexMap(tuple(f"i{n}" for n in range(rank)), tuple(function(_args(rank))))
+
+    @staticmethod
+    def of_text(text: str) -> IndexMap:
+        """The map that the text of a lambda is; raises ValueError for other text."""
+        try:
+            node = ast.parse(text.strip(), mode="eval").body
+            if not isinstance(node, ast.Lambda):
+                raise ValueError
+            names = [a.arg for a in node.args.args]
+            own: dict[Atom, IntExpr] = {Sym(n): IntExpr.of(Arg(i)) for i, n in enumerate(names)}
+            items = node.body.elts if isinstance(node.body, ast.Tuple | ast.List) else [node.body]
+            return IndexMap(tuple(names), tuple(int_expr_of(e).substitute(own) for e in items))
+        except (SyntaxError, TypeError, ZeroDivisionError, ValueError):
+            raise ValueError(f"expected a lambda of integer expressions, got '{text}'") from None
+
+    def symbols(self) -> set[str]:
+        """The symbols in the new indices."""
+        return {s for e in self.results for s in e.symbols()}
 
     def __call__(self, indices: Sequence[IntExpr]) -> list[IntExpr]:
         """The new indices of an element; raises ValueError for another number of old ones."""

@@ -27,6 +27,9 @@ from .blocks import ScheduleError, function_of, statements
 from .match_nest import Box, Matcher, Mismatch
 from .regions import refresh_around
 
+INTRINSICS: dict[str, tuple[tir.PrimFuncOp, tir.PrimFuncOp]] = {}
+"""Descriptions and implementations by the names that users registered."""
+
 
 def tensorize(
     target: tir.BlockOp | tir.ForOp,

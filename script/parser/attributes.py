@@ -8,8 +8,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 
+from ...dialects.attributes import to_attribute
 from ...dialects.dtypes import is_float
-from ...ir.attributes import to_attribute
 from ...te.emit import ssa_type
 from ...te.expr import Imm
 

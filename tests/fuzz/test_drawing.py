@@ -12,7 +12,7 @@ from fuzzer.sources import draw_program
 from fuzzer.texts import kernel_text
 
 from xrelax.script import from_source
-from xrelax.tir.schedule.instructions import INSTRUCTIONS
+from xrelax.tir.schedule import INSTRUCTIONS
 
 
 def test_every_primitive_has_a_drawer():

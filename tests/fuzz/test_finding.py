@@ -22,7 +22,7 @@ from fuzzer.texts import kernel_text
 from xdsl.dialects import arith
 
 from xrelax.lowering.llvm import integers, operations
-from xrelax.tir.schedule import loop_primitives
+from xrelax.lowering.schedule.primitives import loop_primitives
 
 AXIS = Axis("i", "spatial", number(8))
 TARGET = Expr("load", "int32", (var("i"),), "O")

@@ -7,9 +7,9 @@ from programs import chain, matmul_relu
 
 import xrelax as tvm
 from xrelax import tir
+from xrelax.lowering.schedule.primitives.trace_text import from_json, python_text, to_json
 from xrelax.script import from_source
 from xrelax.tir.schedule import BlockRV, Code, LoopRV, Schedule, ScheduleError, Trace
-from xrelax.tir.schedule.trace_text import from_json, python_text, to_json
 
 PRINTED = """\
 # from xrelax import tir

@@ -61,7 +61,7 @@ def everything(what: str) -> set[str]:
     """What programs of a kind are to use, by the tables of the compiler."""
     match what:
         case "schedules":
-            from xrelax.tir.schedule.instructions import INSTRUCTIONS
+            from xrelax.tir.schedule import INSTRUCTIONS
 
             return {kind.method for kind in INSTRUCTIONS.values()}
         case "graphs":

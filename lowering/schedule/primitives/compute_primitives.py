@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...lowering.schedule.compute_at import compute_at, reverse_compute_at
-from ...lowering.schedule.inline import compute_inline
-from ...lowering.schedule.reverse_inline import reverse_compute_inline
+from ..compute_at import compute_at, reverse_compute_at
+from ..inline import compute_inline
+from ..reverse_inline import reverse_compute_inline
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, LoopRV
 
 

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast, ov
 from .random_variables import RandomVariable
 
 if TYPE_CHECKING:
-    from .primitives import Primitives
+    from .base import Primitives
 
 P = ParamSpec("P")
 R = TypeVar("R")

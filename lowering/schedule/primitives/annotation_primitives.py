@@ -7,12 +7,12 @@ from typing import Any, cast
 
 from xdsl.utils.exceptions import VerifyException
 
-from ...ir.attributes import to_attribute
-from ...lowering.schedule import annotations
-from ...lowering.schedule.block_axes import reorder_axes
-from ...lowering.schedule.blocks import ScheduleError
+from ....dialects.attributes import to_attribute
+from .. import annotations
+from ..block_axes import reorder_axes
+from ..blocks import ScheduleError
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, ExprRV, LoopRV
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...lowering.schedule.reduction import decompose_reduction
-from ...lowering.schedule.rfactor import rfactor
-from ...lowering.schedule.stage_pipeline import verify_stage_pipeline
+from ..reduction import decompose_reduction
+from ..rfactor import rfactor
+from ..stage_pipeline import verify_stage_pipeline
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, LoopRV
 
 

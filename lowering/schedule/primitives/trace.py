@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...lowering.schedule.blocks import ScheduleError
+from ..blocks import ScheduleError
 from .instructions import DECISION, INSTRUCTIONS, Instruction, InstructionKind, variables_in
 from .random_variables import RandomVariable
 from .trace_text import from_json, python_text, to_json
 
 if TYPE_CHECKING:
-    from .primitives import Primitives
+    from .base import Primitives
 
 POSTPROC = "EnterPostproc"
 """The instruction after which a trace is no part of the search space."""

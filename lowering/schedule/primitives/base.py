@@ -8,14 +8,14 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import DictionaryAttr
 
-from ...dialects import tir
-from ...dialects.diagnostics import verify
-from ...dialects.int_expr import IntExpr
-from ...ir.attributes import to_attribute
-from ...ir.dims import dim_of
-from ...lowering.schedule.blocks import ScheduleError
-from ...lowering.schedule.loop_checks import loop_text
-from ...lowering.schedule.register_tile import IS_SCHEDULED
+from ....dialects import tir
+from ....dialects.attributes import to_attribute
+from ....dialects.diagnostics import verify
+from ....dialects.dims import dim_of
+from ....dialects.int_expr import IntExpr
+from ..blocks import ScheduleError
+from ..loop_checks import loop_text
+from ..register_tile import IS_SCHEDULED
 from .argument_checks import verify_argument
 from .instructions import Instruction, InstructionKind, variables_in
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
@@ -31,8 +31,8 @@ class Primitives:
     state: ScheduleState
     trace: Trace
     random: Random
-    error_render_level: str
-    is_checked: bool
+    error_render_level: str = "detail"
+    is_checked: bool = False
     moved_parameters: int = 0
     """How often a parameter got another layout, which callers must pass then."""
 

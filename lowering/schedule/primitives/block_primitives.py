@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from ...dialects import tir
-from ...lowering.schedule.blockize import blockize
-from ...lowering.schedule.blocks import ScheduleError
-from ...lowering.schedule.tensorize import tensorize
-from ..tensor_intrin import TensorIntrin
+from ..blockize import blockize
+from ..blocks import ScheduleError
+from ..tensorize import INTRINSICS, tensorize
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, LoopRV
 
 
@@ -45,11 +43,8 @@ class BlockPrimitives(Primitives):
         A loop becomes a block first, as by `blockize`. Raises ScheduleError where that is not what
         the intrinsic describes, with what differs.
         """
-        intrinsic = TensorIntrin.get(tensor_intrin, allow_missing=True)
+        intrinsic = INTRINSICS.get(tensor_intrin)
         if intrinsic is None:
             raise ScheduleError(f"expected a registered tensor intrinsic, got '{tensor_intrin}'")
-        desc, impl = intrinsic.desc.op, intrinsic.impl.op
-        assert isinstance(desc, tir.PrimFuncOp) and isinstance(impl, tir.PrimFuncOp)
-        variable = cast("BlockRV | LoopRV", block_or_loop)
-        target = self.block_or_loop(variable)
-        tensorize(target, desc, impl, tensor_intrin, preserve_unit_iters)
+        target = self.block_or_loop(cast("BlockRV | LoopRV", block_or_loop))
+        tensorize(target, *intrinsic, tensor_intrin, preserve_unit_iters)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects.int_expr import IntExpr
-from ...lowering.schedule import loops as on_loops
-from ...lowering.schedule.blocks import ScheduleError
-from ...lowering.schedule.merge_loops import merge_loops
-from ...lowering.schedule.overlap import overlap
-from ...lowering.schedule.trim import trim
+from ....dialects.int_expr import IntExpr
+from .. import loops as on_loops
+from ..blocks import ScheduleError
+from ..merge_loops import merge_loops
+from ..overlap import overlap
+from ..trim import trim
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, ExprRV, LoopRV
 
 

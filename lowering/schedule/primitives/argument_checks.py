@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Iterable
 from typing import Any, cast
 
-from ...dialects.int_expr import IntExpr
-from ...lowering.schedule.blocks import ScheduleError
+from ....dialects.int_expr import IntExpr
+from ..blocks import ScheduleError
 from .random_variables import RandomVariable
 
 SEQUENCES = ("Sequence[", "list[")

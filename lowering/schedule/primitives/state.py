@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ...dialects import tir
-from ...dialects.nesting import ancestors, operations_in
-from ...ir.module import IRModule
-from ...lowering.schedule.blocks import ScheduleError, function_of
-from ...lowering.schedule.navigate import drop_plain_root
+from ....dialects import tir
+from ....dialects.nesting import ancestors, operations_in
+from ..blocks import ScheduleError, function_of
+from ..navigate import drop_plain_root
 from .random_variables import RandomVariable
 
 Value = tir.BlockOp | tir.ForOp | int | None | str
@@ -24,20 +23,19 @@ class ScheduleState:
     """The module that a schedule changes, its own copy, and its variables."""
 
     module: ModuleOp
-    name: str = "Module"
     values: dict[RandomVariable, Value] = field(default_factory=lambda: {})
     ended: dict[RandomVariable, str] = field(default_factory=lambda: {})
     """What dead variables stood for and which primitive removed it."""
-    snapshot: IRModule | None = None
+    _snapshot: ModuleOp | None = None
 
     @property
-    def mod(self) -> IRModule:
+    def snapshot(self) -> ModuleOp:
         """The module as it is now; later primitives do not change it."""
-        if self.snapshot is None:
-            self.snapshot = IRModule(self.module.clone(), self.name)
-            for func in _prim_funcs(self.snapshot.op):
+        if self._snapshot is None:
+            self._snapshot = self.module.clone()
+            for func in _prim_funcs(self._snapshot):
                 drop_plain_root(func)  # which is there once it was asked for
-        return self.snapshot
+        return self._snapshot
 
     def functions(self) -> Iterator[tir.PrimFuncOp]:
         """The PrimFuncs of the module."""
@@ -71,7 +69,7 @@ class ScheduleState:
 
     def after(self, primitive: str, names: dict[RandomVariable, str]) -> None:
         """Note which variables died in a primitive; `names` are what messages call them."""
-        self.snapshot = None
+        self._snapshot = None
         for variable, value in list(self.values.items()):
             if isinstance(value, Operation) and self.module not in ancestors(value):
                 self.ended[variable] = f"{names[variable]}, which '{primitive}' replaced"
@@ -94,7 +92,7 @@ class ScheduleState:
             new = copies[value] if isinstance(value, Operation) else value
             assert not isinstance(new, Operation) or isinstance(new, tir.BlockOp | tir.ForOp)
             values[variable] = new
-        return ScheduleState(module, self.name, values, dict(self.ended))
+        return ScheduleState(module, values, dict(self.ended))
 
 
 def _prim_funcs(module: ModuleOp) -> Iterator[tir.PrimFuncOp]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...dialects import tir
-from ...lowering.schedule.block_layout import transform_block_layout
-from ...lowering.schedule.blocks import ScheduleError
-from ...lowering.schedule.copy_block import buffer_of
-from ...lowering.schedule.layout import transform_layout
+from ....dialects import tir
+from ..block_layout import transform_block_layout
+from ..blocks import ScheduleError
+from ..copy_block import buffer_of
 from ..index_map import IndexMap
+from ..layout import transform_layout
+from .base import Primitives
 from .buffer_primitives import buffer_key
 from .instructions import Code, primitive
-from .primitives import Primitives
 from .random_variables import BlockRV
 
 
@@ -27,7 +27,7 @@ class LayoutPrimitives(Primitives):
         self,
         block: BlockRV | str,
         buffer: Sequence[int | str] | str,
-        index_map: IndexMap | Callable[..., Any] | str,
+        index_map: Any,
         pad_value: float | None = None,
         assume_injective_transform: bool = False,
     ) -> None:
@@ -48,32 +48,33 @@ class LayoutPrimitives(Primitives):
         transform_layout(
             found,
             target,
-            moved.map,
+            moved,
             pad_value=pad_value,
             assume_injective=assume_injective_transform,
         )
         self.moved_parameters += is_parameter
 
     @primitive
-    def transform_block_layout(
-        self, block: BlockRV | str, index_map: IndexMap | Callable[..., Any] | str
-    ) -> None:
+    def transform_block_layout(self, block: BlockRV | str, index_map: Any) -> None:
         """Give a block other axes, each with a loop of its own, by a map of its axes.
 
         Raises ScheduleError unless the block is alone in loops that drive one axis each, and for a
         map that has no inverse, or mixes kinds of axes.
         """
         found = self.block(block)
-        transform_block_layout(found, self._map(index_map, len(found.axes.data)).map)
+        transform_block_layout(found, self._map(index_map, len(found.axes.data)))
 
-    def _map(self, index_map: IndexMap | Callable[..., Any] | str, rank: int) -> IndexMap:
+    def index_map(self, given: Any, rank: int) -> IndexMap:
+        """What is given as a map of `rank` indices; raises TypeError or ValueError for others."""
+        return given if isinstance(given, IndexMap) else IndexMap.of_text(given)
+
+    def _map(self, given: Any, rank: int) -> IndexMap:
         """The map, which the trace has as a lambda, or its text where it names symbols."""
         try:
-            found = IndexMap.of(index_map, rank)
+            found = self.index_map(given, rank)
         except (TypeError, ValueError) as error:
             raise ScheduleError(str(error)) from None
-        text = str(found.map)
-        self.record(index_map=text if found.symbols else Code(text))
+        self.record(index_map=str(found) if found.symbols() else Code(str(found)))
         return found
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lowering.schedule.decompose_padding import decompose_padding
-from ...lowering.schedule.drop_predicates import drop_predicates
-from ...lowering.schedule.padding import pad_einsum
+from ..decompose_padding import decompose_padding
+from ..drop_predicates import drop_predicates
+from ..padding import pad_einsum
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, LoopRV
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...dialects import tir
-from ...lowering.schedule.blocks import ScheduleError, loops_around
-from ...lowering.schedule.navigate import (
+from ....dialects import tir
+from ..blocks import ScheduleError, loops_around
+from ..navigate import (
     blocks_named,
     child_blocks,
     consumers_of,
@@ -12,8 +12,8 @@ from ...lowering.schedule.navigate import (
     producers_of,
     root_block,
 )
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, LoopRV, RandomVariable
 
 

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ...dialects.int_expr import PYTHON_SPELLING, IntExpr, render
-from ...ir.dims import dim_of
+from ....dialects.dims import dim_of
+from ....dialects.int_expr import PYTHON_SPELLING, IntExpr, render
 from .instructions import Code
 from .random_variables import RandomVariable
 

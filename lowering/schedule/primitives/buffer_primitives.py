@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lowering.schedule.blocks import ScheduleError
-from ...lowering.schedule.cache import cache_read, cache_write
-from ...lowering.schedule.compact import compact_buffer
-from ...lowering.schedule.reindex import reindex
-from ...lowering.schedule.storage import scratch_of, set_scope, storage_align
+from ..blocks import ScheduleError
+from ..cache import cache_read, cache_write
+from ..compact import compact_buffer
+from ..reindex import reindex
+from ..storage import scratch_of, set_scope, storage_align
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV
 
 

@@ -1,45 +1,35 @@
-"""`Schedule`: a module, and the primitives that change it and record what they did."""
+"""`tir.Schedule`: the schedule primitives as methods that are recorded and can be replayed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Self
+from typing import Any, Self
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...ir.function import PrimFunc
-from ...ir.module import IRModule
-from ...lowering.schedule.blocks import ScheduleError
-from .annotation_primitives import AnnotationPrimitives
-from .block_primitives import BlockPrimitives
-from .buffer_primitives import BufferPrimitives
-from .compute_primitives import ComputePrimitives
-from .layout_primitives import LayoutPrimitives
-from .lookup import LookupPrimitives
-from .loop_primitives import LoopPrimitives
-from .padding_primitives import PaddingPrimitives
-from .reduction_primitives import ReductionPrimitives
-from .sampling import SamplingPrimitives
-from .state import ScheduleState
-from .trace import Trace
+from ..ir.function import PrimFunc
+from ..ir.module import IRModule
+from ..lowering.schedule.blocks import ScheduleError as ScheduleError
+from ..lowering.schedule.index_map import IndexMap as Map
+from ..lowering.schedule.primitives import schedule as primitives
+from ..lowering.schedule.primitives.instructions import INSTRUCTIONS as INSTRUCTIONS
+from ..lowering.schedule.primitives.instructions import Code as Code
+from ..lowering.schedule.primitives.instructions import Instruction as Instruction
+from ..lowering.schedule.primitives.instructions import InstructionKind as InstructionKind
+from ..lowering.schedule.primitives.random_variables import BlockRV as BlockRV
+from ..lowering.schedule.primitives.random_variables import ExprRV as ExprRV
+from ..lowering.schedule.primitives.random_variables import LoopRV as LoopRV
+from ..lowering.schedule.primitives.random_variables import SBlockRV as SBlockRV
+from ..lowering.schedule.primitives.state import ScheduleState as ScheduleState
+from ..lowering.schedule.primitives.trace import Trace as Trace
+from .index_map import IndexMap
 
 RENDER_LEVELS = ("detail", "fast", "none")
 
 
-class Schedule(
-    LookupPrimitives,
-    LoopPrimitives,
-    AnnotationPrimitives,
-    ComputePrimitives,
-    BufferPrimitives,
-    LayoutPrimitives,
-    ReductionPrimitives,
-    BlockPrimitives,
-    PaddingPrimitives,
-    SamplingPrimitives,
-):
+class Schedule(primitives.Schedule):
     """A copy of a module that primitives change step by step; TVM's ``tir.Schedule``.
 
     ``sch.mod`` is the module as it is, ``sch.trace`` what was done. Methods that find or make
@@ -63,7 +53,6 @@ class Schedule(
         for programs written for TVM: checks are always done. Raises TypeError for another `mod` and
         ValueError for an unknown level.
         """
-        super().__init__()
         if isinstance(mod, PrimFunc):
             mod = IRModule({"main": mod})
         if not isinstance(mod, IRModule):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -73,20 +62,19 @@ class Schedule(
             raise ValueError(
                 f"expected an error_render_level ({expected}), got '{error_render_level}'"
             )
+        super().__init__(mod.op.clone(), seed)
         self.original = mod.clone()
-        self.state = ScheduleState(mod.op.clone(), mod.name)
-        self.trace = Trace()
-        self.random = Random(seed)
+        self._mod = mod
         self.error_render_level = error_render_level
         self.is_checked = debug_mask not in ("none", 0)
 
     @property
     def mod(self) -> IRModule:
         """The module as it is now; later primitives do not change it."""
-        mod = self.state.mod
-        if mod.history is None:
-            mod.history = ScheduleHistory(self.original, self.trace.copy())
-        return mod
+        if self._mod.op is not self.state.snapshot:
+            self._mod = IRModule(self.state.snapshot, self._mod.name)
+            self._mod.history = ScheduleHistory(self.original, self.trace.copy())
+        return self._mod
 
     @property
     def func(self) -> PrimFunc:
@@ -100,7 +88,7 @@ class Schedule(
 
     def copy(self) -> Self:
         """A schedule of a copy of the module as it is, in which variables stand for the same."""
-        new = type(self)(IRModule(), error_render_level=self.error_render_level)
+        new = type(self)(self._mod, error_render_level=self.error_render_level)
         new.original = self.original
         new.state = self.state.copy()
         new.trace = self.trace.copy()
@@ -110,13 +98,9 @@ class Schedule(
         new.take_names(self)
         return new
 
-    def seed(self, seed: int) -> None:
-        """Begin draws again with a seed."""
-        self.random = Random(seed)
-
-    def fork_seed(self) -> int:
-        """A seed for another schedule."""
-        return self.random.getrandbits(31)
+    def index_map(self, given: Any, rank: int) -> Map:
+        """What is given as a map of `rank` indices: a map, a function, or a lambda's text."""
+        return IndexMap.of(given, rank).map
 
     def show(self, style: str | None = None, black_format: bool = False) -> None:
         """Print the module and the trace."""

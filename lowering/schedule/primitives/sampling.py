@@ -7,14 +7,14 @@ from functools import cache
 from math import comb, prod
 from random import Random
 
-from ...dialects import tir
-from ...lowering.schedule.blocks import ScheduleError, loops_around
-from ...lowering.schedule.compute_at import compute_at
-from ...lowering.schedule.inline import compute_inline
-from ...lowering.schedule.loop_checks import loop_text
-from ...lowering.schedule.navigate import consumers_of
+from ....dialects import tir
+from ..blocks import ScheduleError, loops_around
+from ..compute_at import compute_at
+from ..inline import compute_inline
+from ..loop_checks import loop_text
+from ..navigate import consumers_of
+from .base import Primitives
 from .instructions import primitive
-from .primitives import Primitives
 from .random_variables import BlockRV, ExprRV, LoopRV
 
 INLINE, ROOT = -2, -1

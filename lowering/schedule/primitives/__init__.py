@@ -1,0 +1,1 @@
+"""The schedule primitives as methods: what they do, and the trace of what was done."""
