@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -24,13 +25,15 @@ def build(
     *,
     check: bool = False,
     exec_mode: str = "compiled",
+    dump_schedules: str | Path | None = None,
 ) -> Executable:
     """Compile a module, or one function, for a target; TVM's ``relax.build`` and ``tvm.compile``.
 
     `params` are bound to parameters of "main" by name. With `check` every pass is run against the
     reference evaluator on random inputs, and CheckError names the first one that changes a result;
     for the module of a ``tir.Schedule`` that starts at the module before, with the primitives.
-    `exec_mode` may be "compiled" or TVM's "bytecode", and always means native code. Raises
+    `exec_mode` may be "compiled" or TVM's "bytecode", and always means native code. Into the folder
+    `dump_schedules` goes a script for each kernel, NAME.py, with its default schedule. Raises
     Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """
     if exec_mode not in ("compiled", "bytecode"):
@@ -45,6 +48,10 @@ def build(
         before = [(name, _bound(step, params)) for name, step in before]
     executable = with_room(module, lambda: _compile(module, resolved))
     executable.profiler = Profiler(module.clone(), resolved)
+    if dump_schedules is not None:
+        from .schedules import write_schedules
+
+        write_schedules(module, dump_schedules, str(resolved))
     if check:
         check_module(module, executable, str(resolved), before)
     return executable

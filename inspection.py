@@ -15,7 +15,7 @@ from .dialects.diagnostics import verify
 from .dialects.nesting import SAFE_DEPTH, depth_of, on_deep_stack
 from .dialects.relax.func import FuncOp
 from .dialects.tir.func import PrimFuncOp
-from .pipeline import CODE_NAMES, HOST, STAGE_NAMES, STAGES, Observer, run_stage
+from .pipeline import HOST, SCHEDULE, STAGE_NAMES, STAGES, TEXT_NAMES, Observer, run_stage
 
 if TYPE_CHECKING:
     from .backend.target import Target
@@ -51,7 +51,7 @@ def lower_to(
 ) -> ModuleOp:
     """A copy of the module at a stage, for a target; raises ValueError for an unknown stage."""
     if stage not in STAGE_NAMES:
-        known = ", ".join((*STAGE_NAMES, *CODE_NAMES))
+        known = ", ".join((*STAGE_NAMES, *TEXT_NAMES))
         raise ValueError(f"expected a stage ({known}), got '{stage}'")
 
     def lower() -> ModuleOp:
@@ -89,7 +89,8 @@ def stage_text(
 ) -> str:
     """The IR of a module or function at one stage, or what LLVM makes of it, for a target.
 
-    "llvm-opt" is LLVM's IR after optimisation and "asm" assembly, of each kernel by itself. With
+    "schedule" is what the default schedules do, as Python, "llvm-opt" LLVM's IR after optimisation
+    and "asm" assembly, of each kernel by itself. With
     `function` only that function. Raises ValueError for an unknown stage or function.
     """
     from .backend.target import Target
@@ -97,15 +98,24 @@ def stage_text(
     module, resolved = module_of(mod), Target(target)
 
     def text() -> str:
-        if stage in CODE_NAMES:
-            from .compilation import code_text
-
+        if stage in TEXT_NAMES:
             with without_collector():
-                return code_text(module, resolved, stage, function)
+                return text_of(module, resolved, stage, function)
         lowered = lower_to(module, stage, target=str(resolved))
         return str(lowered if function is None else _function_of(lowered, function))
 
     return with_room(module, text)
+
+
+def text_of(module: ModuleOp, target: Target, stage: str, function: str | None = None) -> str:
+    """What comes of a module that is no IR of ours: one of `TEXT_NAMES`."""
+    if stage == SCHEDULE:
+        from .schedules import schedule_text
+
+        return schedule_text(module, str(target), function)
+    from .compilation import code_text
+
+    return code_text(module, target, stage, function)
 
 
 def _function_of(module: ModuleOp, name: str) -> Operation:

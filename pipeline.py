@@ -131,8 +131,10 @@ STAGES: tuple[Stage, ...] = (
 )
 STAGE_NAMES = tuple(stage.name for stage in STAGES)
 
-CODE_NAMES = ("llvm-opt", "asm")
-"""What LLVM makes of the last stage, as text: its IR after optimisation, and assembly."""
+SCHEDULE = "schedule"
+"""The default schedules of the kernels of stage "tir", as Python."""
+TEXT_NAMES = (SCHEDULE, "llvm-opt", "asm")
+"""What is text, and no IR of ours: also LLVM's IR after optimisation, and assembly."""
 
 HOST = "llvm"
 """The target of the CPU that the process runs on."""
@@ -160,6 +162,12 @@ def make_pass(name: str, target: str) -> ModulePass:
     takes_target = any(field.name == "target" for field in fields(found))
     options = {"target": target} if takes_target else {}
     return found(**options)
+
+
+def passes_before(name: str, target: str) -> list[ModulePass]:
+    """All passes of the pipeline that come before the first one of a name."""
+    names = [p for stage in STAGES for p in stage.passes]
+    return [make_pass(p, target) for p in names[: names.index(name)]]
 
 
 def run_stage(

@@ -172,10 +172,10 @@ class IRModule:
     ) -> None:
         """Print the module's TVMScript, or with `stage` its IR at that stage of the pipeline.
 
-        The stage "asm" is assembly for a `target`, and "llvm-opt" LLVM's IR that it comes from, of
-        each kernel by itself. With `function` only that function. `style` and
-        `black_format` are there for programs written for TVM; the text has one style. Raises
-        ValueError for an unknown stage or function.
+        The stage "schedule" is the default schedules as Python, "asm" assembly for a `target`, and
+        "llvm-opt" LLVM's IR that it comes from, of each kernel by itself. With `function` only that
+        function. `style` and `black_format` are there for programs written for TVM; the text has
+        one style. Raises ValueError for an unknown stage or function.
         """
         if stage is None:
             shown = self if function is None else self[function]

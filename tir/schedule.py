@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Self
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
+from ..dialects.attributes import to_attribute
+from ..dialects.tir import PrimFuncOp
 from ..ir.function import PrimFunc
 from ..ir.module import IRModule
+from ..lowering.schedule.blocks import IS_SCHEDULED
 from ..lowering.schedule.blocks import ScheduleError as ScheduleError
 from ..lowering.schedule.index_map import IndexMap as Map
 from ..lowering.schedule.primitives import schedule as primitives
@@ -97,6 +100,13 @@ class Schedule(primitives.Schedule):
         new.func_working_on = self.func_working_on
         new.take_names(self)
         return new
+
+    def changed(self, functions: Sequence[PrimFuncOp]) -> None:
+        """Keep the default schedules off functions: their loops are what was asked for."""
+        for function in functions:
+            attrs = {} if function.attrs is None else dict(function.attrs.data)
+            attrs[IS_SCHEDULED] = to_attribute(True)
+            function.properties["attrs"] = DictionaryAttr(attrs)
 
     def index_map(self, given: Any, rank: int) -> Map:
         """What is given as a map of `rank` indices: a map, a function, or a lambda's text."""

@@ -23,7 +23,7 @@ from ..dialects import EXTENDED
 from ..dialects.diagnostics import suggestion, verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
-from ..pipeline import CODE_NAMES, HOST, STAGE_NAMES, STAGES, make_pass
+from ..pipeline import HOST, STAGE_NAMES, STAGES, TEXT_NAMES, make_pass
 from .located_parser import parse_ir
 
 
@@ -49,8 +49,8 @@ class XRelaxOptMain(xDSLOptMain):
         add(
             "--emit",
             metavar="STAGE",
-            choices=(*STAGE_NAMES, *CODE_NAMES),
-            help=f"lower to a stage: {', '.join((*STAGE_NAMES, *CODE_NAMES))}",
+            choices=(*STAGE_NAMES, *TEXT_NAMES),
+            help=f"lower to a stage: {', '.join((*STAGE_NAMES, *TEXT_NAMES))}",
         )
         add(
             "--build-target",
@@ -89,7 +89,7 @@ class XRelaxOptMain(xDSLOptMain):
             return parse_ir(self.ctx, text, self.get_input_name(), self._line_offset)
 
     def _pass_names(self) -> str:
-        if self.args.emit is None or self.args.emit in CODE_NAMES:
+        if self.args.emit is None or self.args.emit in TEXT_NAMES:
             return self.args.passes
         stages = STAGES[: STAGE_NAMES.index(self.args.emit) + 1]
         names = [self._pass_spec(name) for stage in stages for name in stage.passes]
@@ -101,12 +101,12 @@ class XRelaxOptMain(xDSLOptMain):
         return f'{name}{{target="{target}"}}' if takes_target else name
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        if self.args.emit not in CODE_NAMES:
+        if self.args.emit not in TEXT_NAMES:
             return super().output_resulting_program(prog)
         from ..backend.target import Target
-        from ..compilation import code_text
+        from ..inspection import text_of
 
-        return code_text(prog, Target(self.args.build_target), self.args.emit)
+        return text_of(prog, Target(self.args.build_target), self.args.emit)
 
     def setup_pipeline(self) -> None:
         spec = self._pass_names()

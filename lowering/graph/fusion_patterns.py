@@ -18,9 +18,9 @@ from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.nesting import enclosing, operations_in
 from ...dialects.sym import exprs_of
 from ..analysis.aliasing import may_share_memory
+from ..analysis.reuse import has_reuse
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
-from ..schedule.merge import has_reuse
 
 OP_PATTERN = "op_pattern"
 """The attribute of a PrimFunc that has its `OpPattern`."""

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects import tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.nesting import ancestors, operations_in
+from ...dialects.sym import exprs_of
 from ...dialects.tir.regions import root_buffer
 
 IS_SCHEDULED = "tir.is_scheduled"
@@ -99,6 +100,11 @@ def loops_around(block: tir.BlockOp) -> list[tir.ForOp]:
     return loops
 
 
+def loops_between(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
+    """The loops around a block that are in a loop, outermost first."""
+    return [op for op in loops_around(block) if loop in ancestors(op)]
+
+
 def own_nest(block: tir.BlockOp) -> Operation:
     """The outermost loop that holds nothing but this block; the block where there is none."""
     outermost: Operation = block
@@ -142,3 +148,22 @@ def insert_before(op: Operation, block: Block, before: Operation | None) -> None
         block.add_op(op)
     else:
         block.insert_op_before(op, before)
+
+
+def own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
+    """The loops that hold nothing but the block, outermost first."""
+    loops: list[tir.ForOp] = []
+    current: Operation = own_nest(block)
+    while isinstance(current, tir.ForOp):
+        loops.append(current)
+        following = current.body.block.first_op
+        assert following is not None
+        current = following
+    return loops
+
+
+def drives(loop: tir.ForOp, block: tir.BlockOp) -> set[str]:
+    """The kinds of the axes that depend on a loop."""
+    numbering = block.numbering()
+    pairs = zip(block.axis_kinds, exprs_of(block.bindings), strict=True)
+    return {kind for kind, b in pairs if any(numbering[i] is loop.loop_var for i in b.args())}

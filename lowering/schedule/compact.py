@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation
 
-from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import ancestors, enclosing, operations_in
@@ -27,14 +26,6 @@ from .blocks import ScheduleError, Uses, common_block, function_of, stored_buffe
 from .loop_checks import loop_text
 from .produced import is_complete_in
 from .regions import contains, refresh_around
-
-
-def compact_buffers(func: tir.PrimFuncOp, target: Target) -> None:
-    """Shrink every scratch buffer of the function that can be."""
-    for op in list(func.walk()):
-        if isinstance(op, tir.AllocBufferOp):
-            with suppress(ScheduleError):
-                compact_buffer(op)
 
 
 def compact_buffer(alloc: tir.AllocBufferOp) -> None:

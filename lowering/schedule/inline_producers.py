@@ -11,9 +11,9 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Arg, IntExpr
 from ...dialects.nesting import enclosing
 from ...dialects.sym import Values, exprs_of
+from ..analysis.reuse import has_reuse
 from .blocks import blocks_in, uses_of
 from .inline import Definition, inline_blocks
-from .merge import has_reuse
 
 CHEAP_OPERATIONS = 4
 """Additions, comparisons and the like that may be repeated instead of storing their result."""

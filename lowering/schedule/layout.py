@@ -18,11 +18,14 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects import tir
+from ...dialects.bounds import interval_of, is_less, is_non_negative
 from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, expr_array, exprs_of, pack
 from ...dialects.tir.verify_access import buffer_text
+from ..loops.scope import describe
 from .blocks import ScheduleError, function_of, uses_of
+from .copy_scalars import ranges_of_values
 from .index_map import IndexMap
 from .index_values import simplify_around
 from .layout_padding import fill_padding, verify_fillable, verify_no_padding, verify_value
@@ -69,6 +72,8 @@ def transform_layout(
         verify_fillable(buffer, block)
     elif inverse is not None and shape is None:
         verify_no_padding(buffer, dims, block)
+    if shape is not None:
+        _verify_inside(buffer, moved, dims, block)
     new = relayout(buffer, moved, dims)
     if pad_value is not None and inverse is not None:
         fill_padding(new, moved, inverse, type_.dims, pad_value)
@@ -117,6 +122,25 @@ def verify_movable(buffer: SSAValue, block: tir.BlockOp) -> None:
         raise ScheduleError(
             f"expected {buffer_text(buffer)} to be dense and only loaded and stored to", block
         )
+
+
+def _verify_inside(
+    buffer: SSAValue, moved: IndexMap, dims: Sequence[IntExpr], block: tir.BlockOp
+) -> None:
+    """Raise ScheduleError where an access is not known to be in the new dims."""
+    uses = uses_of(buffer)
+    for op in (*uses.loads, *uses.stores):
+        values = Values()
+        indices = moved([values.rebase(e, op.operands_) for e in exprs_of(op.indices)])
+        ranges = ranges_of_values(values)
+        for index, dim in zip(indices, dims, strict=True):
+            span = interval_of(index, ranges)
+            if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):
+                raise ScheduleError(
+                    f"expected all accesses to {buffer_text(buffer)} to be inside of "
+                    f"[{', '.join(map(str, dims))}], got index {describe(index, values.list)}",
+                    block,
+                )
 
 
 def _verify_symbols(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockOp) -> None:

@@ -44,6 +44,11 @@ def verify_plain(loop: tir.ForOp) -> None:
     """Raise ScheduleError for a loop with annotations or of a kind, which a change would lose."""
     if loop.kind.data != "serial":
         raise ScheduleError(f"expected {loop_text(loop)} to be serial, got {loop.kind.data}", loop)
+    verify_annotations(loop)
+
+
+def verify_annotations(loop: tir.ForOp) -> None:
+    """Raise ScheduleError for a loop with annotations."""
     if loop.annotations is not None and loop.annotations.data:
         names = ", ".join(f"'{k}'" for k in loop.annotations.data)
         raise ScheduleError(f"expected {loop_text(loop)} to have no annotations, got {names}", loop)

@@ -1,4 +1,4 @@
-"""What rearranges loops: split, fuse, reorder, kinds, and loops of one iteration.
+"""What rearranges loops: split, fuse, reorder, and loops of one iteration.
 
 ::
 
@@ -14,22 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.sym import Values
-from ..loops.scope import describe
 from .blocks import ScheduleError, function_of, insert_before, statements
-from .compact import compact_buffer, private_buffers
 from .copy_block import new_loops
 from .index_values import add_predicates, is_certain, replace_indices
 from .loop_checks import (
     loop_text,
     outermost_blocks,
     split_sizes,
-    verify_data_parallel,
     verify_fusible,
     verify_only_blocks,
     verify_plain,
@@ -39,8 +35,6 @@ from .reduction_checks import verify_splittable, verify_starts_fused
 from .reorder_checks import chain_of, verify_reorder
 
 Factor = int | IntExpr | None
-
-THREAD_TAGS = tuple(f"{w}.{d}" for w in ("blockIdx", "threadIdx") for d in "xyz")
 
 
 def split(
@@ -149,47 +143,6 @@ def reorder(loops: Sequence[tir.ForOp]) -> list[tir.ForOp]:
         outer.body.block.add_op(inner)
     order[-1].body.block.add_ops(statements)
     return list(loops)
-
-
-def set_kind(loop: tir.ForOp, kind: str) -> tir.ForOp:
-    """Make a loop serial, parallel, vectorized or unrolled, or bind it to a thread axis by its tag.
-
-    Returns the loop. Raises ScheduleError for an unrolled loop of symbolic extent, and where
-    iterations of a parallel, vectorized or bound loop depend on each other: each must run its own
-    instances of blocks, of which it drives spatial axes only. A scratch buffer that iterations of a
-    parallel or bound loop would share moves into the loop if each stores what it loads of it.
-    """
-    kinds = ("serial", "parallel", "vectorized", "unrolled")
-    if kind not in (*kinds, *THREAD_TAGS):
-        expected = ", ".join((*kinds, *THREAD_TAGS))
-        raise ScheduleError(f"expected a kind of loop ({expected}), got '{kind}'", loop)
-    if kind == "unrolled" and loop.extent.data.constant is None:
-        raise ScheduleError(
-            f"expected {loop_text(loop)} to have a constant extent to be unrolled, "
-            f"got {describe(loop.extent.data, loop.operands_)}",
-            loop,
-        )
-    if kind not in ("serial", "unrolled"):
-        _make_data_parallel(loop, kind)
-    is_thread = kind in THREAD_TAGS
-    loop.properties["kind"] = StringAttr("thread_binding" if is_thread else kind)
-    loop.properties.pop("thread_tag", None)
-    if is_thread:
-        loop.properties["thread_tag"] = StringAttr(kind)
-    return loop
-
-
-def _make_data_parallel(loop: tir.ForOp, kind: str) -> None:
-    """Give iterations of a loop scratch memory of their own if they need it; or ScheduleError."""
-    try:
-        verify_data_parallel(loop, kind)
-    except ScheduleError:
-        private = [] if kind == "vectorized" else private_buffers(loop)
-        if not private:
-            raise
-        verify_data_parallel(loop, kind, {alloc.result for alloc in private})
-        for alloc in private:
-            compact_buffer(alloc)
 
 
 def add_unit_loop(op: tir.ForOp | tir.BlockOp) -> tir.ForOp:

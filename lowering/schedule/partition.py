@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
 
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative, simplify
@@ -76,7 +77,7 @@ def split_at(
         part.detach()
         part.erase()
         copies.append(new)
-        _rename(new, f"{name}_{number}")
+        rename_blocks(new, f"{name}_{number}")
         _narrow(new, is_first=number == 0)
         if size == ONE and not preserve_unit_iters:
             replace_indices({new.loop_var: values.rebase(start, operands)}, values)
@@ -130,7 +131,8 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
             )
 
 
-def _rename(part: tir.ForOp, suffix: str) -> None:
+def rename_blocks(part: Operation, suffix: str) -> None:
+    """Call the blocks of a copy what says which one it is."""
     for op in operations_in(part):
         if isinstance(op, tir.BlockOp):
             op.properties["block_name"] = StringAttr(f"{op.block_name.data}_{suffix}")

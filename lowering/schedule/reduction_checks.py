@@ -171,6 +171,14 @@ def verify_splittable(loop: tir.ForOp) -> None:
                 _verify_not_empty(beside, block, f"factors that do not divide {loop_text(loop)}")
 
 
+def verify_strips(loop: tir.ForOp) -> None:
+    """Raise ScheduleError where a reduction that a loop drives may be empty, and starts in it."""
+    for block in reductions_driven_by(loop):
+        if block.init is not None:
+            what = f"{loop_text(loop)} to be cut into strips"
+            _verify_not_empty(_reducing_loops(block), block, what)
+
+
 def _verify_not_empty(loops: Sequence[tir.ForOp], block: tir.BlockOp, what: str) -> None:
     """Raise ScheduleError for a loop of a block's reduction that may have no iterations."""
     for loop in loops:

@@ -71,6 +71,8 @@ def test_an_unknown_function_is_one_line(stage):
 
 
 def test_an_unknown_stage_names_all():
-    expected = r"expected a stage \(relax, tir, rt, loops, llvm, llvm-opt, asm\), got 'obj'"
+    expected = (
+        r"expected a stage \(relax, tir, rt, loops, llvm, schedule, llvm-opt, asm\), got 'obj'"
+    )
     with pytest.raises(ValueError, match=expected):
         MODULE.show(stage="obj")

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DictionaryAttr
-
 from ....dialects import tir
-from ....dialects.attributes import to_attribute
 from ....dialects.diagnostics import verify
 from ....dialects.dims import dim_of
 from ....dialects.int_expr import IntExpr
 from ..blocks import ScheduleError
 from ..loop_checks import loop_text
-from ..register_tile import IS_SCHEDULED
 from .argument_checks import verify_argument
 from .instructions import Instruction, InstructionKind, variables_in
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
@@ -141,12 +137,14 @@ class Primitives:
             self._recorded = None
         if not kind.is_pure:
             self.state.after(kind.method, self._names)
-            for function in changed:
-                mark_scheduled(function)
+            self.changed(changed)
             if self.is_checked:
                 verify(self.state.module)
         self.trace.append(Instruction(kind, recorded, list(variables_in(result))))
         return result
+
+    def changed(self, functions: Sequence[tir.PrimFuncOp]) -> None:
+        """What happens to functions after a primitive."""
 
     def _looked_up(self, kind: InstructionKind, parameter: str, value: Any) -> Any:
         annotation = str(kind.signature.parameters[parameter].annotation)
@@ -165,12 +163,6 @@ class Primitives:
         new = ScheduleError(message)
         new.filename, new.line, new.column = error.filename, error.line, error.column
         return new
-
-
-def mark_scheduled(function: tir.PrimFuncOp) -> None:
-    """Keep the default schedules off a function: its loops are what was asked for."""
-    attrs = {} if function.attrs is None else dict(function.attrs.data)
-    function.properties["attrs"] = DictionaryAttr({**attrs, IS_SCHEDULED: to_attribute(True)})
 
 
 def _get_block() -> InstructionKind:

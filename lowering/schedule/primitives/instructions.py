@@ -64,6 +64,14 @@ class InstructionKind:
         """Whether a parameter takes variables."""
         return "RV" in str(self.signature.parameters[parameter].annotation)
 
+    def default_of(self, parameter: str) -> Any:
+        """The default value of a parameter; `inspect.Parameter.empty` where it has none."""
+        return self.signature.parameters[parameter].default
+
+    def is_required(self, parameter: str) -> bool:
+        """Whether a parameter has no default value."""
+        return self.default_of(parameter) is inspect.Parameter.empty
+
     @property
     def parameters(self) -> list[str]:
         """The names of the parameters, without the schedule."""

@@ -8,6 +8,8 @@ from typing import Any
 from xdsl.ir import BlockArgument, SSAValue
 
 from ....dialects import tir
+from ....dialects.dims import dims_of
+from ....dialects.int_expr import IntExpr
 from ..block_layout import transform_block_layout
 from ..blocks import ScheduleError
 from ..copy_block import buffer_of
@@ -30,6 +32,7 @@ class LayoutPrimitives(Primitives):
         index_map: Any,
         pad_value: float | None = None,
         assume_injective_transform: bool = False,
+        shape: Sequence[int | str | IntExpr] | None = None,
     ) -> None:
         """Store the elements of a buffer where `index_map` says, in all of the function.
 
@@ -38,7 +41,8 @@ class LayoutPrimitives(Primitives):
         the new layout has room for no element, `pad_value` is stored, a number of the element
         type. A parameter gets another shape. Raises ScheduleError where elements could meet, and
         where such room is left without `pad_value`, unless `assume_injective_transform` says that
-        neither matters.
+        neither matters. `shape` are the new dims where they are not the smallest that hold all
+        elements; every access must be known to be in it. TVM has no such argument.
         """
         found = self.block(block)
         target = _buffer(found, buffer)
@@ -49,6 +53,7 @@ class LayoutPrimitives(Primitives):
             found,
             target,
             moved,
+            None if shape is None else dims_of(shape),
             pad_value=pad_value,
             assume_injective=assume_injective_transform,
         )

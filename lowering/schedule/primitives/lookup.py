@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
 from ....dialects import tir
-from ..blocks import ScheduleError, loops_around
+from ....dialects.nesting import ancestors
+from ..blocks import ScheduleError, function_of, loops_around
 from ..navigate import (
     blocks_named,
     child_blocks,
@@ -15,6 +19,9 @@ from ..navigate import (
 from .base import Primitives
 from .instructions import primitive
 from .random_variables import BlockRV, LoopRV, RandomVariable
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class LookupPrimitives(Primitives):
@@ -93,7 +100,52 @@ class LookupPrimitives(Primitives):
             raise TypeError(f"expected a variable, got {type(rand_var_or_sref).__name__}")
         return self.state.resolve(rand_var_or_sref)
 
+    @overload
+    def rv(self, op: tir.BlockOp) -> BlockRV: ...
+
+    @overload
+    def rv(self, op: tir.ForOp) -> LoopRV: ...
+
+    def rv(self, op: tir.BlockOp | tir.ForOp) -> BlockRV | LoopRV:
+        """A variable for a block or loop of the module, which is looked up if there is none yet."""
+        if op not in self.state.variables:
+            self._look_up(op)
+        found = self.state.variables[op]
+        assert isinstance(found, BlockRV | LoopRV)
+        return found
+
+    def _look_up(self, op: tir.BlockOp | tir.ForOp) -> None:
+        """Let primitives find a block or loop: by its name, or in what has a variable."""
+        if isinstance(op, tir.ForOp):
+            self.get_loops(self.rv(child_blocks(op)[0]))
+            return
+        func = function_of(op)
+        if len(blocks_named(func, op.block_name.data)) == 1:
+            self.get_block(op.block_name.data, func.sym_name.data)
+            return
+        around = [o for o in ancestors(op) if isinstance(o, tir.BlockOp | tir.ForOp)]
+        known = next((o for o in around if o in self.state.variables), None)
+        self.get_child_blocks(self.rv(known or root_block(func)))
+        if op not in self.state.variables:  # it is in another block
+            self.rv(next(o for o in around if isinstance(o, tir.BlockOp)))
+            self._look_up(op)
+
+    def try_(self, primitive: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """What a primitive returns, or `None` where it does not apply, which changes nothing."""
+        try:
+            return primitive(*args, **kwargs)
+        except ScheduleError:
+            return None
+
+    def applies(self, primitive: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Run a primitive; whether it applied. Where it does not, nothing has changed."""
+        try:
+            primitive(*args, **kwargs)
+        except ScheduleError:
+            return False
+        return True
+
     def remove_rv(self, rand_var: RandomVariable) -> None:
         """Forget a variable."""
         self.state.resolve(rand_var)
-        del self.state.values[rand_var]
+        self.state.forget(rand_var)

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from ....dialects.int_expr import IntExpr
 from .. import loops as on_loops
 from ..blocks import ScheduleError
+from ..fuse_horizontally import fuse_horizontally
+from ..kinds import THREAD_TAGS, set_kind
 from ..merge_loops import merge_loops
 from ..overlap import overlap
+from ..strip_mine import strip_mine
 from ..trim import trim
 from .base import Primitives
 from .instructions import primitive
@@ -100,6 +103,29 @@ class LoopPrimitives(Primitives):
         on_loops.reorder([self.loop(loop) for loop in ordered_loops])
 
     @primitive
+    def fuse_horizontally(self, *loops: LoopRV) -> LoopRV:
+        """Let nests that follow each other be iterations of one loop, in their order; returns it.
+
+        Threads can share nests then that have few iterations each, as of remainders. OpenMP has
+        ``sections`` for it. Raises ScheduleError for loops that do not follow each other, have
+        annotations, or are over a number of iterations that is not constant.
+        """
+        return self.new_loop(fuse_horizontally([self.loop(loop) for loop in loops]))
+
+    @primitive
+    def strip_mine(self, loop: LoopRV, size: int | ExprRV) -> list[LoopRV]:
+        """Cut a loop into strips of `size` iterations, the last of which ends with it.
+
+        Returns the loop over strips, and the one in it, which has the kind of `loop`. Blocks need
+        no predicate, as after `split`. Raises ScheduleError for a loop with annotations, for a
+        size below 1, and where a reduction starts in the loop that may be empty.
+        """
+        number = self.number(size)
+        if number is None:
+            raise ScheduleError("expected a size, got a factor left open")
+        return self.new_loops(strip_mine(self.loop(loop), number))
+
+    @primitive
     def merge(self, *loops: LoopRV) -> LoopRV:
         """Run the iterations of loops of equal extents, in nests that follow each other, together.
 
@@ -114,20 +140,22 @@ class LoopPrimitives(Primitives):
 
         Raises ScheduleError where they depend on each other.
         """
-        on_loops.set_kind(self.loop(loop), "parallel")
+        set_kind(self.loop(loop), "parallel")
 
     @primitive
     def vectorize(self, loop: LoopRV) -> None:
         """Run the iterations of a loop as lanes of vectors.
 
-        Raises ScheduleError where they depend on each other.
+        Of a reduction of any order each lane keeps a partial result; they are combined behind the
+        loop. TVM needs `rfactor` for that; Halide has ``atomic().vectorize()``. Raises
+        ScheduleError where iterations depend on each other in any other way.
         """
-        on_loops.set_kind(self.loop(loop), "vectorized")
+        set_kind(self.loop(loop), "vectorized")
 
     @primitive
     def unroll(self, loop: LoopRV) -> None:
         """Write the iterations of a loop one after the other."""
-        on_loops.set_kind(self.loop(loop), "unrolled")
+        set_kind(self.loop(loop), "unrolled")
 
     @primitive
     def bind(self, loop: LoopRV, thread_axis: str) -> None:
@@ -135,10 +163,10 @@ class LoopPrimitives(Primitives):
 
         Raises ScheduleError for another name, and where iterations depend on each other.
         """
-        if thread_axis not in on_loops.THREAD_TAGS:
-            expected = ", ".join(on_loops.THREAD_TAGS)
+        if thread_axis not in THREAD_TAGS:
+            expected = ", ".join(THREAD_TAGS)
             raise ScheduleError(f"expected a thread axis ({expected}), got '{thread_axis}'")
-        on_loops.set_kind(self.loop(loop), thread_axis)
+        set_kind(self.loop(loop), thread_axis)
 
     @primitive
     def add_unit_loop(self, block_or_loop: BlockRV | LoopRV) -> LoopRV:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ..blocked_sum import blocked_sum
+from ..blocks import ScheduleError
 from ..reduction import decompose_reduction
 from ..rfactor import rfactor
 from ..stage_pipeline import verify_stage_pipeline
 from .base import Primitives
 from .instructions import primitive
-from .random_variables import BlockRV, LoopRV
+from .random_variables import BlockRV, ExprRV, LoopRV
 
 
 class ReductionPrimitives(Primitives):
@@ -22,6 +24,20 @@ class ReductionPrimitives(Primitives):
         reduction, or something would see that elements start earlier.
         """
         return self.new_block(decompose_reduction(self.block(block), self.loop(loop)))
+
+    @primitive
+    def blocked_sum(self, block: BlockRV | str, loop: LoopRV, size: int | ExprRV) -> LoopRV:
+        """Let a sum add the totals of `size` iterations of a loop at a time to its results.
+
+        `block` begins the results, such as that of `decompose_reduction`. Totals are made in
+        scratch memory; iterations that make up no block stay as they are. Returns the loop over
+        blocks. So long sums of floats lose fewer digits. TVM has no such primitive. Raises
+        ScheduleError unless all that the loop does with the results is to add floats to them.
+        """
+        number = self.number(size)
+        if number is None:
+            raise ScheduleError("expected a size, got a factor left open")
+        return self.new_loop(blocked_sum(self.block(block), self.loop(loop), number))
 
     @primitive
     def rfactor(self, loop: LoopRV, factor_axis: int = 0) -> BlockRV:

@@ -26,6 +26,8 @@ class ScheduleState:
     values: dict[RandomVariable, Value] = field(default_factory=lambda: {})
     ended: dict[RandomVariable, str] = field(default_factory=lambda: {})
     """What dead variables stood for and which primitive removed it."""
+    variables: dict[Operation, RandomVariable] = field(default_factory=lambda: {})
+    """A live variable of each block and loop that has one."""
     _snapshot: ModuleOp | None = None
 
     @property
@@ -57,6 +59,8 @@ class ScheduleState:
     def define(self, variable: RandomVariable, value: Value) -> None:
         """Let a variable stand for something."""
         self.values[variable] = value
+        if isinstance(value, Operation):
+            self.variables.setdefault(value, variable)
 
     def resolve(self, variable: RandomVariable) -> Value:
         """What a variable stands for; raises ScheduleError where that is no more, or never was."""
@@ -73,7 +77,13 @@ class ScheduleState:
         for variable, value in list(self.values.items()):
             if isinstance(value, Operation) and self.module not in ancestors(value):
                 self.ended[variable] = f"{names[variable]}, which '{primitive}' replaced"
-                del self.values[variable]
+                self.forget(variable)
+
+    def forget(self, variable: RandomVariable) -> None:
+        """Let a variable stand for nothing."""
+        value = self.values.pop(variable)
+        if isinstance(value, Operation) and self.variables.get(value) is variable:
+            del self.variables[value]
 
     def copy_of(self, op: Operation) -> Operation:
         """The operation of a new copy of the module that is the copy of `op`."""
@@ -87,12 +97,12 @@ class ScheduleState:
     def copy(self) -> ScheduleState:
         """The same variables, for a copy of the module."""
         module, copies = self._clone()
-        values: dict[RandomVariable, Value] = {}
+        state = ScheduleState(module, ended=dict(self.ended))
         for variable, value in self.values.items():
             new = copies[value] if isinstance(value, Operation) else value
             assert not isinstance(new, Operation) or isinstance(new, tir.BlockOp | tir.ForOp)
-            values[variable] = new
-        return ScheduleState(module, values, dict(self.ended))
+            state.define(variable, new)
+        return state
 
 
 def _prim_funcs(module: ModuleOp) -> Iterator[tir.PrimFuncOp]:

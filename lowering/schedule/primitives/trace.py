@@ -169,10 +169,18 @@ class Trace:
         """Print the trace; the arguments are there for programs written for TVM."""
         print(self)
 
+    def as_function(self, name: str, function: str) -> str:
+        """A Python function that does the same to a schedule of a module of one function.
+
+        Arguments are left out that have their default values.
+        """
+        names = self._names()
+        lines = [_statement(inst, names, leave_out={"func_name": function}) for inst in self.insts]
+        return "\n".join([f"def {name}(sch: tir.Schedule) -> None:", *_indented(lines)])
+
     def __str__(self) -> str:
-        lines = self.as_python() or ["pass"]
         head = ["# from xrelax import tir", "def apply_trace(sch: tir.Schedule) -> None:"]
-        return "\n".join([*head, *(f"    {line}" for line in lines)])
+        return "\n".join([*head, *_indented(self.as_python())])
 
     def __repr__(self) -> str:
         return str(self)
@@ -200,12 +208,26 @@ def _renamed(value: Any, known: Mapping[RandomVariable, RandomVariable]) -> Any:
     return value
 
 
-def _statement(inst: Instruction, names: Mapping[RandomVariable, str]) -> str:
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"    {line}" for line in lines or ["pass"]]
+
+
+def _statement(
+    inst: Instruction,
+    names: Mapping[RandomVariable, str],
+    leave_out: Mapping[str, Any] | None = None,
+) -> str:
+    """A call as Python; with `leave_out`, without these arguments and those of default values."""
     positional, named = inst.kind.split_arguments(inst.arguments)
     arguments = [python_text(v, names) for v in positional]
     for name, value in named.items():
-        if name != DECISION or value is not None:
-            arguments.append(f"{name}={python_text(value, names)}")
+        text = python_text(value, names)
+        if name == DECISION and value is None:
+            continue
+        if leave_out is None:
+            arguments.append(f"{name}={text}")
+        elif value not in (inst.kind.default_of(name), leave_out.get(name)):
+            arguments.append(text if inst.kind.is_required(name) else f"{name}={text}")
     call = f"sch.{inst.kind.method}({', '.join(arguments)})"
     outputs = ", ".join(names[o] for o in inst.outputs)
     if not outputs:

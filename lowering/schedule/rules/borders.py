@@ -26,54 +26,45 @@ from ....dialects.bounds import interval_of
 from ....dialects.int_expr import ONE, ZERO, Atom, IntLike
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values, exprs_of
-from ..blocks import ScheduleError, blocks_in, statements
-from ..conditions import conjuncts, take_arm, taken_arm, yielded
+from ..blocks import blocks_in, drives, statements
+from ..conditions import conjuncts, yielded
 from ..copy_scalars import ranges_of_values
-from ..partition import partition
-from ..regions import refresh_around, refresh_regions
-from .strides import Strides, drives
+from ..fold_conditions import choices_of, folded_conditions
+from ..primitives.schedule import Schedule
+from .strides import Strides
 
 MAX_OPERATIONS = 64
 """Loops with more operations stay as they are: each part repeats them."""
 
 
-def partition_borders(func: tir.PrimFuncOp, target: Target) -> None:
+def partition_borders(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Partition loops most of whose iterations pad nothing, and those that read buffers in turn.
 
     Where the border is, or one buffer ends, has to be known.
     """
     for op in list(statements(func).ops):
         if isinstance(op, tir.ForOp):
-            _visit(op)
+            _visit(sch, op)
 
 
-def _visit(loop: tir.ForOp) -> None:
-    if not any(True for block in blocks_in(loop) for _ in _choices(block)):
+def _visit(sch: Schedule, loop: tir.ForOp) -> None:
+    if not any(choices_of(block) for block in blocks_in(loop)):
         return
     parts = [loop]
     sizes = _inside(loop) or _halves(loop)
     if sizes is not None:
-        try:
-            parts = partition(loop, sizes)
-        except ScheduleError:
-            pass
+        made = sch.try_(sch.loop_partition, sch.rv(loop), sizes)
+        parts = parts if made is None else [sch.loop(part) for part in made]
     for part in parts:
-        _settle(part)
+        for block in blocks_in(part):
+            if folded_conditions(block):
+                sch.fold_conditions(sch.rv(block))
         if len(parts) > 1 and _halves(part) is not None:
-            _visit(part)
+            _visit(sch, part)
             continue
         for op in list(part.body.block.ops):
             if isinstance(op, tir.ForOp):
-                _visit(op)
-
-
-def _choices(block: tir.BlockOp) -> list[scf.IfOp]:
-    """The choices that a block makes of one value."""
-    return [
-        op
-        for op in operations_in(block)
-        if isinstance(op, scf.IfOp) and len(op.results) == 1 and op.parent is block.body.block
-    ]
+                _visit(sch, op)
 
 
 def _pads(choice: scf.IfOp) -> bool:
@@ -99,7 +90,7 @@ def _halves(loop: tir.ForOp) -> list[int] | None:
     if lower is None or extent is None or not _may_part(loop):
         return None
     for block in blocks_in(loop):
-        for choice in _choices(block):
+        for choice in choices_of(block):
             if not _pads(choice) and (cut := _cut(loop, block, choice)) is not None:
                 if lower < cut < lower + extent:
                     return [cut - lower, lower + extent - cut]
@@ -131,7 +122,7 @@ def _inside(loop: tir.ForOp) -> list[int] | None:
         return None
     start, end = lower, lower + extent
     for block in blocks_in(loop):
-        for choice in filter(_pads, _choices(block)):
+        for choice in filter(_pads, choices_of(block)):
             first, last = _range(loop, block, choice)
             start = start if first is None else max(start, first)
             end = end if last is None else min(end, last)
@@ -185,19 +176,3 @@ def _bindings(block: tir.BlockOp, values: Values) -> dict[Atom, IntLike]:
         assert atom is not None
         found[atom] = values.rebase(binding, block.numbering())
     return found
-
-
-def _settle(loop: tir.ForOp) -> None:
-    """Take the arms of choices in a loop that all of its iterations agree on."""
-    for block in blocks_in(loop):
-        changed = False
-        for choice in _choices(block):
-            values = Values()
-            excesses = conjuncts(choice.cond, values)
-            arm = taken_arm(excesses, ranges_of_values(values))
-            if arm is not None:
-                take_arm(choice, arm)
-                changed = True
-        if changed:
-            refresh_regions(block)
-            refresh_around([block])

@@ -25,13 +25,10 @@ from dataclasses import dataclass
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.sym import exprs_of
-from ..blocks import ScheduleError, loops_around
-from ..compute_at import compute_at
-from ..loops import reorder, set_kind, split
+from ..blocks import ScheduleError, loops_around, loops_between, own_loops
+from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
-from ..rfactor import rfactor
 from .products import Product, product_of
-from .strides import own_loops
 from .tiles import Tile
 
 PANEL_SHARE = 4
@@ -141,27 +138,30 @@ def _is_sum(block: tir.BlockOp) -> bool:
 
 
 def nest_blocks(
-    product: Product, row: int, tile: Tile, lanes: int, blocks: CacheBlocks
+    sch: Schedule, product: Product, row: int, tile: Tile, lanes: int, blocks: CacheBlocks
 ) -> BlockedNest:
     """Put the loops of a contraction into blocks, and a loop over steps around each tile."""
     total, (axis,) = product.block, product.reduce_loops
     spatial = [a for a, kind in enumerate(total.axis_kinds) if kind == "spatial"]
-    outer, _ = split(product.loops[axis], [None, blocks.steps])
-    partial = product_of(rfactor(outer))
+    outer, _ = sch.split(sch.rv(product.loops[axis]), [None, blocks.steps])
+    partial = product_of(sch.block(sch.rfactor(outer)))
     assert partial is not None
     steps = loops_around(total)[-1]
     column_loop, row_loop = (_loop_of(total, spatial.index(a)) for a in (product.column, row))
     others = [op for op in own_loops(total) if op not in (steps, column_loop, row_loop)]
-    *column_block, column, vector, lane = split(
-        column_loop, [*_outer(blocks.column_tiles), tile.vectors, lanes]
+    *column_block, column, vector, lane = sch.split(
+        sch.rv(column_loop), [*_outer(blocks.column_tiles), tile.vectors, lanes]
     )
-    *row_block, rows, line = split(row_loop, [*_outer(blocks.row_tiles), tile.rows])
-    results = [*others, *row_block, *column_block]
-    reorder([*results, steps, column, rows, line, vector, lane])
-    for loop, kind in ((line, "unrolled"), (vector, "unrolled"), (lane, "vectorized")):
-        set_kind(loop, kind)
-    _nest_tile(partial, compute_at(partial.block, rows), tile, lanes)
-    return BlockedNest(partial, results[-1] if results else None, steps, column)
+    *row_block, rows, line = sch.split(sch.rv(row_loop), [*_outer(blocks.row_tiles), tile.rows])
+    results = [*map(sch.rv, others), *row_block, *column_block]
+    sch.reorder(*results, sch.rv(steps), column, rows, line, vector, lane)
+    sch.unroll(line)
+    sch.unroll(vector)
+    sch.vectorize(lane)
+    sch.compute_at(sch.rv(partial.block), rows)
+    _nest_tile(sch, partial, loops_between(partial.block, sch.loop(rows)), tile, lanes)
+    around = sch.loop(results[-1]) if results else None
+    return BlockedNest(partial, around, steps, sch.loop(column))
 
 
 def _outer(tiles: int | None) -> list[int | None]:
@@ -169,15 +169,17 @@ def _outer(tiles: int | None) -> list[int | None]:
     return [None] if tiles is None else [None, tiles]
 
 
-def _nest_tile(product: Product, made: Sequence[tir.ForOp], tile: Tile, lanes: int) -> None:
+def _nest_tile(
+    sch: Schedule, product: Product, made: Sequence[tir.ForOp], tile: Tile, lanes: int
+) -> None:
     """Order the loops of a tile: its steps around rows and columns, which are unrolled."""
     column, depth = (_loop_of(product.block, a) for a in (product.column, product.reduce[-1]))
-    rows = [op for op in made if op not in (column, depth)]
-    vector, lane = split(column, [tile.vectors, lanes])
-    reorder([depth, *rows, vector, lane])
+    rows = [sch.rv(op) for op in made if op not in (column, depth)]
+    vector, lane = sch.split(sch.rv(column), [tile.vectors, lanes])
+    sch.reorder(sch.rv(depth), *rows, vector, lane)
     for loop in (*rows, vector):
-        set_kind(loop, "unrolled")
-    set_kind(lane, "vectorized")
+        sch.unroll(loop)
+    sch.vectorize(lane)
 
 
 def _loop_of(block: tir.BlockOp, axis: int) -> tir.ForOp:

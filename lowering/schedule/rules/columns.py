@@ -11,28 +11,39 @@ reduction too, ``Y[j] += x[k] * W[k, j]``. Where a small number divides the rows
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+
+from xdsl.dialects.arith import AddfOp
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
-from ..blocks import ScheduleError, blocks_in
-from ..loops import fuse, reorder, set_kind, split
-from ..merge import has_reuse
-from ..partition import split_at
-from ..reduction import decompose_reduction
-from ..register_tile import REDUCTION_TILES, chunk_of
+from ...analysis.reuse import has_reuse
+from ..blocks import ScheduleError, blocks_in, drives, own_loops
+from ..primitives.random_variables import BlockRV
+from ..primitives.schedule import Schedule
+from ..reducer import reducer_of
 from .contraction_plan import is_packable
 from .lanes import WINDOW, choose_lanes
 from .products import product_of, step_along
-from .row_blocks import is_long_sum, sum_in_blocks
-from .strides import Strides, drives, own_loops
+from .register_tile import REDUCTION_TILES, chunk_of
+from .strides import Strides
 
 ROWS = 8
 """Rows that are added at once."""
 
+BLOCK = 256
+"""Additions one after the other: what a block costs besides is that of two or three."""
 
-def stream_rows(func: tir.PrimFuncOp, target: Target) -> None:
+TOTALS = 64
+"""Totals of blocks that are added one after the other."""
+
+LEVELS = 2
+"""Of blocks in blocks, where the number of rows is not known."""
+
+
+def stream_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every reduction of much memory whose neighbours are different results."""
     for block in blocks_in(func):
         if block.init is None or block.predicates.data or has_reuse(block):
@@ -48,10 +59,10 @@ def stream_rows(func: tir.PrimFuncOp, target: Target) -> None:
             continue
         if not reduce or (None not in extents and prod(e or 1 for e in extents) <= WINDOW):
             continue
-        _stream(block, lanes.loop, reduce, ROWS)
+        _stream(sch, block, lanes.loop, reduce, ROWS)
 
 
-def stream_products(func: tir.PrimFuncOp, target: Target) -> None:
+def stream_products(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every product of one row and a matrix whose rows no small number divides."""
     for block in blocks_in(func):
         product = product_of(block)
@@ -67,40 +78,81 @@ def stream_products(func: tir.PrimFuncOp, target: Target) -> None:
             continue
         if depth > REDUCTION_TILES[0] and all(depth % n for n in REDUCTION_TILES):
             chunk = chunk_of(extent)
-            columns = columns if chunk is None else split(columns, [None, chunk])[1]
-            _stream(block, columns, reduce, REDUCTION_TILES[0])
+            if chunk is not None:
+                columns = sch.loop(sch.split(sch.rv(columns), [None, chunk])[1])
+            _stream(sch, block, columns, reduce, REDUCTION_TILES[0])
 
 
-def _stream(block: tir.BlockOp, columns: tir.ForOp, reduce: list[tir.ForOp], at_once: int) -> None:
+def _stream(
+    sch: Schedule, block: tir.BlockOp, columns: tir.ForOp, reduce: list[tir.ForOp], at_once: int
+) -> None:
     rest = [op for op in own_loops(block) if op is not columns and op not in reduce]
-    is_long, start = is_long_sum(block, reduce), None
-    try:
-        reorder([*rest, *reduce, columns])
-        if is_long and any(op.extent.data.constant is None for op in reduce[1:]):
-            reduce = [fuse(reduce)]
-        if is_long or len(reduce) > 1:
-            start = decompose_reduction(block, reduce[0])
-            set_kind(own_loops(start)[-1], "vectorized")
-    except ScheduleError:
+    is_long, start = _is_long_sum(block, reduce), None
+    if not sch.applies(sch.reorder, *map(sch.rv, [*rest, *reduce, columns])):
         return
-    for part in _parts(reduce[-1], at_once, is_long):
-        loop = own_loops(blocks_in(part)[0])[-1]
+    if is_long and any(op.extent.data.constant is None for op in reduce[1:]):
+        fused = sch.try_(sch.fuse, *map(sch.rv, reduce))
+        if fused is None:
+            return
+        reduce = [sch.loop(fused)]
+    if is_long or len(reduce) > 1:
+        start = sch.try_(sch.decompose_reduction, sch.rv(block), sch.rv(reduce[0]))
+        if start is None or not sch.applies(sch.vectorize, sch.get_loops(start)[-1]):
+            return
+    for part in _parts(sch, reduce[-1], at_once, is_long):
+        loop = sch.rv(own_loops(blocks_in(part)[0])[-1])
         rows = part.extent.data
         if rows % at_once == ZERO and rows != ZERO:
-            part, inner = split(part, [rows // at_once, at_once], disable_predication=True)
-            reorder([loop, inner])
-            set_kind(inner, "unrolled")
-            reduce[-1] = part
-        set_kind(loop, "vectorized")
+            factors = [rows // at_once, at_once]
+            outer, inner = sch.split(sch.rv(part), factors, disable_predication=True)
+            sch.reorder(loop, inner)
+            sch.unroll(inner)
+            reduce[-1] = sch.loop(outer)
+        sch.vectorize(loop)
     if is_long and start is not None:
-        sum_in_blocks(start, reduce, at_once)
+        _sum_in_blocks(sch, start, reduce, at_once)
 
 
-def _parts(loop: tir.ForOp, at_once: int, is_long: bool) -> list[tir.ForOp]:
+def _is_long_sum(block: tir.BlockOp, reduce: Sequence[tir.ForOp]) -> bool:
+    """Whether a block sums up floats, in any order, in loops of more iterations than two blocks."""
+    rows = 1
+    for loop in reduce:
+        trips = loop.extent.data.constant
+        rows *= 2 * BLOCK + 1 if trips is None else trips
+    try:
+        updates = reducer_of(block).updates
+    except ScheduleError:
+        return False
+    return rows > 2 * BLOCK and all(isinstance(u.store.value.owner, AddfOp) for u in updates)
+
+
+def _sum_in_blocks(
+    sch: Schedule, start: BlockRV, reduce: Sequence[tir.ForOp], additions: int
+) -> None:
+    """Let a sum that `start` begins run in blocks.
+
+    Loops are given outermost first; the innermost one makes so many additions in an iteration. The
+    totals of many blocks are added up in blocks too.
+    """
+    for loop in reversed(reduce):
+        trips = loop.extent.data.constant
+        if trips is not None and trips * additions <= 2 * BLOCK:
+            additions *= trips
+            continue
+        size = max(1, BLOCK // additions)
+        outer = sch.blocked_sum(start, sch.rv(loop), size)
+        for _ in range(LEVELS - 1):
+            blocks = sch.loop(outer).extent.data.constant
+            if blocks is None or blocks > 2 * TOTALS:
+                outer = sch.blocked_sum(start, outer, TOTALS)
+        additions = BLOCK
+
+
+def _parts(sch: Schedule, loop: tir.ForOp, at_once: int, is_long: bool) -> list[tir.ForOp]:
     """The loop, in two if the first has whole numbers of rows then."""
     count = loop.extent.data
     rest = count % at_once
     if rest == ZERO or (not is_long if count.constant is None else count.constant < at_once):
         return [loop]
-    whole = count // at_once * at_once
-    return split_at(loop, [(ZERO, whole), (whole, rest)])
+    parts = sch.loop_partition(sch.rv(loop), [count // at_once * at_once, rest])
+    return [sch.loop(part) for part in parts]

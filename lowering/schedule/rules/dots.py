@@ -23,11 +23,9 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ...costs import LATENCY, total_cycles
-from ..cache import cache_write
-from ..compact import compact_buffer
-from ..compute_at import reverse_compute_at
-from ..loops import reorder, set_kind, split
-from .lanes import accumulate_in_lanes, is_accumulation
+from ..blocks import loops_between
+from ..kinds import is_accumulation
+from ..primitives.schedule import Schedule
 from .products import Product, step_along
 from .rest import trim_inside, whole_and_rest
 from .tiles import LONG, SPARE_REGISTERS, Tile, parts_of
@@ -91,29 +89,34 @@ def _missed(nbytes: int, target: Target) -> float:
     return SECOND if nbytes <= target.caches.l2 else FAR
 
 
-def tile_dots(product: Product, row: int, tile: Tile, consumer: tir.BlockOp | None) -> None:
+def tile_dots(
+    sch: Schedule, product: Product, row: int, tile: Tile, consumer: tir.BlockOp | None
+) -> None:
     """Let each iteration of a loop in lanes add to all sums of a tile.
 
     These are stored when they are complete, or given to what uses them element by element.
     """
     outer = [
-        product.loops[axis]
+        sch.rv(product.loops[axis])
         for axis, kind in enumerate(product.block.axis_kinds)
         if kind == "spatial" and axis in product.loops and axis not in (row, product.column)
     ]
-    *repeats, depth = product.reduce_loops.values()
-    rows, line = split(product.loops[row], [None, tile.rows])
-    columns, place = split(product.loops[product.column], [None, tile.vectors])
+    block = sch.rv(product.block)
+    *repeats, depth = map(sch.rv, product.reduce_loops.values())
+    rows, line = sch.split(sch.rv(product.loops[row]), [None, tile.rows])
+    columns, place = sch.split(sch.rv(product.loops[product.column]), [None, tile.vectors])
     # A vector of each in the inner loop stays in a register while the outer one goes on.
     tile_loops = [line, place] if tile.rows > tile.vectors else [place, line]
-    reorder([*outer, columns, rows, depth, *repeats, *tile_loops])
-    user = consumer or cache_write(product.block, 0, "global")
-    for loop in (line, place, *reverse_compute_at(user, rows)):
-        set_kind(loop, "unrolled")
-    sums = product.block.write_buffers[0].owner
-    if isinstance(sums, tir.AllocBufferOp):
-        compact_buffer(sums)
-    accumulate_in_lanes(depth)
-    whole_and_rest(rows, product.extent(row), tile.rows)
-    for part in whole_and_rest(columns, product.extent(product.column), tile.vectors):
-        trim_inside(part)
+    sch.reorder(*outer, columns, rows, depth, *repeats, *tile_loops)
+    user = sch.cache_write(block, 0, "global") if consumer is None else sch.rv(consumer)
+    sch.reverse_compute_at(user, rows)
+    made = map(sch.rv, loops_between(sch.block(user), sch.loop(rows)))
+    for loop in (line, place, *made):
+        sch.unroll(loop)
+    if isinstance(product.block.write_buffers[0].owner, tir.AllocBufferOp):
+        sch.compact_buffer(block, 0)
+    sch.vectorize(depth)
+    whole_and_rest(sch, sch.loop(rows), product.extent(row), tile.rows)
+    last = product.extent(product.column)
+    for part in whole_and_rest(sch, sch.loop(columns), last, tile.vectors):
+        trim_inside(sch, part)

@@ -16,18 +16,16 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import StringAttr
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO
-from ...loops.reduction_flags import Accumulation
-from ..blocks import ScheduleError, blocks_in
-from ..loop_checks import verify_data_parallel, verify_plain
-from ..loops import reorder, set_kind
-from ..reducer import reducer_of
-from .strides import Strides, drives, own_loops
+from ..blocks import ScheduleError, blocks_in, drives, own_loops
+from ..kinds import verify_kind
+from ..loop_checks import verify_plain
+from ..primitives.schedule import Schedule
+from .strides import Strides
 
 COMBINING = 12
 """What it costs to combine the lanes of a vector, in loads of a vector."""
@@ -47,12 +45,12 @@ class Lanes:
     cost: float
 
 
-def vectorize_nests(func: tir.PrimFuncOp, target: Target) -> None:
+def vectorize_nests(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Let a loop of every nest that is as it was written run in lanes, where one can."""
     for block in blocks_in(func):
         choice = choose_lanes(block, target)
         if choice is not None:
-            run_in_lanes(block, choice.loop)
+            run_in_lanes(sch, block, choice.loop)
 
 
 def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
@@ -96,16 +94,7 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
     return cost / count if cost < count * accesses else None
 
 
-def is_accumulation(block: tir.BlockOp) -> bool:
-    """Whether a block only accumulates one value, in any order."""
-    try:
-        (update,) = reducer_of(block).updates
-    except (ScheduleError, ValueError):
-        return False
-    return isinstance(update.store.value.owner, Accumulation)
-
-
-def run_in_lanes(block: tir.BlockOp, loop: tir.ForOp) -> None:
+def run_in_lanes(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp) -> None:
     """Move a loop inside of the block's others, save those over the block's reductions, into lanes.
 
     These stay in the loop and accumulate vectors.
@@ -119,27 +108,15 @@ def run_in_lanes(block: tir.BlockOp, loop: tir.ForOp) -> None:
         behind = []
     inside = [op for op in others if "reduce" in drives(op, block)]
     outside = [op for op in others if op not in inside and op not in behind]
-    try:
-        reorder([*outside, loop, *inside, *behind])
-    except ScheduleError:
+    order = [*outside, loop, *inside, *behind]
+    if order != loops and not sch.applies(sch.reorder, *map(sch.rv, order)):
         if loops[-1] is not loop:
             return
     if not is_reduction and _is_window(inside, block):
         behind = inside
     for tile in behind:
-        set_kind(tile, "unrolled")
-    if is_reduction:
-        accumulate_in_lanes(loop)
-    else:
-        set_kind(loop, "vectorized")
-
-
-def accumulate_in_lanes(loop: tir.ForOp) -> None:
-    """Put a reduction of any order into lanes, which `set_kind` refuses to: they are combined last.
-
-    No lane needs another one's result before.
-    """
-    loop.properties["kind"] = StringAttr("vectorized")
+        sch.unroll(sch.rv(tile))
+    sch.vectorize(sch.rv(loop))
 
 
 def _is_window(loops: list[tir.ForOp], block: tir.BlockOp) -> bool:
@@ -154,10 +131,8 @@ def _is_window(loops: list[tir.ForOp], block: tir.BlockOp) -> bool:
 
 
 def _runs_in_any_order(loop: tir.ForOp, block: tir.BlockOp) -> bool:
-    if drives(loop, block) == {"reduce"}:
-        return is_accumulation(block)
     try:
-        verify_data_parallel(loop, "vectorized")
+        verify_kind(loop, "vectorized")
     except ScheduleError:
         return False
     return True

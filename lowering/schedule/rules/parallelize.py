@@ -20,23 +20,19 @@ A loop whose iterations are lanes is cut into strips for threads first::
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from xdsl.ir import Block
 
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.int_expr import ONE, ZERO, IntExpr, minimum
+from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
-from ....dialects.sym import Values
 from ....runtime.pool_code import AWAKE_COST
 from ...analysis.aliasing import is_noalias
 from ...analysis.boxes import is_at_least_zero
-from ...analysis.independence import conflict_of
-from ..blocks import ScheduleError, statements
-from ..loops import fuse, set_kind, split
+from ...analysis.independence import are_apart, conflict_of
+from ..blocks import blocks_in, statements
+from ..primitives.schedule import Schedule
 from .durations import cost_inside, cost_of, is_small
-from .sections import join, sections_in
 
 ENOUGH = 16
 """Iterations that are shared out evenly enough among the threads of most machines."""
@@ -57,48 +53,66 @@ SECTION_COST = AWAKE_COST // 4
 """Picoseconds from which a nest is worth being an iteration of a loop over several."""
 
 
-def parallelize(func: tir.PrimFuncOp, target: Target) -> None:
+def parallelize(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Let threads share the independent loops of a function."""
     if not is_noalias(func):
         return
-    _visit_all(statements(func), AWAKE_COST, target)
+    _visit_all(sch, statements(func), AWAKE_COST, target)
 
 
-def _visit_all(home: Block, least: int, target: Target) -> bool:
+def _visit_all(sch: Schedule, home: Block, least: int, target: Target) -> bool:
     """Make loops of a block parallel, or loops in them; whether one became so."""
     nests = [op for op in home.ops if isinstance(op, tir.ForOp)]
-    found = any([_visit(op, least, target) for op in nests])
-    for run in sections_in(home, _is_section):
+    found = any([_visit(sch, op, least, target) for op in nests])
+    for run in _sections_in(home):
         if run[0].kind.data == "parallel" or sum(cost_of(op) or 0 for op in run) > least:
-            found = _make_parallel(join(run)) or found
+            section = sch.fuse_horizontally(*map(sch.rv, run))
+            found = sch.applies(sch.parallel, section) or found
     return found
 
 
-def _visit(loop: tir.ForOp, least: int, target: Target) -> bool:
+def _visit(sch: Schedule, loop: tir.ForOp, least: int, target: Target) -> bool:
     """Make a loop parallel, or loops in it, where there is enough to do; whether one became so."""
     if not _is_free(loop) or is_small(loop, least):
         return False
     if conflict_of(loop) is not None:
-        return _visit_inside(loop, least, target)
+        return _visit_inside(sch, loop, least, target)
     if loop.kind.data == "vectorized":
         trips = loop.extent.data.constant
-        return (trips is None or trips > STRIP) and _make_parallel(_strips(loop))
-    nest = _nest(loop, target)
+        return (trips is None or trips > STRIP) and _make_parallel(sch, _strips(sch, loop))
+    nest = _nest(sch, loop, target)
     if not _shares_evenly(nest, target):
-        if _share_sections(nest) or _visit_inside(nest, least, target):
+        if _share_sections(sch, nest) or _visit_inside(sch, nest, least, target):
             return True
-    return nest.extent.data != ONE and _make_parallel(nest)
+    return nest.extent.data != ONE and _make_parallel(sch, nest)
 
 
-def _share_sections(loop: tir.ForOp) -> bool:
+def _share_sections(sch: Schedule, loop: tir.ForOp) -> bool:
     """Let threads share a loop and those in it at once, where these are one after the other."""
-    runs = sections_in(loop.body.block, _is_section)
+    runs = _sections_in(loop.body.block)
     if loop.extent.data == ONE or len(runs) != 1 or len(runs[0]) != len(loop.body.block.ops):
         return False
-    section = join(runs[0])
-    with suppress(ScheduleError):  # a loop of a reduction may be empty
-        return _make_parallel(fuse([loop, section]))
-    return False
+    section = sch.fuse_horizontally(*map(sch.rv, runs[0]))
+    fused = sch.try_(sch.fuse, sch.rv(loop), section)  # a loop of a reduction may be empty
+    return fused is not None and sch.applies(sch.parallel, fused)
+
+
+def _sections_in(home: Block) -> list[list[tir.ForOp]]:
+    """Nests beside each other of which none writes what another one touches, as long as possible.
+
+    All but the first have one iteration.
+    """
+    found: list[list[tir.ForOp]] = []
+    run: list[tir.ForOp] = []
+    for op in home.ops:
+        if not isinstance(op, tir.ForOp) or not _is_section(op):
+            run = []
+        elif run and op.extent.data == ONE and all(are_apart(op, o) for o in run):
+            run.append(op)
+        else:
+            run = [op] if op.extent.data.constant else []
+            found.append(run)
+    return [nests for nests in found if len(nests) > 1]
 
 
 def _is_section(loop: tir.ForOp) -> bool:
@@ -119,20 +133,17 @@ def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
     return cores is not None and trips >= TURNS * cores and trips % cores == 0
 
 
-def _visit_inside(loop: tir.ForOp, least: int, target: Target) -> bool:
+def _visit_inside(sch: Schedule, loop: tir.ForOp, least: int, target: Target) -> bool:
     """The same for the loops in a loop, which wake threads in every one of its iterations."""
     inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
     if is_at_least_zero(1 - loop.extent.data, {}):
-        return _visit_all(loop.body.block, least, target)
-    return any([_visit(op, INNER_COST, target) for op in inner if cost_of(op) is not None])
+        return _visit_all(sch, loop.body.block, least, target)
+    return any([_visit(sch, op, INNER_COST, target) for op in inner if cost_of(op) is not None])
 
 
-def _make_parallel(loop: tir.ForOp) -> bool:
-    try:
-        set_kind(loop, "parallel")
-    except ScheduleError:  # an axis is not spatial, or it is not known what iterations share
-        return False
-    return True
+def _make_parallel(sch: Schedule, loop: tir.ForOp) -> bool:
+    # an axis may not be spatial, or it is not known what iterations share
+    return sch.applies(sch.parallel, sch.rv(loop))
 
 
 def _is_free(loop: tir.ForOp) -> bool:
@@ -141,8 +152,8 @@ def _is_free(loop: tir.ForOp) -> bool:
 
 
 def _is_known(loop: tir.ForOp) -> bool:
-    """Whether a loop has no annotations, and neither calls nor threads are in it."""
-    if loop.annotations is not None and loop.annotations.data:
+    """Whether a loop is of blocks, has no annotations, and neither calls nor threads are in it."""
+    if (loop.annotations is not None and loop.annotations.data) or not blocks_in(loop):
         return False
     return not any(
         isinstance(op, tir.CallExternOp)
@@ -152,24 +163,12 @@ def _is_known(loop: tir.ForOp) -> bool:
     )
 
 
-def _strips(loop: tir.ForOp) -> tir.ForOp:
+def _strips(sch: Schedule, loop: tir.ForOp) -> tir.ForOp:
     """Cut a vectorized loop into strips, the last of which ends with it; returns their loop."""
-    values = Values()
-    extent = values.rebase(loop.extent.data, loop.operands_)
-    set_kind(loop, "serial")
-    strips, lanes = split(loop, [None, STRIP], disable_predication=True)
-    start = values.expr(strips.loop_var) * STRIP
-    is_whole = extent.constant is not None and extent.constant % STRIP == 0
-    size = IntExpr.of(STRIP) if is_whole else minimum(STRIP, extent - start)
-    strips.body.block.add_op(
-        tir.ForOp(ZERO, size, values.list, lanes.detach_region(lanes.body), "vectorized")
-    )
-    lanes.detach()
-    lanes.erase()
-    return strips
+    return sch.loop(sch.strip_mine(sch.rv(loop), STRIP)[0])
 
 
-def _nest(loop: tir.ForOp, target: Target) -> tir.ForOp:
+def _nest(sch: Schedule, loop: tir.ForOp, target: Target) -> tir.ForOp:
     """The loop, or if it is short one that it and the loops alone in it have been fused to."""
     chain, trips = [loop], loop.extent.data.constant
     while trips is not None and trips < ENOUGH and not _shares_evenly(loop, target):
@@ -180,10 +179,9 @@ def _nest(loop: tir.ForOp, target: Target) -> tir.ForOp:
         chain.append(inner)
         extent = inner.extent.data.constant
         trips = None if extent is None else trips * extent
-    if len(chain) > 1:
-        with suppress(ScheduleError):  # a loop of a reduction may be empty
-            return fuse(chain)
-    return loop
+    # a loop of a reduction may be empty
+    fused = sch.try_(sch.fuse, *map(sch.rv, chain)) if len(chain) > 1 else None
+    return loop if fused is None else sch.loop(fused)
 
 
 def _can_join(chain: list[tir.ForOp], inner: tir.ForOp) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import prod
 
 from ...costs import COPY, turn_cycles
-from ..register_tile import ROW_TILES
 from .products import Product
+from .register_tile import ROW_TILES
 from .tiles import LONG, Tile
 
 STREAMED, STREAMED_ROW = 0.45, 1.6

@@ -8,30 +8,24 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
 from ....dialects.nesting import operations_in
-from ..blocks import ScheduleError
-from ..partition import partition
-from ..trim import trim
+from ..primitives.schedule import Schedule
 
 
-def whole_and_rest(loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
+def whole_and_rest(sch: Schedule, loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
     """A loop over tiles in two parts if the last tile is not whole, which it has for itself."""
     count = extent.constant
     if count is None or count < size or count % size == 0:
         return [loop]
-    try:
-        return partition(loop, [None, 1], preserve_unit_iters=False)
-    except ScheduleError:  # what does not exist is computed as well then
-        return [loop]
+    parts = sch.try_(sch.loop_partition, sch.rv(loop), [None, 1], preserve_unit_iters=False)
+    # what does not exist is computed as well where that is refused
+    return [loop] if parts is None else [sch.loop(part) for part in parts]
 
 
-def trim_inside(part: tir.ForOp) -> None:
+def trim_inside(sch: Schedule, part: tir.ForOp) -> None:
     """Drop iterations that a part of the tiles has no rows or columns for; vectors stay whole."""
     for inner in operations_in(part):
         if isinstance(inner, tir.ForOp) and inner is not part and inner.kind.data != "vectorized":
-            with suppress(ScheduleError):  # nobody knows how many there are
-                trim(inner)
+            sch.applies(sch.loop_trim, sch.rv(inner))  # where it is known how many there are

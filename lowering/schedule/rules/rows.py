@@ -22,14 +22,12 @@ from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
-from ..blocks import ScheduleError, blocks_in
-from ..loops import partition, reorder, set_kind, split
-from ..merge import has_reuse
+from ...analysis.reuse import has_reuse
+from ..blocks import ScheduleError, blocks_in, drives, own_loops
+from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
-from ..reduction import decompose_reduction
-from ..rfactor import rfactor
 from .lanes import choose_lanes
-from .strides import Strides, drives, own_loops
+from .strides import Strides
 
 ROWS = (4, 3, 2)
 """How many rows are read at once, if that divides their number."""
@@ -44,17 +42,17 @@ PART = 1 << 14
 """Elements that are summed up in one go: sums of more lose digits."""
 
 
-def split_long_reductions(func: tir.PrimFuncOp, target: Target) -> None:
+def split_long_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Compute reductions in parts that fit the cache and do not lose digits, then combine these."""
     for block in blocks_in(func):
         partial = block
-        while (made := _split_once(partial, target)) is not None:
+        while (made := _split_once(sch, partial, target)) is not None:
             partial = made
         if partial is not block:
-            _tile(partial, target)
+            _tile(sch, partial, target)
 
 
-def _split_once(block: tir.BlockOp, target: Target) -> tir.BlockOp | None:
+def _split_once(sch: Schedule, block: tir.BlockOp, target: Target) -> tir.BlockOp | None:
     """Split off one loop of a block; returns the block of the partial results, if it pays."""
     if block.init is None or has_reuse(block):
         return None
@@ -64,17 +62,24 @@ def _split_once(block: tir.BlockOp, target: Target) -> tir.BlockOp | None:
     loops = [op for op in own_loops(block) if drives(op, block) == {"reduce"}]
     extents = [op.extent.data.constant or PART for op in loops]
     outer = loops[0]
-    try:
-        if not reducer_of(block).is_in_any_order():
-            return None
-        if len(loops) == 1:
-            part = _part(outer)
-            return None if part is None else rfactor(split(outer, [None, part])[0])
-        if outer is lanes.loop or prod(extents) * _element_bytes(block) <= target.caches.l1:
-            return None
-        return rfactor(outer)
-    except ScheduleError:
+    if not _is_in_any_order(block):
         return None
+    if len(loops) == 1:
+        part = _part(outer)
+        parts = None if part is None else sch.try_(sch.split, sch.rv(outer), [None, part])
+        partial = None if parts is None else sch.try_(sch.rfactor, parts[0])
+    elif outer is lanes.loop or prod(extents) * _element_bytes(block) <= target.caches.l1:
+        return None
+    else:
+        partial = sch.try_(sch.rfactor, sch.rv(outer))
+    return None if partial is None else sch.block(partial)
+
+
+def _is_in_any_order(block: tir.BlockOp) -> bool:
+    try:
+        return reducer_of(block).is_in_any_order()
+    except ScheduleError:
+        return False
 
 
 def _part(loop: tir.ForOp) -> int | None:
@@ -90,14 +95,14 @@ def _element_bytes(block: tir.BlockOp) -> int:
     return max(byte_width(op.result.type) for op in loads)
 
 
-def tile_rows(func: tir.PrimFuncOp, target: Target) -> None:
+def tile_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Let the reduction of the rows of more than the last cache run over several rows at once."""
     blocks = blocks_in(func)
     if len(blocks) == 1:
-        _tile(blocks[0], target)
+        _tile(sch, blocks[0], target)
 
 
-def _tile(block: tir.BlockOp, target: Target) -> None:
+def _tile(sch: Schedule, block: tir.BlockOp, target: Target) -> None:
     if block.init is None or has_reuse(block):
         return
     loops = own_loops(block)
@@ -108,8 +113,8 @@ def _tile(block: tir.BlockOp, target: Target) -> None:
     rows = next((f for f in ROWS if f <= most and count % f == 0), None)
     elements = prod(op.extent.data.constant or 0 for op in loops)
     if rows is not None and elements * _element_bytes(block) > target.caches.l3:
-        outer, inner = split(loops[row], [None, rows])
-        reorder([outer, *loops[row + 1 :], inner])
+        outer, inner = sch.split(sch.rv(loops[row]), [None, rows])
+        sch.reorder(outer, *map(sch.rv, loops[row + 1 :]), inner)
 
 
 def _row_position(block: tir.BlockOp, target: Target) -> int | None:
@@ -123,7 +128,7 @@ def _row_position(block: tir.BlockOp, target: Target) -> int | None:
     return count - 1 if count and all(spatial[:count]) else None
 
 
-def widen_choices(func: tir.PrimFuncOp, target: Target) -> None:
+def widen_choices(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Let reductions of several results at once, as of the largest value's position, run in lanes.
 
     Each lane has results of its own, among which a loop chooses at the end.
@@ -138,19 +143,21 @@ def widen_choices(func: tir.PrimFuncOp, target: Target) -> None:
             continue
         loop, bits = contiguous[-1], max(8 * byte_width(s.value.type) for s in strides.stores)
         lanes, extent = 2 * target.lanes(bits), loop.extent.data.constant
-        if extent is None or extent < SHORT * lanes:
+        if extent is None or extent < SHORT * lanes or not _is_in_any_order(block):
             continue
-        try:
-            if not reducer_of(block).is_in_any_order():
+        whole = sch.rv(loop)
+        if extent % lanes:
+            parts = sch.try_(sch.loop_partition, whole, [extent // lanes * lanes, None])
+            if parts is None:
                 continue
-            if extent % lanes:
-                loop = partition(loop, [extent // lanes * lanes, None])[0]
-            _, own = split(loop, [None, lanes])
-            partial = rfactor(own, -1)
-        except ScheduleError:
+            whole = parts[0]
+        made = sch.try_(sch.split, whole, [None, lanes])
+        partial = None if made is None else sch.try_(sch.rfactor, made[1], -1)
+        if made is None or partial is None:
             continue
-        steps = [op for op in own_loops(partial) if drives(op, partial) == {"reduce"}]
-        reorder([*steps, own])
-        start = decompose_reduction(partial, steps[0])
+        nest = sch.block(partial)
+        steps = [sch.rv(op) for op in own_loops(nest) if drives(op, nest) == {"reduce"}]
+        sch.reorder(*steps, made[1])
+        start = sch.decompose_reduction(partial, steps[0])
         for nest in (start, partial):
-            set_kind(own_loops(nest)[-1], "vectorized")
+            sch.vectorize(sch.get_loops(nest)[-1])

@@ -11,20 +11,19 @@ where both do not fit: then it is better that the operands stay, and that no lin
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import SSAValue
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
-from ..annotations import annotate
+from ...analysis.reuse import has_reuse
 from ..blocks import blocks_in, loops_around
-from ..merge import has_reuse
+from ..primitives.schedule import Schedule
 from .strides import Strides
 
 
-def stream_results(func: tir.PrimFuncOp, target: Target) -> None:
+def stream_results(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Mark what writes results that no cache holds with the operands, element after element."""
     last = target.caches.l3
     if not target.is_x86 or sum(map(_bytes, func.params)) < last:
@@ -36,7 +35,7 @@ def stream_results(func: tir.PrimFuncOp, target: Target) -> None:
     read = {op.buffer for op in operations_in(func) if isinstance(op, tir.LoadOp)}
     for block in blocks:
         if set(block.write_buffers) <= large - read and _is_in_order(block):
-            annotate(block, tir.NONTEMPORAL, IntegerAttr(1, i1))
+            sch.annotate(sch.rv(block), tir.NONTEMPORAL, True)
 
 
 def _bytes(param: SSAValue) -> int:

@@ -14,7 +14,6 @@ from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
 from ...loops.copy_ops import index_constant
 from ...loops.scope import Scope
-from ..blocks import own_nest
 
 
 @dataclass
@@ -83,22 +82,3 @@ class Strides:
         return any(
             values[i] is loop.loop_var or self._changes(values[i], loop) for i in expr.args()
         )
-
-
-def own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
-    """The loops that hold nothing but the block, outermost first."""
-    loops: list[tir.ForOp] = []
-    current: Operation = own_nest(block)
-    while isinstance(current, tir.ForOp):
-        loops.append(current)
-        following = current.body.block.first_op
-        assert following is not None
-        current = following
-    return loops
-
-
-def drives(loop: tir.ForOp, block: tir.BlockOp) -> set[str]:
-    """The kinds of the axes that depend on a loop."""
-    numbering = block.numbering()
-    pairs = zip(block.axis_kinds, exprs_of(block.bindings), strict=True)
-    return {kind for kind, b in pairs if any(numbering[i] is loop.loop_var for i in b.args())}

@@ -15,18 +15,15 @@ other: a few of the same row where it is loaded, as above, and all of a row wher
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ...loops.streams import LINE
-from ..blocks import ScheduleError, blocks_in
-from ..loops import partition, reorder, set_kind, split
-from ..overlap import overlap
+from ..blocks import blocks_in, own_loops
+from ..primitives.schedule import Schedule
 from .lanes import choose_lanes
-from .strides import Strides, own_loops
+from .strides import Strides
 from .tiles import LONG
 
 LINES = (4, 3, 2, 1)
@@ -34,7 +31,7 @@ LINES = (4, 3, 2, 1)
 knows that, the last tiles have fewer."""
 
 
-def tile_transposes(func: tir.PrimFuncOp, target: Target) -> None:
+def tile_transposes(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Tile every block that loads along another loop than it stores."""
     for block in blocks_in(func):
         if block.init is not None or set(block.axis_kinds) != {"spatial"}:
@@ -45,7 +42,8 @@ def tile_transposes(func: tir.PrimFuncOp, target: Target) -> None:
             store = Strides(block).stores[0]
             size = byte_width(store.value.type)
             width = max(target.lanes(8 * size), LINE // size)
-            _tile(block, lanes.loop, other, width, _stores_far(block, lanes.loop, other))
+            far = _stores_far(block, lanes.loop, other)
+            _tile(sch, block, lanes.loop, other, width, far)
 
 
 def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool:
@@ -75,47 +73,50 @@ def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | N
 
 
 def _tile(
-    block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp, size: int, stores_far: bool
+    sch: Schedule,
+    block: tir.BlockOp,
+    columns: tir.ForOp,
+    rows: tir.ForOp,
+    size: int,
+    stores_far: bool,
 ) -> None:
     """Tile the part of the loops that full tiles cover; the rest, if any, runs after it."""
     others = [op for op in own_loops(block) if op is not columns and op is not rows]
-    try:
-        reorder([*others, columns, rows])
-    except ScheduleError:
+    if not sch.applies(sch.reorder, *map(sch.rv, [*others, columns, rows])):
         return
-    for part in _parts(columns, size):
+    for part in _parts(sch, columns, size):
         if _full(part, size) != part.extent.data:
             continue
         inner = own_loops(blocks_in(part)[0])[-1]
-        reorder([inner, part])
-        for tiled in _parts(inner, size):
-            _tile_part(tiled, size, stores_far)
+        sch.reorder(sch.rv(inner), sch.rv(part))
+        for tiled in _parts(sch, inner, size):
+            _tile_part(sch, tiled, size, stores_far)
 
 
-def _tile_part(rows: tir.ForOp, size: int, stores_far: bool) -> None:
+def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> None:
     """Tile two loops, the inner of which has full tiles only."""
     columns = own_loops(blocks_in(rows)[0])[-1]
-    outer, lanes = split(columns, [None, size])
+    outer, lanes = sch.split(sch.rv(columns), [None, size])
     if (count := rows.extent.data) % size == ZERO:
         lines = next(n for n in LINES if count // size % n == ZERO or count.constant is None)
-        tiles, square = split(rows, [None, size])
-        tiles, line = split(tiles, [None, lines])
-        reorder([tiles, *((line, outer) if stores_far else (outer, line)), square, lanes])
+        tiles, square = sch.split(sch.rv(rows), [None, size])
+        tiles, line = sch.split(tiles, [None, lines])
+        sch.reorder(tiles, *((line, outer) if stores_far else (outer, line)), square, lanes)
     else:
-        reorder([outer, rows, lanes])
-    set_kind(lanes, "vectorized")
+        sch.reorder(outer, sch.rv(rows), lanes)
+    sch.vectorize(lanes)
 
 
-def _parts(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
+def _parts(sch: Schedule, loop: tir.ForOp, size: int) -> list[tir.ForOp]:
     """The loop over full tiles, and another over the rest: in a tile with some of those before."""
     count, full = loop.extent.data, _full(loop, size)
     if full in (ZERO, count):
         return [loop]
-    with suppress(ScheduleError):
-        return overlap(loop, size)
-    with suppress(ScheduleError):  # it stays one loop if its extent may be negative
-        return partition(loop, [full, count % size])
-    return [loop]
+    variable = sch.rv(loop)
+    parts = sch.try_(sch.loop_overlap, variable, size)
+    # it stays one loop if its extent may be negative
+    parts = parts or sch.try_(sch.loop_partition, variable, [full, count % size])
+    return [sch.loop(part) for part in parts or [variable]]
 
 
 def _full(loop: tir.ForOp, size: int) -> IntExpr:

@@ -25,10 +25,9 @@ from dataclasses import replace
 
 from ....dialects import tir
 from ....dialects.int_expr import ONE, IntExpr
-from ..blocks import loops_around
-from ..cache import cache_write
-from ..compute_at import reverse_compute_at
-from ..layout import Placement, transform_layout
+from ..blocks import loops_around, loops_between
+from ..index_map import IndexMap
+from ..primitives.schedule import Schedule
 from .products import Product, column_dim, step_along
 from .tiles import Tile
 from .write_back import vectorize_copy, vectorize_tile
@@ -56,19 +55,24 @@ def turned_product(product: Product) -> Product | None:
     return turned if is_known and None not in places else None
 
 
-def write_back_turned(product: Product, rows: tir.ForOp, tile: Tile, lanes: int) -> None:
+def write_back_turned(
+    sch: Schedule, product: Product, rows: tir.ForOp, tile: Tile, lanes: int
+) -> None:
     """Store what each iteration of `rows` makes, a tile, and turn all results after the loops."""
-    block = product.block
+    block = sch.rv(product.block)
     turn, shape = _turned_layout(product, tile.rows, tile.vectors * lanes)
-    results = cache_write(block, 0, "global")
-    part = cache_write(block, 0, "global")
-    transform_layout(part, part.write_buffers[0], turn, shape)
-    transform_layout(block, block.write_buffers[0], turn, assume_injective=True)
-    vectorize_tile(part, reverse_compute_at(part, rows), lanes, True)
-    vectorize_copy(results, loops_around(results), lanes)
+    results = sch.cache_write(block, 0, "global")
+    part = sch.cache_write(block, 0, "global")
+    sch.transform_layout(part, ("write", 0), turn, shape=shape)
+    sch.transform_layout(block, ("write", 0), turn)
+    sch.reverse_compute_at(part, sch.rv(rows))
+    moved = sch.block(part)
+    vectorize_tile(sch, moved, loops_between(moved, rows), lanes, True)
+    turned = sch.block(results)
+    vectorize_copy(sch, turned, loops_around(turned), lanes)
 
 
-def _turned_layout(product: Product, rows: int, width: int) -> tuple[Placement, list[IntExpr]]:
+def _turned_layout(product: Product, rows: int, width: int) -> tuple[IndexMap, list[IntExpr]]:
     """Where results go whose columns come last, and their dims with room for whole tiles."""
     (row,) = product.rows
     last, dim = (
@@ -84,4 +88,4 @@ def _turned_layout(product: Product, rows: int, width: int) -> tuple[Placement, 
     def turn(indices: Sequence[IntExpr]) -> list[IntExpr]:
         return [*indices[:last], *indices[last + 1 :], indices[last]]
 
-    return turn, turn(dims)
+    return IndexMap.of(turn, len(dims)), turn(dims)

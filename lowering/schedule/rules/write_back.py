@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from xdsl.ir import SSAValue
 
@@ -11,10 +10,8 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
-from ..blocks import ScheduleError, blocks_in, loops_around
-from ..drop_predicates import drop_predicates
-from ..loops import reorder, set_kind, split
-from ..partition import partition
+from ..blocks import blocks_in, loops_around
+from ..primitives.schedule import Schedule
 from .products import Product
 
 LIGHT = 8
@@ -79,7 +76,7 @@ def _variable(op: tir.LoadOp | tir.StoreOp, dim: int) -> SSAValue | None:
 
 
 def vectorize_tile(
-    block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int, is_unrolled: bool
+    sch: Schedule, block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int, is_unrolled: bool
 ) -> None:
     """Turn a block's new loops over a tile into vectors along its contiguous axis."""
     (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
@@ -87,20 +84,21 @@ def vectorize_tile(
     loop = None if column is None else _loop_of(block, column, made)
     if loop is None:
         return
-    rest = [op for op in made if op is not loop]
-    try:
-        vector, lane = split(loop, [None, lanes])
-        reorder([*rest, vector, lane])
-    except ScheduleError:
+    rest = [sch.rv(op) for op in made if op is not loop]
+    parts = sch.try_(sch.split, sch.rv(loop), [None, lanes])
+    if parts is None or not sch.applies(sch.reorder, *rest, *parts):
         return
-    set_kind(lane, "vectorized")
-    for op in (vector, *(rest if is_unrolled else ())):
-        size = op.extent.data.constant
+    vector, lane = parts
+    sch.vectorize(lane)
+    for variable in (vector, *(rest if is_unrolled else ())):
+        size = sch.loop(variable).extent.data.constant
         if size is not None and size <= UNROLLED:
-            set_kind(op, "unrolled")
+            sch.unroll(variable)
 
 
-def vectorize_copy(block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int) -> None:
+def vectorize_copy(
+    sch: Schedule, block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int
+) -> None:
     """Turn a copy's loops into vectors along what it stores.
 
     Where it reads neighbours along another loop, it copies squares of as many rows as lanes, which
@@ -113,49 +111,50 @@ def vectorize_copy(block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int) ->
     loop = None if column is None else _loop_of(block, column, made)
     across = None if column is None else _strided_source(block, column, made)
     if loop is None or across is None:
-        vectorize_tile(block, made, lanes, False)
+        vectorize_tile(sch, block, made, lanes, False)
         return
     others = [op for op in made if op is not loop and op is not across]
-    reorder([*others, loop, across])
-    for columns in _full_vectors(loop, store, lanes):
+    sch.reorder(*map(sch.rv, [*others, loop, across]))
+    for columns in _full_vectors(sch, loop, store, lanes):
         inner = loops_around(blocks_in(columns)[0])[-1]
-        reorder([inner, columns])
-        for rows in _full_squares(inner, lanes):
-            _turn_squares(rows, lanes)
+        sch.reorder(sch.rv(inner), sch.rv(columns))
+        for rows in _full_squares(sch, inner, lanes):
+            _turn_squares(sch, rows, lanes)
 
 
-def _full_vectors(loop: tir.ForOp, store: tir.StoreOp, lanes: int) -> list[tir.ForOp]:
+def _full_vectors(
+    sch: Schedule, loop: tir.ForOp, store: tir.StoreOp, lanes: int
+) -> list[tir.ForOp]:
     """The loop along which neighbours are stored, in two parts unless there is room for vectors."""
     type_ = store.buffer.type
     assert isinstance(type_, tir.BufferType)
     room = type_.dims[-1].constant
-    return [loop] if room is None or room % lanes == 0 else _full_squares(loop, lanes)
+    return [loop] if room is None or room % lanes == 0 else _full_squares(sch, loop, lanes)
 
 
-def _turn_squares(rows: tir.ForOp, lanes: int) -> None:
+def _turn_squares(sch: Schedule, rows: tir.ForOp, lanes: int) -> None:
     """Order a loop, along which neighbours are read, and the one in it as squares."""
     (block,) = blocks_in(rows)
     column = loops_around(block)[-1]
     count = column.extent.data.constant
-    *vectors, lane = (
-        [column] if count is not None and count < lanes else split(column, [None, lanes])
-    )
-    is_whole = rows.extent.data % lanes == ZERO
-    reorder([*vectors, *(split(rows, [None, lanes]) if is_whole else [rows]), lane])
-    set_kind(lane, "vectorized")
-    with suppress(ScheduleError):  # columns that do not exist are masked then
-        drop_predicates(block)
+    *vectors, lane = [sch.rv(column)]
+    if count is None or count >= lanes:
+        *vectors, lane = sch.split(lane, [None, lanes])
+    squares = [sch.rv(rows)]
+    if rows.extent.data % lanes == ZERO:
+        squares = sch.split(squares[0], [None, lanes])
+    sch.reorder(*vectors, *squares, lane)
+    sch.vectorize(lane)
+    sch.applies(sch.drop_predicates, sch.rv(block))  # columns that do not exist are masked else
 
 
-def _full_squares(loop: tir.ForOp, lanes: int) -> list[tir.ForOp]:
+def _full_squares(sch: Schedule, loop: tir.ForOp, lanes: int) -> list[tir.ForOp]:
     """The loop in two parts, the first of which makes up squares; as it is if that is all."""
     count = loop.extent.data
     if count.constant is not None and (count.constant < lanes or count.constant % lanes == 0):
         return [loop]
-    try:
-        return partition(loop, [count // lanes * lanes, None])
-    except ScheduleError:
-        return [loop]
+    parts = sch.try_(sch.loop_partition, sch.rv(loop), [count // lanes * lanes, None])
+    return [loop] if parts is None else [sch.loop(part) for part in parts]
 
 
 def _strided_source(

@@ -7,7 +7,7 @@ from itertools import pairwise
 from .draw_schedule import SCOPES, Blocks, Choice, Steps, at, drawer
 from .steps import BlockAt, Lambda, Step
 from .themes import TENSOR_INTRINSIC
-from .view import BlockView
+from .view import BlockView, LoopView
 
 
 def new_blocks(before: Blocks, after: Blocks) -> Blocks:
@@ -158,6 +158,48 @@ def reverse_compute_at(draw: Choice, blocks: Blocks) -> Steps:
         loops = [x for x in first.loops if "reduce" not in x.drives] or first.loops
         options = (("preserve_unit_loops", True),) if draw.chance(30) else ()
         yield Step("reverse_compute_at", (second.at, draw.pick(loops).at), options)
+
+
+def consumed(draw: Choice, blocks: Blocks) -> list[tuple[BlockView, BlockView, LoopView]]:
+    """A block that stores to scratch memory, what uses that, and a spatial loop of the first."""
+    found = [
+        (first, second, loop)
+        for first, second in pairs(blocks)
+        for loop in first.loops
+        if loop.is_plain and loop.drives == {"spatial"}
+    ]
+    return draw.one(found)
+
+
+@drawer("chain")
+def peel(draw: Choice, blocks: Blocks) -> Steps:
+    for first, second, loop in consumed(draw, blocks):
+        yield Step("peel", (first.at, loop.at, draw.pick((2, 3, 4, 8)), second.at))
+
+
+@drawer("chain")
+def specialize(draw: Choice, blocks: Blocks) -> Steps:
+    for first, second, loop in consumed(draw, blocks):
+        yield Step("specialize", (first.at, loop.at, draw.pick((1, 2, 5, 20)), second.at))
+
+
+@drawer("padding")
+def fold_conditions(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one([b for b in blocks if b.loops and b.loops[0].is_plain]):
+        after = yield Step("loop_partition", (at(block, 0), (1, None)))
+        for part in draw.one(new_blocks(blocks, after)[:1]):
+            yield Step("fold_conditions", (part.at,))
+
+
+@drawer("product")
+def blocked_sum(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one([b for b in reductions(blocks) if b.loops[0].is_plain]):
+        after = yield Step("decompose_reduction", (block.at, at(block, 0)))
+        for start in named(after, f"{block.name}_init"):
+            for update in named(after, f"{block.name}_update"):
+                sums = [x for x in update.loops if "reduce" in x.drives]
+                for loop in draw.one(sums):
+                    yield Step("blocked_sum", (start.at, loop.at, draw.pick((1, 2, 3, 4, 8))))
 
 
 @drawer("chain")

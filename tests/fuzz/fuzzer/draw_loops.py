@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from .draw_schedule import Blocks, Choice, Steps, around, drawer, factors, loops_in, plain, spatial
+from .draw_schedule import (
+    Blocks,
+    Choice,
+    Steps,
+    around,
+    at,
+    drawer,
+    factors,
+    loops_in,
+    plain,
+    spatial,
+)
 from .steps import Step
 
 
@@ -98,9 +109,28 @@ def parallel(draw: Choice, blocks: Blocks) -> Steps:
 @drawer()
 def vectorize(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one([b for b in blocks if b.loops]):
-        found = spatial([block])
+        found = spatial([block]) if draw.chance(60) else plain([block])
         for loop in draw.one(found[-1:] if draw.chance(70) else found):
             yield Step("vectorize", (loop.at,))
+
+
+@drawer()
+def fuse_horizontally(draw: Choice, blocks: Blocks) -> Steps:
+    """The parts of a partition, which follow each other."""
+    for loop in draw.one([x for x in spatial(blocks) if x.extent and x.extent > 1]):
+        part = draw.rng.randrange(1, loop.extent)
+        after = yield Step("loop_partition", (loop.at, (part, None)))
+        made = [b for b in after if b.name not in [x.name for x in blocks]]
+        if len(made) == 2:
+            yield Step("fuse_horizontally", tuple(at(b, loop.at.number) for b in made))
+
+
+@drawer()
+def strip_mine(draw: Choice, blocks: Blocks) -> Steps:
+    for loop in draw.one(plain(blocks)):
+        if "reduce" not in loop.drives and draw.chance(40):
+            yield Step("vectorize", (loop.at,))
+        yield Step("strip_mine", (loop.at, draw.pick((1, 2, 3, 4, 8))))
 
 
 @drawer()

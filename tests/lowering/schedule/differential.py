@@ -13,6 +13,7 @@ from xrelax import relax
 from xrelax.dialects import tir
 from xrelax.inspection import module_of
 from xrelax.lowering.schedule import default
+from xrelax.lowering.schedule.primitives.schedule import Schedule
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
 
@@ -115,7 +116,7 @@ def strided(array: np.ndarray) -> np.ndarray:
 @contextmanager
 def without_rules() -> Generator[None]:
     """Kernels keep the loops that they are written with."""
-    before, default.RULES = default.RULES, ()
+    before, default.RULES = default.RULES, {}
     try:
         yield
     finally:
@@ -128,16 +129,16 @@ def watched_rules() -> Generator[dict[str, set[str]]]:
     fired: dict[str, set[str]] = defaultdict(set)
     before = default.RULES
 
-    def watch(rule: default.Rule) -> default.Rule:
-        def apply(function: tir.PrimFuncOp, target: default.Target) -> None:
+    def watch(name: str, rule: default.Rule) -> default.Rule:
+        def apply(sch: Schedule, function: tir.PrimFuncOp, target: default.Target) -> None:
             text = str(function)
-            rule(function, target)
+            rule(sch, function, target)
             if str(function) != text:
-                fired[rule.__name__].add(function.sym_name.data)
+                fired[name].add(function.sym_name.data)
 
         return apply
 
-    default.RULES = tuple(map(watch, before))
+    default.RULES = {name: watch(name, rule) for name, rule in before.items()}
     try:
         yield fired
     finally:

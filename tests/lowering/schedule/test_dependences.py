@@ -10,7 +10,8 @@ from xdsl.parser import Parser
 
 from xrelax.dialects import get_context, tir
 from xrelax.lowering.schedule.blocks import ScheduleError
-from xrelax.lowering.schedule.loops import fuse, reorder, set_kind
+from xrelax.lowering.schedule.kinds import set_kind
+from xrelax.lowering.schedule.loops import fuse, reorder
 from xrelax.lowering.schedule.merge_loops import merge_loops
 from xrelax.reference.evaluate import evaluate
 

@@ -11,12 +11,12 @@ from xrelax.lowering.analysis.determined import determines
 from xrelax.lowering.schedule.annotations import annotate
 from xrelax.lowering.schedule.blocks import ScheduleError, blocks_in
 from xrelax.lowering.schedule.compute_at import reverse_compute_at
+from xrelax.lowering.schedule.kinds import set_kind
 from xrelax.lowering.schedule.loops import (
     add_unit_loop,
     fuse,
     partition,
     reorder,
-    set_kind,
     split,
 )
 from xrelax.lowering.schedule.merge_loops import merge_loops

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelax.backend.target import Target
 from xrelax.dialects import tir
 from xrelax.dialects.diagnostics import verify
 from xrelax.lowering.schedule.blocks import ScheduleError, blocks_in
-from xrelax.lowering.schedule.compact import compact_buffers
+from xrelax.lowering.schedule.compact import compact_buffer
 from xrelax.lowering.schedule.compute_at import compute_at, reverse_compute_at
 from xrelax.lowering.schedule.inline import compute_inline
-from xrelax.lowering.schedule.nest import Nest
+from xrelax.lowering.schedule.loops import reorder, split
 from xrelax.lowering.schedule.reverse_inline import reverse_compute_inline
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
@@ -25,6 +24,11 @@ def f(X: T.Buffer({x}, "float32"), Y: T.Buffer({y}, "float32")):
 {body}
 """
     return from_source(text).op.clone()
+
+
+def compact(func):
+    for op in [op for op in func.walk() if isinstance(op, tir.AllocBufferOp)]:
+        compact_buffer(op)
 
 
 def stage(name, target, value, grid="6, 8", kinds="SS"):
@@ -141,7 +145,7 @@ def test_reverse_compute_at_and_compact():
         outer = loops_of(func)[0]
         made = reverse_compute_at(named(func, "Y"), outer)
         assert len(made) == 1 and made[0].parent_op() is outer
-        compact_buffers(func, Target())
+        compact(func)
 
     same_after(func, change)
     (alloc,) = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp)]
@@ -154,12 +158,11 @@ def test_reverse_compute_at_a_tile(factor):
     func = function(TOTAL + SPREAD, scratch="(6,)")
 
     def change(func):
-        nest = Nest.around(named(func, "S"))
-        outer, inner = nest.split(nest.loops[0], factor)
-        nest.reorder([outer, nest.loops[2], inner])
-        nest.replace()
+        rows, steps, *_ = loops_of(func)
+        outer, inner = split(rows, [None, factor])
+        reorder([outer, steps, inner])
         reverse_compute_at(named(func, "Y"), loops_of(func)[0])
-        compact_buffers(func, Target())
+        compact(func)
 
     same_after(func, change)
     (alloc,) = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp)]
@@ -174,7 +177,7 @@ def test_compute_at_makes_what_an_iteration_needs():
         target = loops_of(func)[2]
         made = compute_at(named(func, "S"), target)
         assert [loop.extent.data.constant for loop in made] == [2, 8]
-        compact_buffers(func, Target())
+        compact(func)
 
     same_after(func, change, y_shape=(5, 8))
     (alloc,) = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp)]

@@ -8,7 +8,7 @@
 // CHECK:       tir.for {{.*}}m floordiv 4{{.*}} parallel {
 // CHECK-NEXT:    alloc_buffer : !tir.buffer<[4, 24], f32>
 // CHECK:         tir.load %X[%vi_{{[0-9]+}}, %vk]
-// CHECK:         tir.block "Y"
+// CHECK:         tir.block "Y_whole"
 // CHECK-NOT:     where
 // CHECK-SAME:    reads
 // CHECK-NOT:     where
@@ -87,11 +87,11 @@ tir.prim_func @far(%X: !tir.buffer<[m, 4096], f32>, %W: !tir.buffer<[20, 4096, 2
 // CHECK-NEXT:    tir.for {{.*}} parallel {
 // CHECK-NOT:     %W_global
 // CHECK:         tir.load %W[
-// CHECK:         tir.block "Y"
+// CHECK:         tir.block "Y_few"
 // CHECK:       tir.for {{.*}} in (0, min(1, m floordiv [[LIMIT]])) {
 // CHECK-NEXT:    tir.for {{.*}} parallel {
 // CHECK-NEXT:      %W_global = tir.alloc_buffer
-// CHECK:         tir.block "Y"
+// CHECK:         tir.block "Y_many"
 tir.prim_func @in_place(%X: !tir.buffer<[m, 256], f32>, %W: !tir.buffer<[256, 192], f32>, %Y: !tir.buffer<[m, 192], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[m, 192], f32>
   tir.for %i in (0, m) {

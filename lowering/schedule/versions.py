@@ -1,16 +1,16 @@
-"""A contraction whose number of rows is not known becomes two: whole tiles, and the rows left.
+"""`peel` and `specialize`: a block and what uses its results, in two versions.
 
 ::
 
     for i in (0, m), j, k: T[i, j] += X[i, k] * W[k, j]
     for i in (0, m), j: Y[i, j] = max(T[i, j], 0)
-  ⇒
+  ⇒ peel by 4
     for i in (0, m floordiv 4 * 4), j, k: T0[i, j] += X[i, k] * W[k, j]
     for i in (0, m floordiv 4 * 4), j: Y[i, j] = max(T0[i, j], 0)
     for i in (0, m mod 4), j, k: T1[i, j] += X[i + m floordiv 4 * 4, k] * W[k, j]
     for i in (0, m mod 4), j: Y[i + m floordiv 4 * 4, j] = max(T1[i, j], 0)
 
-Each gets tiles that suit it: the first one's are always full, and few rows take a small one.
+Each version can have a schedule of its own: whole tiles, and few rows.
 """
 
 from __future__ import annotations
@@ -20,71 +20,90 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ....dialects import tir
-from ....dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike, minimum
-from ....dialects.nesting import operations_in
-from ....dialects.sym import ExprAttr, Values, expr_array, exprs_of
-from ...analysis.aliasing import may_share_memory
-from ..blocks import (
+from ...dialects import tir
+from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike, minimum
+from ...dialects.nesting import operations_in
+from ...dialects.sym import ExprAttr, Values, expr_array, exprs_of
+from ...dialects.tir.verify_access import buffer_text
+from ..analysis.aliasing import may_share_memory
+from .blocks import (
+    ScheduleError,
     blocks_in,
     loaded_buffers,
     loops_around,
     own_nest,
     stored_buffers,
+    uses_of,
 )
-from ..copy_block import new_scratch, redirect
-from ..regions import axes_of, refresh_around, replace_header
-from .products import Product, plain_loops
+from .copy_block import new_scratch, redirect
+from .loop_checks import loop_text
+from .partition import rename_blocks
+from .plain_nest import plain_loops
+from .regions import axes_of, refresh_around, replace_header
 
 
-def split_rows(
-    product: Product, row: int, consumer: tir.BlockOp, height: int
-) -> tuple[tir.BlockOp, tir.BlockOp] | None:
-    """Make the rows of whole tiles of `height`, and those left, contractions of their own.
+def peel(
+    block: tir.BlockOp, loop: tir.ForOp, size: int, consumer: tir.BlockOp
+) -> tuple[tir.BlockOp, tir.BlockOp]:
+    """Let a spatial loop's iterations in whole parts of `size`, and those left, have own nests.
 
-    `consumer` alone uses the result, element by element. Returns the two contractions; `None`
-    where none are left, what uses the result has no row of its own, or may change what is read.
+    `consumer` alone uses the block's results, which are in scratch memory, those of an iteration in
+    one of its own. Returns the two versions of the block. Raises ScheduleError where nothing is
+    left, the consumer has no such loop, or may change what is read.
     """
-    block, scratch = product.block, product.store.buffer
-    position = _dim_of(product.store, block.axis_vars[row])
-    other = None if position is None else _axis_at(consumer, scratch, position)
-    if position is None or other is None or not _is_apart(block, consumer):
-        return None
-    extent = product.extent(row)
-    whole = extent // height * height
+    if size < 1:
+        raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
+    store = _store_of(block, consumer)
+    axis = _axis_of(block, loop)
+    position = _dim_of(store, block.axis_vars[axis])
+    other = None if position is None else _axis_at(consumer, store.buffer, position)
+    if position is None or other is None:
+        raise ScheduleError(
+            f"expected {loop_text(loop)} to be over one dim of {buffer_text(store.buffer)}, and "
+            f"block '{consumer.block_name.data}' to have a loop over it",
+            loop,
+        )
+    extent = loop.extent.data
+    whole = extent // size * size
     if whole == extent:
-        return None
-    nests = own_nest(block), own_nest(consumer)
+        raise ScheduleError(
+            f"expected parts of {size} iterations to leave some of {loop_text(loop)}, "
+            f"got extent {extent}",
+            loop,
+        )
+    nests, scratch = (own_nest(block), own_nest(consumer)), store.buffer
     made: list[tir.BlockOp] = []
-    for start, size in ((ZERO, whole), (whole, extent % height)):
-        copies = [_copy(nest, nests[0]) for nest in nests]
-        new = _resized(scratch, position, size, copies[0])
-        for copy, axis in zip(copies, (row, other), strict=True):
+    for suffix, start, count in (("whole", ZERO, whole), ("rest", whole, extent % size)):
+        copies = [_copy(nest, nests[0], suffix) for nest in nests]
+        new = _resized(scratch, position, count, copies[0])
+        for copy, own in zip(copies, (axis, other), strict=True):
             redirect(copy, scratch, new)
-            _narrow(blocks_in(copy)[0], axis, start, size, new)
+            _narrow(blocks_in(copy)[0], own, start, count, new)
         made.append(blocks_in(copies[0])[0])
     _erase(nests, scratch)
     return made[0], made[1]
 
 
-def split_by_count(
-    product: Product, row: int, consumer: tir.BlockOp, limit: int
-) -> tuple[tir.BlockOp, tir.BlockOp] | None:
-    """Make a contraction of fewer than `limit` rows, and one of as many or more, of which one runs.
+def specialize(
+    block: tir.BlockOp, loop: tir.ForOp, limit: int, consumer: tir.BlockOp
+) -> tuple[tir.BlockOp, tir.BlockOp]:
+    """Make a version for fewer than `limit` iterations of a loop, and one for as many or more.
 
-    `consumer` alone uses the result. Returns the contractions, each in a loop of one iteration or
-    none; `None` where what uses the result may change what is read.
+    One of them runs, which is known when the function is called. `consumer` alone uses the block's
+    results, which are in scratch memory. Returns the versions, each in a loop of one iteration or
+    none. Raises ScheduleError where the consumer may change what is read.
     """
-    block, scratch = product.block, product.store.buffer
-    if not _is_apart(block, consumer):
-        return None
+    if limit < 1:
+        raise ScheduleError(f"expected a limit of at least 1, got {limit}", loop)
+    scratch = _store_of(block, consumer).buffer
+    extent = block.axes.data[_axis_of(block, loop)].extent.data
     type_ = scratch.type
     assert isinstance(type_, tir.BufferType)
     nests = own_nest(block), own_nest(consumer)
-    is_many = minimum(product.extent(row) // limit, 1)
+    is_many = minimum(extent // limit, 1)
     made: list[tir.BlockOp] = []
-    for times in (1 - is_many, is_many):
-        copies = [_copy(nest, nests[0]) for nest in nests]
+    for suffix, times in (("few", 1 - is_many), ("many", is_many)):
+        copies = [_copy(nest, nests[0], suffix) for nest in nests]
         new = new_scratch(scratch.name_hint or "T", type_.dims, scratch, "global", _home(nests[0]))
         for copy in copies:
             redirect(copy, scratch, new)
@@ -92,6 +111,46 @@ def split_by_count(
         _put_in_loop(copies, times)
     _erase(nests, scratch)
     return made[0], made[1]
+
+
+def _axis_of(block: tir.BlockOp, loop: tir.ForOp) -> int:
+    """The spatial axis of a block that a loop is for."""
+    loops = plain_loops(block) or {}
+    for axis, own in loops.items():
+        if own is loop and block.axis_kinds[axis] == "spatial" and not loop.operands_:
+            return axis
+    raise ScheduleError(
+        f"expected {loop_text(loop)} to be one of the loops of block '{block.block_name.data}', "
+        "which are plain, from 0, and one for each axis",
+        loop,
+    )
+
+
+def _store_of(block: tir.BlockOp, consumer: tir.BlockOp) -> tir.StoreOp:
+    """The store of a block's results, which `consumer` alone uses."""
+    stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
+    places = {(op.buffer, op.indices, *op.operands_) for op in stores}
+    scratch = stores[0].buffer if stores else None
+    if scratch is None or len(places) != 1 or not isinstance(scratch.owner, tir.AllocBufferOp):
+        raise ScheduleError(
+            f"expected block '{block.block_name.data}' to store one element of scratch memory",
+            block,
+        )
+    uses = uses_of(scratch)
+    others = [op for op in (*uses.stores, *uses.loads, *uses.others) if not block.is_ancestor(op)]
+    own = [op for op in uses.loads if block.is_ancestor(op)]
+    is_used = all(isinstance(op, tir.LoadOp) and consumer.is_ancestor(op) for op in others)
+    nests = own_nest(block), own_nest(consumer)
+    is_used &= all(any(n.is_ancestor(use.operation) for n in nests) for use in scratch.uses)
+    is_same = all((op.buffer, op.indices, *op.operands_) in places for op in own)
+    if not is_used or not is_same or not _is_apart(block, consumer):
+        raise ScheduleError(
+            f"expected block '{consumer.block_name.data}' to follow block "
+            f"'{block.block_name.data}', to be all that uses {buffer_text(scratch)}, and to store "
+            "nothing that either of them loads",
+            consumer,
+        )
+    return stores[-1]
 
 
 def _put_in_loop(ops: Sequence[Operation], times: IntExpr) -> None:
@@ -159,8 +218,9 @@ def _is_apart(block: tir.BlockOp, consumer: tir.BlockOp) -> bool:
     )
 
 
-def _copy(nest: Operation, before: Operation) -> Operation:
+def _copy(nest: Operation, before: Operation, suffix: str) -> Operation:
     copy = nest.clone()
+    rename_blocks(copy, suffix)
     for old, new in zip(operations_in(nest), operations_in(copy), strict=True):
         new.location = old.location
     _home(before).insert_op_before(copy, before)

@@ -12,27 +12,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from ...backend.target import Target
-from ...dialects import tir
-from ...dialects.int_expr import ONE
-from ...dialects.nesting import ancestors, operations_in
-from ...dialects.sym import Values, exprs_of
-from .blocks import (
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.int_expr import ONE
+from ....dialects.nesting import ancestors, operations_in
+from ....dialects.sym import Values
+from ...analysis.reuse import has_reuse
+from ..blocks import (
     ScheduleError,
     blocks_in,
+    drives,
     loaded_buffers,
     loops_around,
+    loops_between,
     own_nest,
     statements,
     stored_buffers,
 )
-from .compute_at import reverse_compute_at
-from .inline import accessed_axes
-from .produced import produced_parts
-from .rules.lanes import choose_lanes
-from .rules.strides import drives
+from ..inline import accessed_axes
+from ..primitives.schedule import Schedule
+from ..produced import produced_parts
+from .lanes import choose_lanes
 
 TILE = 8
 """The most iterations of a loop over part of a tile that are unrolled."""
@@ -41,29 +43,29 @@ LONG = 16
 """Elements of a row from which on vectors are worth it."""
 
 
-def merge_rows(func: tir.PrimFuncOp, target: Target) -> None:
+def merge_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Merge the nests of several reductions, as of a softmax, over the loops that they share.
 
     Only reductions that use each element once: others are tiled first.
     """
     reductions = [block for block in blocks_in(func) if block.init is not None]
     if len(reductions) > 1 and not any(has_reuse(block) for block in reductions):
-        _merge(func, target, only_rows=True)
+        _merge(sch, func, target, only_rows=True)
 
 
-def merge_consumers(func: tir.PrimFuncOp, target: Target) -> None:
+def merge_consumers(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Move every block into the innermost possible loop of the nest whose results it uses."""
-    _merge(func, target, only_rows=False)
+    _merge(sch, func, target, only_rows=False)
 
 
-def _merge(func: tir.PrimFuncOp, target: Target, only_rows: bool) -> None:
+def _merge(sch: Schedule, func: tir.PrimFuncOp, target: Target, only_rows: bool) -> None:
     done: list[Operation] = []
     for statement in list(statements(func).ops):
         block = _movable_block(statement)
         nest = None if block is None else _producer(block, done)
         if block is not None and nest is not None:
             if not (only_rows and any(has_reuse(b) for b in blocks_in(nest))):
-                if _merge_into(block, nest, target):
+                if _merge_into(sch, block, nest, target):
                     continue
         done.append(statement)
 
@@ -84,7 +86,7 @@ def _producer(block: tir.BlockOp, done: Sequence[Operation]) -> Operation | None
     return next((op for op in reversed(done) if stored_buffers(op) & loaded), None)
 
 
-def _merge_into(block: tir.BlockOp, nest: Operation, target: Target) -> bool:
+def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Target) -> bool:
     """Move a block to the best loop of a statement that it can be in, if there is one.
 
     That is the innermost one, but behind a reduction the innermost one that gives the block rows to
@@ -104,12 +106,11 @@ def _merge_into(block: tir.BlockOp, nest: Operation, target: Target) -> bool:
         if loop in tried:
             continue
         tried.add(loop)
-        try:
-            made = reverse_compute_at(block, loop)
-        except ScheduleError:
+        if not sch.applies(sch.reverse_compute_at, sch.rv(block), sch.rv(loop)):
             continue
+        made = loops_between(block, loop)
         if any(op.kind.data == "unrolled" for op in _loops_in(loop) if op not in made):
-            _unroll(made)
+            _unroll(sch, made)
         return True
     return False
 
@@ -162,36 +163,9 @@ def _loops_in(op: Operation) -> list[tir.ForOp]:
     return [o for o in operations_in(op) if isinstance(o, tir.ForOp) and o is not op]
 
 
-def _unroll(loops: Sequence[tir.ForOp]) -> None:
+def _unroll(sch: Schedule, loops: Sequence[tir.ForOp]) -> None:
     """Unroll the loops over a register tile, so that its elements stay in registers."""
     for loop in loops:
         extent = loop.extent.data.constant
         if extent is not None and extent <= TILE:
-            loop.kind = type(loop.kind)("unrolled")
-
-
-def has_reuse(block: tir.BlockOp) -> bool:
-    """Whether a reduction uses an operand's elements for several results, as a product does."""
-    kinds = dict[SSAValue, str](zip(block.axis_vars, block.axis_kinds, strict=True))
-    wide: set[SSAValue] = {
-        var
-        for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
-        if axis.extent.data != ONE
-    }
-    spatial = {v for v in wide if kinds[v] == "spatial"}
-    written = set(block.write_buffers)
-    for op in operations_in(block):
-        if isinstance(op, tir.LoadOp) and op.buffer not in written:
-            used = _axes_used(op, wide)
-            if used - spatial and spatial - used:
-                return True
-    return False
-
-
-def _axes_used(load: tir.LoadOp, axes: set[SSAValue]) -> set[SSAValue]:
-    return {
-        load.operands_[i]
-        for e in exprs_of(load.indices)
-        for i in e.args()
-        if load.operands_[i] in axes
-    }
+            sch.unroll(sch.rv(loop))

@@ -20,13 +20,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...backend.target import Target
-from ...dialects import tir
-from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
-from ...dialects.sym import exprs_of
-from .blocks import IS_SCHEDULED
-from .merge import has_reuse
-from .nest import Loop, Nest
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
+from ....dialects.sym import exprs_of
+from ...analysis.reuse import has_reuse
+from ..blocks import blocks_in
+from ..plain_nest import plain_loops
+from ..primitives.random_variables import LoopRV
+from ..primitives.schedule import Schedule
 
 COLUMN_TILES = (4, 5, 3, 2)
 """Factors of the last spatial loop where the reduction is innermost. Where no row is tiled, columns
@@ -43,48 +45,37 @@ LEAST_CHUNK, CHUNK_STEP = 1024, 64
 their number is a multiple of a step, so that they are whole vectors."""
 
 
-def tile_reductions(func: tir.PrimFuncOp, target: Target) -> None:
+def tile_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every plain reduction of a function."""
-    if func.attr(IS_SCHEDULED) is not None:
-        return
-    for block in [op for op in func.walk() if isinstance(op, tir.BlockOp)]:
+    for block in blocks_in(func):
         reduction = _reduction(block) if has_reuse(block) else None
-        if reduction is not None and _rearrange(reduction, target):
-            reduction.nest.replace()
+        if reduction is not None:
+            _rearrange(sch, reduction, target)
 
 
 @dataclass(frozen=True)
 class _Reduction:
-    nest: Nest
-    spatial: dict[int, Loop]
-    reduce: dict[int, Loop]
+    spatial: dict[int, tir.ForOp]
+    reduce: dict[int, tir.ForOp]
     reads: tuple[IntExpr, ...]
     """Element offset of each operand, over the axes."""
     write: IntExpr
 
 
 def _reduction(block: tir.BlockOp) -> _Reduction | None:
-    nest = Nest.around(block)
-    if nest is None or block.init is None or block.predicates.data or not _owns_its_result(block):
-        return None
-    loops = {axis: nest.loop_of_axis(axis) for axis in range(len(block.axes.data))}
-    found = {axis: loop for axis, loop in loops.items() if loop is not None}
-    if len(found) != len(nest.loops) or set(map(id, found.values())) != set(map(id, nest.loops)):
+    loops = plain_loops(block)
+    if not loops or block.init is None or block.predicates.data or not _owns_its_result(block):
         return None
     offsets = [_offset(r) for r in block.regions_of("reads")]
     (write,) = [_offset(r) for r in block.regions_of("writes")]
     if write is None or any(o is None for o in offsets):
         return None
     kinds = block.axis_kinds
-    if set(kinds) - {"spatial", "reduce"} or "reduce" not in kinds:
+    reduce = {a: loop for a, loop in loops.items() if kinds[a] == "reduce"}
+    if set(kinds) - {"spatial", "reduce"} or not reduce:
         return None
-    return _Reduction(
-        nest,
-        {a: loop for a, loop in found.items() if kinds[a] == "spatial"},
-        {a: loop for a, loop in found.items() if kinds[a] == "reduce"},
-        tuple(o for o in offsets if o is not None),
-        write,
-    )
+    spatial = {a: loop for a, loop in loops.items() if kinds[a] == "spatial"}
+    return _Reduction(spatial, reduce, tuple(o for o in offsets if o is not None), write)
 
 
 def _offset(region: tir.BufferRegion) -> IntExpr | None:
@@ -141,18 +132,19 @@ def _is_contiguous(reduction: _Reduction, axis: int) -> bool:
     return all(s is not None and (not s.terms or s == ONE) for s in steps) and ONE in steps
 
 
-def _rearrange(reduction: _Reduction, target: Target) -> bool:
+def _rearrange(sch: Schedule, reduction: _Reduction, target: Target) -> None:
     innermost = max(reduction.reduce)
     rows = [
         axis
         for axis in reduction.spatial
         if _step(reduction.write, axis) == ONE and _is_contiguous(reduction, axis)
     ]
-    length = reduction.reduce[innermost].extent.constant
+    length = reduction.reduce[innermost].extent.data.constant
     is_window = bool(rows) and length is not None and length < LEAST_DOT
     if _is_contiguous(reduction, innermost) and not is_window:
-        return _tile_dot(reduction, target)
-    return _tile_rows(reduction, rows[-1]) if rows else False
+        _tile_dot(sch, reduction, target)
+    elif rows:
+        _tile_rows(sch, reduction, rows[-1])
 
 
 def _factor(extent: IntExpr, candidates: Sequence[int]) -> int | None:
@@ -162,21 +154,25 @@ def _factor(extent: IntExpr, candidates: Sequence[int]) -> int | None:
     return next((f for f in candidates if size % f == 0), None)
 
 
-def _tile_dot(reduction: _Reduction, target: Target) -> bool:
+def _tile_dot(sch: Schedule, reduction: _Reduction, target: Target) -> None:
     """As many results at once as registers can hold, the reduction innermost."""
-    nest = reduction.nest
-    outer, inner = list(reduction.spatial.values()), list[Loop]()
-    long = [loop for loop in outer if loop.extent != ONE]
-    sides = [ONE, ONE, *(loop.extent for loop in long)][-2:]
+    long = [loop for loop in reduction.spatial.values() if loop.extent.data != ONE]
+    sides = [ONE, ONE, *(loop.extent.data for loop in long)][-2:]
     tile = dot_tile(sides[0], sides[1], target)
-    for loop, factor in zip(long[-2:], tile[-len(long) :], strict=False):
+    factors = dict(zip(long[-2:], tile[-len(long) :], strict=False))
+    if not any(factors.values()):
+        return
+    outer, inner = list[LoopRV](), list[LoopRV]()
+    reduce = [sch.rv(loop) for loop in reduction.reduce.values()]
+    for loop in reduction.spatial.values():
+        first, factor = sch.rv(loop), factors.get(loop)
         if factor is not None:
-            first, second = nest.split(loop, factor)
-            second.kind = "unrolled"
-            outer[outer.index(loop)] = first
+            first, second = sch.split(first, [None, factor])
             inner.append(second)
-    nest.reorder([*outer, *reduction.reduce.values(), *inner])
-    return bool(inner)
+        outer.append(first)
+    sch.reorder(*outer, *reduce, *inner)
+    for loop in inner:
+        sch.unroll(loop)
 
 
 def dot_tile(rows: IntExpr, columns: IntExpr, target: Target) -> tuple[int | None, int | None]:
@@ -191,7 +187,7 @@ def _columns_beside(rows: int, target: Target) -> list[int]:
     return [c for c in COLUMN_TILES if rows * c + min(rows, c) + 1 <= target.vector_registers]
 
 
-def _sharing_last(reduction: _Reduction, row: int) -> list[Loop]:
+def _sharing_last(reduction: _Reduction, row: int) -> list[tir.ForOp]:
     """The other spatial loops, last one whose steps use the same part of what moves with the row.
 
     That is the loop over rows of a product, and the one over a convolution's output channels.
@@ -201,7 +197,8 @@ def _sharing_last(reduction: _Reduction, row: int) -> list[Loop]:
     sharing = [
         a
         for a, loop in loops.items()
-        if _factor(loop.extent, ROW_TILES) is not None and all(_step(o, a) == ZERO for o in moving)
+        if _factor(loop.extent.data, ROW_TILES) is not None
+        and all(_step(o, a) == ZERO for o in moving)
     ]
     last = sharing[-1:]
     return [*(loop for a, loop in loops.items() if a not in last), *(loops[a] for a in last)]
@@ -216,27 +213,26 @@ def chunk_of(length: int | None) -> int | None:
     return next((vectors // n * CHUNK_STEP for n in counts if vectors % n == 0), None)
 
 
-def _tile_rows(reduction: _Reduction, axis: int) -> bool:
+def _tile_rows(sch: Schedule, reduction: _Reduction, axis: int) -> None:
     """A contiguous spatial loop innermost; rows and reduction steps share the result's traffic."""
-    nest, row = reduction.nest, reduction.spatial[axis]
-    outer = _sharing_last(reduction, axis)
-    reduce, blocks, inner = list(reduction.reduce.values()), list[Loop](), list[Loop]()
-    last = reduce[-1]
-    if (
-        (extent := last.extent.constant)
-        and extent > REDUCTION_BLOCK
-        and not extent % REDUCTION_BLOCK
-    ):
-        block, reduce[-1] = nest.split(last, REDUCTION_BLOCK)
+    others = _sharing_last(reduction, axis)
+    is_row_alone = all(loop.extent.data == ONE for loop in others)
+    size = chunk_of(reduction.spatial[axis].extent.data.constant) if is_row_alone else None
+    row, outer = sch.rv(reduction.spatial[axis]), [sch.rv(loop) for loop in others]
+    reduce = [sch.rv(loop) for loop in reduction.reduce.values()]
+    blocks, inner, chunks = list[LoopRV](), list[LoopRV](), list[LoopRV]()
+    extent = sch.loop(reduce[-1]).extent.data.constant
+    if extent and extent > REDUCTION_BLOCK and not extent % REDUCTION_BLOCK:
+        block, reduce[-1] = sch.split(reduce[-1], [None, REDUCTION_BLOCK])
         blocks.append(block)
     for group, factors in ((outer, ROW_TILES), (reduce, REDUCTION_TILES)):
-        if group and (factor := _factor(group[-1].extent, factors)) is not None:
-            group[-1], second = nest.split(group[-1], factor)
-            second.kind = "unrolled"
+        last = sch.loop(group[-1]).extent.data if group else ONE
+        if (factor := _factor(last, factors)) is not None:
+            group[-1], second = sch.split(group[-1], [None, factor])
             inner.append(second)
-    chunks: list[Loop] = []
-    if all(loop.extent == ONE for loop in outer) and (size := chunk_of(row.extent.constant)):
-        chunk, row = nest.split(row, size)
+    if size is not None:
+        chunk, row = sch.split(row, [None, size])
         chunks.append(chunk)
-    nest.reorder([*chunks, *outer[:-1], *blocks, *outer[-1:], *reduce, row, *inner])
-    return True
+    sch.reorder(*chunks, *outer[:-1], *blocks, *outer[-1:], *reduce, row, *inner)
+    for loop in inner:
+        sch.unroll(loop)

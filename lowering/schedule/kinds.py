@@ -1,0 +1,81 @@
+"""Kinds of loops: iterations one after the other, on threads, in lanes of vectors, or unrolled."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import StringAttr
+
+from ...dialects import tir
+from ..loops.reduction_flags import Accumulation
+from ..loops.scope import describe
+from .blocks import ScheduleError, blocks_in, drives, own_loops
+from .compact import compact_buffer, private_buffers
+from .loop_checks import loop_text, verify_data_parallel
+from .reducer import reducer_of
+
+THREAD_TAGS = tuple(f"{w}.{d}" for w in ("blockIdx", "threadIdx") for d in "xyz")
+KINDS = ("serial", "parallel", "vectorized", "unrolled", *THREAD_TAGS)
+
+
+def set_kind(loop: tir.ForOp, kind: str) -> tir.ForOp:
+    """Make a loop serial, parallel, vectorized or unrolled, or bind it to a thread axis by its tag.
+
+    Returns the loop. A scratch buffer that iterations of a parallel or bound loop would share moves
+    into the loop if each stores what it loads of it. Raises ScheduleError as `verify_kind` does.
+    """
+    try:
+        verify_kind(loop, kind)
+    except ScheduleError:
+        private = private_buffers(loop) if kind in ("parallel", *THREAD_TAGS) else []
+        if not private:
+            raise
+        verify_data_parallel(loop, kind, {alloc.result for alloc in private})
+        for alloc in private:
+            compact_buffer(alloc)
+    is_thread = kind in THREAD_TAGS
+    loop.properties["kind"] = StringAttr("thread_binding" if is_thread else kind)
+    loop.properties.pop("thread_tag", None)
+    if is_thread:
+        loop.properties["thread_tag"] = StringAttr(kind)
+    return loop
+
+
+def verify_kind(loop: tir.ForOp, kind: str) -> None:
+    """Raise ScheduleError where a loop cannot be of a kind.
+
+    An unrolled loop has a constant extent. Iterations of a parallel, vectorized or bound loop are
+    independent: each runs its own instances of blocks, of which it drives spatial axes only. A
+    vectorized loop may also be over a reduction of any order: its lanes keep partial results.
+    """
+    if kind not in KINDS:
+        expected = ", ".join(KINDS)
+        raise ScheduleError(f"expected a kind of loop ({expected}), got '{kind}'", loop)
+    if kind == "unrolled" and loop.extent.data.constant is None:
+        raise ScheduleError(
+            f"expected {loop_text(loop)} to have a constant extent to be unrolled, "
+            f"got {describe(loop.extent.data, loop.operands_)}",
+            loop,
+        )
+    if kind in ("serial", "unrolled") or (kind == "vectorized" and _accumulates(loop)):
+        return
+    verify_data_parallel(loop, kind)
+
+
+def _accumulates(loop: tir.ForOp) -> bool:
+    """Whether a loop only adds values, in any order, to what one block keeps of each result."""
+    blocks = blocks_in(loop)
+    if len(blocks) != 1 or loop not in own_loops(blocks[0]):
+        return False
+    (block,) = blocks
+    numbering = block.numbering()
+    bounds = [e for b in block.predicates.data for e in (b.lhs.data, b.rhs.data)]
+    is_bounded = any(numbering[i] is loop.loop_var for e in bounds for i in e.args())
+    return drives(loop, block) == {"reduce"} and not is_bounded and is_accumulation(block)
+
+
+def is_accumulation(block: tir.BlockOp) -> bool:
+    """Whether a block only accumulates one value, in any order."""
+    try:
+        (update,) = reducer_of(block).updates
+    except (ScheduleError, ValueError):
+        return False
+    return isinstance(update.store.value.owner, Accumulation)

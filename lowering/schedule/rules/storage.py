@@ -1,0 +1,25 @@
+"""Scratch memory has the size of what is in use at a time."""
+
+from __future__ import annotations
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.nesting import enclosing, operations_in
+from ..blocks import uses_of
+from ..primitives.schedule import Schedule
+
+
+def compact_buffers(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
+    """Shrink every scratch buffer of the function that can be."""
+    for alloc in [op for op in operations_in(func) if isinstance(op, tir.AllocBufferOp)]:
+        compact(sch, alloc)
+
+
+def compact(sch: Schedule, alloc: tir.AllocBufferOp) -> bool:
+    """Shrink a scratch buffer, if it can be: what other iterations use as well stays as it is."""
+    for store in uses_of(alloc.result).stores:
+        block = enclosing(store, tir.BlockOp)
+        if block is not None and alloc.result in block.write_buffers:
+            position = list(block.write_buffers).index(alloc.result)
+            return sch.applies(sch.compact_buffer, sch.rv(block), position)
+    return False
