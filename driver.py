@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from .inspection import module_of, with_room, without_collector
+from .inspection import module_of, with_deep_stack, without_collector
 from .pipeline import HOST, STAGES, make_pass
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def build(
     if params:
         module = _bound(module, params)
         before = [(name, _bound(step, params)) for name, step in before]
-    executable = with_room(module, lambda: _compile(module, resolved))
+    executable = with_deep_stack(module, lambda: _compile(module, resolved))
     executable.profiler = Profiler(module.clone(), resolved)
     if dump_schedules is not None:
         from .schedules import write_schedules

@@ -41,7 +41,7 @@ def without_collector() -> Generator[None]:
             gc.enable()
 
 
-def with_room(module: ModuleOp, work: Callable[[], Result]) -> Result:
+def with_deep_stack(module: ModuleOp, work: Callable[[], Result]) -> Result:
     """Run `work`, on a deep stack where the module's regions are nested deeply."""
     return on_deep_stack(work) if depth_of(module) > SAFE_DEPTH else work()
 
@@ -63,7 +63,7 @@ def lower_to(
                 run_stage(copy, step, context, target, observe)
         return copy
 
-    return with_room(module, lower)
+    return with_deep_stack(module, lower)
 
 
 def stages(mod: View) -> list[tuple[str, str]]:
@@ -78,7 +78,7 @@ def stages(mod: View) -> list[tuple[str, str]]:
             found.append((stage.name, str(current)))
         return found
 
-    return with_room(module, texts)
+    return with_deep_stack(module, texts)
 
 
 def stage_text(
@@ -104,7 +104,7 @@ def stage_text(
         lowered = lower_to(module, stage, target=str(resolved))
         return str(lowered if function is None else _function_of(lowered, function))
 
-    return with_room(module, text)
+    return with_deep_stack(module, text)
 
 
 def text_of(module: ModuleOp, target: Target, stage: str, function: str | None = None) -> str:

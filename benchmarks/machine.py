@@ -29,7 +29,7 @@ FAR_BEHIND, LONG_SECONDS = 20, 0.2
 """Who takes so many times as long as the quickest, and more seconds, is timed once."""
 ENOUGH_SECONDS = 100
 """Who takes as long for a first call, which may compile something, is not called again."""
-IDLE_SECONDS, MOST_IDLE_SECONDS = 2e-2, 0.5
+IDLE_SECONDS, MAX_IDLE_SECONDS = 2e-2, 0.5
 """How long nobody computes before a contestant's turn, and how long that is waited for.
 
 The system counts the time of running threads at its clock's ticks, up to 10 ms apart.
@@ -109,7 +109,7 @@ def medians(
 
 def _wait_for_threads() -> None:
     """Sleep until no thread of the process computes."""
-    end = time.perf_counter() + MOST_IDLE_SECONDS
+    end = time.perf_counter() + MAX_IDLE_SECONDS
     while time.perf_counter() < end:
         before = time.process_time()
         time.sleep(IDLE_SECONDS)

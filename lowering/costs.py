@@ -15,16 +15,16 @@ COPY = 3.5
 """Cycles to copy a vector to where others of its panel are."""
 
 
-def turn_cycles(lanes: int) -> float:
-    """Cycles for each vector of a square that is turned: shuffles, and a load or a store."""
+def transpose_cycles(lanes: int) -> float:
+    """Cycles for each vector of a square that is transposed: shuffles, and a load or a store."""
     return log2(lanes) + 1
 
 
 def permute_cycles(lanes: int) -> float:
-    """Cycles for each vector of a tensor that is permuted: turned, written, and read once more."""
-    return turn_cycles(lanes) + 2 * COPY
+    """Cycles for each vector of a tensor that is transposed, written, and read once more."""
+    return transpose_cycles(lanes) + 2 * COPY
 
 
 def total_cycles(lanes: int) -> float:
-    """Cycles to add up the lanes of a vector beside those of others, as `join_totals` does."""
+    """Cycles to add up the lanes of a vector beside those of others, as `join_reductions` does."""
     return log2(lanes) / 4

@@ -28,7 +28,7 @@ from .memory import ArenaPool, Storage
 from .outputs import Outputs, accepts_out
 from .python_words import python_words
 from .signature import FunctionSpec, Signature
-from .structure import Size, put_together, take_apart
+from .structure import Size, flatten, unflatten
 from .tensor import Tensor
 
 _CTX_BYTES = 8 * CONTEXT_WORDS
@@ -138,7 +138,7 @@ class CompiledFunction:
         tensors, sizes = self._flattened(signature, bind_arguments(self.spec, args, kwargs))
         found, plan = self.resolve(tensors, sizes)
         symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
-        return put_together(signature.result, iter(self._run(found, plan)), symbols)
+        return unflatten(signature.result, iter(self._run(found, plan)), symbols)
 
     def _flattened(
         self, signature: Signature, values: Sequence[Any]
@@ -147,7 +147,7 @@ class CompiledFunction:
         tensors: list[object] = []
         sizes: list[Size] = []
         for node, name, value in zip(signature.arguments, signature.names, values, strict=True):
-            take_apart(node, name, value, tensors, sizes)
+            flatten(node, name, value, tensors, sizes)
         return tensors, sizes
 
     def resolve(

@@ -18,7 +18,7 @@ from .tensor import Tensor, as_tensor
 LARGE = 2 * HUGE_PAGE
 """Bytes from which on a constant has room for huge pages of its own."""
 
-LEAST_GATHERED, MOST_GATHERED = HUGE_PAGE // 8, 16 * HUGE_PAGE
+LEAST_GATHERED, MAX_GATHERED = HUGE_PAGE // 8, 16 * HUGE_PAGE
 """Bytes of smaller constants that are brought together. Small pages lie anywhere in memory, so that
 some compete for the same lines of a cache which has room for all; what no cache holds is not moved.
 """
@@ -71,7 +71,7 @@ class Constants:
 def _gathered(given: Sequence[Tensor], read_once: Container[int]) -> tuple[Tensor, ...]:
     """The constants, with those of them side by side that are small and read at each call."""
     small = [n for n, c in enumerate(given) if n not in read_once and c.layout.nbytes < LARGE]
-    if not LEAST_GATHERED <= sum(given[n].layout.nbytes for n in small) <= MOST_GATHERED:
+    if not LEAST_GATHERED <= sum(given[n].layout.nbytes for n in small) <= MAX_GATHERED:
         return tuple(given)
     result = list(given)
     for n, place in zip(small, _side_by_side([given[n].layout for n in small]), strict=True):

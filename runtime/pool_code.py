@@ -39,7 +39,7 @@ GRAIN_COST = 2_000_000
 """Picoseconds of work, at least, in a grain that is not a single iteration."""
 FEW_GRAINS = 16
 """Grains from which threads get about as much each, however many there are."""
-MOST_GRAINS = 1 << 20
+MAX_GRAINS = 1 << 20
 """So many that products of their number and that of iterations stay numbers."""
 SERIAL_COST = 10_000_000
 """Picoseconds of work up to which a loop is not worth waking anybody."""
@@ -157,7 +157,7 @@ def pool_ir(system: System) -> str:
         "grain_cost": GRAIN_COST,
         "grain_rest": GRAIN_COST - 1,
         "few_grains": FEW_GRAINS,
-        "most_grains": MOST_GRAINS,
+        "most_grains": MAX_GRAINS,
         "serial_cost": SERIAL_COST,
         "awake_cost": AWAKE_COST,
         "long_cost": LONG_COST,

@@ -28,9 +28,7 @@ class Size(NamedTuple):
     value: int
 
 
-def take_apart(
-    node: Node, name: str, value: Value, tensors: list[object], sizes: list[Size]
-) -> None:
+def flatten(node: Node, name: str, value: Value, tensors: list[object], sizes: list[Size]) -> None:
     """Add the tensors and the numbers of an argument to the lists, in order.
 
     Raises TypeError or ValueError with one line that names the argument where it is not what the
@@ -42,7 +40,7 @@ def take_apart(
     match node[0]:
         case "tuple":
             for i, (field, item) in enumerate(_fields(node[1:], name, value)):
-                take_apart(field, f"{name}.{i}", item, tensors, sizes)
+                flatten(field, f"{name}.{i}", item, tensors, sizes)
         case "shape":
             for i, (dim, item) in enumerate(_fields(node[1:], name, value)):
                 sizes.append(_size(f"dim {i} of argument '{name}'", cast(Dim, dim), item))
@@ -74,7 +72,7 @@ def _size(subject: str, dim: Dim, value: Value) -> Size:
     return Size(subject, dim, number)
 
 
-def put_together(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) -> Value:
+def unflatten(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) -> Value:
     """The value of a node, with tensors taken from the results in order."""
     if isinstance(node, int):
         return next(results)
@@ -82,7 +80,7 @@ def put_together(node: Node, results: Iterator[Any], symbols: Mapping[str, int])
         case "nothing":
             return None
         case "tuple":
-            return tuple(put_together(cast(Node, n), results, symbols) for n in node[1:])
+            return tuple(unflatten(cast(Node, n), results, symbols) for n in node[1:])
         case "shape":
             return tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[1:])
         case _:

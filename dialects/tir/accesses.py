@@ -98,16 +98,16 @@ class _Collector:
         bounds: tuple[Bound, ...],
     ) -> Iterator[Access]:
         for op in block.ops:
-            own_path, own_loops, own_bounds = (*path, op), loops, bounds
+            own_path, nest_loops, own_bounds = (*path, op), loops, bounds
             match op:
                 case ForOp():
-                    own_loops = (*loops, self._loop(op))
+                    nest_loops = (*loops, self._loop(op))
                 case BlockOp():
                     own_bounds = (*bounds, *self._predicates(op))
                     bindings = self._over(exprs_of(op.bindings), op.numbering())
                     self.meaning.update(zip(op.axis_vars, bindings, strict=True))
                 case InitOp():
-                    own_loops = tuple(self._once_at_least(op, loops))
+                    nest_loops = tuple(self._once_at_least(op, loops))
                     own_bounds = (*bounds, *self._at_first(op))
                 case ApplyOp():
                     (self.meaning[op.result],) = self._over([op.expr.data], op.operands)
@@ -126,7 +126,7 @@ class _Collector:
                         yield Access(op, root, place, own_path, loops, bounds)
             for region in op.regions:
                 for inner in region.blocks:
-                    yield from self.visit(inner, own_path, own_loops, own_bounds)
+                    yield from self.visit(inner, own_path, nest_loops, own_bounds)
 
     def _loop(self, op: ForOp) -> Loop:
         lower, extent = self._over([op.min.data, op.extent.data], op.operands_)

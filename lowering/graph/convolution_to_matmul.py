@@ -87,8 +87,8 @@ class _Flattener:
         if kernel.index("O") < kernel.index("I"):
             matrix = self._in_shape(op.weight, (outputs, channels), op)
         else:
-            turned = self._in_shape(op.weight, (channels, outputs), op)
-            permuted = PermuteDimsOp.of([turned], {"axes": [1, 0]})
+            matrix = self._in_shape(op.weight, (channels, outputs), op)
+            permuted = PermuteDimsOp.of([matrix], {"axes": [1, 0]})
             insert_before([permuted], op)
             matrix = permuted.result
         attributes = {"out_dtype": op.attribute_values()["out_dtype"]}

@@ -178,9 +178,9 @@ class _Builder:
                 value = tir.ApplyOp(symbols[name])
                 self.block.add_op(value)
                 param.replace_all_uses_with(value.result)
-        home = statements(callee)
-        around = [op for op in callee.body.block.ops if home.parent_op() is not op]
-        for op in [*around, *home.ops] if home is not callee.body.block else list(home.ops):
+        parent = statements(callee)
+        around = [op for op in callee.body.block.ops if parent.parent_op() is not op]
+        for op in [*around, *parent.ops] if parent is not callee.body.block else list(parent.ops):
             op.detach()
             self.block.add_op(op)
             self._rename_blocks(op)

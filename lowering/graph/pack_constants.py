@@ -36,7 +36,7 @@ from ..functions import is_private
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.layout import transform_layout
 from ..schedule.rules.contraction_plan import choose_rows, is_packable
-from ..schedule.rules.products import Product, column_dim, dense_bytes, product_of
+from ..schedule.rules.match_contraction import Contraction, column_dim, contraction_of, dense_bytes
 from ..sizes import is_worth_keeping
 from .fold_constant import is_computed_from_constants
 
@@ -45,7 +45,7 @@ from .fold_constant import is_computed_from_constants
 class Panels:
     """A parameter that is to be laid out in panels of so many columns, which index `dim`."""
 
-    product: Product
+    contraction: Contraction
     parameter: BlockArgument
     dim: int
     columns: int
@@ -111,22 +111,22 @@ def panels_of(func: tir.PrimFuncOp, target: Target) -> list[Panels]:
     """The parameters of a kernel that contractions would rather read in panels."""
     found: list[Panels] = []
     for block in blocks_in(func):
-        product = product_of(block)
-        if product is None or not is_packable(product):
+        contraction = contraction_of(block)
+        if contraction is None or not is_packable(contraction):
             continue
-        (load,) = product.moving
-        lanes = target.lanes(product.element_bits)
-        dim, columns = column_dim(product, load), product.extent(product.column).constant
+        (load,) = contraction.rhs
+        lanes = target.lanes(contraction.element_bits)
+        dim, columns = column_dim(contraction, load), contraction.extent(contraction.n).constant
         buffer = load.buffer
         if not isinstance(buffer, BlockArgument) or uses_of(buffer).loads != [load]:
             continue
         size = dense_bytes(buffer)
         if lanes < 2 or dim is None or columns is None or not size:
             continue
-        _, tile = choose_rows(product, lanes, target)
+        _, tile = choose_rows(contraction, lanes, target)
         width = tile.vectors * lanes
         if is_worth_keeping(size // columns * (-(-columns // width) * width), size):
-            found.append(Panels(product, buffer, dim, columns, width))
+            found.append(Panels(contraction, buffer, dim, columns, width))
     return found
 
 
@@ -163,7 +163,7 @@ def _pack(panels: Panels, calls: Sequence[relax.CallTIROp]) -> None:
         call.operands = [
             ops[-1].results[0] if i == position else v for i, v in enumerate(call.operands)
         ]
-    transform_layout(panels.product.block, panels.parameter, panels.indices, panels.shape)
+    transform_layout(panels.contraction.block, panels.parameter, panels.indices, panels.shape)
     for constant in constants:
         if isinstance(constant, relax.ConstantOp) and constant.result.first_use is None:
             constant.detach()

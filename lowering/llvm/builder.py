@@ -53,7 +53,7 @@ class FunctionBuilder(Cursor):
         """Buffers of the source that no other pointer of the function reaches."""
         self.escaping: set[SSAValue] = set()
         """Buffers of the source that code we do not know gets."""
-        self.handed_on: set[SSAValue] = set()
+        self.escaped: set[SSAValue] = set()
         """Buffers of the source that functions outlined from this one get through memory."""
         self.aligned: set[SSAValue] = set()
         """Buffers of the source that start at a cache line."""

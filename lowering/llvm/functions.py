@@ -84,7 +84,7 @@ def _buffer_attributes(f: FunctionBuilder, param: SSAValue) -> Properties:
     if param in f.noalias:
         attrs["llvm.noalias"] = UNIT
     if param not in f.escaping:
-        if param not in f.handed_on:
+        if param not in f.escaped:
             attrs["llvm.nocapture"] = UNIT
         if param not in f.written:
             attrs["llvm.readonly"] = UNIT

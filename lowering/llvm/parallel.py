@@ -61,7 +61,7 @@ def outline(
     f.can_fail |= body.can_fail
     f.written |= body.written
     f.escaping |= body.escaping
-    f.handed_on |= {root_of(v) for v in body.captured if isinstance(v, SSAValue)}
+    f.escaped |= {root_of(v) for v in body.captured if isinstance(v, SSAValue)}
     attrs: list[Properties] = [{}, {}, {}, *(_attributes(f, v, body) for v in body.captured)]
     body.finish(attrs)
     captured = tuple(None if old is None else f.value(old) for old in body.captured)

@@ -76,7 +76,7 @@ class LaneAnalysis:
     """What running the iterations of a loop together means.
 
     `lane` is the loop variable in expressions, `varying` holds the values that differ between
-    lanes, and `jumps` says whether lanes of an access are not neighbours, which may cost one
+    lanes, and `has_gather` says whether lanes of an access are not neighbours, which may cost one
     scalar access each. `bits` is the width of the widest element in memory that differs between
     lanes, `is_masked_in_memory` whether the target can leave out lanes of all of them.
     """
@@ -86,7 +86,7 @@ class LaneAnalysis:
     scope: Scope = field(init=False)
     lane: Atom = field(init=False)
     varying: set[SSAValue] = field(default_factory=lambda: set())
-    jumps: bool = False
+    has_gather: bool = False
     bits: int = 8
     is_masked_in_memory: bool = True
     accumulated: list[Accumulation] = field(default_factory=lambda: [])
@@ -94,7 +94,7 @@ class LaneAnalysis:
     places: dict[SSAValue, list[list[IntExpr]]] = field(default_factory=lambda: {})
     stored: set[SSAValue] = field(default_factory=lambda: set())
 
-    def can_run_together(self) -> bool:
+    def is_vectorizable(self) -> bool:
         """Whether all operations work on vectors and no lane touches what another one writes."""
         self.places.clear()
         self.scope = Scope(Block(), in_place=True)
@@ -168,7 +168,7 @@ class LaneAnalysis:
             return False
         if any(self._differs(i) for i in indices):
             self.varying.add(op.result)
-            self.jumps = self.jumps or not contiguous
+            self.has_gather = self.has_gather or not contiguous
             self._note_element(op.result.type)
             return contiguous or not masked
         return True
@@ -179,7 +179,7 @@ class LaneAnalysis:
         if isinstance(op.value.type, VectorType):
             return False
         self._note_element(op.value.type)
-        self.jumps = self.jumps or not contiguous
+        self.has_gather = self.has_gather or not contiguous
         return contiguous or not masked
 
     def _allows_for(self, op: loops.ForOp, masked: bool) -> bool:

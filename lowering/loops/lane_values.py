@@ -87,7 +87,7 @@ class LaneValues(Copier):
         split = expr.split_on(self.lane)
         factor = None if split is None else split[0].constant
         if factor is None:
-            return self.put_together([self.number(e) for e in self.in_lanes(expr)], type_)
+            return self.build_vector([self.number(e) for e in self.in_lanes(expr)], type_)
         first = self.splat(self.number(self.at([expr])[0]))
         if not factor:
             return first
@@ -100,7 +100,7 @@ class LaneValues(Copier):
         """An expression in every lane, in order."""
         return [self.at([expr], lane)[0] for lane in range(self.width)]
 
-    def put_together(self, parts: Sequence[SSAValue], type_: VectorType) -> SSAValue:
+    def build_vector(self, parts: Sequence[SSAValue], type_: VectorType) -> SSAValue:
         """A vector of values; lanes after the last one hold what the first one does."""
         result = self.emit(BroadcastOp(parts[0], type_))
         for lane, part in enumerate(parts[1:], 1):

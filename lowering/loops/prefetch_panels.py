@@ -31,7 +31,7 @@ from ...backend.target import Target
 from ...dialects import loops, rt, tir
 from ...dialects.sym import exprs_of
 from .prefetch_rows import prefetch_rows
-from .streams import ask_for, bytes_of, reads_panels, streams
+from .streams import bytes_of, emit_prefetch, reads_panels, streams
 
 SHARE, FAR_SHARE = 12, 4
 """The part of the first cache that is asked for and not read yet is one of so many: more of what no
@@ -51,7 +51,7 @@ def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
             is_far = max(moved, bytes_of(stream.buffer)) > target.caches.l3 // 2
             share = FAR_SHARE if is_far else SHARE
             ahead = target.caches.l1 // share // stream.step
-            ask_for(loop, stream, loop.loop_var, max(1, ahead))
+            emit_prefetch(loop, stream, loop.loop_var, max(1, ahead))
         for load in _read_after(loop, target.caches):
             hint = loops.PrefetchOp(load.buffer, exprs_of(load.indices), load.operands_)
             assert loop.parent is not None

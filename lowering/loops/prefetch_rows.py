@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 from ...backend.host import CacheSizes
 from ...backend.target import Target
 from ...dialects import loops
-from .streams import Stream, ask_for, bytes_of, reads_panels, row_bytes, streams
+from .streams import Stream, bytes_of, emit_prefetch, reads_panels, row_bytes, streams
 
 ROWS = 4
 """Rows that the second cache holds: this one, the next, and what the loops write."""
@@ -34,7 +34,7 @@ def prefetch_rows(func: loops.FuncOp, target: Target) -> None:
             for found in _readers(outer, func, target.caches).values():
                 if len(found) > 1:
                     loop, stream = next((f for f in found if _calls(f[0])), found[0])
-                    ask_for(loop, stream, outer.loop_var, 1)
+                    emit_prefetch(loop, stream, outer.loop_var, 1)
 
 
 def _readers(

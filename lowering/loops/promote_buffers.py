@@ -7,8 +7,9 @@
     %b = loops.load %t[0]
     arith.addf %b, %b
 
-See `promote_scratch` for scratch buffers, `promote_accumulators` for loops, and `hoist_totals` and
-`fold_totals` for accumulations in the lanes of vectors, `join_totals` for several that are stored.
+See `mem2reg` for scratch buffers, `promote_accumulators` for loops, and `hoist_reductions` and
+`fold_reductions` for accumulations in the lanes of vectors, `join_reductions` for several that are
+stored.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects import loops
-from .fold_totals import fold_totals
-from .hoist_totals import hoist_totals
-from .join_totals import join_totals
+from .fold_reductions import fold_reductions
+from .hoist_reductions import hoist_reductions
+from .join_reductions import join_reductions
+from .mem2reg import mem2reg
 from .promote_accumulators import promote_accumulators
-from .promote_scratch import promote_scratch
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class PromoteBuffersPass(ModulePass):
         target = Target(self.target)
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
-                promote_scratch(func)
+                mem2reg(func)
                 promote_accumulators(func)
-                hoist_totals(func.body.block)
-                fold_totals(func, target)
-                join_totals(func.body.block)
+                hoist_reductions(func.body.block)
+                fold_reductions(func, target)
+                join_reductions(func.body.block)

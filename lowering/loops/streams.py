@@ -98,7 +98,7 @@ def row_bytes(stream: Stream, outer: loops.ForOp) -> int | None:
     return None if others or step is None else step * _width(stream.buffer)
 
 
-def ask_for(loop: loops.ForOp, stream: Stream, var: SSAValue, ahead: int) -> None:
+def emit_prefetch(loop: loops.ForOp, stream: Stream, var: SSAValue, ahead: int) -> None:
     """Ask for the lines of a stream of a loop as they are when a loop variable is `ahead` more."""
     width = _width(stream.buffer)
     first, asked = _offset(stream.loads[0]).offset, -LINE

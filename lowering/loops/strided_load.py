@@ -21,7 +21,7 @@ from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.tir.types import BufferType
 from .scope import Scope
 
-MOST_APART = 4
+MAX_STRIDE = 4
 """Lanes farther apart are loaded one by one: most of what vectors load would not be used."""
 
 
@@ -31,7 +31,7 @@ def stride_of(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> int
         return None
     split = indices[-1].split_on(lane)
     stride = None if split is None else split[0].constant
-    if not stride or abs(stride) > MOST_APART or buffer.element_strides()[-1] != ONE:
+    if not stride or abs(stride) > MAX_STRIDE or buffer.element_strides()[-1] != ONE:
         return None
     return stride
 

@@ -18,7 +18,7 @@ from ...dialects.tir.types import BufferType
 from .copy_ops import bounds_of
 from .lane_analysis import is_contiguous
 from .lane_values import LaneValues
-from .promote_scratch import zero
+from .mem2reg import zero
 from .scope import Bound
 from .strided_load import stride_of, strided_load
 
@@ -100,7 +100,7 @@ class VectorCopier(LaneValues):
             self.emit(loops.LoadOp(buffer, self.at(indices, lane), values, op.result.type))
             for lane in range(self._lanes_on())
         ]
-        return self.put_together(parts, type_)
+        return self.build_vector(parts, type_)
 
     def _lanes_on(self) -> int:
         active = self.width if self.active is None else self.active.constant

@@ -26,16 +26,16 @@ from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr, maximum
 from ...dialects.nesting import ancestors
 from .copy_ops import Copier
+from .horizontal_reductions import add_lanes, start
 from .lane_analysis import LaneAnalysis
-from .lane_totals import add_lanes, start
 from .promote_accumulators import promote_in_vectorized
+from .register_transposes import transposed_tile
 from .scope import Scope, replace_by_block
-from .turned_tiles import turned_tile
 from .unroll_loops import DEFAULT_LIMIT, unroll_in_vectorized
 from .vector_copy import VectorCopier
 from .vector_unit import VectorUnit
 
-STRAIGHT = 4
+MAX_STRAIGHT_LINE = 4
 """So many vectors follow each other without a loop. A loop that accumulates keeps as many registers
 of partial results, so that an addition need not wait for the one before, as long as all of these
 take half of the registers."""
@@ -50,7 +50,7 @@ class _Vectorizer:
         self.totals = [scope.value(v) for v in analysis.loop.inits]
         self.lanes = analysis.unit.lanes(analysis.bits)
         room = analysis.unit.registers // (2 * max(len(self.totals), 1))
-        self.together = self.lanes * (1 << min(room, STRAIGHT).bit_length() >> 1 or 1)
+        self.together = self.lanes * (1 << min(room, MAX_STRAIGHT_LINE).bit_length() >> 1 or 1)
         """Iterations at once of a loop that accumulates."""
 
     def emit(self, lower: IntExpr, extent: IntExpr) -> None:
@@ -71,7 +71,7 @@ class _Vectorizer:
 
     def _masks(self) -> bool:
         """Whether lanes can be left out of the last vector."""
-        return self.analysis.is_masked_in_memory and not self.analysis.jumps
+        return self.analysis.is_masked_in_memory and not self.analysis.has_gather
 
     def _emit_constant(self, lower: IntExpr, count: int) -> None:
         if self.totals and count > self.together:
@@ -107,7 +107,7 @@ class _Vectorizer:
         if number == 0:
             return ZERO
         starts = self._starts(width)
-        if number is not None and number <= STRAIGHT:
+        if number is not None and number <= MAX_STRAIGHT_LINE:
             for position in range(number):
                 base = lower + position * width
                 starts = VectorCopier(self.scope, self.analysis, width, base).copy_body(starts)
@@ -171,7 +171,7 @@ def vectorize_loop(op: loops.ForOp, unit: VectorUnit) -> None:
     there are iterations; on targets without masks, or if accesses jump, single iterations.
     """
     analysis = LaneAnalysis(op, unit)
-    if not analysis.can_run_together():
+    if not analysis.is_vectorizable():
         op.kind = StringAttr("serial")
         return
     around = Block()
@@ -192,7 +192,7 @@ def _note_ranges(op: loops.ForOp, scope: Scope) -> None:
 
 def _turn(op: loops.ForOp, unit: VectorUnit) -> bool:
     """Replace a loop around a vectorized one if it loads rows and stores columns."""
-    tile = turned_tile(op, unit)
+    tile = transposed_tile(op, unit)
     if tile is None:
         return False
     around = Block()

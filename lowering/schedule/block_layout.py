@@ -18,7 +18,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
-from .blocks import ScheduleError, loops_around, own_nest
+from .blocks import ScheduleError, loops_around, perfect_nest
 from .copy_block import new_loops
 from .index_map import IndexMap
 from .index_values import replace_indices, undecided
@@ -104,7 +104,7 @@ def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loops around a block, each of which drives one axis; raises ScheduleError for others."""
     where = f"block '{block.block_name.data}'"
     loops = loops_around(block)
-    if loops and own_nest(block) is not loops[0]:
+    if loops and perfect_nest(block) is not loops[0]:
         raise ScheduleError(f"expected {where} to be alone in its loops", block)
     verify_covered(block)
     numbering = block.numbering()

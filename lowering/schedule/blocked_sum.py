@@ -36,7 +36,7 @@ from .blocks import (
     blocks_in,
     function_of,
     loaded_buffers,
-    own_nest,
+    perfect_nest,
     statement_in,
     statements,
 )
@@ -66,7 +66,7 @@ def blocked_sum(start: tir.BlockOp, loop: tir.ForOp, size: int) -> tir.ForOp:
     whole = split_at(loop, parts[: 1 if rest == ZERO else 2])[0]
     outer, inner = split(whole, [count, size], disable_predication=True)
     totals = {store.buffer: _scratch_like(store.buffer, start) for store in _stores(start)}
-    zero, add = own_nest(start).clone(), own_nest(start).clone()
+    zero, add = perfect_nest(start).clone(), perfect_nest(start).clone()
     outer.body.block.insert_op_before(zero, inner)
     outer.body.block.add_op(add)
     for buffer, scratch in totals.items():
@@ -83,18 +83,18 @@ def _verify(start: tir.BlockOp, loop: tir.ForOp, size: int) -> None:
     verify_only_blocks(loop)
     if size < 1:
         raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
-    nest, stores = own_nest(start), _stores(start)
+    nest, stores = perfect_nest(start), _stores(start)
     is_start = set(start.axis_kinds) <= {"spatial"} and not start.predicates.data
-    home, values = nest.parent, Values()
-    statement = None if home is None else statement_in(home, loop)
+    parent, values = nest.parent, Values()
+    statement = None if parent is None else statement_in(parent, loop)
     if not is_start or not stores or loaded_buffers(start) or statement in (None, nest):
         raise ScheduleError(
             f"expected block '{start.block_name.data}' to begin results before {loop_text(loop)}",
             start,
         )
-    assert home is not None and statement is not None
-    started = infer_regions(home, values, [nest])[1]
-    reads, writes = infer_regions(home, values, [statement])
+    assert parent is not None and statement is not None
+    started = infer_regions(parent, values, [nest])[1]
+    reads, writes = infer_regions(parent, values, [statement])
     buffers = {store.buffer for store in stores}
     for op in operations_in(loop):
         if isinstance(op, tir.StoreOp) and op.buffer in buffers and not _adds(op):

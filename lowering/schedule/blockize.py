@@ -66,9 +66,9 @@ def _statements(
         raise ScheduleError("expected at least one block")
     if twice := [b for b in target if list(target).count(b) > 1]:
         raise ScheduleError(f"expected block '{twice[0].block_name.data}' once", twice[0])
-    home = common_block(target)
-    order = list(home.ops)
-    places = [order.index(op) for b in target if (op := statement_in(home, b)) is not None]
+    parent = common_block(target)
+    order = list(parent.ops)
+    places = [order.index(op) for b in target if (op := statement_in(parent, b)) is not None]
     statements = order[min(places) : max(places) + 1]
     for op in statements:
         _verify_holds(op, target)

@@ -12,8 +12,8 @@ from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ..loops.scope import Bound
+from .bijective import is_bijective, used_in
 from .blocks import ScheduleError
-from .dense import covers_densely, used_in
 from .loop_checks import loop_text
 from .reduction_checks import verify_starts_once
 
@@ -127,7 +127,7 @@ def _divide_axis(
         size = size * extents[atom]
     where = f"axis '{variable.name_hint}' of block '{block.block_name.data}'"
     used = {a: extents[a] for a in used_in(inner, extents)}
-    if axis.min.data != ZERO or not covers_densely(inner, used):
+    if axis.min.data != ZERO or not is_bijective(inner, used):
         raise ScheduleError(
             f"expected {where} to begin at 0 and to count the iterations of the loops in the new "
             "block without gaps",

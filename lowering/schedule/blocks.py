@@ -71,10 +71,10 @@ def function_of(op: Operation) -> tir.PrimFuncOp:
     raise ScheduleError(f"expected '{op.name}' to be in a function", op)
 
 
-def statement_in(home: Block, op: Operation) -> Operation | None:
-    """The operation of `home` that is or holds `op`."""
+def statement_in(parent: Block, op: Operation) -> Operation | None:
+    """The operation of `parent` that is or holds `op`."""
     current: Operation | None = op
-    while current is not None and current.parent is not home:
+    while current is not None and current.parent is not parent:
         current = current.parent_op()
     return current
 
@@ -82,12 +82,12 @@ def statement_in(home: Block, op: Operation) -> Operation | None:
 def common_block(ops: Sequence[Operation]) -> Block:
     """The innermost block of operations around all of these."""
     first, *others = ops
-    home = first.parent
-    while home is not None and any(statement_in(home, op) is None for op in others):
-        around = home.parent_op()
-        home = None if around is None else around.parent
-    assert home is not None
-    return home
+    parent = first.parent
+    while parent is not None and any(statement_in(parent, op) is None for op in others):
+        around = parent.parent_op()
+        parent = None if around is None else around.parent
+    assert parent is not None
+    return parent
 
 
 def loops_around(block: tir.BlockOp) -> list[tir.ForOp]:
@@ -105,7 +105,7 @@ def loops_between(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
     return [op for op in loops_around(block) if loop in ancestors(op)]
 
 
-def own_nest(block: tir.BlockOp) -> Operation:
+def perfect_nest(block: tir.BlockOp) -> Operation:
     """The outermost loop that holds nothing but this block; the block where there is none."""
     outermost: Operation = block
     while isinstance(parent := outermost.parent_op(), tir.ForOp):
@@ -137,7 +137,7 @@ def _accessed_buffers(op: Operation, kind: type[tir.LoadOp | tir.StoreOp]) -> se
 
 def erase_nest(block: tir.BlockOp) -> None:
     """Erase a block with the loops that hold nothing else."""
-    nest = own_nest(block)
+    nest = perfect_nest(block)
     nest.detach()
     nest.erase()
 
@@ -150,10 +150,10 @@ def insert_before(op: Operation, block: Block, before: Operation | None) -> None
         block.insert_op_before(op, before)
 
 
-def own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
+def nest_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loops that hold nothing but the block, outermost first."""
     loops: list[tir.ForOp] = []
-    current: Operation = own_nest(block)
+    current: Operation = perfect_nest(block)
     while isinstance(current, tir.ForOp):
         loops.append(current)
         following = current.body.block.first_op
@@ -162,7 +162,7 @@ def own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     return loops
 
 
-def drives(loop: tir.ForOp, block: tir.BlockOp) -> set[str]:
+def iterator_kinds(loop: tir.ForOp, block: tir.BlockOp) -> set[str]:
     """The kinds of the axes that depend on a loop."""
     numbering = block.numbering()
     pairs = zip(block.axis_kinds, exprs_of(block.bindings), strict=True)

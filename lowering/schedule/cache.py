@@ -28,7 +28,7 @@ from .blocks import (
     function_of,
     loaded_buffers,
     loops_around,
-    own_nest,
+    perfect_nest,
     statement_in,
     stored_buffers,
     uses_of,
@@ -66,7 +66,7 @@ def cache_write(
         redirect(user, old, new)
     copy = copy_box(new, old, box, _name(old, scope), values)
     copy.location = block.location
-    nest.parent.insert_op_after(own_nest(copy), nest)
+    nest.parent.insert_op_after(perfect_nest(copy), nest)
     refresh_around([block, *consumers])
     return copy
 
@@ -93,16 +93,16 @@ def cache_read(
                 f"expected block '{reader.block_name.data}' to read {buffer_text(old)}", reader
             )
         verify_direct(reader, old)
-    home, statements = _statements_of(readers or [block])
-    verify_unchanged(old, home, statements, block)
+    parent, statements = _statements_of(readers or [block])
+    verify_unchanged(old, parent, statements, block)
     values = Values()
-    region = _region_of(old, infer_regions(home, values, statements)[0], block)
-    new = new_scratch(_name(old, scope), _dims(old), old, scope, home)
+    region = _region_of(old, infer_regions(parent, values, statements)[0], block)
+    new = new_scratch(_name(old, scope), _dims(old), old, scope, parent)
     for reader in readers:
         redirect(reader, old, new)
     copy = copy_box(old, new, _inside(region, values), _name(old, scope), values)
     copy.location = block.location
-    home.insert_op_before(own_nest(copy), statements[0])
+    parent.insert_op_before(perfect_nest(copy), statements[0])
     refresh_around(readers)
     return copy
 
@@ -127,10 +127,10 @@ def verify_sole_writer(block: tir.BlockOp, buffer: SSAValue, nest: Operation) ->
 
 
 def verify_unchanged(
-    buffer: SSAValue, home: Block, statements: Sequence[Operation], block: tir.BlockOp
+    buffer: SSAValue, parent: Block, statements: Sequence[Operation], block: tir.BlockOp
 ) -> None:
     """Raise ScheduleError where what is between statements of a block changes a buffer."""
-    order = list(home.ops)
+    order = list(parent.ops)
     for op in order[order.index(statements[0]) : order.index(statements[-1]) + 1]:
         if any(may_share_memory(buffer, stored) for stored in stored_buffers(op)):
             raise ScheduleError(
@@ -153,9 +153,9 @@ def _verify_together(blocks: Sequence[tir.BlockOp]) -> None:
 
 def _statements_of(blocks: Sequence[tir.BlockOp]) -> tuple[Block, list[Operation]]:
     """The innermost block around loops of blocks, and its statements that hold these, in order."""
-    home = common_block([scope_statement(b) for b in blocks])
-    places = {statement_in(home, b) for b in blocks}
-    return home, [op for op in home.ops if op in places]
+    parent = common_block([scope_statement(b) for b in blocks])
+    places = {statement_in(parent, b) for b in blocks}
+    return parent, [op for op in parent.ops if op in places]
 
 
 def _readers(block: tir.BlockOp, buffer: SSAValue) -> list[tir.BlockOp]:
@@ -173,16 +173,16 @@ def _verify_consumer(
     region: tir.BufferRegion,
     values: Values,
 ) -> None:
-    home = nest.parent
-    assert home is not None
-    statement = statement_in(home, consumer)
-    order = list(home.ops)
+    parent = nest.parent
+    assert parent is not None
+    statement = statement_in(parent, consumer)
+    order = list(parent.ops)
     where = f"block '{consumer.block_name.data}'"
     if statement is None or order.index(statement) <= order.index(nest):
         raise ScheduleError(
             f"expected {where} to come after block '{block.block_name.data}'", consumer
         )
-    found = [r for r in infer_regions(home, values, [statement])[0] if r.buffer is region.buffer]
+    found = [r for r in infer_regions(parent, values, [statement])[0] if r.buffer is region.buffer]
     if region.buffer not in consumer.read_buffers or not found:
         raise ScheduleError(f"expected {where} to read {buffer_text(region.buffer)}", consumer)
     if not contains(region, found[0], values):

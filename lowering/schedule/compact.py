@@ -24,8 +24,8 @@ from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, Uses, common_block, function_of, stored_buffers, uses_of
 from .loop_checks import loop_text
-from .produced import is_complete_in
 from .regions import contains, refresh_around
+from .required_ranges import is_complete_in
 
 
 def compact_buffer(alloc: tir.AllocBufferOp) -> None:
@@ -48,7 +48,7 @@ def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
         if loop in ancestors(alloc):
             continue
         with suppress(ScheduleError):
-            inner = _plan_of(alloc).home.parent_op()
+            inner = _plan_of(alloc).parent.parent_op()
             if inner is not None and loop in (inner, *ancestors(inner)):
                 found.append(alloc)
     return found
@@ -58,7 +58,7 @@ def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
 class _Plan:
     """Where a buffer goes, and which part of it, over `values`, one iteration there uses."""
 
-    home: Block
+    parent: Block
     region: tir.BufferRegion
     values: Values
     accesses: Sequence[Operation]
@@ -72,26 +72,26 @@ def _plan_of(alloc: tir.AllocBufferOp) -> _Plan:
         raise ScheduleError(f"expected {name} to be dense, and only loaded and stored to", alloc)
     if not uses.stores or not uses.loads:
         raise ScheduleError(f"expected {name} to be stored to and loaded", alloc)
-    home = _innermost_loop(accesses)
-    if home is None:
+    parent = _innermost_loop(accesses)
+    if parent is None:
         raise ScheduleError(f"expected a loop around all blocks that use {name}", alloc)
-    loop = home.parent_op()
+    loop = parent.parent_op()
     assert isinstance(loop, tir.ForOp)
     values = Values()
-    stored = _stored_region(home, alloc, values) if _is_stored_first(loop, uses) else None
+    stored = _stored_region(parent, alloc, values) if _is_stored_first(loop, uses) else None
     if stored is None:
         raise ScheduleError(
             f"expected each iteration of {loop_text(loop)} to store all of {name} that it loads",
             alloc,
         )
-    return _Plan(home, stored, values, accesses)
+    return _Plan(parent, stored, values, accesses)
 
 
 def _stored_region(
-    home: Block, alloc: tir.AllocBufferOp, values: Values
+    parent: Block, alloc: tir.AllocBufferOp, values: Values
 ) -> tir.BufferRegion | None:
     """The part of a buffer that is stored in a block, if all that is loaded there is in it."""
-    reads, writes = infer_regions(home, values)
+    reads, writes = infer_regions(parent, values)
     written = [r for r in writes if r.buffer is alloc.result]
     read = [r for r in reads if r.buffer is alloc.result]
     if len(written) != 1 or (read and not contains(written[0], read[0], values)):
@@ -117,17 +117,17 @@ def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
 
 def _is_stored_first(loop: tir.ForOp, uses: Uses) -> bool:
     """Whether statements store all of the buffer's part before others load it."""
-    home = loop.body.block
-    stored = {s for u in uses.stores for s in home.ops if s is u or s in ancestors(u)}
+    parent = loop.body.block
+    stored = {s for u in uses.stores for s in parent.ops if s is u or s in ancestors(u)}
     loaded = {
         s
         for u in uses.loads
-        for s in home.ops
+        for s in parent.ops
         if s in ancestors(u) and not _is_own_accumulation(u, uses)
     }
     if any(_is_reduced_over(u, loop) for u in uses.loads if _is_own_accumulation(u, uses)):
         return False
-    order = {op: i for i, op in enumerate(home.ops)}
+    order = {op: i for i, op in enumerate(parent.ops)}
     if not stored or (loaded and max(order[s] for s in stored) >= min(order[s] for s in loaded)):
         return False
     return all(is_complete_in(store, loop) for store in uses.stores)
@@ -164,7 +164,7 @@ def _place(load: tir.LoadOp) -> tuple[object, tuple[object, ...]]:
 
 
 def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:
-    type_, home, region = alloc.result.type, plan.home, plan.region
+    type_, parent, region = alloc.result.type, plan.parent, plan.region
     mins: list[IntExpr | None] = []
     dims: list[IntExpr] = []
     for low, extent, dim in zip(region.mins, region.extents, type_.dims, strict=True):
@@ -176,8 +176,8 @@ def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:
         None if alloc.buffer_name is None else alloc.buffer_name.data,
     )
     new.result.name_hint = alloc.result.name_hint
-    assert home.first_op is not None
-    home.insert_op_before(new, home.first_op)
+    assert parent.first_op is not None
+    parent.insert_op_before(new, parent.first_op)
     alloc.result.replace_all_uses_with(new.result)
     alloc.detach()
     alloc.erase()

@@ -31,7 +31,7 @@ from .blocks import (
     insert_before,
     loaded_buffers,
     loops_around,
-    own_nest,
+    perfect_nest,
     statement_in,
     stored_buffers,
     uses_of,
@@ -39,17 +39,17 @@ from .blocks import (
 from .copy_block import new_loops
 from .copy_scalars import ranges_of_values
 from .loop_checks import verify_covered
-from .produced import Part, produced_parts, stored_axes_of
 from .regions import axes_of, refresh_around, replace_header
+from .required_ranges import RequiredRange, required_ranges, stored_axes_of
 
 
 @dataclass(frozen=True)
 class _Move:
-    """A block on the way to a loop: its nest and the loop's statement, both in `home`."""
+    """A block on the way to a loop: its nest and the loop's statement, both in `parent`."""
 
     block: tir.BlockOp
     loop: tir.ForOp
-    home: Block
+    parent: Block
     nest: Operation
     target: Operation
 
@@ -74,14 +74,14 @@ def reverse_compute_at(
     _verify_apart(move, between, loaded_buffers(block))
     _verify_apart(move, [move.target], set())
     values = Values()
-    parts = produced_parts(block, loop, move.target, values)
+    parts = required_ranges(block, loop, move.target, values)
     order = _statements_of(loop)
     producers = [i for i, op in enumerate(order) if stored_buffers(op) & loaded_buffers(block)]
     before = _place(move, index, max(producers) + 1, len(order))
     for op in between:  # a buffer that the block stores to must be there before the loop
         if isinstance(op, tir.AllocBufferOp):
             op.detach()
-            move.home.insert_op_before(op, move.target)
+            move.parent.insert_op_before(op, move.target)
     loops = _apply(move, parts, values, before, preserve_unit_loops)
     refresh_around([block])
     return loops
@@ -135,26 +135,26 @@ def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
     where = f"block '{block.block_name.data}'"
     if loop in ancestors(block):
         raise ScheduleError(f"expected {where} to be outside of the loop", block)
-    nest = own_nest(block)
-    home = common_block([nest, loop])
-    target = statement_in(home, loop)
-    if nest.parent is not home or target is None:
+    nest = perfect_nest(block)
+    parent = common_block([nest, loop])
+    target = statement_in(parent, loop)
+    if nest.parent is not parent or target is None:
         raise ScheduleError(f"expected {where} to be alone in its loops", block)
     if block.predicates.data:
         raise ScheduleError(f"expected {where} to have no predicates", block)
     if any(a.min.data.args() or a.extent.data.args() for a in block.axes.data):
         raise ScheduleError(f"expected axes of {where} not to depend on loops", block)
     verify_covered(block)
-    own_loops = [op for op in operations_in(nest) if isinstance(op, tir.ForOp)]
-    variables = {op.loop_var for op in own_loops}
+    nest_loops = [op for op in operations_in(nest) if isinstance(op, tir.ForOp)]
+    variables = {op.loop_var for op in nest_loops}
     for op in operations_in(block):
         if op is not block and variables & set(op.operands):
             raise ScheduleError(f"expected {where} to use its axes, not its loops", block)
-    return _Move(block, loop, home, nest, target)
+    return _Move(block, loop, parent, nest, target)
 
 
 def _between(move: _Move, first: Operation, last: Operation) -> list[Operation]:
-    order = list(move.home.ops)
+    order = list(move.parent.ops)
     start, end = order.index(first), order.index(last)
     if start >= end:
         side = "after" if last is move.nest else "before"
@@ -205,7 +205,7 @@ def _scratch_of(move: _Move) -> SSAValue:
     return buffer
 
 
-def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, Part]:
+def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, RequiredRange]:
     """The part of each axis whose results one iteration of the loop loads."""
     reads, _ = infer_regions(move.loop.body.block, values)
     found = [r for r in reads if r.buffer is buffer]
@@ -213,18 +213,18 @@ def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, Pa
         raise ScheduleError(
             f"expected the loop to use block '{move.block.block_name.data}'", move.block
         )
-    parts: dict[int, Part] = {}
+    parts: dict[int, RequiredRange] = {}
     for store in uses_of(buffer).stores:
         axes = stored_axes_of(store, move.block)
         for axis, low, extent in zip(axes, found[0].mins, found[0].extents, strict=True):
             if axis is not None and not extent.args():
-                parts[axis] = Part(low, extent)
+                parts[axis] = RequiredRange(low, extent)
     return parts
 
 
 def _apply(
     move: _Move,
-    parts: Mapping[int, Part],
+    parts: Mapping[int, RequiredRange],
     values: Values,
     before: Operation | None,
     preserve_unit_loops: bool,
@@ -244,7 +244,7 @@ def _apply(
     current = place
     for position in order:
         axis = axes[position]
-        part = parts.get(position, Part(axis.min, axis.extent))
+        part = parts.get(position, RequiredRange(axis.min, axis.extent))
         binding = part.min
         if part.extent != ONE or preserve_unit_loops:
             (loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], Values())
@@ -264,7 +264,7 @@ def _apply(
 
 
 def _bounds_of(
-    axis: tir.Axis, part: Part, binding: IntExpr, ranges: Mapping[Atom, Interval]
+    axis: tir.Axis, part: RequiredRange, binding: IntExpr, ranges: Mapping[Atom, Interval]
 ) -> list[Bound]:
     """Predicates that keep a part of an axis inside of it, where that is not certain."""
     bounds: list[Bound] = []

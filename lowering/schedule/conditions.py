@@ -92,7 +92,7 @@ def yielded(choice: scf.IfOp, arm: int) -> SSAValue:
     return last.operands[0]
 
 
-def take_arm(choice: scf.IfOp, arm: int) -> None:
+def fold_if(choice: scf.IfOp, arm: int) -> None:
     """Replace a choice of one value by what one of its arms computes."""
     value, block = yielded(choice, arm), choice.parent
     assert block is not None

@@ -46,7 +46,7 @@ def buffer_of(block: tir.BlockOp, which: str, key: int | str) -> SSAValue:
 
 
 def new_scratch(
-    name: str, dims: Sequence[IntExpr], like: SSAValue, scope: str, home: Block
+    name: str, dims: Sequence[IntExpr], like: SSAValue, scope: str, parent: Block
 ) -> SSAValue:
     """A dense scratch buffer of another one's dtype, allocated at the beginning of a block.
 
@@ -57,7 +57,9 @@ def new_scratch(
     alloc = tir.AllocBufferOp(tir.BufferType.of(dims, type_.element_type, scope=scope))
     alloc.result.name_hint = name
     leading = (tir.AllocBufferOp, tir.InitOp)
-    insert_before(alloc, home, next((op for op in home.ops if not isinstance(op, leading)), None))
+    insert_before(
+        alloc, parent, next((op for op in parent.ops if not isinstance(op, leading)), None)
+    )
     return alloc.result
 
 

@@ -28,10 +28,10 @@ from .blocks import (
     insert_before,
     loaded_buffers,
     loops_around,
-    own_nest,
+    perfect_nest,
     stored_buffers,
 )
-from .conditions import conjuncts, erase_unused, take_arm, yielded
+from .conditions import conjuncts, erase_unused, fold_if, yielded
 from .index_values import add_predicates, replace_indices
 from .loop_checks import loop_text
 from .regions import axes_of, refresh_around, refresh_regions, replace_header
@@ -56,7 +56,7 @@ def decompose_padding(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
     block does anything else.
     """
     where = f"block '{block.block_name.data}'"
-    nest = own_nest(block)
+    nest = perfect_nest(block)
     if loop not in loops_around(block) or (nest is not loop and nest not in ancestors(loop)):
         raise ScheduleError(f"expected {where} to be alone in {loop_text(loop)}", block)
     padding = _padding(block)
@@ -64,7 +64,7 @@ def decompose_padding(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
         if any(may_share_memory(stored, loaded) for loaded in loaded_buffers(block)):
             raise ScheduleError(f"expected {where} to load other memory than it stores to", block)
     fill = _fill(block, loop, padding)
-    take_arm(padding.choice, 0)
+    fold_if(padding.choice, 0)
     for axis in sorted({*padding.lower, *padding.upper}):
         _shrink(block, loop, axis, padding)
     refresh_regions(block)

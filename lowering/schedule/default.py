@@ -17,14 +17,14 @@ from .blocks import IS_SCHEDULED
 from .navigate import drop_plain_root
 from .primitives.schedule import Schedule
 from .primitives.trace import Trace
-from .rules.borders import partition_borders
-from .rules.columns import stream_products, stream_rows
+from .rules.column_reductions import stream_products, vectorize_column_reductions
 from .rules.contraction import tile_contractions
 from .rules.lanes import vectorize_nests
+from .rules.loop_partition import partition_loops
 from .rules.merge import merge_consumers, merge_rows
 from .rules.parallelize import parallelize
 from .rules.register_tile import tile_reductions
-from .rules.rows import split_long_reductions, tile_rows, widen_choices
+from .rules.row_reductions import split_long_reductions, tile_rows, vectorize_arg_reductions
 from .rules.storage import compact_buffers
 from .rules.stream import stream_results
 from .rules.transpose import tile_transposes
@@ -33,15 +33,15 @@ Rule = Callable[[Schedule, tir.PrimFuncOp, Target], None]
 
 RULES: dict[str, Rule] = {
     "split-reductions": split_long_reductions,
-    "argument-reductions": widen_choices,
+    "argument-reductions": vectorize_arg_reductions,
     "row-reductions": tile_rows,
     "fuse-rows": merge_rows,
     "contractions": tile_contractions,
     "stream-products": stream_products,
     "reduction-tiles": tile_reductions,
     "fuse-consumers": merge_consumers,
-    "loop-partition": partition_borders,
-    "column-reductions": stream_rows,
+    "loop-partition": partition_loops,
+    "column-reductions": vectorize_column_reductions,
     "transposes": tile_transposes,
     "vectorize": vectorize_nests,
     "nontemporal": stream_results,

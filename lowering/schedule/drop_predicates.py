@@ -166,8 +166,8 @@ class _Iterations:
         """Whether a value is none of the block's axes and comes from inside of it."""
         if value in self.block.axis_vars:
             return False
-        home = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
-        return home is not None and self.block in (home, *ancestors(home))
+        parent = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        return parent is not None and self.block in (parent, *ancestors(parent))
 
     def _is_inside(self, index: IntExpr, dim: IntExpr, operands: Sequence[SSAValue]) -> bool:
         """Whether an index of an operation in the block is in its dim in every iteration."""
@@ -192,8 +192,8 @@ def _name(block: tir.BlockOp) -> str:
 
 def _is_guarded(op: tir.LoadOp, block: tir.BlockOp) -> bool:
     """Whether a load is not in each iteration of a block."""
-    home = op.parent_op()
-    return home is not block and not isinstance(home, tir.InitOp)
+    parent = op.parent_op()
+    return parent is not block and not isinstance(parent, tir.InitOp)
 
 
 def _has_iterations(extent: IntExpr, block: tir.BlockOp) -> bool:

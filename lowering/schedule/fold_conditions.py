@@ -14,7 +14,7 @@ from ...dialects import tir
 from ...dialects.nesting import operations_in
 from ...dialects.sym import Values
 from .blocks import ScheduleError
-from .conditions import conjuncts, take_arm, taken_arm
+from .conditions import conjuncts, fold_if, taken_arm
 from .copy_scalars import ranges_of_values
 from .regions import refresh_around, refresh_regions
 
@@ -52,6 +52,6 @@ def fold_conditions(block: tir.BlockOp) -> None:
             block,
         )
     for choice, arm in found:
-        take_arm(choice, arm)
+        fold_if(choice, arm)
     refresh_regions(block)
     refresh_around([block])

@@ -30,9 +30,9 @@ def fuse_horizontally(nests: Sequence[tir.ForOp]) -> tir.ForOp:
     values = Values()
     counts = [nest.extent.data.constant or 0 for nest in nests]
     (loop,) = new_loops(["section"], [IntExpr.of(sum(counts))], values)
-    home = nests[0].parent
-    assert home is not None
-    home.insert_op_before(loop, nests[0])
+    parent = nests[0].parent
+    assert parent is not None
+    parent.insert_op_before(loop, nests[0])
     first = 0
     for nest, count in zip(nests, counts, strict=True):
         position = values.expr(loop.loop_var) - first

@@ -189,27 +189,27 @@ def _inlinable_uses(definition: Definition) -> Uses:
         raise ScheduleError(f"expected {name} to be loaded only, got a view or call of it", block)
     if not uses.loads:
         raise ScheduleError(f"expected {name} to be loaded", block)
-    home = common_block([block, *uses.loads])
-    order = list(home.ops)
-    own = statement_in(home, block)
+    parent = common_block([block, *uses.loads])
+    order = list(parent.ops)
+    own = statement_in(parent, block)
     assert own is not None
     first = order.index(own)
     last = first
     for load in uses.loads:
-        user = statement_in(home, load)
+        user = statement_in(parent, load)
         assert user is not None
         last = max(last, order.index(user))
         if order.index(user) <= first:
             raise ScheduleError(f"expected {name} to be loaded after it is stored", block)
-    _verify_unchanged(definition, home, order[first : last + 1])
+    _verify_unchanged(definition, parent, order[first : last + 1])
     return uses
 
 
-def _verify_unchanged(definition: Definition, home: Block, between: list[Operation]) -> None:
+def _verify_unchanged(definition: Definition, parent: Block, between: list[Operation]) -> None:
     """What the block reads must be the same where its value is used."""
     func = function_of(definition.block)
     outermost = statement_in(statements(func), definition.block)
-    if home is not statements(func) and outermost is not None:
+    if parent is not statements(func) and outermost is not None:
         between = [outermost]  # an earlier or later iteration of the loops around counts as well
     read = loaded_buffers(definition.block)
     for op in between:
@@ -224,9 +224,9 @@ def _verify_unchanged(definition: Definition, home: Block, between: list[Operati
 
 
 def _in_order(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:
-    if len({op.parent for op in loads}) == 1 and (home := loads[0].parent) is not None:
+    if len({op.parent for op in loads}) == 1 and (parent := loads[0].parent) is not None:
         wanted = set(loads)
-        return [op for op in home.ops if isinstance(op, tir.LoadOp) and op in wanted]
+        return [op for op in parent.ops if isinstance(op, tir.LoadOp) and op in wanted]
     wanted = set(loads)
     func = function_of(loads[0])
     return [op for op in operations_in(func) if isinstance(op, tir.LoadOp) and op in wanted]

@@ -24,7 +24,7 @@ MAX_COPIED = 64
 Arms of a choice are such places, though only one of them runs.
 """
 
-DEAR = ("math.", "arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "scf.")
+EXPENSIVE = ("math.", "arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "scf.")
 """Operations that are not repeated."""
 
 
@@ -112,4 +112,4 @@ def _is_cheap(definition: Definition) -> bool:
     ops: list[Operation] = [o for op in definition.ops for o in op.walk()]
     work = [o for o in ops if o.name.startswith(("arith.", "scf.", "math."))]
     counted = [o for o in work if o.name not in ("arith.constant", "arith.index_cast")]
-    return len(counted) <= CHEAP_OPERATIONS and not any(o.name.startswith(DEAR) for o in ops)
+    return len(counted) <= CHEAP_OPERATIONS and not any(o.name.startswith(EXPENSIVE) for o in ops)

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import StringAttr
 from ...dialects import tir
 from ..loops.reduction_flags import Accumulation
 from ..loops.scope import describe
-from .blocks import ScheduleError, blocks_in, drives, own_loops
+from .blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from .compact import compact_buffer, private_buffers
 from .loop_checks import loop_text, verify_data_parallel
 from .reducer import reducer_of
@@ -63,13 +63,13 @@ def verify_kind(loop: tir.ForOp, kind: str) -> None:
 def _accumulates(loop: tir.ForOp) -> bool:
     """Whether a loop only adds values, in any order, to what one block keeps of each result."""
     blocks = blocks_in(loop)
-    if len(blocks) != 1 or loop not in own_loops(blocks[0]):
+    if len(blocks) != 1 or loop not in nest_loops(blocks[0]):
         return False
     (block,) = blocks
     numbering = block.numbering()
     bounds = [e for b in block.predicates.data for e in (b.lhs.data, b.rhs.data)]
     is_bounded = any(numbering[i] is loop.loop_var for e in bounds for i in e.args())
-    return drives(loop, block) == {"reduce"} and not is_bounded and is_accumulation(block)
+    return iterator_kinds(loop, block) == {"reduce"} and not is_bounded and is_accumulation(block)
 
 
 def is_accumulation(block: tir.BlockOp) -> bool:

@@ -23,7 +23,7 @@ from ...dialects.nesting import enclosing
 from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text
 from ..loops.scope import Bound
-from .blocks import ScheduleError, common_block, own_nest, statement_in, uses_of
+from .blocks import ScheduleError, common_block, perfect_nest, statement_in, uses_of
 from .cache import scope_statement
 from .copy_block import new_loops
 from .index_map import IndexMap
@@ -83,9 +83,9 @@ def fill_padding(
     """
     writers = [enclosing(s, tir.BlockOp) for s in uses_of(buffer).stores]
     places = [scope_statement(w) for w in writers if w is not None]
-    home = common_block(places)
-    holders = {statement_in(home, p) for p in places}
-    last = next(op for op in reversed(list(home.ops)) if op in holders)
+    parent = common_block(places)
+    holders = {statement_in(parent, p) for p in places}
+    last = next(op for op in reversed(list(parent.ops)) if op in holders)
     values = Values()
     _, new = _loops(buffer, values)
     count = len(undecided(index_map.conditions(inverse, new, old_dims), values))
@@ -97,7 +97,7 @@ def fill_padding(
         broken = (rhs - 1, lhs) if lhs.constant is None else (rhs, lhs + 1)
         made.append(_block(buffer, loops, values, broken, value))
     for block in reversed(made):
-        home.insert_op_after(own_nest(block), last)
+        parent.insert_op_after(perfect_nest(block), last)
     refresh_around(made)
 
 

@@ -33,12 +33,12 @@ def merge_loops(loops: Sequence[tir.ForOp]) -> tir.ForOp:
     """
     if len(loops) < 2 or len(set(loops)) < len(loops):
         raise ScheduleError("expected at least two different loops to merge")
-    home = common_block(loops)
-    chains = [_chain(loop, home) for loop in loops]
+    parent = common_block(loops)
+    chains = [_chain(loop, parent) for loop in loops]
     first, *others = chains
     for chain in others:
         _verify_alike(first, chain)
-    _verify_adjacent(home, chains)
+    _verify_adjacent(parent, chains)
     for number, chain in enumerate(chains):
         verify_only_blocks(chain[-1])
         for earlier in chains[:number]:
@@ -48,16 +48,16 @@ def merge_loops(loops: Sequence[tir.ForOp]) -> tir.ForOp:
     return first[-1]
 
 
-def _chain(loop: tir.ForOp, home: Block) -> Chain:
-    """The loops from a statement of `home` in to the loop, each alone in the one before."""
+def _chain(loop: tir.ForOp, parent: Block) -> Chain:
+    """The loops from a statement of `parent` in to the loop, each alone in the one before."""
     chain = [loop]
-    while chain[0].parent is not home:
-        parent = chain[0].parent_op()
-        if not isinstance(parent, tir.ForOp) or chain[0].prev_op or chain[0].next_op:
+    while chain[0].parent is not parent:
+        around = chain[0].parent_op()
+        if not isinstance(around, tir.ForOp) or chain[0].prev_op or chain[0].next_op:
             raise ScheduleError(
                 f"expected {loop_text(chain[0])} to be alone in the loop around it", chain[0]
             )
-        chain.insert(0, parent)
+        chain.insert(0, around)
     return chain
 
 
@@ -85,9 +85,9 @@ def _verify_alike(first: Chain, chain: Chain) -> None:
         renamed[other.loop_var] = one.loop_var
 
 
-def _verify_adjacent(home: Block, chains: Sequence[Chain]) -> None:
+def _verify_adjacent(parent: Block, chains: Sequence[Chain]) -> None:
     """Nothing but the nests and allocations may be between them, and they are in order."""
-    order = list(home.ops)
+    order = list(parent.ops)
     places = [order.index(chain[0]) for chain in chains]
     if places != sorted(places):
         raise ScheduleError("expected loops to merge in the order in which they run", chains[0][-1])
@@ -109,13 +109,13 @@ def _verify_in_step(earlier: Chain, later: Chain) -> None:
 
 def _append(first: Chain, chain: Chain) -> None:
     """Move what a nest does to the end of the first nest, and its allocations before that."""
-    home = first[0].parent
-    assert home is not None
+    parent = first[0].parent
+    assert parent is not None
     op: Operation | None = first[0].next_op
     while op is not None and op is not chain[0]:
         following = op.next_op
         op.detach()
-        home.insert_op_before(op, first[0])
+        parent.insert_op_before(op, first[0])
         op = following
     statements = list(chain[-1].body.block.ops)
     for statement in statements:

@@ -17,29 +17,28 @@ def blocks_named(func: tir.PrimFuncOp, name: str | None = None) -> list[tir.Bloc
 
 def root_block(func: tir.PrimFuncOp) -> tir.BlockOp:
     """The block around a function's loops, which is written where it was left out."""
-    home = statements(func)
-    parent = home.parent_op()
-    if isinstance(parent, tir.BlockOp):
-        return parent
+    parent = statements(func)
+    if isinstance(root := parent.parent_op(), tir.BlockOp):
+        return root
     body = Block()
-    ops = list(home.ops)
+    ops = list(parent.ops)
     for op in ops:
         op.detach()
     body.add_ops(ops)
     root = tir.BlockOp.build_from("root", [], Region(body), [])
     root.location = func.location
-    home.add_op(root)
+    parent.add_op(root)
     return root
 
 
 def drop_plain_root(func: tir.PrimFuncOp) -> None:
     """Leave the block around a function's loops out where it has no more to say than its name."""
-    home = statements(func)
-    root = home.parent_op()
+    parent = statements(func)
+    root = parent.parent_op()
     if not isinstance(root, tir.BlockOp) or root.block_name.data != "root":
         return
     if root.annotations is None and not root.predicates.data and root.init is None:
-        for op in list(home.ops):
+        for op in list(parent.ops):
             op.detach()
             func.body.block.insert_op_before(op, root)
         root.detach()

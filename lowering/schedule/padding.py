@@ -28,7 +28,7 @@ from .blocks import (
     ScheduleError,
     insert_before,
     loops_around,
-    own_nest,
+    perfect_nest,
 )
 from .copy_block import copy_box, redirect
 from .loop_checks import loop_text, verify_plain
@@ -68,7 +68,7 @@ def pad_einsum(block: tir.BlockOp, padding: Sequence[int]) -> None:
     sizes = [(e + p - 1) // p * p for e, p in zip(extents, padding, strict=True)]
     padded = {i for i, (e, size) in enumerate(zip(extents, sizes, strict=True)) if e != size}
     result, factors = _einsum(block, padded)
-    nest = own_nest(block)
+    nest = perfect_nest(block)
     assert nest.parent is not None
     for access in dict.fromkeys([*factors, result]):
         if not padded & set(access.axes):
@@ -77,7 +77,7 @@ def pad_einsum(block: tir.BlockOp, padding: Sequence[int]) -> None:
         is_result = access is result
         copy = _copy_back(access, new) if is_result else _fill(access, new)
         copy.location = block.location
-        insert_before(own_nest(copy), nest.parent, nest.next_op if is_result else nest)
+        insert_before(perfect_nest(copy), nest.parent, nest.next_op if is_result else nest)
         redirect(block, access.buffer, new)
     _widen(block, loops, sizes)
     refresh_around([block])
@@ -87,7 +87,7 @@ def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loop of each axis; raises ScheduleError where an axis is anything but a loop's value."""
     where = f"block '{block.block_name.data}'"
     around = loops_around(block)
-    nest = own_nest(block)
+    nest = perfect_nest(block)
     own = around[around.index(nest) :] if isinstance(nest, tir.ForOp) else []
     by_variable: dict[SSAValue, tir.ForOp] = {loop.loop_var: loop for loop in own}
     found: list[tir.ForOp] = []
@@ -196,9 +196,9 @@ def _padded_copy(access: _Access, sizes: Sequence[IntExpr], block: tir.BlockOp) 
     ]
     alloc = tir.AllocBufferOp(tir.BufferType.of(dims, access.type.element_type), name)
     alloc.result.name_hint = name
-    home = own_nest(block).parent
-    assert home is not None
-    insert_before(alloc, home, home.first_op)
+    parent = perfect_nest(block).parent
+    assert parent is not None
+    insert_before(alloc, parent, parent.first_op)
     return alloc.result
 
 

@@ -8,12 +8,12 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg
 from ...dialects.nesting import ancestors
 from ...dialects.sym import exprs_of
-from .blocks import own_nest
+from .blocks import perfect_nest
 
 
 def plain_loops(block: tir.BlockOp) -> dict[int, tir.ForOp] | None:
     """The loop of each axis, where the block's nest is one plain loop from 0 for each axis."""
-    nest = own_nest(block)
+    nest = perfect_nest(block)
     around = [op for op in ancestors(block) if isinstance(op, tir.ForOp)]
     own = around[: around.index(nest) + 1] if isinstance(nest, tir.ForOp) else []
     numbering: list[SSAValue] = block.numbering()

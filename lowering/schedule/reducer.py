@@ -18,11 +18,11 @@ from ...dialects import tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from ..loops.lane_totals import identity
+from ..loops.horizontal_reductions import identity
 from ..loops.reduction_flags import Accumulation
 from .blocks import ScheduleError
-from .choices import Cases, may_regroup, may_reorder, table_of_choices
 from .copy_scalars import ScalarCopier
+from .truth_table import Cases, may_regroup, may_reorder, truth_table
 
 COUNTING = (arith.AddfOp, arith.AddiOp, arith.MulfOp, arith.MuliOp, arith.XOrIOp)
 """Accumulations that make something else of a value and itself."""
@@ -85,7 +85,7 @@ class Reducer:
         loads = [op for op in choice.operations if isinstance(op, tir.LoadOp)]
         old: dict[SSAValue, int] = {op.result: numbers[op.buffer] for op in loads}
         results = [u.store.value for u in self.updates]
-        return table_of_choices(choice.operations, results, old, choice.same, with_nan)
+        return truth_table(choice.operations, results, old, choice.same, with_nan)
 
     def may_start_again(self, init: tir.InitOp) -> bool:
         """Whether results stay the same where several parts of them start with initial values."""

@@ -14,8 +14,8 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.determined import determines
+from .bijective import is_bijective, used_in
 from .blocks import ScheduleError, blocks_in, loaded_buffers, stored_buffers
-from .dense import covers_densely, used_in
 from .loop_checks import loop_text
 from .regions import contains
 
@@ -35,7 +35,7 @@ def verify_starts_once(block: tir.BlockOp, inner: Sequence[tir.ForOp]) -> None:
     for binding in exprs_of(block.bindings):
         own = values.rebase(binding, block.numbering())
         used = used_in(own, extents)
-        if used <= left and covers_densely(own, {a: extents[a] for a in used}):
+        if used <= left and is_bijective(own, {a: extents[a] for a in used}):
             left -= used
     left -= {a for a in left if _is_told_by(a, block, values, extents)}
     for loop, atom in zip(inner, extents, strict=True):

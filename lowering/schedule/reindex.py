@@ -17,7 +17,7 @@ from ...dialects.bounds import interval_of, is_less, is_non_negative
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr
 from ...dialects.sym import Values, expr_array, pack
 from ...dialects.tir.verify_access import buffer_text
-from .blocks import ScheduleError, own_nest
+from .blocks import ScheduleError, perfect_nest
 from .cache import scope_statement, verify_sole_writer, verify_unchanged
 from .copy_block import buffer_of, copy_elements, new_scratch, verify_direct
 from .index_map import ranges_of_dims
@@ -37,20 +37,20 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
         raise ScheduleError(f"expected 'read' or 'write', got '{which}'", block)
     old = buffer_of(block, which, buffer)
     nest = scope_statement(block)
-    home = nest.parent
-    assert home is not None
+    parent = nest.parent
+    assert parent is not None
     verify_direct(block, old)
     axes, indices = _place(block, old)
     if which == "write":
         verify_sole_writer(block, old, nest)
         verify_stores_box(block, old)
     else:
-        verify_unchanged(old, home, [nest], block)
+        verify_unchanged(old, parent, [nest], block)
     headers = [block.axes.data[a] for a in axes]
     dims = [h.extent.data for h in headers]
     name = f"{old.name_hint or 'buffer'}_reindex"
     assert isinstance(old.type, tir.BufferType)
-    new = new_scratch(name, dims, old, old.type.scope.data, home)
+    new = new_scratch(name, dims, old, old.type.scope.data, parent)
     accesses = accesses_in(block, old)
     for access in accesses:
         access.operands = [new if o is old else o for o in access.operands]
@@ -58,9 +58,9 @@ def reindex(block: tir.BlockOp, which: str, buffer: int | str) -> tir.BlockOp:
     copy = _copy(which, old, indices, new)
     copy.location = block.location
     if which == "read":
-        home.insert_op_before(own_nest(copy), nest)
+        parent.insert_op_before(perfect_nest(copy), nest)
     else:
-        home.insert_op_after(own_nest(copy), nest)
+        parent.insert_op_after(perfect_nest(copy), nest)
     refresh_around(accesses)
     return copy
 

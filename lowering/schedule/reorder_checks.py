@@ -16,8 +16,8 @@ from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import conflict_of_axes, conflicts_between
 from .blocks import ScheduleError
 from .loop_checks import loop_text, outermost_blocks, verify_only_blocks
-from .produced import is_complete_in
 from .regions import contains
+from .required_ranges import is_complete_in
 
 
 def chain_of(loops: Sequence[tir.ForOp]) -> list[tir.ForOp]:

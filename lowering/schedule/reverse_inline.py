@@ -82,9 +82,9 @@ def _sole_producer(
 
 
 def _verify_movable(consumer: Definition, producer: Definition) -> None:
-    home = common_block([producer.block, consumer.block])
-    order = list(home.ops)
-    first, last = (statement_in(home, d.block) for d in (producer, consumer))
+    parent = common_block([producer.block, consumer.block])
+    order = list(parent.ops)
+    first, last = (statement_in(parent, d.block) for d in (producer, consumer))
     assert first is not None and last is not None
     read, written = loaded_buffers(consumer.block), stored_buffers(consumer.block)
     for op in order[order.index(first) : order.index(last)]:

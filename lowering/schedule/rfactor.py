@@ -24,10 +24,10 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors
 from ...dialects.sym import exprs_of
-from ..loops.lane_totals import identity
+from ..loops.horizontal_reductions import identity
 from ..loops.reduction_flags import Accumulation
 from ..loops.scope import Bound
-from .blocks import ScheduleError, blocks_in, function_of, loops_around, own_nest
+from .blocks import ScheduleError, blocks_in, function_of, loops_around, perfect_nest
 from .copy_scalars import ScalarCopier
 from .index_values import is_certain
 from .loop_checks import loop_text
@@ -84,7 +84,7 @@ def _plan(loop: tir.ForOp, factor_axis: int) -> _Plan:
     where = f"block '{block.block_name.data}'"
     if block.init is None or set(block.axis_kinds) - {"spatial", "reduce"}:
         raise ScheduleError(f"expected {where} to be a reduction with an initial value", block)
-    outermost, around = own_nest(block), loops_around(block)
+    outermost, around = perfect_nest(block), loops_around(block)
     own = around[around.index(outermost) :] if isinstance(outermost, tir.ForOp) else []
     if loop not in own:
         raise ScheduleError(f"expected {where} to be alone in the loop", block)
@@ -135,11 +135,11 @@ def _allocate(buffer: SSAValue, plan: _Plan) -> SSAValue:
     alloc = tir.AllocBufferOp(tir.BufferType.of(dims, type_.element_type), name)
     alloc.result.name_hint = name
     outer = [p for p in ancestors(plan.block) if isinstance(p, tir.BlockOp)]
-    home = outer[-1].body.block if outer else function_of(plan.block).body.block
+    parent = outer[-1].body.block if outer else function_of(plan.block).body.block
     if isinstance(buffer.owner, tir.AllocBufferOp) and buffer.owner.parent is not None:
-        home = buffer.owner.parent
-    assert home.first_op is not None
-    home.insert_op_before(alloc, home.first_op)
+        parent = buffer.owner.parent
+    assert parent.first_op is not None
+    parent.insert_op_before(alloc, parent.first_op)
     return alloc.result
 
 

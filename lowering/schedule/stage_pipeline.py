@@ -18,9 +18,9 @@ def verify_stage_pipeline(loop: tir.ForOp) -> None:
     rule of all functions.
     """
     around = enclosing(loop, tir.BlockOp)
-    home = function_of(loop).body.block if around is None else around.body.block
+    parent = function_of(loop).body.block if around is None else around.body.block
     loaded: set[SSAValue] = set()
-    for statement in home.ops:
+    for statement in parent.ops:
         for buffer in loaded & stored_buffers(statement):
             raise ScheduleError(
                 f"expected the scope of {loop_text(loop)} to be a stage pipeline, in "

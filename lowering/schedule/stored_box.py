@@ -14,7 +14,7 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError
 from .index_map import IndexMap, ranges_of_dims
-from .produced import keeps_in_range
+from .required_ranges import keeps_in_range
 
 
 def verify_stores_box(block: tir.BlockOp, buffer: SSAValue) -> None:

@@ -31,7 +31,7 @@ from .blocks import (
     blocks_in,
     loaded_buffers,
     loops_around,
-    own_nest,
+    perfect_nest,
     stored_buffers,
     uses_of,
 )
@@ -71,7 +71,7 @@ def peel(
             f"got extent {extent}",
             loop,
         )
-    nests, scratch = (own_nest(block), own_nest(consumer)), store.buffer
+    nests, scratch = (perfect_nest(block), perfect_nest(consumer)), store.buffer
     made: list[tir.BlockOp] = []
     for suffix, start, count in (("whole", ZERO, whole), ("rest", whole, extent % size)):
         copies = [_copy(nest, nests[0], suffix) for nest in nests]
@@ -99,12 +99,14 @@ def specialize(
     extent = block.axes.data[_axis_of(block, loop)].extent.data
     type_ = scratch.type
     assert isinstance(type_, tir.BufferType)
-    nests = own_nest(block), own_nest(consumer)
+    nests = perfect_nest(block), perfect_nest(consumer)
     is_many = minimum(extent // limit, 1)
     made: list[tir.BlockOp] = []
     for suffix, times in (("few", 1 - is_many), ("many", is_many)):
         copies = [_copy(nest, nests[0], suffix) for nest in nests]
-        new = new_scratch(scratch.name_hint or "T", type_.dims, scratch, "global", _home(nests[0]))
+        new = new_scratch(
+            scratch.name_hint or "T", type_.dims, scratch, "global", _parent(nests[0])
+        )
         for copy in copies:
             redirect(copy, scratch, new)
         made.append(blocks_in(copies[0])[0])
@@ -140,7 +142,7 @@ def _store_of(block: tir.BlockOp, consumer: tir.BlockOp) -> tir.StoreOp:
     others = [op for op in (*uses.stores, *uses.loads, *uses.others) if not block.is_ancestor(op)]
     own = [op for op in uses.loads if block.is_ancestor(op)]
     is_used = all(isinstance(op, tir.LoadOp) and consumer.is_ancestor(op) for op in others)
-    nests = own_nest(block), own_nest(consumer)
+    nests = perfect_nest(block), perfect_nest(consumer)
     is_used &= all(any(n.is_ancestor(use.operation) for n in nests) for use in scratch.uses)
     is_same = all((op.buffer, op.indices, *op.operands_) in places for op in own)
     if not is_used or not is_same or not _is_apart(block, consumer):
@@ -157,7 +159,7 @@ def _put_in_loop(ops: Sequence[Operation], times: IntExpr) -> None:
     """Put neighbouring operations in a loop."""
     body = Block(arg_types=[IndexType()])
     loop = tir.ForOp(ZERO, times, [], Region(body))
-    _home(ops[0]).insert_op_before(loop, ops[0])
+    _parent(ops[0]).insert_op_before(loop, ops[0])
     for op in ops:
         op.detach()
         body.add_op(op)
@@ -171,7 +173,7 @@ def _erase(nests: Sequence[Operation], scratch: SSAValue) -> None:
         op.erase()
 
 
-def _home(op: Operation) -> Block:
+def _parent(op: Operation) -> Block:
     assert op.parent is not None
     return op.parent
 
@@ -208,7 +210,7 @@ def _axis_at(consumer: tir.BlockOp, buffer: SSAValue, position: int) -> int | No
 
 def _is_apart(block: tir.BlockOp, consumer: tir.BlockOp) -> bool:
     """Whether the consumer's nest follows, and neither block reads what the consumer changes."""
-    nest, after = own_nest(block), own_nest(consumer)
+    nest, after = perfect_nest(block), perfect_nest(consumer)
     following = nest.next_op
     while isinstance(following, tir.AllocBufferOp):
         following = following.next_op
@@ -223,7 +225,7 @@ def _copy(nest: Operation, before: Operation, suffix: str) -> Operation:
     rename_blocks(copy, suffix)
     for old, new in zip(operations_in(nest), operations_in(copy), strict=True):
         new.location = old.location
-    _home(before).insert_op_before(copy, before)
+    _parent(before).insert_op_before(copy, before)
     return copy
 
 
@@ -232,7 +234,7 @@ def _resized(buffer: SSAValue, position: int, size: IntExpr, before: Operation) 
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     dims = [size if dim == position else d for dim, d in enumerate(type_.dims)]
-    return new_scratch(buffer.name_hint or "T", dims, buffer, "global", _home(before))
+    return new_scratch(buffer.name_hint or "T", dims, buffer, "global", _parent(before))
 
 
 def _narrow(

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from xrelax.runtime.signature import FunctionSpec, ParamSpec, Signature
-from xrelax.runtime.structure import Size, put_together, take_apart
+from xrelax.runtime.structure import Size, flatten, unflatten
 
 NODE = ("tuple", 0, ("tuple", 1, ("shape", "n", 4)), ("prim", "bool", "b"))
 
 
 def apart(node, value):
     tensors, sizes = [], []
-    take_apart(node, "a", value, tensors, sizes)
+    flatten(node, "a", value, tensors, sizes)
     return tensors, sizes
 
 
@@ -24,9 +24,9 @@ def test_apart_and_together():
         Size("dim 1 of argument 'a.1.1'", 4, 4),
         Size("argument 'a.2'", "b", 1),
     ]
-    found = put_together(NODE, iter(tensors), {"n": 7, "b": 1})
+    found = unflatten(NODE, iter(tensors), {"n": 7, "b": 1})
     assert found == ("x", ("y", (7, 4)), True) and found[2] is True
-    assert put_together(("prim", "int64", ("add", "n", -1)), iter(()), {"n": 7}) == 6
+    assert unflatten(("prim", "int64", ("add", "n", -1)), iter(()), {"n": 7}) == 6
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def sums(sch, part):
     return [b for b in sch.get_child_blocks(part) if sch.get(b).init is not None]
 
 
-def trim_inside(sch, part):
+def trim_remainder(sch, part):
     """Drop iterations without rows or vectors, and keep vectors whole."""
     for block in sch.get_child_blocks(part):
         *loops, _ = sch.get_loops(block)
@@ -66,7 +66,7 @@ def finish(sch, part):
 def in_place(sch):
     columns, rows = tile(sch)
     sch.loop_partition(rows, [None, 1], preserve_unit_iters=False)
-    trim_inside(sch, columns)
+    trim_remainder(sch, columns)
     finish(sch, columns)
 
 
@@ -75,7 +75,7 @@ def ragged(sch):
     sch.loop_partition(rows, [None, 1], preserve_unit_iters=False)
     parts = sch.loop_partition(columns, [None, 1], preserve_unit_iters=False)
     for part in parts:
-        trim_inside(sch, part)
+        trim_remainder(sch, part)
     rest = sums(sch, parts[1])
     panel = sch.cache_read(rest[0], 1, "global", rest)
     width = VECTORS * LANES

@@ -44,7 +44,7 @@ def matmul_type(
     return TensorType.of([*batch, *rows, *columns], element)
 
 
-def turned(type_: TensorType) -> TensorType:
+def transposed(type_: TensorType) -> TensorType:
     """The type with its last two dims exchanged."""
     if type_.dims is None:
         return type_
@@ -83,7 +83,7 @@ class MatmulOp(BinaryOp):
                 f"got {shape_text(rhs)}"
             )
         try:
-            return matmul_type(cls.name, lhs, turned(rhs), element)
+            return matmul_type(cls.name, lhs, transposed(rhs), element)
         except ValueError:
             raise ValueError(
                 f"expected lhs (…, k) and transposed rhs (…, m, k) of '{cls.name}' to fit, "
@@ -147,7 +147,7 @@ class LinearOp(OperatorOp):
             )
         element = product_element(cls.name, operands, attributes.get("out_dtype"))
         try:
-            product = matmul_type(cls.name, data, turned(weight), element)
+            product = matmul_type(cls.name, data, transposed(weight), element)
         except ValueError:
             raise ValueError(
                 f"expected data (…, k) and weight (m, k) of '{cls.name}' to fit, "

@@ -18,10 +18,10 @@ from .sort_algorithms import BLOCK, RadixSort, keep_first
 from .sort_networks import sort_lanes, stages
 from .sort_records import Records
 
-MOST_IN_LANES, MOST_WITH_INDEX = 4096, 2048
+MAX_IN_LANES, MAX_WITH_INDEX = 4096, 2048
 """The longest lines that are sorted in lanes: the steps of a network grow faster than the line."""
 
-MOST_OF_FIRST = 24
+MAX_FIRST = 24
 """How many times as long as what is wanted of them, beyond 256, lines in lanes are: of longer ones
 few elements are looked at twice."""
 
@@ -68,9 +68,9 @@ class Sorting:
         if self.lane_dim is None:
             return 0
         count = self.data.shape[self.lane_dim]
-        most = MOST_WITH_INDEX if self.records.is_indexed else MOST_IN_LANES
+        most = MAX_WITH_INDEX if self.records.is_indexed else MAX_IN_LANES
         if self.k is not None:
-            most = min(most, max(256, MOST_OF_FIRST * self.k))
+            most = min(most, max(256, MAX_FIRST * self.k))
         is_short = not isinstance(self.length, int) or self.length <= most
         return most if is_short and (not isinstance(count, int) or count >= FEWEST_LANES) else 0
 
@@ -210,5 +210,5 @@ def numpy_order(data: NDArray[Any], axis: int, descending: bool) -> NDArray[Any]
     """Indices that sort along an axis: stable, and NaN as the largest."""
     if not descending:
         return np.argsort(data, axis, stable=True)
-    turned = np.argsort(np.flip(data, axis), axis, stable=True)
-    return data.shape[axis] - 1 - np.flip(turned, axis)
+    flipped = np.argsort(np.flip(data, axis), axis, stable=True)
+    return data.shape[axis] - 1 - np.flip(flipped, axis)

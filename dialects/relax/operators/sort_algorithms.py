@@ -14,14 +14,14 @@ from .sort_records import Records
 BLOCK = 32
 """How many elements of a line are compared at once with the last that is wanted."""
 
-SAMPLE, MOST_OF_SAMPLE = 2048, 64
+SAMPLE, MAX_SAMPLE = 2048, 64
 """How many elements of a line tell which are looked at, and the most that may be wanted for that:
 the minima are compared with each other."""
 
 FEW = 64
 """Records up to which it is quicker to compare each with all others than to count digits."""
 
-MOST_OF_WIDE_DIGITS = 1 << 18
+MAX_WIDE_DIGITS = 1 << 18
 """The longest lines that are sorted by 2048 digits: so many places of longer ones, one after the
 other, are on more pages than the processor finds quickly."""
 
@@ -50,7 +50,7 @@ class RadixSort:
     def allocate(ib: Any, records: Records, capacity: Any, length: Any) -> RadixSort:
         """A sorter for so many records of a line."""
         is_known = isinstance(length, int)
-        is_wide = is_known and 2048 <= length <= MOST_OF_WIDE_DIGITS and records.width > 16
+        is_wide = is_known and 2048 <= length <= MAX_WIDE_DIGITS and records.width > 16
         bits = 11 if is_wide else 8
         dtype = "int32" if is_known else "int64"
         arrays = records.allocate(ib, (2, capacity))
@@ -69,27 +69,27 @@ class RadixSort:
 
     def sort(self, ib: Any, count: Any) -> None:
         """Sort the first `count` records; a digit that all have in common takes no step."""
-        te, turns = self.records.te, -(-self.records.width // self.bits)
+        te, digits = self.records.te, -(-self.records.width // self.bits)
         keys = self.arrays[0]
         differing = self._bits_in_any(ib, count, lambda record, side: record ^ keys(side, 0))
         if self.records.width <= WIDEST_BY_ALL_DIGITS:
-            self._sort_digits(ib, differing, 0, turns, count)
+            self._sort_digits(ib, differing, 0, digits, count)
             return
         sign = te.const(self.records.width - 1, keys.dtype)
         beside_sign = self._bits_in_any(
             ib, count, lambda record, _: record ^ te.shift_right(record, sign)
         )
-        low_turns = turns // 2
-        low = te.const((1 << low_turns * self.bits) - 1, differing.dtype)
+        low_digits = digits // 2
+        low = te.const((1 << low_digits * self.bits) - 1, differing.dtype)
         differ_above = (differing > low) & (beside_sign > low)
         first, is_sorted = (
             ib.allocate("int64", (1,), "first"),
             ib.allocate("bool", (1,), "is_sorted"),
         )
-        ib.store(first, (0,), te.Select(differ_above, low_turns, 0))
+        ib.store(first, (0,), te.Select(differ_above, low_digits, 0))
         ib.store(is_sorted, (0,), False)
         with ib.while_loop(te.Not(is_sorted(0))):
-            self._sort_digits(ib, differing, first(0), turns, count)
+            self._sort_digits(ib, differing, first(0), digits, count)
             ib.store(is_sorted, (0,), (first(0) == 0) | ((differing & low) == 0))
             with ib.if_scope(te.Not(is_sorted(0))):
                 ib.store(is_sorted, (0,), self._insert(ib, count))
@@ -104,10 +104,10 @@ class RadixSort:
             ib.store(found, (0,), found(0) | bits(ib.let(keys(side, i)), side))
         return ib.let(self.records.key_bits(found(0)))
 
-    def _sort_digits(self, ib: Any, differing: Any, first: Any, turns: int, count: Any) -> None:
+    def _sort_digits(self, ib: Any, differing: Any, first: Any, digits: int, count: Any) -> None:
         """Sort by the digits from one on."""
-        with ib.for_range(first, turns, "turn") as turn:
-            bit = turn * self.bits
+        with ib.for_range(first, digits, "digit") as digit:
+            bit = digit * self.bits
             with ib.if_scope(self.records.bits_at(differing, bit, self.bits) != 0):
                 side = ib.let(self.side(0))
                 self._count(ib, side, bit, count)
@@ -215,7 +215,7 @@ def keep_first(
     """
     te, records = sorter.records.te, sorter.records
     kept = _Kept(ib, sorter, k)
-    if k <= MOST_OF_SAMPLE:
+    if k <= MAX_SAMPLE:
         kept.sample(ib, element, length)
     blocks = (length + BLOCK - 1) // BLOCK
     with ib.for_range(0, blocks, "block") as block:

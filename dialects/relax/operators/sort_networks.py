@@ -37,8 +37,8 @@ def sort_lanes(
     if kept is None:
         return
     length = 1 << kept
-    with ib.for_range(0, levels - kept, "turn") as turn:
-        runs = ib.let(te.shift_left(one, levels - kept - 1 - turn))
+    with ib.for_range(0, levels - kept, "level") as halving:
+        runs = ib.let(te.shift_left(one, levels - kept - 1 - halving))
         with ib.for_range(0, runs, "run") as run, ib.for_range(0, length, "place") as place:
             first = ib.let(run * length + place)
             second = ib.let((run + runs + 1) * length - 1 - place)

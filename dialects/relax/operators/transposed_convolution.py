@@ -1,4 +1,4 @@
-"""Transposed convolutions: the strided data between zeros, convolved with the turned weight."""
+"""Transposed convolutions: the strided data between zeros, convolved with the flipped weight."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         dtype = accumulator(data.dtype, attributes["out_dtype"])
         return (
             cls._spread(te, data, layout, windows, counts, dtype),
-            cls._turned(te, weight, kernel, attributes["groups"], dtype),
+            cls._flipped(te, weight, kernel, attributes["groups"], dtype),
             [replace(w, stride=1) for w in windows],
         )
 
@@ -100,7 +100,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         return te.compute(sizes, element, name="spread")
 
     @classmethod
-    def _turned(cls, te: TensorLanguage, weight: Any, kernel: str, groups: int, dtype: str) -> Any:
+    def _flipped(cls, te: TensorLanguage, weight: Any, kernel: str, groups: int, dtype: str) -> Any:
         """The weight back to front, as ``…IO`` with all channels of the result."""
         last = f"{cls.SPATIAL}IO"
         *spatial, inputs, outputs = expressions(te, weight, kernel, last)

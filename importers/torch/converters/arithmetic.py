@@ -252,5 +252,5 @@ def logical_not(ctx: Context, x: Value) -> Value:
 
 @converts("aten.bitwise_not.default")
 def bitwise_not(ctx: Context, x: Value) -> Value:
-    """All bits turned over; the other truth value for bools."""
+    """All bits inverted; the negation of bools."""
     return ctx.op("logical_not" if dtype_of(x) == "bool" else "bitwise_not", x)

@@ -24,11 +24,11 @@ def scaled_dot_product_attention(
         raise Unsupported("attention with dropout", "call model.eval() before the export")
     mask = None if attn_mask is None else _for_batch(ctx, attn_mask)
     query, key, value = (_of_rank_4(ctx, t) for t in _fitting(ctx, query, key, value))
-    turned = [ctx.permute(t, _HEADS_LAST) for t in (query, key, value)]
+    permuted = [ctx.permute(t, _HEADS_LAST) for t in (query, key, value)]
     bias = () if mask is None else (_bias(ctx, _of_rank_4(ctx, mask), query, key),)
     # PyTorch's causal mask begins at the top left corner, whatever the lengths are.
     causal = "TopLeft" if is_causal else None
-    result = ctx.op("nn.attention", *turned, *bias, scale=scale, causal_mask=causal)
+    result = ctx.op("nn.attention", *permuted, *bias, scale=scale, causal_mask=causal)
     return ctx.reshape(ctx.permute(result, _HEADS_LAST), ctx.dims)
 
 

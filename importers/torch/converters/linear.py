@@ -19,14 +19,14 @@ def linear(ctx: Context, x: Value, weight: Value, bias: Value | None = None) -> 
 @converts("aten.mm.default", "aten.bmm.default", "aten.matmul.default", "aten.mv.default",
           "aten.dot.default")  # fmt: skip
 def matmul(ctx: Context, x: Value, other: Value) -> Value:
-    """``x @ other``; with a turned matrix it is a linear layer."""
-    weight = _turned_matrix(other)
+    """``x @ other``; with a transposed matrix it is a linear layer."""
+    weight = _transposed_matrix(other)
     if weight is not None:
         return ctx.op("linear", x, weight)
     return ctx.op("matmul", x, other)
 
 
-def _turned_matrix(value: Value) -> Value | None:
+def _transposed_matrix(value: Value) -> Value | None:
     """The matrix whose transpose a value is, if it is one."""
     owner = value.owner
     if isinstance(owner, relax.OPERATORS["relax.permute_dims"]) and permutation(owner) == [1, 0]:
@@ -37,7 +37,7 @@ def _turned_matrix(value: Value) -> Value | None:
 @converts("aten.addmm.default")
 def addmm(ctx: Context, x: Value, mat1: Value, mat2: Value, beta: Any = 1, alpha: Any = 1) -> Value:
     """``beta * x + alpha * (mat1 @ mat2)``."""
-    weight = _turned_matrix(mat2)
+    weight = _transposed_matrix(mat2)
     if weight is not None and (beta, alpha) == (1, 1) and dims_of(x) == dims_of(weight)[:1]:
         return ctx.op("linear", mat1, weight, x)
     return _sum(ctx, x, ctx.op("matmul", mat1, mat2), beta, alpha)

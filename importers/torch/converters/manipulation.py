@@ -41,8 +41,8 @@ def transpose(ctx: Context, x: Value, dim0: int, dim1: int) -> Value:
 
 
 @converts("aten.t.default", "aten.numpy_T.default", "aten.mT.default")
-def turned(ctx: Context, x: Value) -> Value:
-    """The last two dims in each other's place."""
+def transpose_last(ctx: Context, x: Value) -> Value:
+    """The last two dims swapped."""
     rank = len(dims_of(x))
     return transpose(ctx, x, -2, -1) if rank > 1 else x
 

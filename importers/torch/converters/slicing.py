@@ -110,9 +110,9 @@ def _with_last(rank: int, dim1: int, dim2: int) -> list[int]:
 
 def _matrices(ctx: Context, x: Value, dim1: int, dim2: int) -> Value:
     """The tensor with two dims as its last one."""
-    turned = ctx.permute(x, _with_last(len(dims_of(x)), dim1, dim2))
-    *batch, rows, columns = dims_of(turned)
-    return ctx.reshape(turned, [*batch, rows * columns])
+    permuted = ctx.permute(x, _with_last(len(dims_of(x)), dim1, dim2))
+    *batch, rows, columns = dims_of(permuted)
+    return ctx.reshape(permuted, [*batch, rows * columns])
 
 
 def _diagonal_places(

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.sym import exprs_of
-from ..blocks import ScheduleError, loops_around, loops_between, own_loops
+from ..blocks import ScheduleError, loops_around, loops_between, nest_loops
 from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
-from .products import Product, product_of
+from .match_contraction import Contraction, contraction_of
 from .tiles import Tile
 
 PANEL_SHARE = 4
@@ -55,7 +55,7 @@ class CacheBlocks:
 class BlockedNest:
     """A blocked contraction: what sums up one block of steps, and loops around it."""
 
-    product: Product
+    contraction: Contraction
     """Makes a part of the sums, for one tile of results."""
     results: tir.ForOp | None
     """The loop around blocks of results, in which they get complete; `None` if there is one."""
@@ -65,50 +65,50 @@ class BlockedNest:
     """The loop over a block's tiles of columns."""
 
 
-def steps_in_block(product: Product, row: int, width: int, target: Target) -> int | None:
+def steps_in_block(contraction: Contraction, m: int, width: int, target: Target) -> int | None:
     """Steps for which a panel of so many columns stays in the second cache; `None` is all.
 
     It is all where the rows stay in the last cache, or where nobody knows how many they are.
     """
-    reduce = list(product.reduce_loops)
-    rows, steps = product.extent(row).constant, product.extent(reduce[-1]).constant
+    reduce = list(contraction.k_loops)
+    rows, steps = contraction.extent(m).constant, contraction.extent(reduce[-1]).constant
     if len(reduce) != 1 or steps is None or rows is None:
         return None
-    size = product.element_bits // 8
+    size = contraction.element_bits // 8
     most = target.caches.l2 // PANEL_SHARE // (width * size)
     if steps <= most or rows * steps * size * FAR_SHARE < target.caches.l3:
         return None
-    found = _divisor(steps, most) if _is_sum(product.block) else None
+    found = _divisor(steps, most) if _is_sum(contraction.block) else None
     return None if found == 1 else found  # a single step has no loop
 
 
-def can_block(product: Product, row: int, lanes: int, target: Target) -> bool:
+def can_block(contraction: Contraction, m: int, lanes: int, target: Target) -> bool:
     """Whether steps can be worked on in blocks where panels are as wide as registers allow."""
     widest = target.vector_registers // 8 * lanes
-    return steps_in_block(product, row, widest, target) is not None
+    return steps_in_block(contraction, m, widest, target) is not None
 
 
-def block_steps(product: Product, row: int, lanes: int, target: Target) -> tuple[int, ...]:
+def block_steps(contraction: Contraction, m: int, lanes: int, target: Target) -> tuple[int, ...]:
     """The steps in a block for one vector of columns, for two, and so on; none without blocks."""
-    if not can_block(product, row, lanes, target):
+    if not can_block(contraction, m, lanes, target):
         return ()
-    (axis,) = product.reduce_loops
-    all_steps = product.extent(axis).constant
+    (axis,) = contraction.k_loops
+    all_steps = contraction.extent(axis).constant
     assert all_steps is not None
     widths = range(lanes, lanes * target.vector_registers + 1, lanes)
-    return tuple(steps_in_block(product, row, w, target) or all_steps for w in widths)
+    return tuple(steps_in_block(contraction, m, w, target) or all_steps for w in widths)
 
 
 def cache_blocks(
-    product: Product, row: int | None, tile: Tile, lanes: int, target: Target
+    contraction: Contraction, m: int | None, tile: Tile, lanes: int, target: Target
 ) -> CacheBlocks | None:
     """The blocks of a contraction whose panels and rows would not stay in the caches."""
-    width, columns = tile.vectors * lanes, product.extent(product.column).constant
-    depth = None if row is None else steps_in_block(product, row, width, target)
-    rows = None if row is None else product.extent(row).constant
+    width, columns = tile.vectors * lanes, contraction.extent(contraction.n).constant
+    depth = None if m is None else steps_in_block(contraction, m, width, target)
+    rows = None if m is None else contraction.extent(m).constant
     if columns is None or depth is None or rows is None:
         return None
-    room = target.caches.l3 // ROWS_SHARE // (product.element_bits // 8)
+    room = target.caches.l3 // ROWS_SHARE // (contraction.element_bits // 8)
     in_column, in_row = -(-rows // tile.rows), -(-columns // width)
     row_tiles = _balanced(in_column, max(room // depth // tile.rows, 1))
     column_tiles = _divisor(in_row, max(room // (row_tiles * tile.rows * width), 1))
@@ -138,17 +138,17 @@ def _is_sum(block: tir.BlockOp) -> bool:
 
 
 def nest_blocks(
-    sch: Schedule, product: Product, row: int, tile: Tile, lanes: int, blocks: CacheBlocks
+    sch: Schedule, contraction: Contraction, m: int, tile: Tile, lanes: int, blocks: CacheBlocks
 ) -> BlockedNest:
     """Put the loops of a contraction into blocks, and a loop over steps around each tile."""
-    total, (axis,) = product.block, product.reduce_loops
+    total, (axis,) = contraction.block, contraction.k_loops
     spatial = [a for a, kind in enumerate(total.axis_kinds) if kind == "spatial"]
-    outer, _ = sch.split(sch.rv(product.loops[axis]), [None, blocks.steps])
-    partial = product_of(sch.block(sch.rfactor(outer)))
+    outer, _ = sch.split(sch.rv(contraction.loops[axis]), [None, blocks.steps])
+    partial = contraction_of(sch.block(sch.rfactor(outer)))
     assert partial is not None
     steps = loops_around(total)[-1]
-    column_loop, row_loop = (_loop_of(total, spatial.index(a)) for a in (product.column, row))
-    others = [op for op in own_loops(total) if op not in (steps, column_loop, row_loop)]
+    column_loop, row_loop = (_loop_of(total, spatial.index(a)) for a in (contraction.n, m))
+    others = [op for op in nest_loops(total) if op not in (steps, column_loop, row_loop)]
     *column_block, column, vector, lane = sch.split(
         sch.rv(column_loop), [*_outer(blocks.column_tiles), tile.vectors, lanes]
     )
@@ -170,10 +170,10 @@ def _outer(tiles: int | None) -> list[int | None]:
 
 
 def _nest_tile(
-    sch: Schedule, product: Product, made: Sequence[tir.ForOp], tile: Tile, lanes: int
+    sch: Schedule, contraction: Contraction, made: Sequence[tir.ForOp], tile: Tile, lanes: int
 ) -> None:
     """Order the loops of a tile: its steps around rows and columns, which are unrolled."""
-    column, depth = (_loop_of(product.block, a) for a in (product.column, product.reduce[-1]))
+    column, depth = (_loop_of(contraction.block, a) for a in (contraction.n, contraction.k[-1]))
     rows = [sch.rv(op) for op in made if op not in (column, depth)]
     vector, lane = sch.split(sch.rv(column), [tile.vectors, lanes])
     sch.reorder(sch.rv(depth), *rows, vector, lane)

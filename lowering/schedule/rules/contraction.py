@@ -31,20 +31,20 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
 from ....dialects.nesting import enclosing
-from ..blocks import blocks_in, drives, loops_around, loops_between, uses_of
+from ..blocks import blocks_in, iterator_kinds, loops_around, loops_between, uses_of
 from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
 from .contraction_plan import Plan, is_near, plan_of
-from .dots import tile_dots
-from .few_rows import FewRows, few_rows
-from .products import Product, column_dim, product_of
-from .rest import trim_inside, whole_and_rest
+from .inner_products import tile_inner_products
+from .match_contraction import Contraction, column_dim, contraction_of
+from .remainders import peel_remainder, trim_remainder
+from .small_m import SmallM, small_m
 from .storage import compact
+from .swapped_operands import write_back_transposed
 from .tiles import is_sped_by_rows
-from .turned import write_back_turned
-from .write_back import is_element_wise, is_light, vectorize_copy, vectorize_tile
+from .write_back import is_cheap, is_element_wise, vectorize_copy, vectorize_tile
 
 UNROLLED_STEPS = 128
 """The most multiplications in the body of the innermost loop if that is unrolled."""
@@ -53,8 +53,8 @@ UNROLLED_STEPS = 128
 def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Tile every contraction of the function, if its columns are neighbours or get so."""
     for block in blocks_in(func):
-        product = product_of(block)
-        plan = None if product is None else plan_of(product, target)
+        contraction = contraction_of(block)
+        plan = None if contraction is None else plan_of(contraction, target)
         if plan is not None:
             for version in _versions(sch, plan, target):
                 _apply(sch, version)
@@ -65,43 +65,45 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
 
     Those left are divided again while a lower tile would take less time.
     """
-    product, row = plan.product, plan.row
-    few = few_rows(plan, target)
+    contraction, m = plan.contraction, plan.m
+    few = small_m(plan, target)
     if few is not None:
         return _versions_by_count(sch, plan, few)
-    if row is None or plan.packs or plan.blocks or product.extent(row).constant is not None:
+    if m is None or plan.packs or plan.blocks or contraction.extent(m).constant is not None:
         return [plan]
-    if not is_near(product, target) or not is_sped_by_rows(plan.tile):
+    if not is_near(contraction, target) or not is_sped_by_rows(plan.tile):
         return [plan]
-    consumer = _consumer(product) or _copy_results(sch, product.block)
-    if not is_light(consumer):  # what it does to the rows takes longer to compile, and to run
+    consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
+    if not is_cheap(consumer):  # what it does to the rows takes longer to compile, and to run
         return [plan]
-    block, loop = sch.rv(product.block), sch.rv(_again(product.block).loops[row])
+    block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
     parts = sch.try_(sch.peel, block, loop, plan.tile.rows, sch.rv(consumer))
-    plans = [plan_of(_again(sch.block(part)), target) for part in parts or (block,)]
+    plans = [plan_of(_rematch(sch.block(part)), target) for part in parts or (block,)]
     found = [p for p in plans if p is not None]
     return [*found[:1], *(version for p in found[1:] for version in _versions(sch, p, target))]
 
 
-def _versions_by_count(sch: Schedule, plan: Plan, few: FewRows) -> list[Plan]:
+def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
     """Plans for few rows and for many, unless what uses the results takes long to compile."""
-    product, row = plan.product, plan.row
-    consumer = _consumer(product) or _copy_results(sch, product.block)
-    if row is None or not is_light(consumer):
+    contraction, m = plan.contraction, plan.m
+    consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
+    if m is None or not is_cheap(consumer):
         return [plan]
-    block, loop = sch.rv(product.block), sch.rv(_again(product.block).loops[row])
+    block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
     parts = sch.try_(sch.specialize, block, loop, few.limit, sch.rv(consumer))
     if parts is None:
         return [plan]
     blocks = map(sch.block, parts)
-    return [replace(p, product=_again(b)) for p, b in zip((few.plan, plan), blocks, strict=True)]
+    return [
+        replace(p, contraction=_rematch(b)) for p, b in zip((few.plan, plan), blocks, strict=True)
+    ]
 
 
-def _again(block: tir.BlockOp) -> Product:
-    """The product of a block that is known to be one."""
-    product = product_of(block)
-    assert product is not None
-    return product
+def _rematch(block: tir.BlockOp) -> Contraction:
+    """The contraction of a block that is known to be one."""
+    contraction = contraction_of(block)
+    assert contraction is not None
+    return contraction
 
 
 def _copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:
@@ -111,33 +113,33 @@ def _copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:
 
 def _apply(sch: Schedule, plan: Plan) -> None:
     """Carry out a plan; steps that this block does not allow leave a worse but right schedule."""
-    if plan.blocks is not None and plan.row is not None:
-        _apply_blocks(sch, plan, plan.row, plan.blocks)
+    if plan.blocks is not None and plan.m is not None:
+        _apply_blocks(sch, plan, plan.m, plan.blocks)
         return
-    product = plan.product
-    consumer = _consumer(product)
-    if plan.is_dot and plan.row is not None:
-        light = consumer if consumer is not None and is_light(consumer) else None
-        tile_dots(sch, product, plan.row, plan.tile, light)
+    contraction = plan.contraction
+    consumer = _consumer(contraction)
+    if plan.is_inner_product and plan.m is not None:
+        light = consumer if consumer is not None and is_cheap(consumer) else None
+        tile_inner_products(sch, contraction, plan.m, plan.tile, light)
         return
-    moving = _Moving.of(product)
+    rhs = _RightOperand.of(contraction)
     rows, columns = _tile_loops(sch, plan)
-    if plan.is_turned:
-        write_back_turned(sch, product, rows, plan.tile, plan.lanes)
+    if plan.is_swapped:
+        write_back_transposed(sch, contraction, rows, plan.tile, plan.lanes)
     else:
-        _write_back(sch, product.block, consumer, rows, plan)
-    _compact(sch, product.block.write_buffers[0])
-    if plan.row is not None:
-        whole_and_rest(sch, rows, product.extent(plan.row), plan.tile.rows)
+        _write_back(sch, contraction.block, consumer, rows, plan)
+    _compact(sch, contraction.block.write_buffers[0])
+    if plan.m is not None:
+        peel_remainder(sch, rows, contraction.extent(plan.m), plan.tile.rows)
     if plan.packs:
-        _pack(sch, _sums(columns), moving, columns, plan.lanes)
-    parts = whole_and_rest(sch, columns, product.extent(product.column), plan.width)
+        _pack(sch, _sums(columns), rhs, columns, plan.lanes)
+    parts = peel_remainder(sch, columns, contraction.extent(contraction.n), plan.width)
     for part in parts:
-        trim_inside(sch, part)
+        trim_remainder(sch, part)
     if plan.packs_rest and len(parts) > 1:
-        _pack_rest(sch, _sums(parts[-1]), moving, plan)
+        _pack_rest(sch, _sums(parts[-1]), rhs, plan)
     for part in parts:
-        if plan.is_turned:  # there is room for whole vectors
+        if plan.is_swapped:  # there is room for whole vectors
             for block in blocks_in(part):
                 if block.init is None:
                     sch.applies(sch.drop_predicates, sch.rv(block))
@@ -150,69 +152,69 @@ def _sums(loop: tir.ForOp) -> list[tir.BlockOp]:
     return [block for block in blocks_in(loop) if block.init is not None]
 
 
-def _apply_blocks(sch: Schedule, plan: Plan, row: int, blocks: CacheBlocks) -> None:
+def _apply_blocks(sch: Schedule, plan: Plan, m: int, blocks: CacheBlocks) -> None:
     """Carry out a plan with blocks for the caches."""
-    product, consumer = plan.product, _consumer(plan.product)
-    moving = _Moving.of(product)
-    nest = nest_blocks(sch, product, row, plan.tile, plan.lanes, blocks)
+    contraction, consumer = plan.contraction, _consumer(plan.contraction)
+    rhs = _RightOperand.of(contraction)
+    nest = nest_blocks(sch, contraction, m, plan.tile, plan.lanes, blocks)
     if consumer and nest.results and _move(sch, consumer, nest.results, plan, False):
-        _compact(sch, product.store.buffer)
-    sch.decompose_reduction(sch.rv(product.block), sch.rv(nest.steps))
+        _compact(sch, contraction.store.buffer)
+    sch.decompose_reduction(sch.rv(contraction.block), sch.rv(nest.steps))
     if plan.packs:
-        _pack(sch, [nest.product.block], moving, nest.columns, plan.lanes)
-    _finish_tile(sch, nest.product.block)
-    sch.applies(sch.drop_predicates, sch.rv(product.block))  # if it works on scratch memory
+        _pack(sch, [nest.contraction.block], rhs, nest.columns, plan.lanes)
+    _finish_tile(sch, nest.contraction.block)
+    sch.applies(sch.drop_predicates, sch.rv(contraction.block))  # if it works on scratch memory
 
 
 def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
     """Let a block keep its sums in a tile, and start them in front of their steps."""
     _compact(sch, block.write_buffers[0])
     sch.applies(sch.drop_predicates, sch.rv(block))  # it may keep its conditions
-    reduce = [loop for loop in loops_around(block) if "reduce" in drives(loop, block)]
+    reduce = [loop for loop in loops_around(block) if "reduce" in iterator_kinds(loop, block)]
     sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
 
 
 def _tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     """Split and order the loops; returns those over tiles of rows and of columns."""
-    product, lanes = plan.product, plan.lanes
+    contraction, lanes = plan.contraction, plan.lanes
     column, vector, lane = sch.split(
-        sch.rv(product.loops[product.column]), [None, plan.tile.vectors, lanes]
+        sch.rv(contraction.loops[contraction.n]), [None, plan.tile.vectors, lanes]
     )
     rows: list[LoopRV] = []
-    if plan.row is not None:
-        rows = sch.split(sch.rv(product.loops[plan.row]), [None, plan.tile.rows])
-    (panel,) = product.moving[:1]
+    if plan.m is not None:
+        rows = sch.split(sch.rv(contraction.loops[plan.m]), [None, plan.tile.rows])
+    (panel,) = contraction.rhs[:1]
     spatial = [
         axis
-        for axis, kind in enumerate(product.block.axis_kinds)
-        if kind == "spatial" and axis in product.loops and axis not in (plan.row, product.column)
+        for axis, kind in enumerate(contraction.block.axis_kinds)
+        if kind == "spatial" and axis in contraction.loops and axis not in (plan.m, contraction.n)
     ]
-    repeating = [sch.rv(product.loops[a]) for a in spatial if product.uses(panel, a)]
-    others = [sch.rv(product.loops[a]) for a in spatial if not product.uses(panel, a)]
-    reduce = [sch.rv(loop) for loop in product.reduce_loops.values()]
+    repeating = [sch.rv(contraction.loops[a]) for a in spatial if contraction.uses(panel, a)]
+    others = [sch.rv(contraction.loops[a]) for a in spatial if not contraction.uses(panel, a)]
+    reduce = [sch.rv(loop) for loop in contraction.k_loops.values()]
     outer = [*repeating, column, *others, *rows[:1]]
     sch.reorder(*outer, *reduce, *rows[1:], vector, lane)
     for loop in (*rows[1:], vector):
         sch.unroll(loop)
     sch.vectorize(lane)
-    steps = product.extent(product.reduce[-1]).constant
+    steps = contraction.extent(contraction.k[-1]).constant
     work = plan.tile.rows * plan.tile.vectors
     if len(reduce) > 1 and steps is not None and steps * work <= UNROLLED_STEPS:
         sch.unroll(reduce[-1])
     return sch.loop(outer[-1]), sch.loop(column)
 
 
-def _consumer(product: Product) -> tir.BlockOp | None:
+def _consumer(contraction: Contraction) -> tir.BlockOp | None:
     """The block that uses the result element by element, if it is the only use."""
-    buffer = product.store.buffer
+    buffer = contraction.store.buffer
     if not isinstance(buffer.owner, tir.AllocBufferOp):
         return None
     uses = uses_of(buffer)
-    users = {enclosing(op, tir.BlockOp) for op in uses.loads} - {product.block}
+    users = {enclosing(op, tir.BlockOp) for op in uses.loads} - {contraction.block}
     if uses.others or len(users) != 1:
         return None
     user = users.pop()
-    return user if user is not None and is_element_wise(user, product) else None
+    return user if user is not None and is_element_wise(user, contraction) else None
 
 
 def _write_back(
@@ -223,7 +225,7 @@ def _write_back(
     plan: Plan,
 ) -> None:
     """Finish each tile in its iteration of `loop`: what uses the result, or a copy of it."""
-    if consumer is not None and is_light(consumer) and _move(sch, consumer, loop, plan, True):
+    if consumer is not None and is_cheap(consumer) and _move(sch, consumer, loop, plan, True):
         return
     copy = _copy_results(sch, block)
     _move(sch, copy, loop, plan, True)
@@ -241,27 +243,29 @@ def _move(
 
 
 @dataclass(frozen=True)
-class _Moving:
-    """What moves with the columns, in each part of a block: the operation, and the columns' dim."""
+class _RightOperand:
+    """The right operand in each part of a block: the number of its load, and the dim of n."""
 
     number: int
     dim: int | None
 
     @staticmethod
-    def of(product: Product) -> _Moving:
-        load = product.moving[0]
-        return _Moving(list(product.block.body.block.ops).index(load), column_dim(product, load))
+    def of(contraction: Contraction) -> _RightOperand:
+        load = contraction.rhs[0]
+        return _RightOperand(
+            list(contraction.block.body.block.ops).index(load), column_dim(contraction, load)
+        )
 
 
 def _pack(
     sch: Schedule,
     blocks: Sequence[tir.BlockOp],
-    moving: _Moving,
+    rhs: _RightOperand,
     loop: tir.ForOp,
     lanes: int,
 ) -> None:
     """Copy the columns of an iteration of `loop`, as neighbours, in front of what uses them."""
-    panel, place = _copy_of(sch, blocks, moving)
+    panel, place = _copy_of(sch, blocks, rhs)
     buffer = panel.write_buffers[0]
     assert isinstance(buffer.type, tir.BufferType)
     order = IndexMap.of(lambda e: [*e[:place], *e[place + 1 :], e[place]], buffer.type.rank)
@@ -273,9 +277,11 @@ def _pack(
     vectorize_copy(sch, panel, made, lanes)
 
 
-def _pack_rest(sch: Schedule, blocks: Sequence[tir.BlockOp], moving: _Moving, plan: Plan) -> None:
+def _pack_rest(
+    sch: Schedule, blocks: Sequence[tir.BlockOp], rhs: _RightOperand, plan: Plan
+) -> None:
     """Copy the columns that make up no tile, into vectors that are whole."""
-    panel, place = _copy_of(sch, blocks, moving)
+    panel, place = _copy_of(sch, blocks, rhs)
     buffer = panel.write_buffers[0]
     assert isinstance(buffer.type, tir.BufferType)
     columns = buffer.type.dims[place].constant
@@ -294,14 +300,14 @@ def _pack_rest(sch: Schedule, blocks: Sequence[tir.BlockOp], moving: _Moving, pl
 
 
 def _copy_of(
-    sch: Schedule, blocks: Sequence[tir.BlockOp], moving: _Moving
+    sch: Schedule, blocks: Sequence[tir.BlockOp], rhs: _RightOperand
 ) -> tuple[tir.BlockOp, int]:
-    """A block that copies what moves with the columns for others, and the columns' dim."""
-    load = list(blocks[0].body.block.ops)[moving.number]
-    assert isinstance(load, tir.LoadOp) and moving.dim is not None
+    """A block that copies the right operand for others, and the dim of n in it."""
+    load = list(blocks[0].body.block.ops)[rhs.number]
+    assert isinstance(load, tir.LoadOp) and rhs.dim is not None
     number = list(blocks[0].read_buffers).index(load.buffer)
     readers: list[BlockRV | str] = [sch.rv(block) for block in blocks]
-    return sch.block(sch.cache_read(readers[0], number, "global", readers)), moving.dim
+    return sch.block(sch.cache_read(readers[0], number, "global", readers)), rhs.dim
 
 
 def _compact(sch: Schedule, buffer: SSAValue) -> None:

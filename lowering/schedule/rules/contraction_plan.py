@@ -12,17 +12,17 @@ from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
 from ...costs import LATENCY
 from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
-from .dots import choose_dots
+from .inner_products import choose_inner_products
+from .match_contraction import Contraction, column_dim, dense_bytes, step_along
 from .plan_cost import (
     copied_cycles,
     panel_cycles,
     streamed_cycles,
+    swapped_cycles,
     tile_cycles,
-    turned_cycles,
 )
-from .products import Product, column_dim, dense_bytes, step_along
+from .swapped_operands import swap_operands
 from .tiles import LONG, PAGE, Columns, Rows, Tile, choose_tile
-from .turned import turned_product
 
 ROWS_APART = 8
 """The most rows of a tile whose distance is only known at run time: each needs an address."""
@@ -30,7 +30,7 @@ ROWS_APART = 8
 ROWS_ON_PAGES = 10
 """The most rows whose distance is a multiple of `PAGE`: they share few lines of a cache."""
 
-FEW_ROWS = 4
+SMALL_M = 4
 """The most rows of a tile if their number is only known at run time, when there may be one."""
 
 UNKNOWN_ROWS = 1.1
@@ -42,19 +42,19 @@ LOWER = 1.02
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do with a contraction; `row` is `None` where it has one row only."""
+    """What to do with a contraction; `m` is `None` where it has one row only."""
 
-    product: Product
-    row: int | None
+    contraction: Contraction
+    m: int | None
     tile: Tile
     lanes: int
     packs: bool
     packs_rest: bool = False
     """Whether columns are packed that make up no tile, where the others are read in place."""
     blocks: CacheBlocks | None = None
-    is_turned: bool = False
+    is_swapped: bool = False
     """Whether columns are the rows of results, which are stored along the others."""
-    is_dot: bool = False
+    is_inner_product: bool = False
     """Whether sums are along neighbours, each in lanes of its own; a tile has columns then."""
 
     @property
@@ -63,112 +63,112 @@ class Plan:
         return self.tile.vectors * self.lanes
 
 
-def plan_of(product: Product, target: Target) -> Plan | None:
+def plan_of(contraction: Contraction, target: Target) -> Plan | None:
     """The plan for a contraction; `None` where tiles of rows and columns do not suit it."""
-    plan = _tiles_of(product, target)
+    plan = _tiles_of(contraction, target)
     if plan is None:
         return None
-    blocks = cache_blocks(product, plan.row, plan.tile, plan.lanes, target)
+    blocks = cache_blocks(contraction, plan.m, plan.tile, plan.lanes, target)
     return replace(plan, blocks=blocks)
 
 
-def _tiles_of(product: Product, target: Target) -> Plan | None:
+def _tiles_of(contraction: Contraction, target: Target) -> Plan | None:
     """The plan without blocks."""
-    lanes = target.lanes(product.element_bits)
+    lanes = target.lanes(contraction.element_bits)
     if lanes < 2:
         return None
-    panel = next((w for op in product.moving if (w := panel_width(product, op))), None)
-    if panel is None and _is_one_panel(product, lanes, target):
-        panel = product.extent(product.column).constant
-    row, tile = choose_rows(product, lanes, target, panel)
+    panel = next((w for op in contraction.rhs if (w := panel_width(contraction, op))), None)
+    if panel is None and _is_one_panel(contraction, lanes, target):
+        panel = contraction.extent(contraction.n).constant
+    m, tile = choose_rows(contraction, lanes, target, panel)
     if panel is not None:
-        ready = len(product.moving) == 1
-        return Plan(product, row, tile, lanes, False) if ready and not panel % lanes else None
-    columns = product.extent(product.column).constant
-    contiguous = all(step_along(product, op, product.column) == ONE for op in product.moving)
+        ready = len(contraction.rhs) == 1
+        return Plan(contraction, m, tile, lanes, False) if ready and not panel % lanes else None
+    columns = contraction.extent(contraction.n).constant
+    contiguous = all(step_along(contraction, op, contraction.n) == ONE for op in contraction.rhs)
     width = tile.vectors * lanes
     if contiguous and columns == width:  # one panel is what it is already
-        return Plan(product, row, tile, lanes, False)
+        return Plan(contraction, m, tile, lanes, False)
     if not contiguous:
-        return _plan_of_neighbours(product, row, tile, lanes, target)
-    rows = count_of(product, product.rows)
-    in_place = row, tile
+        return _plan_of_neighbours(contraction, m, tile, lanes, target)
+    rows = count_of(contraction, contraction.m)
+    in_place = m, tile
     if rows is not None:
-        in_place = choose_rows(product, lanes, target, row_bytes=row_bytes(product))
-    plan = plan_in_place(product, *in_place, lanes)
-    if not is_packable(product):
+        in_place = choose_rows(contraction, lanes, target, row_bytes=row_bytes(contraction))
+    plan = plan_in_place(contraction, *in_place, lanes)
+    if not is_packable(contraction):
         return plan
-    copied = Plan(product, row, tile, lanes, True)
-    if rows is None or (row is not None and can_block(product, row, lanes, target)):
+    copied = Plan(contraction, m, tile, lanes, True)
+    if rows is None or (m is not None and can_block(contraction, m, lanes, target)):
         return copied
     found = [
-        (streamed_cycles(product, lanes), None),
-        (copied_cycles(product, tile, lanes), copied),
+        (streamed_cycles(contraction, lanes), None),
+        (copied_cycles(contraction, tile, lanes), copied),
     ]
     if plan is not None:
-        found.append((tile_cycles(product, plan.tile, lanes), plan))
+        found.append((tile_cycles(contraction, plan.tile, lanes), plan))
     return min(found, key=lambda f: f[0])[1]
 
 
-def plan_in_place(product: Product, row: int | None, tile: Tile, lanes: int) -> Plan | None:
+def plan_in_place(contraction: Contraction, m: int | None, tile: Tile, lanes: int) -> Plan | None:
     """A plan for columns that are neighbours and stay where they are, if they can."""
-    columns, width = product.extent(product.column).constant, tile.vectors * lanes
-    if row is None or columns is None:
+    columns, width = contraction.extent(contraction.n).constant, tile.vectors * lanes
+    if m is None or columns is None:
         return None
     if columns % width == 0:
-        return Plan(product, row, tile, lanes, False)
-    is_matrix = is_packable(product) and all(
-        not product.uses(product.moving[0], axis)
-        for axis, kind in enumerate(product.block.axis_kinds)
-        if kind == "spatial" and axis in product.loops and axis != product.column
+        return Plan(contraction, m, tile, lanes, False)
+    is_matrix = is_packable(contraction) and all(
+        not contraction.uses(contraction.rhs[0], axis)
+        for axis, kind in enumerate(contraction.block.axis_kinds)
+        if kind == "spatial" and axis in contraction.loops and axis != contraction.n
     )
     suits = columns > width and is_matrix
-    return Plan(product, row, tile, lanes, False, True) if suits else None
+    return Plan(contraction, m, tile, lanes, False, True) if suits else None
 
 
-def is_near(product: Product, target: Target) -> bool:
+def is_near(contraction: Contraction, target: Target) -> bool:
     """Whether what moves with the columns fits the cache beside rows of the other operand.
 
     If not, sums wait for it, and that a tile has more rows than there are takes no time.
     """
-    sizes = [dense_bytes(load.buffer) for load in product.moving]
+    sizes = [dense_bytes(load.buffer) for load in contraction.rhs]
     return all(size is not None and size <= target.caches.l2 * 5 // 8 for size in sizes)
 
 
-def _is_one_panel(product: Product, lanes: int, target: Target) -> bool:
+def _is_one_panel(contraction: Contraction, lanes: int, target: Target) -> bool:
     """Whether columns are neighbours, and no more than in a panel for unknown numbers of rows."""
-    columns = product.extent(product.column).constant
+    columns = contraction.extent(contraction.n).constant
     return (
         columns is not None
         and columns % lanes == 0
         and columns <= 2 * LATENCY * lanes
-        and is_near(product, target)
-        and any(product.extent(axis).constant is None for axis in product.rows)
-        and all(step_along(product, op, product.column) == ONE for op in product.moving)
+        and is_near(contraction, target)
+        and any(contraction.extent(axis).constant is None for axis in contraction.m)
+        and all(step_along(contraction, op, contraction.n) == ONE for op in contraction.rhs)
     )
 
 
 def choose_rows(
-    product: Product,
+    contraction: Contraction,
     lanes: int,
     target: Target,
     panel: int | None = None,
     row_bytes: int | None = None,
 ) -> tuple[int | None, Tile]:
     """The axis whose values are the rows of a tile, and the tile; see `choose_tile`."""
-    count = product.extent(product.column).constant
-    columns = Columns(count, count_of(product, product.reduce), panel, row_bytes)
-    if not product.rows:
+    count = contraction.extent(contraction.n).constant
+    columns = Columns(count, count_of(contraction, contraction.k), panel, row_bytes)
+    if not contraction.m:
         return None, choose_tile(Rows([1]), Columns(count, columns.depth, panel), lanes, target)
     found: list[tuple[float, int, Tile]] = []
-    for axis in product.rows:
-        size = product.extent(axis).constant
-        most = most_rows(product, axis)
-        has_versions = panel is not None and is_near(product, target)
+    for axis in contraction.m:
+        size = contraction.extent(axis).constant
+        most = most_rows(contraction, axis)
+        has_versions = panel is not None and is_near(contraction, target)
         if size is None and not has_versions:
-            most = min(most, FEW_ROWS)
-        steps = () if count is None else block_steps(product, axis, lanes, target)
-        rows = _rows_of(product.extent(axis), LOWER if has_versions else 1.0)
+            most = min(most, SMALL_M)
+        steps = () if count is None else block_steps(contraction, axis, lanes, target)
+        rows = _rows_of(contraction.extent(axis), LOWER if has_versions else 1.0)
         rows, columns = replace(rows, most=most), replace(columns, steps=steps)
         tile = choose_tile(rows, columns, lanes, target)
         found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
@@ -190,69 +190,69 @@ def _rows_of(extent: IntExpr, slack: float) -> Rows:
     return Rows([LONG], slack=slack)
 
 
-def most_rows(product: Product, axis: int) -> int:
+def most_rows(contraction: Contraction, axis: int) -> int:
     """How many rows a tile may have for what their addresses and the first cache allow."""
-    steps = [_stride(product, op, axis) for op in product.fixed]
+    steps = [_stride(contraction, op, axis) for op in contraction.lhs]
     if None in steps:
         return ROWS_APART
-    apart = {(step or 0) * product.element_bits // 8 % PAGE for step in steps}
+    apart = {(step or 0) * contraction.element_bits // 8 % PAGE for step in steps}
     return ROWS_ON_PAGES if steps and apart == {0} else LONG
 
 
-def _stride(product: Product, load: tir.LoadOp, axis: int) -> int | None:
-    step = step_along(product, load, axis)
+def _stride(contraction: Contraction, load: tir.LoadOp, axis: int) -> int | None:
+    step = step_along(contraction, load, axis)
     return None if step is None else step.constant
 
 
 def _plan_of_neighbours(
-    product: Product, row: int | None, tile: Tile, lanes: int, target: Target
+    contraction: Contraction, m: int | None, tile: Tile, lanes: int, target: Target
 ) -> Plan | None:
     """The plan where columns are no neighbours: they get so in panels, or the rows do.
 
     `None` if no operand can be copied, or if sums along what both have as neighbours are quicker.
     """
-    if row is None or not is_packable(product):
+    if m is None or not is_packable(contraction):
         return None
-    plan = Plan(product, row, tile, lanes, True)
-    if count_of(product, product.rows) is None or can_block(product, row, lanes, target):
+    plan = Plan(contraction, m, tile, lanes, True)
+    if count_of(contraction, contraction.m) is None or can_block(contraction, m, lanes, target):
         return plan
-    dots, dot_tile = choose_dots(product, row, lanes, target)
+    dots, inner_product_tile = choose_inner_products(contraction, m, lanes, target)
     found = [
-        (panel_cycles(product, tile, lanes), plan),
-        (dots, Plan(product, row, dot_tile, lanes, False, is_dot=True)),
+        (panel_cycles(contraction, tile, lanes), plan),
+        (dots, Plan(contraction, m, inner_product_tile, lanes, False, is_inner_product=True)),
     ]
-    turned = turned_product(product)
-    if turned is not None and is_packable(turned):
-        side, tile = choose_rows(turned, lanes, target)
-        if side is not None and cache_blocks(turned, side, tile, lanes, target) is None:
-            plan = Plan(turned, side, tile, lanes, True, is_turned=True)
-            found.append((turned_cycles(turned, tile, lanes), plan))
+    swapped = swap_operands(contraction)
+    if swapped is not None and is_packable(swapped):
+        side, tile = choose_rows(swapped, lanes, target)
+        if side is not None and cache_blocks(swapped, side, tile, lanes, target) is None:
+            plan = Plan(swapped, side, tile, lanes, True, is_swapped=True)
+            found.append((swapped_cycles(swapped, tile, lanes), plan))
     return min(found, key=lambda f: f[0])[1]
 
 
-def count_of(product: Product, axes: Sequence[int]) -> int | None:
+def count_of(contraction: Contraction, axes: Sequence[int]) -> int | None:
     """How many values these axes have in all, if that is known."""
-    sizes = [product.extent(axis).constant for axis in axes]
+    sizes = [contraction.extent(axis).constant for axis in axes]
     return None if None in sizes else prod(size or 0 for size in sizes)
 
 
-def row_bytes(product: Product) -> int:
+def row_bytes(contraction: Contraction) -> int:
     """How far a column's elements are apart, 0 if that is not known."""
-    step = _stride(product, product.moving[0], product.reduce[-1])
-    return (step or 0) * product.element_bits // 8
+    step = _stride(contraction, contraction.rhs[0], contraction.k[-1])
+    return (step or 0) * contraction.element_bits // 8
 
 
-def is_packable(product: Product) -> bool:
+def is_packable(contraction: Contraction) -> bool:
     """Whether one operand has all columns, at a dim of their own, and is the same for all rows."""
-    (load, *more) = product.moving
+    (load, *more) = contraction.rhs
     return (
         not more
-        and not any(product.uses(load, axis) for axis in product.rows)
-        and column_dim(product, load) is not None
+        and not any(contraction.uses(load, axis) for axis in contraction.m)
+        and column_dim(contraction, load) is not None
     )
 
 
-def panel_width(product: Product, load: tir.LoadOp) -> int | None:
+def panel_width(contraction: Contraction, load: tir.LoadOp) -> int | None:
     """The width of the panels that an operand is laid out in: ``[j floordiv w, …, j mod w]``.
 
     A single panel is only known by being wider than there are columns.
@@ -263,12 +263,12 @@ def panel_width(product: Product, load: tir.LoadOp) -> int | None:
     width = type_.dims[-1].constant if type_.rank > 1 else None
     if width is None or type_.element_strides()[-1] != ONE:
         return None
-    var = product.block.axis_vars[product.column]
+    var = contraction.block.axis_vars[contraction.n]
     column = next((IntExpr.of(Arg(i)) for i, v in enumerate(load.operands_) if v is var), None)
     used = [i for e in indices[1:-1] for i in e.args() if load.operands_[i] is var]
     if column is None or used:
         return None
-    columns = product.extent(product.column).constant
+    columns = contraction.extent(contraction.n).constant
     if columns is not None and columns < width and indices[-1] == column:
         return width if var not in [load.operands_[i] for i in indices[0].args()] else None
     is_compound = isinstance(indices[0].as_atom, Compound)

@@ -21,7 +21,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO
-from ..blocks import ScheduleError, blocks_in, drives, own_loops
+from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..kinds import verify_kind
 from ..loop_checks import verify_plain
 from ..primitives.schedule import Schedule
@@ -55,7 +55,7 @@ def vectorize_nests(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 
 def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
     """The cheapest loop of a block to run in lanes, if all loops are plain and that pays."""
-    loops = own_loops(block)
+    loops = nest_loops(block)
     try:
         for loop in loops:
             verify_plain(loop)
@@ -73,7 +73,7 @@ def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
 def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
     """What an iteration costs in lanes; `None` where strides forbid them or it is no less."""
     block = strides.block
-    kinds = drives(loop, block)
+    kinds = iterator_kinds(loop, block)
     extent = loop.extent.data.constant
     if kinds not in ({"spatial"}, {"reduce"}) or loop.extent.data == ONE or not strides.stores:
         return None
@@ -86,11 +86,11 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
     steps = [strides.step(load, loop) for load in strides.loads]
     if is_reduction and not any(step == ONE for step in steps):
         return None
-    jumps = sum(step is None or step not in (ZERO, ONE) for step in steps)
+    gathers = sum(step is None or step not in (ZERO, ONE) for step in steps)
     count = extent or 16 * lanes
     vectors = -(-count // lanes)
     accesses = len(strides.stores) + len(steps)
-    cost = vectors * (accesses + jumps * lanes) + (COMBINING if is_reduction else 0)
+    cost = vectors * (accesses + gathers * lanes) + (COMBINING if is_reduction else 0)
     return cost / count if cost < count * accesses else None
 
 
@@ -99,14 +99,14 @@ def run_in_lanes(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp) -> None:
 
     These stay in the loop and accumulate vectors.
     """
-    loops = own_loops(block)
+    loops = nest_loops(block)
     others = [op for op in loops if op is not loop]
-    is_reduction = "reduce" in drives(loop, block)
+    is_reduction = "reduce" in iterator_kinds(loop, block)
     if is_reduction:
         behind = [op for op in loops[loops.index(loop) + 1 :] if _is_tile(op, block)]
     else:
         behind = []
-    inside = [op for op in others if "reduce" in drives(op, block)]
+    inside = [op for op in others if "reduce" in iterator_kinds(op, block)]
     outside = [op for op in others if op not in inside and op not in behind]
     order = [*outside, loop, *inside, *behind]
     if order != loops and not sch.applies(sch.reorder, *map(sch.rv, order)):
@@ -141,4 +141,4 @@ def _runs_in_any_order(loop: tir.ForOp, block: tir.BlockOp) -> bool:
 def _is_tile(loop: tir.ForOp, block: tir.BlockOp) -> bool:
     """Whether a loop is over a few results that are computed at once."""
     extent = loop.extent.data.constant
-    return "reduce" not in drives(loop, block) and extent is not None and extent <= TILE
+    return "reduce" not in iterator_kinds(loop, block) and extent is not None and extent <= TILE

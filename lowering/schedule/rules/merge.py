@@ -23,17 +23,17 @@ from ...analysis.reuse import has_reuse
 from ..blocks import (
     ScheduleError,
     blocks_in,
-    drives,
+    iterator_kinds,
     loaded_buffers,
     loops_around,
     loops_between,
-    own_nest,
+    perfect_nest,
     statements,
     stored_buffers,
 )
 from ..inline import accessed_axes
 from ..primitives.schedule import Schedule
-from ..produced import produced_parts
+from ..required_ranges import required_ranges
 from .lanes import choose_lanes
 
 TILE = 8
@@ -73,7 +73,7 @@ def _merge(sch: Schedule, func: tir.PrimFuncOp, target: Target, only_rows: bool)
 def _movable_block(statement: Operation) -> tir.BlockOp | None:
     """The only block of a nest of plain loops, unless it is a product that is better tiled."""
     blocks = blocks_in(statement)
-    if len(blocks) != 1 or own_nest(blocks[0]) is not statement or has_reuse(blocks[0]):
+    if len(blocks) != 1 or perfect_nest(blocks[0]) is not statement or has_reuse(blocks[0]):
         return None
     kinds = {loop.kind.data for loop in loops_around(blocks[0])}
     annotated = any(loop.annotations is not None for loop in loops_around(blocks[0]))
@@ -95,7 +95,7 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
     """
     lanes = _lanes_of_reductions(nest, target)
     loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
-    own_lanes = _lanes_of_reductions(own_nest(block), target)
+    own_lanes = _lanes_of_reductions(perfect_nest(block), target)
     preferred = (
         loop
         for loop in loops
@@ -120,7 +120,7 @@ def _lanes_of_reductions(nest: Operation, target: Target) -> list[tir.ForOp]:
     found: list[tir.ForOp] = []
     for block in blocks_in(nest):
         lanes = None if block.init is None or has_reuse(block) else choose_lanes(block, target)
-        if lanes is not None and drives(lanes.loop, block) == {"spatial"}:
+        if lanes is not None and iterator_kinds(lanes.loop, block) == {"spatial"}:
             extent = lanes.loop.extent.data.constant
             if extent is None or extent >= LONG:
                 found.append(lanes.loop)
@@ -130,7 +130,7 @@ def _lanes_of_reductions(nest: Operation, target: Target) -> list[tir.ForOp]:
 def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:
     """Whether the block's last index runs over much in one iteration of the loop."""
     try:
-        parts = produced_parts(block, loop, statement, Values())
+        parts = required_ranges(block, loop, statement, Values())
     except ScheduleError:
         return False
     stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]

@@ -32,12 +32,12 @@ from ...analysis.boxes import is_at_least_zero
 from ...analysis.independence import are_apart, conflict_of
 from ..blocks import blocks_in, statements
 from ..primitives.schedule import Schedule
-from .durations import cost_inside, cost_of, is_small
+from .time_model import cost_inside, cost_of, is_small
 
-ENOUGH = 16
+LEAST_TRIP_COUNT = 16
 """Iterations that are shared out evenly enough among the threads of most machines."""
 
-TURNS = 4
+CHUNKS_PER_THREAD = 4
 """Iterations of each thread, as many for each, that are as good where the processors are known."""
 
 INNER_COST = 10 * AWAKE_COST
@@ -60,11 +60,11 @@ def parallelize(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     _visit_all(sch, statements(func), AWAKE_COST, target)
 
 
-def _visit_all(sch: Schedule, home: Block, least: int, target: Target) -> bool:
+def _visit_all(sch: Schedule, parent: Block, least: int, target: Target) -> bool:
     """Make loops of a block parallel, or loops in them; whether one became so."""
-    nests = [op for op in home.ops if isinstance(op, tir.ForOp)]
+    nests = [op for op in parent.ops if isinstance(op, tir.ForOp)]
     found = any([_visit(sch, op, least, target) for op in nests])
-    for run in _sections_in(home):
+    for run in _sections_in(parent):
         if run[0].kind.data == "parallel" or sum(cost_of(op) or 0 for op in run) > least:
             section = sch.fuse_horizontally(*map(sch.rv, run))
             found = sch.applies(sch.parallel, section) or found
@@ -97,14 +97,14 @@ def _share_sections(sch: Schedule, loop: tir.ForOp) -> bool:
     return fused is not None and sch.applies(sch.parallel, fused)
 
 
-def _sections_in(home: Block) -> list[list[tir.ForOp]]:
+def _sections_in(parent: Block) -> list[list[tir.ForOp]]:
     """Nests beside each other of which none writes what another one touches, as long as possible.
 
     All but the first have one iteration.
     """
     found: list[list[tir.ForOp]] = []
     run: list[tir.ForOp] = []
-    for op in home.ops:
+    for op in parent.ops:
         if not isinstance(op, tir.ForOp) or not _is_section(op):
             run = []
         elif run and op.extent.data == ONE and all(are_apart(op, o) for o in run):
@@ -128,9 +128,9 @@ def _is_section(loop: tir.ForOp) -> bool:
 def _shares_evenly(loop: tir.ForOp, target: Target) -> bool:
     """Whether threads get as much of a loop each; taken to be so where its extent is unknown."""
     trips, cores = loop.extent.data.constant, target.num_cores
-    if trips is None or trips >= ENOUGH:
+    if trips is None or trips >= LEAST_TRIP_COUNT:
         return True
-    return cores is not None and trips >= TURNS * cores and trips % cores == 0
+    return cores is not None and trips >= CHUNKS_PER_THREAD * cores and trips % cores == 0
 
 
 def _visit_inside(sch: Schedule, loop: tir.ForOp, least: int, target: Target) -> bool:
@@ -171,7 +171,7 @@ def _strips(sch: Schedule, loop: tir.ForOp) -> tir.ForOp:
 def _nest(sch: Schedule, loop: tir.ForOp, target: Target) -> tir.ForOp:
     """The loop, or if it is short one that it and the loops alone in it have been fused to."""
     chain, trips = [loop], loop.extent.data.constant
-    while trips is not None and trips < ENOUGH and not _shares_evenly(loop, target):
+    while trips is not None and trips < LEAST_TRIP_COUNT and not _shares_evenly(loop, target):
         ops = list(chain[-1].body.block.ops)
         inner = ops[0]
         if len(ops) != 1 or not isinstance(inner, tir.ForOp) or not _can_join(chain, inner):

@@ -35,7 +35,7 @@ COLUMN_TILES = (4, 5, 3, 2)
 share one load only, but memory that no cache holds is read faster in several places at once."""
 ROW_TILES = (4, 5, 3, 2)
 REDUCTION_TILES = (4, 3, 2)
-LEAST_DOT = 16
+LEAST_TERMS = 16
 """Fewer terms, as of a convolution's window, are not worth vectors along the reduction."""
 REDUCTION_BLOCK = 256
 """Rows of the second operand that stay in the cache while all rows of the result are updated."""
@@ -140,7 +140,7 @@ def _rearrange(sch: Schedule, reduction: _Reduction, target: Target) -> None:
         if _step(reduction.write, axis) == ONE and _is_contiguous(reduction, axis)
     ]
     length = reduction.reduce[innermost].extent.data.constant
-    is_window = bool(rows) and length is not None and length < LEAST_DOT
+    is_window = bool(rows) and length is not None and length < LEAST_TERMS
     if _is_contiguous(reduction, innermost) and not is_window:
         _tile_dot(sch, reduction, target)
     elif rows:
@@ -158,7 +158,7 @@ def _tile_dot(sch: Schedule, reduction: _Reduction, target: Target) -> None:
     """As many results at once as registers can hold, the reduction innermost."""
     long = [loop for loop in reduction.spatial.values() if loop.extent.data != ONE]
     sides = [ONE, ONE, *(loop.extent.data for loop in long)][-2:]
-    tile = dot_tile(sides[0], sides[1], target)
+    tile = inner_product_tile(sides[0], sides[1], target)
     factors = dict(zip(long[-2:], tile[-len(long) :], strict=False))
     if not any(factors.values()):
         return
@@ -175,7 +175,9 @@ def _tile_dot(sch: Schedule, reduction: _Reduction, target: Target) -> None:
         sch.unroll(loop)
 
 
-def dot_tile(rows: IntExpr, columns: IntExpr, target: Target) -> tuple[int | None, int | None]:
+def inner_product_tile(
+    rows: IntExpr, columns: IntExpr, target: Target
+) -> tuple[int | None, int | None]:
     """Rows and columns of a tile of sums along a reduction; `None` where none divides them."""
     row = _factor(rows, ROW_TILES)
     fitting = COLUMN_TILES if row is None else _columns_beside(row, target)

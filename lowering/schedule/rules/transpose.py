@@ -8,9 +8,9 @@
                                                   Y[…, j0 * 16 + j1] = X[j0 * 16 + j1, …]
 
 What a tile loads and stores are whole cache lines, all of which it uses while they are at hand;
-the two inner loops are a square, which `vectorize-loops` loads by rows and turns in registers. Of
-the lines that the operand has whose rows are farther apart, squares take neighbours one after the
-other: a few of the same row where it is loaded, as above, and all of a row where it is stored.
+the two inner loops are a square, which `vectorize-loops` loads by rows and transposes in registers.
+Of the lines that the operand has whose rows are farther apart, squares take neighbours one after
+the other: a few of the same row where it is loaded, as above, and all of a row where it is stored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ...loops.streams import LINE
-from ..blocks import blocks_in, own_loops
+from ..blocks import blocks_in, nest_loops
 from ..primitives.schedule import Schedule
 from .lanes import choose_lanes
 from .strides import Strides
@@ -66,7 +66,7 @@ def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | N
     for load in strides.loads:
         step = strides.step(load, lanes)
         if step is not None and step not in (ZERO, ONE):
-            for loop in own_loops(block):
+            for loop in nest_loops(block):
                 if loop.extent.data != ONE and strides.step(load, loop) == ONE:
                     return loop
     return None
@@ -81,13 +81,13 @@ def _tile(
     stores_far: bool,
 ) -> None:
     """Tile the part of the loops that full tiles cover; the rest, if any, runs after it."""
-    others = [op for op in own_loops(block) if op is not columns and op is not rows]
+    others = [op for op in nest_loops(block) if op is not columns and op is not rows]
     if not sch.applies(sch.reorder, *map(sch.rv, [*others, columns, rows])):
         return
     for part in _parts(sch, columns, size):
         if _full(part, size) != part.extent.data:
             continue
-        inner = own_loops(blocks_in(part)[0])[-1]
+        inner = nest_loops(blocks_in(part)[0])[-1]
         sch.reorder(sch.rv(inner), sch.rv(part))
         for tiled in _parts(sch, inner, size):
             _tile_part(sch, tiled, size, stores_far)
@@ -95,7 +95,7 @@ def _tile(
 
 def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> None:
     """Tile two loops, the inner of which has full tiles only."""
-    columns = own_loops(blocks_in(rows)[0])[-1]
+    columns = nest_loops(blocks_in(rows)[0])[-1]
     outer, lanes = sch.split(sch.rv(columns), [None, size])
     if (count := rows.extent.data) % size == ZERO:
         lines = next(n for n in LINES if count // size % n == ZERO or count.constant is None)

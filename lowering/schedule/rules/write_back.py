@@ -12,27 +12,27 @@ from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
 from ..blocks import blocks_in, loops_around
 from ..primitives.schedule import Schedule
-from .products import Product
+from .match_contraction import Contraction
 
-LIGHT = 8
+CHEAP_OPERATIONS = 8
 """Operations up to which a block is repeated for each vector of a tile."""
 
-DEAR = ("math.", "arith.div", "scf.")
+EXPENSIVE = ("math.", "arith.div", "scf.")
 """Operations that become many instructions."""
 
 UNROLLED = 32
 """The most rows, and the most vectors of a row, that are unrolled."""
 
 
-def is_light(block: tir.BlockOp) -> bool:
+def is_cheap(block: tir.BlockOp) -> bool:
     """Whether what a block computes of an element is so little that it may be unrolled."""
     ops = [op for op in operations_in(block) if op.name.startswith(("arith.", "math.", "scf."))]
     work = [op for op in ops if op.name != "arith.constant"]
-    return len(work) <= LIGHT and not any(op.name.startswith(DEAR) for op in ops)
+    return len(work) <= CHEAP_OPERATIONS and not any(op.name.startswith(EXPENSIVE) for op in ops)
 
 
-def is_element_wise(block: tir.BlockOp, product: Product) -> bool:
-    """Whether a block stores one result for each of the product's, with the same neighbours."""
+def is_element_wise(block: tir.BlockOp, contraction: Contraction) -> bool:
+    """Whether a block stores one result for each of the contraction's, contiguous along n too."""
     stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     if len(stores) != 1 or block.init is not None or set(block.axis_kinds) - {"spatial"}:
         return False
@@ -40,11 +40,13 @@ def is_element_wise(block: tir.BlockOp, product: Product) -> bool:
     var = column_of(block, store)
     if var is None:
         return False
-    dims = [i for i, e in enumerate(exprs_of(product.store.indices)) if _is_column(e, product)]
+    dims = [
+        i for i, e in enumerate(exprs_of(contraction.store.indices)) if _is_column(e, contraction)
+    ]
     loads = [
         op
         for op in operations_in(block)
-        if isinstance(op, tir.LoadOp) and op.buffer is product.store.buffer
+        if isinstance(op, tir.LoadOp) and op.buffer is contraction.store.buffer
     ]
     return all(_variable(op, d) is var for op in loads for d in dims)
 
@@ -57,17 +59,17 @@ def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
     if not wide or type_.element_strides()[wide[-1]] != ONE:
         return None
     index = exprs_of(store.indices)[wide[-1]]
-    moving = [i for i in index.args() if store.operands_[i] in block.axis_vars]
-    if len(moving) != 1 or index.coefficient_of(Arg(moving[0])) != ONE:
+    used = [i for i in index.args() if store.operands_[i] in block.axis_vars]
+    if len(used) != 1 or index.coefficient_of(Arg(used[0])) != ONE:
         return None
-    return store.operands_[moving[0]]
+    return store.operands_[used[0]]
 
 
-def _is_column(index: IntExpr, product: Product) -> bool:
+def _is_column(index: IntExpr, contraction: Contraction) -> bool:
     atom = index.as_atom
     if not isinstance(atom, Arg):
         return False
-    return product.store.operands_[atom.index] is product.block.axis_vars[product.column]
+    return contraction.store.operands_[atom.index] is contraction.block.axis_vars[contraction.n]
 
 
 def _variable(op: tir.LoadOp | tir.StoreOp, dim: int) -> SSAValue | None:
@@ -102,9 +104,9 @@ def vectorize_copy(
     """Turn a copy's loops into vectors along what it stores.
 
     Where it reads neighbours along another loop, it copies squares of as many rows as lanes, which
-    are turned in registers, also columns that do not exist if what it stores has room for them, and
-    then what is left. It reads as few columns at once as it can: those that are a power of two
-    apart share few lines of the cache.
+    are transposed in registers, also columns that do not exist if what it stores has room for
+    them, and then the remainder. It reads as few columns at once as it can: those that are a power
+    of two apart share few lines of the cache.
     """
     (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     column = column_of(block, store)
@@ -119,7 +121,7 @@ def vectorize_copy(
         inner = loops_around(blocks_in(columns)[0])[-1]
         sch.reorder(sch.rv(inner), sch.rv(columns))
         for rows in _full_squares(sch, inner, lanes):
-            _turn_squares(sch, rows, lanes)
+            _transpose_squares(sch, rows, lanes)
 
 
 def _full_vectors(
@@ -132,7 +134,7 @@ def _full_vectors(
     return [loop] if room is None or room % lanes == 0 else _full_squares(sch, loop, lanes)
 
 
-def _turn_squares(sch: Schedule, rows: tir.ForOp, lanes: int) -> None:
+def _transpose_squares(sch: Schedule, rows: tir.ForOp, lanes: int) -> None:
     """Order a loop, along which neighbours are read, and the one in it as squares."""
     (block,) = blocks_in(rows)
     column = loops_around(block)[-1]

@@ -104,7 +104,7 @@ FAULTS = (
     ),
     Fault(
         "blocks move to where a part of what they load is made",
-        "lowering/schedule/produced.py",
+        "lowering/schedule/required_ranges.py",
         "    if not any(axes >= set().union(*told) for axes in told):\n",
         "    if False:\n",
         tests=("tests/tir/test_compute_at.py",),

@@ -110,7 +110,7 @@ def tiled(blocks: Blocks) -> Blocks:
         and b.writes == 1
         and not any(b.scratch)
         and b.loops[0].is_plain
-        and "reduce" not in b.loops[0].drives
+        and "reduce" not in b.loops[0].iterator_kinds
     ]
 
 
@@ -155,7 +155,7 @@ def compute_at(draw: Choice, blocks: Blocks) -> Steps:
 @drawer("chain")
 def reverse_compute_at(draw: Choice, blocks: Blocks) -> Steps:
     for first, second in draw.one([p for p in pairs(blocks) if p[0].loops]):
-        loops = [x for x in first.loops if "reduce" not in x.drives] or first.loops
+        loops = [x for x in first.loops if "reduce" not in x.iterator_kinds] or first.loops
         options = (("preserve_unit_loops", True),) if draw.chance(30) else ()
         yield Step("reverse_compute_at", (second.at, draw.pick(loops).at), options)
 
@@ -166,7 +166,7 @@ def consumed(draw: Choice, blocks: Blocks) -> list[tuple[BlockView, BlockView, L
         (first, second, loop)
         for first, second in pairs(blocks)
         for loop in first.loops
-        if loop.is_plain and loop.drives == {"spatial"}
+        if loop.is_plain and loop.iterator_kinds == {"spatial"}
     ]
     return draw.one(found)
 
@@ -197,7 +197,7 @@ def blocked_sum(draw: Choice, blocks: Blocks) -> Steps:
         after = yield Step("decompose_reduction", (block.at, at(block, 0)))
         for start in named(after, f"{block.name}_init"):
             for update in named(after, f"{block.name}_update"):
-                sums = [x for x in update.loops if "reduce" in x.drives]
+                sums = [x for x in update.loops if "reduce" in x.iterator_kinds]
                 for loop in draw.one(sums):
                     yield Step("blocked_sum", (start.at, loop.at, draw.pick((1, 2, 3, 4, 8))))
 
@@ -281,14 +281,14 @@ def reductions(blocks: Blocks) -> Blocks:
 @drawer("product")
 def decompose_reduction(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(reductions(blocks)):
-        first = next((i for i, x in enumerate(block.loops) if "reduce" in x.drives), 0)
+        first = next((i for i, x in enumerate(block.loops) if "reduce" in x.iterator_kinds), 0)
         yield Step("decompose_reduction", (block.at, block.loops[draw.rng.randrange(first + 1)].at))
 
 
 @drawer("product")
 def rfactor(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(reductions(blocks)):
-        loops = [i for i, x in enumerate(block.loops) if "reduce" in x.drives]
+        loops = [i for i, x in enumerate(block.loops) if "reduce" in x.iterator_kinds]
         for number in draw.one(loops):
             if block.loops[number].is_plain and draw.chance(40):
                 yield Step("split", (block.loops[number].at, (None, draw.pick((2, 3, 4)))))

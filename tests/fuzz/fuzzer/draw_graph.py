@@ -17,7 +17,7 @@ from .kernels import from_bits, inputs_of, to_bits
 from .numbers import Array
 from .syntax import FLOATS
 
-MOST_ELEMENTS = 3000
+MAX_ELEMENTS = 3000
 LARGEST = 1e4
 
 
@@ -102,7 +102,7 @@ class _Builder:
                 found = native(case, dtype, arrays, attributes)
         except (RuntimeError, IndexError, ValueError, NotImplementedError):
             return
-        if not found or sum(a.size for a, _ in found) > MOST_ELEMENTS:
+        if not found or sum(a.size for a, _ in found) > MAX_ELEMENTS:
             return
         operands = [
             self.operand("bfloat16" if a.dtype == np.uint16 else str(a.dtype), a) for a in arrays

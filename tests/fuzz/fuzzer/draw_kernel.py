@@ -27,8 +27,8 @@ SIZES = (0, 1, 2, 3, 5, 7, 8, 16, 17, 31)
 SPATIAL_LOOPS = ("range", "T.serial", "T.parallel", "T.vectorized", "T.unroll")
 REDUCE_LOOPS = ("range", "T.serial", "T.unroll")
 DTYPES = (*ALL_DTYPES, "float32", "float32", "int32", "int64")
-MOST_POINTS = 20000
-MOST_LARGE_POINTS = 200000
+MAX_POINTS = 20000
+MAX_LARGE_POINTS = 200000
 LIMITS = {
     "float16": (-60000.0, 60000.0),
     "bfloat16": (-1e30, 1e30),
@@ -229,5 +229,5 @@ def draw_kernel(
     while True:
         draw = KernelDraw(rng, plain)
         kernel = draw.kernel(name)
-        if points_of(kernel) <= (MOST_LARGE_POINTS if draw.is_large else MOST_POINTS):
+        if points_of(kernel) <= (MAX_LARGE_POINTS if draw.is_large else MAX_POINTS):
             return kernel, dict(draw.features)

@@ -128,7 +128,7 @@ def fuse_horizontally(draw: Choice, blocks: Blocks) -> Steps:
 @drawer()
 def strip_mine(draw: Choice, blocks: Blocks) -> Steps:
     for loop in draw.one(plain(blocks)):
-        if "reduce" not in loop.drives and draw.chance(40):
+        if "reduce" not in loop.iterator_kinds and draw.chance(40):
             yield Step("vectorize", (loop.at,))
         yield Step("strip_mine", (loop.at, draw.pick((1, 2, 3, 4, 8))))
 

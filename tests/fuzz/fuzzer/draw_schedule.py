@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
 from . import themes
-from .draw_kernel import MOST_POINTS, draw_kernel
+from .draw_kernel import MAX_POINTS, draw_kernel
 from .evaluate import points_of
 from .steps import LoopAt, Step
 from .syntax import Kernel
@@ -68,7 +68,7 @@ def plain(blocks: Blocks) -> list[LoopView]:
 
 def spatial(blocks: Blocks) -> list[LoopView]:
     """Loops that may be cut and drive no reduction."""
-    return [loop for loop in plain(blocks) if "reduce" not in loop.drives]
+    return [loop for loop in plain(blocks) if "reduce" not in loop.iterator_kinds]
 
 
 def factors(draw: Choice, extent: int | None) -> tuple[int | None, ...]:
@@ -83,7 +83,7 @@ def factors(draw: Choice, extent: int | None) -> tuple[int | None, ...]:
 
 def theme_kernel(rng: random.Random, theme: str, name: str) -> Kernel:
     """A kernel that suits a primitive, with as many iterations as drawn kernels may have."""
-    while points_of(kernel := _theme_kernel(rng, theme, name)) > MOST_POINTS:
+    while points_of(kernel := _theme_kernel(rng, theme, name)) > MAX_POINTS:
         pass
     return kernel
 

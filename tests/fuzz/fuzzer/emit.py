@@ -15,7 +15,7 @@ from .steps import GPU_PRIMITIVES
 from .texts import kernel_text
 from .themes import DESCRIPTION, IMPLEMENTATION, TENSOR_INTRINSIC
 
-MOST_ELEMENTS = 4096
+MAX_ELEMENTS = 4096
 
 
 def script(found: Shrunk) -> str:
@@ -105,7 +105,7 @@ def _guards() -> list[str]:
 
 
 def _literal(array: Array) -> str:
-    if array.size > MOST_ELEMENTS:
+    if array.size > MAX_ELEMENTS:
         return f"np.ones({array.shape}, {str(array.dtype)!r})"
     text = repr(array.reshape(-1).tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
     return f"np.array({text}, {str(array.dtype)!r}).reshape({array.shape})"

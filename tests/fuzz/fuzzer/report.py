@@ -14,11 +14,11 @@ from .sources import everything
 
 LEAST_PART = 0.25
 """How many of the draws of each primitive have to apply."""
-ENOUGH = 40
+MIN_TRIES = 40
 """Draws of a primitive from which its share is looked at."""
 LONG = 2000
 """Programs of a kind after which everything is to have been drawn."""
-MOST_SEEDS = 40
+MAX_SEEDS = 40
 """Of so many failures that look alike the seeds are listed: wrong numbers of all causes do."""
 
 
@@ -68,7 +68,7 @@ class Report:
         return [
             name
             for name, tries in self.tried.items()
-            if tries >= ENOUGH and self.applied[name] < LEAST_PART * tries
+            if tries >= MIN_TRIES and self.applied[name] < LEAST_PART * tries
         ]
 
     def missing(self) -> list[str]:
@@ -95,7 +95,7 @@ class Report:
             message = failure.message.splitlines()[0][:200] if failure else ""
             lines.append(f"FAILED {len(results)} times: {key.split(':')[0]}: {message}")
             lines.append(f"       {self.scripts.get(key, 'no script')}")
-            seeds = [f"{r.request.what} {r.request.seed}" for r in results[:MOST_SEEDS]]
+            seeds = [f"{r.request.what} {r.request.seed}" for r in results[:MAX_SEEDS]]
             lines.append(f"       {', '.join(seeds)}")
         lines += [
             f"SCARCE {name}: {self.applied[name]} of {self.tried[name]}" for name in self.scarce()

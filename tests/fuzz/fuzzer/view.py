@@ -15,7 +15,7 @@ class LoopView:
     at: LoopAt
     extent: int | None
     kind: str
-    drives: frozenset[str]
+    iterator_kinds: frozenset[str]
     statements: int
     is_plain: bool
 
@@ -79,8 +79,13 @@ def _block(block: Any) -> BlockView:
 
 
 def _loop(op: Any, at: LoopAt, bound: list[tuple[str, set[Any]]]) -> LoopView:
-    drives = frozenset(role for role, values in bound if op.loop_var in values)
+    iterator_kinds = frozenset(role for role, values in bound if op.loop_var in values)
     plain = op.kind.data == "serial" and not op.annotations
     return LoopView(
-        at, op.extent.data.constant, op.kind.data, drives, len(list(op.body.block.ops)), plain
+        at,
+        op.extent.data.constant,
+        op.kind.data,
+        iterator_kinds,
+        len(list(op.body.block.ops)),
+        plain,
     )

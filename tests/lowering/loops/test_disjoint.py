@@ -133,7 +133,7 @@ def lanes_run_together(accesses: list[Access], has_inner: bool) -> bool:
     ).parse_module()
     module.verify()
     loop = [op for op in module.walk() if isinstance(op, loops.ForOp)][1]
-    return LaneAnalysis(loop, UNIT).can_run_together()
+    return LaneAnalysis(loop, UNIT).is_vectorizable()
 
 
 def lanes_are_apart(accesses: list[Access], has_inner: bool) -> bool:

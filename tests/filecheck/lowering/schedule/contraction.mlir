@@ -74,7 +74,7 @@ tir.prim_func @transposed(%X: !tir.buffer<[48, 64], f32>, %W: !tir.buffer<[48, 6
 
 // -----
 
-// Where there are few rows it is they that become the columns of tiles, and results are turned at
+// With few rows the operands are swapped: rows are vectorized, and results are transposed at
 // the end: the other operand is read as it is.
 
 // CHECK-LABEL: tir.prim_func @few_rows

@@ -196,12 +196,12 @@ tir.prim_func @columns(%X: !tir.buffer<[400, 1024], f32>, %Y: !tir.buffer<[400, 
 
 // -----
 
-// Tiles reach beyond the last of 40 columns; what turns the rows of results that they make does not.
-// CHECK-LABEL: tir.prim_func @turned_product
+// Tiles reach beyond the last of 40 columns; the transposition of their results does not.
+// CHECK-LABEL: tir.prim_func @swapped_operands
 // CHECK:         tir.block "Z{{[^"]*}}" (%{{.*}}: spatial (0, 32) = {{.*}}) reads
 // CHECK:         tir.block "Z{{[^"]*}}" (%{{.*}}: spatial (24, 16) = {{.*}}) reads
 // CHECK-NOT:     where
-tir.prim_func @turned_product(%X: !tir.buffer<[64, 99], f32>, %W: !tir.buffer<[1, 99, 48], f32>, %Z: !tir.buffer<[40, 64], f32>) {
+tir.prim_func @swapped_operands(%X: !tir.buffer<[64, 99], f32>, %W: !tir.buffer<[1, 99, 48], f32>, %Z: !tir.buffer<[40, 64], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[64, 40], f32>
   tir.for %i in (0, 64) {
     tir.for %j in (0, 40) {

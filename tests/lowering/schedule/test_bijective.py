@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xrelax.dialects.int_expr import Arg, IntExpr, arg
-from xrelax.lowering.schedule.dense import covers_densely
+from xrelax.lowering.schedule.bijective import is_bijective
 
 WEIGHTS = st.sampled_from([0, 1, 2, 3, 4, 6, 12])
 
@@ -24,11 +24,11 @@ def test_digits(digits):
     count = 1
     for extent in used:
         count *= extent
-    assert covers_densely(expr, extents) == (is_dense and len(values) == count)
+    assert is_bijective(expr, extents) == (is_dense and len(values) == count)
 
 
 @pytest.mark.parametrize("weights, is_dense", [((4, 1), True), ((5, 1), False), ((3, 1), False)])
 def test_gaps_and_repetitions(weights, is_dense):
     outer, inner = weights
     expr = arg(0) * outer + arg(1) * inner
-    assert covers_densely(expr, {Arg(0): IntExpr.of(3), Arg(1): IntExpr.of(4)}) == is_dense
+    assert is_bijective(expr, {Arg(0): IntExpr.of(3), Arg(1): IntExpr.of(4)}) == is_dense

@@ -12,7 +12,7 @@ from ....backend.target import Target
 from ....dialects.int_expr import ONE
 from ...costs import COPY
 from .contraction_plan import (
-    FEW_ROWS,
+    SMALL_M,
     UNKNOWN_ROWS,
     Plan,
     count_of,
@@ -20,38 +20,38 @@ from .contraction_plan import (
     plan_in_place,
     row_bytes,
 )
-from .products import step_along
+from .match_contraction import step_along
 from .tiles import LONG, Columns, Rows, choose_tile, cost_of
 
 
 @dataclass(frozen=True)
-class FewRows:
+class SmallM:
     """A plan for fewer rows than `limit`."""
 
     plan: Plan
     limit: int
 
 
-def few_rows(panels: Plan, target: Target) -> FewRows | None:
+def small_m(panels: Plan, target: Target) -> SmallM | None:
     """The plan for few rows, if there may be few, and if one without panels is quicker for some."""
-    product, row, lanes = panels.product, panels.row, panels.lanes
-    if row is None or not panels.packs or product.rows != (row,):
+    contraction, m, lanes = panels.contraction, panels.m, panels.lanes
+    if m is None or not panels.packs or contraction.m != (m,):
         return None
-    if product.extent(row).constant is not None or panels.is_turned:
+    if contraction.extent(m).constant is not None or panels.is_swapped:
         return None
-    if any(step_along(product, op, product.column) != ONE for op in product.moving):
+    if any(step_along(contraction, op, contraction.n) != ONE for op in contraction.rhs):
         return None
-    count = product.extent(product.column).constant
-    packed = Columns(count, count_of(product, product.reduce))
-    columns = Columns(count, packed.depth, row_bytes=row_bytes(product))
-    rows = Rows([min(most_rows(product, row), FEW_ROWS)])
+    count = contraction.extent(contraction.n).constant
+    packed = Columns(count, count_of(contraction, contraction.k))
+    columns = Columns(count, packed.depth, row_bytes=row_bytes(contraction))
+    rows = Rows([min(most_rows(contraction, m), SMALL_M)])
     tile = choose_tile(rows, columns, lanes, target)
-    plan = plan_in_place(product, row, tile, lanes)
+    plan = plan_in_place(contraction, m, tile, lanes)
     if plan is None or plan.packs_rest:  # a copy would be made also for many rows
         return None
     for tried in range(tile.rows, LONG, tile.rows):
         few = cost_of(tile, Rows([tried]), columns, lanes, target)
         many = cost_of(panels.tile, Rows([tried]), packed, lanes, target)
         if tried * many + COPY <= tried * few * UNKNOWN_ROWS:
-            return FewRows(plan, tried - tile.rows + 1) if tried > tile.rows else None
-    return FewRows(plan, LONG)
+            return SmallM(plan, tried - tile.rows + 1) if tried > tile.rows else None
+    return SmallM(plan, LONG)

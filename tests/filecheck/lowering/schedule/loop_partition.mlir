@@ -1,7 +1,7 @@
 // RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
 
 // Padding is stored by loops of its own. What is inside has no condition, so that its squares can
-// be turned.
+// be transposed.
 // CHECK-LABEL: tir.prim_func @padded
 // CHECK:         tir.for %{{.*}} in (0, 1)
 // CHECK-NOT:       scf.if

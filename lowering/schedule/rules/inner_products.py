@@ -26,8 +26,8 @@ from ...costs import LATENCY, total_cycles
 from ..blocks import loops_between
 from ..kinds import is_accumulation
 from ..primitives.schedule import Schedule
-from .products import Product, step_along
-from .rest import trim_inside, whole_and_rest
+from .match_contraction import Contraction, step_along
+from .remainders import peel_remainder, trim_remainder
 from .tiles import LONG, SPARE_REGISTERS, Tile, parts_of
 
 LOADED = 1.2
@@ -37,24 +37,28 @@ SECOND, FAR = 0.8, 1.3
 """Cycles that it takes besides where the second cache has room for it, and where that has not."""
 
 
-def choose_dots(product: Product, row: int, lanes: int, target: Target) -> tuple[float, Tile]:
+def choose_inner_products(
+    contraction: Contraction, m: int, lanes: int, target: Target
+) -> tuple[float, Tile]:
     """Cycles of sums along the last loop of the reduction, and their best tile, of columns.
 
     The cycles are infinite where that cannot be; a tile has one column if nobody knows how many
     there are.
     """
-    last, none = product.reduce[-1], (inf, Tile(1, 1, inf))
-    if any(step_along(product, load, last) != ONE for load in (*product.moving, *product.fixed)):
+    last, none = contraction.k[-1], (inf, Tile(1, 1, inf))
+    if any(
+        step_along(contraction, load, last) != ONE for load in (*contraction.rhs, *contraction.lhs)
+    ):
         return none
-    rows, known = (product.extent(a).constant for a in (row, product.column))
-    if not rows or known == 0 or not is_accumulation(product.block):
+    rows, known = (contraction.extent(a).constant for a in (m, contraction.n))
+    if not rows or known == 0 or not is_accumulation(contraction.block):
         return none
     columns, widest = known or LONG, known or 1
-    *repeats, length = (product.extent(a).constant or LONG for a in product.reduce)
+    *repeats, length = (contraction.extent(a).constant or LONG for a in contraction.k)
     depth, steps = length * prod(repeats), -(-length // lanes) * prod(repeats)
-    others = prod(product.extent(a).constant or 1 for a in product.rows if a != row)
+    others = prod(contraction.extent(a).constant or 1 for a in contraction.m if a != m)
     far_rows, far_columns = (
-        _missed(count * depth * product.element_bits // 8, target) for count in (rows, columns)
+        _missed(count * depth * contraction.element_bits // 8, target) for count in (rows, columns)
     )
 
     def tile_cycles(height: int, width: int, tiles: int) -> float:
@@ -89,22 +93,22 @@ def _missed(nbytes: int, target: Target) -> float:
     return SECOND if nbytes <= target.caches.l2 else FAR
 
 
-def tile_dots(
-    sch: Schedule, product: Product, row: int, tile: Tile, consumer: tir.BlockOp | None
+def tile_inner_products(
+    sch: Schedule, contraction: Contraction, m: int, tile: Tile, consumer: tir.BlockOp | None
 ) -> None:
     """Let each iteration of a loop in lanes add to all sums of a tile.
 
     These are stored when they are complete, or given to what uses them element by element.
     """
     outer = [
-        sch.rv(product.loops[axis])
-        for axis, kind in enumerate(product.block.axis_kinds)
-        if kind == "spatial" and axis in product.loops and axis not in (row, product.column)
+        sch.rv(contraction.loops[axis])
+        for axis, kind in enumerate(contraction.block.axis_kinds)
+        if kind == "spatial" and axis in contraction.loops and axis not in (m, contraction.n)
     ]
-    block = sch.rv(product.block)
-    *repeats, depth = map(sch.rv, product.reduce_loops.values())
-    rows, line = sch.split(sch.rv(product.loops[row]), [None, tile.rows])
-    columns, place = sch.split(sch.rv(product.loops[product.column]), [None, tile.vectors])
+    block = sch.rv(contraction.block)
+    *repeats, depth = map(sch.rv, contraction.k_loops.values())
+    rows, line = sch.split(sch.rv(contraction.loops[m]), [None, tile.rows])
+    columns, place = sch.split(sch.rv(contraction.loops[contraction.n]), [None, tile.vectors])
     # A vector of each in the inner loop stays in a register while the outer one goes on.
     tile_loops = [line, place] if tile.rows > tile.vectors else [place, line]
     sch.reorder(*outer, columns, rows, depth, *repeats, *tile_loops)
@@ -113,10 +117,10 @@ def tile_dots(
     made = map(sch.rv, loops_between(sch.block(user), sch.loop(rows)))
     for loop in (line, place, *made):
         sch.unroll(loop)
-    if isinstance(product.block.write_buffers[0].owner, tir.AllocBufferOp):
+    if isinstance(contraction.block.write_buffers[0].owner, tir.AllocBufferOp):
         sch.compact_buffer(block, 0)
     sch.vectorize(depth)
-    whole_and_rest(sch, sch.loop(rows), product.extent(row), tile.rows)
-    last = product.extent(product.column)
-    for part in whole_and_rest(sch, sch.loop(columns), last, tile.vectors):
-        trim_inside(sch, part)
+    peel_remainder(sch, sch.loop(rows), contraction.extent(m), tile.rows)
+    last = contraction.extent(contraction.n)
+    for part in peel_remainder(sch, sch.loop(columns), last, tile.vectors):
+        trim_remainder(sch, part)

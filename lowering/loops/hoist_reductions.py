@@ -20,13 +20,13 @@ from xdsl.dialects.vector import BroadcastOp, ReductionOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import loops
-from .lane_totals import add_lanes, identity, start
+from .horizontal_reductions import add_lanes, identity, start
 from .reduction_flags import Accumulation, accumulations, is_reordered
 from .scope import Scope, replace_by_block
 
 
 @dataclass
-class _Total:
+class _Reduction:
     """A value that a loop carries at `position`, and lanes that it is given in each iteration."""
 
     position: int
@@ -35,20 +35,20 @@ class _Total:
     origin: BroadcastOp
 
 
-def hoist_totals(block: Block) -> None:
+def hoist_reductions(block: Block) -> None:
     """Keep lanes apart in the serial loops of a block, inner ones first."""
     for op in list(block.ops):
         for region in op.regions:
             for inner in region.blocks:
-                hoist_totals(inner)
+                hoist_reductions(inner)
         if isinstance(op, loops.ForOp) and op.kind.data in ("serial", "unrolled"):
-            found = [t for i in range(len(op.inits)) for t in _totals(op, i)]
+            found = [t for i in range(len(op.inits)) for t in _reductions(op, i)]
             if found:
                 _hoist(op, found)
 
 
-def _totals(loop: loops.ForOp, position: int) -> list[_Total]:
-    found: list[_Total] = []
+def _reductions(loop: loops.ForOp, position: int) -> list[_Reduction]:
+    found: list[_Reduction] = []
     for op in accumulations(loop.carry_vars[position], loop.yielded[position]):
         if op.parent is not loop.body.block or not is_reordered(op):
             continue
@@ -57,7 +57,7 @@ def _totals(loop: loops.ForOp, position: int) -> list[_Total]:
             continue
         origin = _origin(op, reduction)
         if origin is not None and origin.parent is loop.body.block:
-            found.append(_Total(position, op, reduction, origin))
+            found.append(_Reduction(position, op, reduction, origin))
     return found
 
 
@@ -101,7 +101,7 @@ def _follow(
     return _follow(owner.operands[0], kind, users, values) if isinstance(owner, kind) else None
 
 
-def _hoist(loop: loops.ForOp, totals: Sequence[_Total]) -> None:
+def _hoist(loop: loops.ForOp, totals: Sequence[_Reduction]) -> None:
     """Rebuild a loop that carries the lanes of all totals, and no value that it leaves as it is."""
     before, after = Scope(Block(), in_place=True), Scope(Block(), in_place=True)
     body = loop.body.block

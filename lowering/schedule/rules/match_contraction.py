@@ -1,12 +1,13 @@
-"""What a contraction is: a reduction one operand of which several results share.
+"""Match contractions: reductions one operand of which several results share.
 
 ::
 
     Y[b, i, j] += X[b, i, k] * W[b, k, j]
 
-`j`, along which results are neighbours in memory, is the column; `i`, which does not index what
-moves with the column, is a row; `k` reduces; the others, `b` here, only repeat all that. A row and
-a convolution's place in the image are the same to this analysis, and so are its window and `k`.
+The dimensions are those of MLIR's ``ContractionDimensions``. `n` is `j`, along which results are
+contiguous; `m` holds the axes that do not index the operand that `n` does, here `i`; `k` holds the
+reduction's; the others, here `b`, are batch axes. In a convolution, the positions of the image are
+in `m`, and those of the window in `k`.
 """
 
 from __future__ import annotations
@@ -28,46 +29,46 @@ from ..plain_nest import plain_loops
 
 
 @dataclass(frozen=True)
-class Product:
+class Contraction:
     """A reduction block in a nest of its own; axes are positions in the block."""
 
     block: tir.BlockOp
     loops: dict[int, tir.ForOp]
     """The loop of each axis that has one."""
     store: tir.StoreOp
-    column: int
-    rows: tuple[int, ...]
-    moving: tuple[tir.LoadOp, ...]
-    """The loads that move with the column."""
-    fixed: tuple[tir.LoadOp, ...]
+    n: int
+    m: tuple[int, ...]
+    rhs: tuple[tir.LoadOp, ...]
+    """The loads that `n` indexes."""
+    lhs: tuple[tir.LoadOp, ...]
     """The others, apart from those of the result itself."""
 
     @property
-    def reduce(self) -> list[int]:
+    def k(self) -> list[int]:
         """The axes of the reduction."""
         return [i for i, kind in enumerate(self.block.axis_kinds) if kind == "reduce"]
 
     @property
-    def reduce_loops(self) -> dict[int, tir.ForOp]:
+    def k_loops(self) -> dict[int, tir.ForOp]:
         """The loops of the reduction by axis; an axis of one value may have none."""
-        return {axis: self.loops[axis] for axis in self.reduce if axis in self.loops}
+        return {axis: self.loops[axis] for axis in self.k if axis in self.loops}
 
     def extent(self, axis: int) -> IntExpr:
         """The number of values of an axis."""
         return self.block.axes.data[axis].extent.data
 
     def uses(self, load: tir.LoadOp, axis: int) -> bool:
-        """Whether the place of a load depends on an axis."""
+        """Whether an axis indexes a load."""
         return self.block.axis_vars[axis] in load.operands_
 
     @property
     def element_bits(self) -> int:
         """Width of the widest element that the block works on."""
-        buffers = [op.buffer for op in (self.store, *self.moving, *self.fixed)]
+        buffers = [op.buffer for op in (self.store, *self.rhs, *self.lhs)]
         return max(8 * byte_width(_type(b).element_type) for b in buffers)
 
 
-def product_of(block: tir.BlockOp) -> Product | None:
+def contraction_of(block: tir.BlockOp) -> Contraction | None:
     """The contraction that a block is, if it has results and is one that nobody has rearranged."""
     if any(axis.extent.data == ZERO for axis in block.axes.data if axis.kind.data == "spatial"):
         return None
@@ -82,21 +83,21 @@ def product_of(block: tir.BlockOp) -> Product | None:
     if found is None or not _is_apart(block, *found):
         return None
     store, loads = found
-    column = _column(block, store)
-    if column is None:
+    n = _contiguous_axis(block, store)
+    if n is None:
         return None
-    var = block.axis_vars[column]
-    moving = tuple(op for op in loads if var in op.operands_)
-    fixed = tuple(op for op in loads if var not in op.operands_)
-    rows = tuple(
+    var = block.axis_vars[n]
+    rhs = tuple(op for op in loads if var in op.operands_)
+    lhs = tuple(op for op in loads if var not in op.operands_)
+    m = tuple(
         axis
         for axis, (value, kind) in enumerate(zip(block.axis_vars, block.axis_kinds, strict=True))
         if kind == "spatial"
-        and axis != column
+        and axis != n
         and block.axes.data[axis].extent.data != ONE
-        and any(value not in op.operands_ for op in moving)
+        and any(value not in op.operands_ for op in rhs)
     )
-    return Product(block, loops, store, column, rows, moving, fixed) if moving else None
+    return Contraction(block, loops, store, n, m, rhs, lhs) if rhs else None
 
 
 def _accesses(block: tir.BlockOp) -> tuple[tir.StoreOp, list[tir.LoadOp]] | None:
@@ -145,15 +146,15 @@ def _is_boolean(buffer: SSAValue) -> bool:
     return _type(buffer).element_type == i1
 
 
-def _column(block: tir.BlockOp, store: tir.StoreOp) -> int | None:
-    """The axis along which results are neighbours, if each axis indexes one dim of the result."""
+def _contiguous_axis(block: tir.BlockOp, store: tir.StoreOp) -> int | None:
+    """The axis along which results are contiguous, if each axis indexes one dim of the result."""
     spatial = [
         var
         for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
         if axis.kind.data == "spatial" and axis.extent.data != ONE
     ]
     seen: list[SSAValue] = []
-    column: int | None = None
+    found: int | None = None
     dims, strides = _type(store.buffer).dims, _type(store.buffer).element_strides()
     for index, dim, stride in zip(exprs_of(store.indices), dims, strides, strict=True):
         atom = index.as_atom
@@ -166,20 +167,20 @@ def _column(block: tir.BlockOp, store: tir.StoreOp) -> int | None:
             return None
         seen.append(var)
         if dim != ONE and stride == ONE:
-            column = block.axis_vars.index(var)
-    return column if set(spatial) <= set(seen) else None
+            found = block.axis_vars.index(var)
+    return found if set(spatial) <= set(seen) else None
 
 
-def step_along(product: Product, load: tir.LoadOp, axis: int) -> IntExpr | None:
+def step_along(contraction: Contraction, load: tir.LoadOp, axis: int) -> IntExpr | None:
     """How far a load moves in memory with an axis, `None` where that is not one number."""
     offset = _type(load.buffer).linear_index(exprs_of(load.indices))
-    atoms = [Arg(i) for i, v in enumerate(load.operands_) if v is product.block.axis_vars[axis]]
+    atoms = [Arg(i) for i, v in enumerate(load.operands_) if v is contraction.block.axis_vars[axis]]
     return offset.coefficient_of(atoms[0]) if atoms else ZERO
 
 
-def column_dim(product: Product, access: tir.LoadOp | tir.StoreOp) -> int | None:
-    """The dim of an access that the column, and nothing else, indexes, if it indexes only that."""
-    var = product.block.axis_vars[product.column]
+def column_dim(contraction: Contraction, access: tir.LoadOp | tir.StoreOp) -> int | None:
+    """The dim of an access that `n`, and nothing else, indexes, if it indexes only that."""
+    var = contraction.block.axis_vars[contraction.n]
     users = [
         (dim, e)
         for dim, e in enumerate(exprs_of(access.indices))

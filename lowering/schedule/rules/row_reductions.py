@@ -23,7 +23,7 @@ from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
 from ...analysis.reuse import has_reuse
-from ..blocks import ScheduleError, blocks_in, drives, own_loops
+from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
 from .lanes import choose_lanes
@@ -57,9 +57,9 @@ def _split_once(sch: Schedule, block: tir.BlockOp, target: Target) -> tir.BlockO
     if block.init is None or has_reuse(block):
         return None
     lanes = choose_lanes(block, target)
-    if lanes is None or drives(lanes.loop, block) != {"reduce"}:
+    if lanes is None or iterator_kinds(lanes.loop, block) != {"reduce"}:
         return None
-    loops = [op for op in own_loops(block) if drives(op, block) == {"reduce"}]
+    loops = [op for op in nest_loops(block) if iterator_kinds(op, block) == {"reduce"}]
     extents = [op.extent.data.constant or PART for op in loops]
     outer = loops[0]
     if not _is_in_any_order(block):
@@ -105,7 +105,7 @@ def tile_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 def _tile(sch: Schedule, block: tir.BlockOp, target: Target) -> None:
     if block.init is None or has_reuse(block):
         return
-    loops = own_loops(block)
+    loops = nest_loops(block)
     row = _row_position(block, target)
     if row is None or (count := loops[row].extent.data.constant) is None:
         return
@@ -120,15 +120,15 @@ def _tile(sch: Schedule, block: tir.BlockOp, target: Target) -> None:
 def _row_position(block: tir.BlockOp, target: Target) -> int | None:
     """The last of the spatial loops, where these come first and the lanes are a reduction's."""
     lanes = choose_lanes(block, target)
-    if lanes is None or drives(lanes.loop, block) != {"reduce"}:
+    if lanes is None or iterator_kinds(lanes.loop, block) != {"reduce"}:
         return None
-    kinds = [drives(op, block) for op in own_loops(block)]
+    kinds = [iterator_kinds(op, block) for op in nest_loops(block)]
     spatial = [kind == {"spatial"} for kind in kinds]
     count = sum(spatial)
     return count - 1 if count and all(spatial[:count]) else None
 
 
-def widen_choices(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
+def vectorize_arg_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Let reductions of several results at once, as of the largest value's position, run in lanes.
 
     Each lane has results of its own, among which a loop chooses at the end.
@@ -137,7 +137,7 @@ def widen_choices(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
         if block.init is None or block.predicates.data or len(block.write_buffers) < 2:
             continue
         strides = Strides(block)
-        loops = [op for op in own_loops(block) if drives(op, block) == {"reduce"}]
+        loops = [op for op in nest_loops(block) if iterator_kinds(op, block) == {"reduce"}]
         contiguous = [op for op in loops if any(strides.step(x, op) == ONE for x in strides.loads)]
         if not contiguous:
             continue
@@ -156,7 +156,7 @@ def widen_choices(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
         if made is None or partial is None:
             continue
         nest = sch.block(partial)
-        steps = [sch.rv(op) for op in own_loops(nest) if drives(op, nest) == {"reduce"}]
+        steps = [sch.rv(op) for op in nest_loops(nest) if iterator_kinds(op, nest) == {"reduce"}]
         sch.reorder(*steps, made[1])
         start = sch.decompose_reduction(partial, steps[0])
         for nest in (start, partial):

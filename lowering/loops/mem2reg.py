@@ -37,7 +37,7 @@ class _Candidate:
     root: Block
 
 
-def promote_scratch(func: loops.FuncOp) -> None:
+def mem2reg(func: loops.FuncOp) -> None:
     """Turn stack buffers into values.
 
     All accesses must be at constant indices, outside parallel loops, and stores outside conditions.

@@ -14,7 +14,7 @@ from ....dialects.nesting import operations_in
 from ..primitives.schedule import Schedule
 
 
-def whole_and_rest(sch: Schedule, loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
+def peel_remainder(sch: Schedule, loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
     """A loop over tiles in two parts if the last tile is not whole, which it has for itself."""
     count = extent.constant
     if count is None or count < size or count % size == 0:
@@ -24,7 +24,7 @@ def whole_and_rest(sch: Schedule, loop: tir.ForOp, extent: IntExpr, size: int) -
     return [loop] if parts is None else [sch.loop(part) for part in parts]
 
 
-def trim_inside(sch: Schedule, part: tir.ForOp) -> None:
+def trim_remainder(sch: Schedule, part: tir.ForOp) -> None:
     """Drop iterations that a part of the tiles has no rows or columns for; vectors stay whole."""
     for inner in operations_in(part):
         if isinstance(inner, tir.ForOp) and inner is not part and inner.kind.data != "vectorized":

@@ -20,13 +20,13 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
 from ...analysis.reuse import has_reuse
-from ..blocks import ScheduleError, blocks_in, drives, own_loops
+from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..primitives.random_variables import BlockRV
 from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
 from .contraction_plan import is_packable
 from .lanes import WINDOW, choose_lanes
-from .products import product_of, step_along
+from .match_contraction import contraction_of, step_along
 from .register_tile import REDUCTION_TILES, chunk_of
 from .strides import Strides
 
@@ -43,16 +43,16 @@ LEVELS = 2
 """Of blocks in blocks, where the number of rows is not known."""
 
 
-def stream_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
+def vectorize_column_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every reduction of much memory whose neighbours are different results."""
     for block in blocks_in(func):
         if block.init is None or block.predicates.data or has_reuse(block):
             continue
         lanes = choose_lanes(block, target)
-        if lanes is None or drives(lanes.loop, block) != {"spatial"}:
+        if lanes is None or iterator_kinds(lanes.loop, block) != {"spatial"}:
             continue
-        loops = own_loops(block)
-        reduce = [op for op in loops if drives(op, block) == {"reduce"}]
+        loops = nest_loops(block)
+        reduce = [op for op in loops if iterator_kinds(op, block) == {"reduce"}]
         extents = [op.extent.data.constant for op in reduce]
         strides = Strides(block)
         if any(strides.step(load, lanes.loop) not in (ZERO, ONE) for load in strides.loads):
@@ -65,16 +65,19 @@ def stream_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 def stream_products(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Rearrange every product of one row and a matrix whose rows no small number divides."""
     for block in blocks_in(func):
-        product = product_of(block)
-        if product is None or product.rows or not is_packable(product):
+        contraction = contraction_of(block)
+        if contraction is None or contraction.m or not is_packable(contraction):
             continue
-        (load,) = product.moving
-        if step_along(product, load, product.column) != ONE:
+        (load,) = contraction.rhs
+        if step_along(contraction, load, contraction.n) != ONE:
             continue
-        columns, extent = product.loops[product.column], product.extent(product.column).constant
-        reduce = list(product.reduce_loops.values())
+        columns, extent = (
+            contraction.loops[contraction.n],
+            contraction.extent(contraction.n).constant,
+        )
+        reduce = list(contraction.k_loops.values())
         depth = reduce[-1].extent.data.constant
-        if extent is None or depth is None or extent < target.lanes(product.element_bits):
+        if extent is None or depth is None or extent < target.lanes(contraction.element_bits):
             continue
         if depth > REDUCTION_TILES[0] and all(depth % n for n in REDUCTION_TILES):
             chunk = chunk_of(extent)
@@ -86,7 +89,7 @@ def stream_products(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 def _stream(
     sch: Schedule, block: tir.BlockOp, columns: tir.ForOp, reduce: list[tir.ForOp], at_once: int
 ) -> None:
-    rest = [op for op in own_loops(block) if op is not columns and op not in reduce]
+    rest = [op for op in nest_loops(block) if op is not columns and op not in reduce]
     is_long, start = _is_long_sum(block, reduce), None
     if not sch.applies(sch.reorder, *map(sch.rv, [*rest, *reduce, columns])):
         return
@@ -100,7 +103,7 @@ def _stream(
         if start is None or not sch.applies(sch.vectorize, sch.get_loops(start)[-1]):
             return
     for part in _parts(sch, reduce[-1], at_once, is_long):
-        loop = sch.rv(own_loops(blocks_in(part)[0])[-1])
+        loop = sch.rv(nest_loops(blocks_in(part)[0])[-1])
         rows = part.extent.data
         if rows % at_once == ZERO and rows != ZERO:
             factors = [rows // at_once, at_once]

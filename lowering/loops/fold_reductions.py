@@ -23,13 +23,20 @@ from xdsl.ir import Block, SSAValue
 from ...backend.target import Target
 from ...dialects import loops
 from ...dialects.dtypes import byte_width
-from .lane_totals import add_lanes, combined, halved, is_total, lanes_of, start
+from .horizontal_reductions import (
+    add_lanes,
+    combined,
+    halved,
+    is_horizontal_reduction,
+    lanes_of,
+    start,
+)
 from .reduction_flags import Accumulation, is_reordered
 from .scope import Scope, replace_by_block
 from .strided_load import shuffle
 
 
-def fold_totals(func: loops.FuncOp, target: Target) -> None:
+def fold_reductions(func: loops.FuncOp, target: Target) -> None:
     """Leave one reduction where a value is the total of several vectors, the longest one first."""
     for op in list(func.walk()):
         if not isinstance(op, Accumulation):
@@ -57,7 +64,7 @@ def _lanes(op: object) -> SSAValue | None:
     reduction = op.rhs.owner
     if not isinstance(reduction, ReductionOp) or not op.rhs.has_one_use():
         return None
-    return reduction.vector if is_total(op, reduction) else None
+    return reduction.vector if is_horizontal_reduction(op, reduction) else None
 
 
 def _fold(op: Accumulation, first: SSAValue, second: SSAValue, width: int) -> None:

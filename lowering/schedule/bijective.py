@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...dialects.int_expr import ONE, Atom, IntExpr
 
 
-def covers_densely(expr: IntExpr, extents: Mapping[Atom, IntExpr]) -> bool:
+def is_bijective(expr: IntExpr, extents: Mapping[Atom, IntExpr]) -> bool:
     """Whether different iterations of the loops give `expr` different values without gaps.
 
     `extents` has the loops' numbers of iterations. Loops must be the digits of a number, as in

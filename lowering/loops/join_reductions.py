@@ -31,7 +31,7 @@ from ...dialects import loops
 from ...dialects.int_expr import ONE
 from ...dialects.sym import Values
 from ...dialects.tir.types import BufferType
-from .lane_totals import combined, halved, is_total, lanes_of
+from .horizontal_reductions import combined, halved, is_horizontal_reduction, lanes_of
 from .reduction_flags import Accumulation, is_reordered
 from .scope import Scope, replace_by_block
 from .strided_load import shuffle
@@ -41,7 +41,7 @@ SEGMENT = 4
 
 
 @dataclass
-class _Total:
+class _Reduction:
     """A store of what an accumulation makes of a start and the lanes of a vector."""
 
     store: loops.StoreOp
@@ -54,14 +54,14 @@ class _Total:
         return lanes_of(self.reduction.vector)
 
 
-def join_totals(block: Block) -> None:
+def join_reductions(block: Block) -> None:
     """Join the totals that follow each other in a block, and in those inside of it."""
-    run: list[_Total] = []
+    run: list[_Reduction] = []
     for op in list(block.ops):
         for region in op.regions:
             for inner in region.blocks:
-                join_totals(inner)
-        total = _total_of(op)
+                join_reductions(inner)
+        total = _reduction_of(op)
         if total is not None:
             if run and not _continues(run[-1], total):
                 _join_run(run)
@@ -73,7 +73,7 @@ def join_totals(block: Block) -> None:
     _join_run(run)
 
 
-def _total_of(op: Operation) -> _Total | None:
+def _reduction_of(op: Operation) -> _Reduction | None:
     """The total that an operation stores, if nothing else sees it."""
     if not isinstance(op, loops.StoreOp) or op.mask is not None or op.nontemporal is not None:
         return None
@@ -87,10 +87,10 @@ def _total_of(op: Operation) -> _Total | None:
     assert isinstance(type_, BufferType)
     if made.parent is not op.parent or not op.indices.data or type_.element_strides()[-1] != ONE:
         return None
-    return _Total(op, made, reduction) if is_total(made, reduction) else None
+    return _Reduction(op, made, reduction) if is_horizontal_reduction(made, reduction) else None
 
 
-def _continues(last: _Total, total: _Total) -> bool:
+def _continues(last: _Reduction, total: _Reduction) -> bool:
     """Whether a total is stored right behind another one of the same kind."""
     values = Values()
     places = [
@@ -115,7 +115,7 @@ def _is_same(first: SSAValue, second: SSAValue) -> bool:
     return first is second
 
 
-def _join_run(run: Sequence[_Total]) -> None:
+def _join_run(run: Sequence[_Reduction]) -> None:
     """Join totals in groups that are a power of two."""
     size = SEGMENT
     while len(run) > 1:
@@ -127,7 +127,7 @@ def _join_run(run: Sequence[_Total]) -> None:
         run = run[size:]
 
 
-def _join(totals: Sequence[_Total]) -> None:
+def _join(totals: Sequence[_Reduction]) -> None:
     """Put one vector in the place of totals, where the last one is stored."""
     first, last = totals[0], totals[-1]
     scope, op = Scope(Block(), in_place=True), last.op

@@ -25,7 +25,7 @@ Cases: TypeAlias = "NDArray[Any]"
 NAN = 3
 """Among floats, what stands for NaN."""
 
-MOST = 128
+MAX_COMBINATIONS = 128
 """How many combinations of values of all results are tried out."""
 
 _ORDERS: dict[str, Callable[[Cases, Cases], Cases]] = {
@@ -38,7 +38,7 @@ _ORDERS: dict[str, Callable[[Cases, Cases], Cases]] = {
 }
 
 
-def table_of_choices(
+def truth_table(
     combining: Sequence[Operation],
     results: Sequence[SSAValue],
     old: Mapping[SSAValue, int],
@@ -51,7 +51,7 @@ def table_of_choices(
     floats `with_nan`. None where more than comparisons decide, or there are too many combinations.
     """
     sizes = [_size(r.type, with_nan) for r in results]
-    if prod(sizes) > MOST:
+    if prod(sizes) > MAX_COMBINATIONS:
         return None
     states = np.indices(sizes).reshape(len(sizes), -1)
     values: dict[SSAValue, Cases] = {v: states[i][:, None] for v, i in old.items()}

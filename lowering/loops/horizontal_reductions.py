@@ -85,7 +85,7 @@ def start(op: Accumulation, width: int, scope: Scope) -> SSAValue:
     return spread.vector
 
 
-def is_total(op: Accumulation, reduction: ReductionOp) -> bool:
+def is_horizontal_reduction(op: Accumulation, reduction: ReductionOp) -> bool:
     """Whether a reduction of lanes is what an accumulation does, from no other start."""
     return reduction.kind.data.value == _KINDS.get(type(op)) and len(reduction.operands) == 1
 

@@ -7,7 +7,7 @@
                                                     for i in (n + 1, 1): Y[i] = 0
 
 The same goes for windows that reach beyond what they slide over, as those of pooling. Lanes of
-what has no condition are loaded whole, and turned where they are stored along another dim.
+what has no condition are loaded whole, and transposed where they are stored along another dim.
 
 What is put together of several buffers has loops for each::
 
@@ -26,7 +26,7 @@ from ....dialects.bounds import interval_of
 from ....dialects.int_expr import ONE, ZERO, Atom, IntLike
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values, exprs_of
-from ..blocks import blocks_in, drives, statements
+from ..blocks import blocks_in, iterator_kinds, statements
 from ..conditions import conjuncts, yielded
 from ..copy_scalars import ranges_of_values
 from ..fold_conditions import choices_of, folded_conditions
@@ -37,7 +37,7 @@ MAX_OPERATIONS = 64
 """Loops with more operations stay as they are: each part repeats them."""
 
 
-def partition_borders(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
+def partition_loops(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Partition loops most of whose iterations pad nothing, and those that read buffers in turn.
 
     Where the border is, or one buffer ends, has to be known.
@@ -78,7 +78,7 @@ def _may_part(loop: tir.ForOp) -> bool:
     return (
         loop.min.data.constant is not None
         and loop.extent.data.constant is not None
-        and not any(drives(loop, b) - {"spatial"} for b in blocks)
+        and not any(iterator_kinds(loop, b) - {"spatial"} for b in blocks)
         and sum(1 for _ in operations_in(loop)) <= MAX_OPERATIONS
         and not any(_strides_in_lanes(loop, block) for block in blocks)
     )

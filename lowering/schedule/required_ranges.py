@@ -19,23 +19,23 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
+from .bijective import is_bijective, used_in
 from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
 from .copy_scalars import ranges_of_values
-from .dense import covers_densely, used_in
 from .inline import accessed_axes
 
 
 @dataclass(frozen=True)
-class Part:
+class RequiredRange:
     """The values ``[min, min + extent)`` of an axis, over values outside of the new loops."""
 
     min: IntExpr
     extent: IntExpr
 
 
-def produced_parts(
+def required_ranges(
     block: tir.BlockOp, loop: tir.ForOp, statement: Operation, values: Values
-) -> dict[int, Part]:
+) -> dict[int, RequiredRange]:
     """The part of each axis of a block that one iteration of `loop`, in `statement`, provides for.
 
     Axes that index nothing that the iteration stores are left out: they run over all of their
@@ -48,7 +48,7 @@ def produced_parts(
         raise ScheduleError(f"expected {where} to load what the loop stores", block)
     _, written = infer_regions(loop.body.block, values)
     regions = {r.buffer: r for r in written}
-    parts: dict[int, Part] = {}
+    parts: dict[int, RequiredRange] = {}
     told: list[set[int]] = []
     for buffer in produced:
         uses = uses_of(buffer)
@@ -57,8 +57,8 @@ def produced_parts(
                 f"expected {buffer_text(buffer)} to be stored to in the loop only", block
             )
         for store in uses.stores:
-            digits = _verify_complete(store, loop, statement)
-            _verify_exact(store, digits, regions[buffer], values)
+            iterators = _verify_complete(store, loop, statement)
+            _verify_exact(store, iterators, regions[buffer], values)
         for load in [op for op in uses.loads if block in ancestors(op)]:
             told.append(_add_parts(parts, block, load, regions[buffer], values))
     if not any(axes >= set().union(*told) for axes in told):
@@ -83,7 +83,7 @@ def stored_axes_of(store: tir.StoreOp, block: tir.BlockOp) -> tuple[int | None, 
 
 
 def _add_parts(
-    parts: dict[int, Part],
+    parts: dict[int, RequiredRange],
     block: tir.BlockOp,
     load: tir.LoadOp,
     region: tir.BufferRegion,
@@ -105,8 +105,10 @@ def _add_parts(
         bounds = block.axes.data[axis]
         if bounds.min.data != ZERO or bounds.extent.data != type_.dims[position]:
             raise ScheduleError(f"{message}, over all of it", block)
-        whole = Part(bounds.min.data, bounds.extent.data)
-        part = _within(Part(region.mins[position], region.extents[position]), whole, values)
+        whole = RequiredRange(bounds.min.data, bounds.extent.data)
+        part = _within(
+            RequiredRange(region.mins[position], region.extents[position]), whole, values
+        )
         if block.axis_kinds[axis] != "spatial" and part != whole:
             raise ScheduleError(f"{message}, its reductions over all of it", block)
         if part.extent.args() or parts.setdefault(axis, part) != part:
@@ -116,7 +118,7 @@ def _add_parts(
     return partial
 
 
-def _within(part: Part, whole: Part, values: Values) -> Part:
+def _within(part: RequiredRange, whole: RequiredRange, values: Values) -> RequiredRange:
     """A part, or all that there is where it starts there and would go on past the end."""
     extent, most = part.extent.constant, whole.extent.constant
     if extent is None or most is None or extent <= most:
@@ -134,34 +136,37 @@ def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
     return True
 
 
-def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> _Digits:
+def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> _IteratorMap:
     """One iteration must finish what it stores, which no other iteration stores again."""
-    digits = _complete_digits(store, loop, statement)
-    indexed = {a for b in digits.stored(store) for a in used_in(b, digits.extents)}
-    if any(digits.extents[a] != ONE and a not in indexed for a in digits.outside):
+    iterators = _complete_digits(store, loop, statement)
+    indexed = {a for b in iterators.stored(store) for a in used_in(b, iterators.extents)}
+    if any(iterators.extents[a] != ONE and a not in indexed for a in iterators.outside):
         raise ScheduleError(
-            f"expected every loop out of which {_name(digits.blocks[0])} comes to index its result",
+            f"expected every loop out of which {_name(iterators.blocks[0])} comes to index its "
+            "result",
             store,
         )
-    return digits
+    return iterators
 
 
 def _verify_exact(
-    store: tir.StoreOp, digits: _Digits, region: tir.BufferRegion, values: Values
+    store: tir.StoreOp, iterators: _IteratorMap, region: tir.BufferRegion, values: Values
 ) -> None:
     """What is stored must be all of the region, which is more where bounds are not known.
 
     So its start names each loop around that the index names, and it is no longer than the loops
     inside are.
     """
-    for position, index in enumerate(digits.stored(store)):
-        used = used_in(index, digits.extents)
-        around = {digits.loop_var(a) for a in used & digits.outside if digits.extents[a] != ONE}
+    for position, index in enumerate(iterators.stored(store)):
+        used = used_in(index, iterators.extents)
+        around = {
+            iterators.loop_var(a) for a in used & iterators.outside if iterators.extents[a] != ONE
+        }
         named = {values.list[i] for i in region.mins[position].args()}
-        count = prod((digits.extents[a] for a in used & digits.inside), start=ONE)
+        count = prod((iterators.extents[a] for a in used & iterators.inside), start=ONE)
         if around and not (around <= named and is_non_negative(count - region.extents[position])):
             raise ScheduleError(
-                f"expected {_name(digits.blocks[0])} to store a known part of "
+                f"expected {_name(iterators.blocks[0])} to store a known part of "
                 f"{buffer_text(store.buffer)} in each iteration of the loop",
                 store,
             )
@@ -169,7 +174,7 @@ def _verify_exact(
 
 def _complete_digits(
     store: tir.StoreOp, loop: tir.ForOp, statement: Operation, is_shared: bool = False
-) -> _Digits:
+) -> _IteratorMap:
     """What a store is bound to, of which one iteration of the loop finishes a box.
 
     With `is_shared`, several iterations may store the same element. Raises ScheduleError where an
@@ -186,26 +191,28 @@ def _complete_digits(
     name = _name(writer)
     has_loops = any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store))
     expect(not has_loops, f"{name} to store without loops")
-    digits = _Digits.of(writer, loop, statement)
-    bounds = [e.data for op in digits.loops for e in (op.min, op.extent)]
+    iterators = _IteratorMap.of(writer, loop, statement)
+    bounds = [e.data for op in iterators.loops for e in (op.min, op.extent)]
     expect(not any(e.args() for e in bounds), f"loops around {name} to have bounds over symbols")
-    expect(digits.knows(store), f"{name} to store each element of {buffer} at its axes")
-    for block in digits.blocks:
-        is_plain = keeps_in_range(block) and not (block.predicates.data and len(digits.blocks) > 1)
+    expect(iterators.knows(store), f"{name} to store each element of {buffer} at its axes")
+    for block in iterators.blocks:
+        is_plain = keeps_in_range(block) and not (
+            block.predicates.data and len(iterators.blocks) > 1
+        )
         expect(is_plain, f"predicates of {_name(block)} to keep axes in range only")
-    spatial = digits.stored(store)
-    inside = {a: e for a, e in digits.extents.items() if a in digits.inside}
-    groups = [inside] if is_shared else [digits.extents, inside]
+    spatial = iterators.stored(store)
+    inside = {a: e for a, e in iterators.extents.items() if a in iterators.inside}
+    groups = [inside] if is_shared else [iterators.extents, inside]
     is_box = all(
-        _are_independent(spatial, group) and all(covers_densely(b, group) for b in spatial)
+        _are_independent(spatial, group) and all(is_bijective(b, group) for b in spatial)
         for group in groups
     )
     expect(is_box, f"{name} to store a box of {buffer} in each iteration of the loop")
-    return digits
+    return iterators
 
 
 @dataclass(frozen=True)
-class _Digits:
+class _IteratorMap:
     """What a block, and those around it out to a statement, are bound to over the loops between."""
 
     loops: list[tir.ForOp]
@@ -217,17 +224,17 @@ class _Digits:
     meaning: dict[SSAValue, IntExpr]
 
     @staticmethod
-    def of(writer: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> _Digits:
+    def of(writer: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> _IteratorMap:
         """`inside` are the loops within `loop`, `outside` that loop and those around it."""
         values = Values()
         loops, blocks = _between(writer, statement)
         extents = {_atom(values, op): op.extent.data for op in loops}
         inside = {_atom(values, op) for op in loops if loop in ancestors(op)}
-        digits = _Digits(loops, blocks, extents, inside, set(extents) - inside, values, {})
+        iterators = _IteratorMap(loops, blocks, extents, inside, set(extents) - inside, values, {})
         for block in reversed(blocks):
             for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
-                digits.meaning[var] = digits.over_loops(binding, block.numbering())
-        return digits
+                iterators.meaning[var] = iterators.over_loops(binding, block.numbering())
+        return iterators
 
     def loop_var(self, atom: Atom) -> SSAValue:
         """The variable of a loop."""

@@ -1,8 +1,8 @@
 // RUN: xrelax-opt %s -p 'vectorize-loops{target="llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"}' --split-input-file | filecheck %s
 
-// Rows are loaded whole and turned in registers; what the iterations share otherwise is as it was.
+// Rows are loaded whole and transposed in registers; what the iterations share otherwise is as it was.
 
-// CHECK-LABEL: loops.func @turned(
+// CHECK-LABEL: loops.func @transposed(
 // CHECK-NEXT:    %0 = loops.load %X[%a, 0] : {{.*}} -> vector<4xf32>
 // CHECK-NEXT:    %1 = loops.load %X[%a + 1, 0] : {{.*}} -> vector<4xf32>
 // CHECK-NEXT:    %2 = loops.load %X[%a + 2, 0] : {{.*}} -> vector<4xf32>
@@ -19,7 +19,7 @@
 // CHECK-NEXT:    %8 = vector.broadcast %b
 // CHECK-NEXT:    %y = arith.addf %x, %8
 // CHECK-NEXT:    loops.store %y, %Y[0, 0]
-loops.func @turned(%X: !tir.buffer<[8, 4], f32>, %B: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4, 4], f32>, %a: index) noalias {
+loops.func @transposed(%X: !tir.buffer<[8, 4], f32>, %B: !tir.buffer<[4], f32>, %Y: !tir.buffer<[4, 4], f32>, %a: index) noalias {
   loops.for %i in (0, 4) {
     loops.for %j in (0, 4) vectorized {
       %x = loops.load %X[%a + %j, %i] : !tir.buffer<[8, 4], f32> -> f32

@@ -1,4 +1,4 @@
-"""Tiles that are loaded along one loop and stored along another are turned in registers.
+"""Tiles that are loaded along one loop and stored along another are transposed in registers.
 
 ::
 
@@ -32,17 +32,17 @@ from .strided_load import shuffle
 from .vector_copy import VectorCopier
 from .vector_unit import VectorUnit
 
-MOST = 4
+MAX_VECTORS = 4
 """The most vectors along each side of a tile: all of it becomes straight code."""
 
 
 @dataclass(frozen=True)
-class TurnedTile:
-    """A loop around a vectorized one whose iterations are the lanes of `turned` loads' rows."""
+class TransposedTile:
+    """A loop around a vectorized one whose iterations are the lanes of `transposed` loads' rows."""
 
     loop: loops.ForOp
     analysis: LaneAnalysis
-    turned: tuple[loops.LoadOp, ...]
+    transposed: tuple[loops.LoadOp, ...]
     lanes: int
 
     def emit(self, scope: Scope) -> None:
@@ -67,7 +67,7 @@ class TurnedTile:
             base = scope.expr(inner.lower.data, inner.operands_) + column
             copier = _TurnedCopier(scope, self.analysis, width, base, active)
             if not columns:
-                columns = {op: copier.columns_of(op, count, lanes) for op in self.turned}
+                columns = {op: copier.columns_of(op, count, lanes) for op in self.transposed}
             copier.known = {op: values[position] for op, values in columns.items()}
             copier.copy_body()
 
@@ -87,7 +87,7 @@ class _TurnedCopier(VectorCopier):
             self.emit(loops.LoadOp(buffer, self.at(indices, lane), values, type_, mask))
             for lane in range(lanes)
         ]
-        return turn(rows, type_, self.scope, count)
+        return transpose(rows, type_, self.scope, count)
 
     def _copy_load(self, op: loops.LoadOp) -> None:
         if op in self.known:
@@ -96,7 +96,7 @@ class _TurnedCopier(VectorCopier):
             super()._copy_load(op)
 
 
-def turned_tile(op: loops.ForOp, unit: VectorUnit) -> TurnedTile | None:
+def transposed_tile(op: loops.ForOp, unit: VectorUnit) -> TransposedTile | None:
     """The tile that a loop and the vectorized one in it are, if something in there is turned."""
     inner = op.body.block.first_op
     if op.kind.data != "serial" or op.inits or not isinstance(inner, loops.ForOp):
@@ -106,25 +106,25 @@ def turned_tile(op: loops.ForOp, unit: VectorUnit) -> TurnedTile | None:
     if not isinstance(inner.next_op, loops.YieldOp) or any(o.regions for o in inner.body.block.ops):
         return None
     analysis = LaneAnalysis(inner, unit)
-    if not analysis.can_run_together():
+    if not analysis.is_vectorizable():
         return None
     lanes = unit.lanes(analysis.bits)
     counts = [loop.extent.data.constant for loop in (op, inner)]
-    if lanes < 2 or any(n is None or not 0 < n <= MOST * lanes for n in counts):
+    if lanes < 2 or any(n is None or not 0 < n <= MAX_VECTORS * lanes for n in counts):
         return None
     if not analysis.is_masked_in_memory and any(n is None or n % lanes for n in counts):
         return None
-    turned = tuple(
+    transposed = tuple(
         load
         for load in inner.body.block.ops
         if isinstance(load, loops.LoadOp)
         and load.buffer not in analysis.stored
-        and _is_turned(load, op, analysis)
+        and _is_transposed(load, op, analysis)
     )
-    return TurnedTile(op, analysis, turned, lanes) if turned else None
+    return TransposedTile(op, analysis, transposed, lanes) if transposed else None
 
 
-def _is_turned(load: loops.LoadOp, outer: loops.ForOp, analysis: LaneAnalysis) -> bool:
+def _is_transposed(load: loops.LoadOp, outer: loops.ForOp, analysis: LaneAnalysis) -> bool:
     """Whether a load moves on by an element with the outer loop, and jumps with the inner one.
 
     All of a tile's are made in its first iteration, so that no index is computed in the loops.
@@ -156,7 +156,7 @@ def _count(loop: loops.ForOp) -> int:
     return count
 
 
-def turn(
+def transpose(
     rows: Sequence[SSAValue], type_: VectorType, scope: Scope, count: int | None = None
 ) -> list[SSAValue]:
     """Emit the first columns, all or `count`, of a square of a power of two of vectors.
