@@ -42,8 +42,8 @@ class DefaultSchedule(NamedTuple):
 def default_schedules(module: ModuleOp, target: str = HOST) -> list[DefaultSchedule]:
     """The schedules of all kernels that the module becomes, but of those that have one already."""
     from .backend.target import Target
-    from .ir.module import IRModule
     from .lowering.schedule.default import schedule_function, unscheduled_functions
+    from .script.printer import print_module
 
     copy, context = module.clone(), get_context()
     verify(copy)
@@ -51,7 +51,7 @@ def default_schedules(module: ModuleOp, target: str = HOST) -> list[DefaultSched
         step.apply(context, copy)
     found: list[DefaultSchedule] = []
     for function in unscheduled_functions(copy):
-        name, script = function.sym_name.data, IRModule(ModuleOp([function.clone()])).script()
+        name, script = function.sym_name.data, print_module(ModuleOp([function.clone()]))
         kernel = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
         trace = schedule_function(copy, function, Target(target))
         found.append(DefaultSchedule(name, kernel.strip(), trace.as_function("schedule", name)))

@@ -106,8 +106,8 @@ class RadixSort:
 
     def _sort_digits(self, ib: Any, differing: Any, first: Any, digits: int, count: Any) -> None:
         """Sort by the digits from one on."""
-        with ib.for_range(first, digits, "digit") as digit:
-            bit = digit * self.bits
+        with ib.for_range(first, digits, "position") as position:
+            bit = position * self.bits
             with ib.if_scope(self.records.bits_at(differing, bit, self.bits) != 0):
                 side = ib.let(self.side(0))
                 self._count(ib, side, bit, count)

@@ -134,7 +134,7 @@ FAULTS = (
     ),
     Fault(
         "reverse_compute_at takes incomplete results",
-        S + "produced.py",
+        S + "required_ranges.py",
         '        if not holds:\n            raise ScheduleError(f"expected {what}", store)\n',
         "        del holds, what\n",
         tests=TESTS,
@@ -149,7 +149,7 @@ FAULTS = (
     Fault(
         "compute_inline ignores stores in between",
         S + "inline.py",
-        "    _verify_unchanged(definition, home, order[first : last + 1])\n",
+        "    _verify_unchanged(definition, parent, order[first : last + 1])\n",
         "",
         tests=TESTS,
     ),
@@ -171,7 +171,7 @@ FAULTS = (
     Fault(
         "cache_read copies what is stored to later",
         S + "cache.py",
-        "    verify_unchanged(old, home, statements, block)\n",
+        "    verify_unchanged(old, parent, statements, block)\n",
         "",
         tests=TESTS,
     ),
@@ -214,10 +214,10 @@ FAULTS = (
         tests=("tests/tir/test_index_map.py", "tests/tir/test_layouts.py"),
     ),
     Fault(
-        "digits with gaps are taken for dense",
-        S + "dense.py",
+        "digits with gaps are taken for bijective",
+        S + "bijective.py",
         "        found = next((d for d in digits if d[0] == weight), None)\n",
         "        found = digits[0]\n",
-        tests=("tests/lowering/schedule/test_dense.py",),
+        tests=("tests/lowering/schedule/test_bijective.py",),
     ),
 )

@@ -34,7 +34,7 @@ relax.func @short(%x: !relax.tensor<[60, 1000], f32>) -> !relax.tensor<[60, 1000
 // CHECK:           tir.alloc_buffer "records_0" : !tir.buffer<[2, 5000], i64>
 // CHECK-NEXT:      tir.alloc_buffer "counts" : !tir.buffer<[2, 2048], i32>
 // CHECK-NOT:       vectorized
-// CHECK:           tir.for %digit in (0, 3)
+// CHECK:           tir.for %position in (0, 3)
 // Both halves of the line are gone through at once, each with its own counts.
 // CHECK:             tir.for %half in (0, 2)
 // CHECK-NEXT:          tir.for %digit in (0, 2048)
