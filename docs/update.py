@@ -1,9 +1,9 @@
-"""Rewrites the generated parts of the pages in this folder from the compiler itself.
+"""Generates the listings, tables and outputs of the pages in this folder, and their picture.
 
-Run ``python docs/update.py`` after a change that they show; the tests compare them. No page changes
-where one fails, and a page that needs a missing module, such as torch, is left out. A generated
-part stands between ``<!-- KIND ARGUMENTS -->`` and ``<!-- end -->``. The ``python`` blocks of a
-page are one program, run from top to bottom, which listings and outputs refer to.
+Run ``python docs/update.py`` after a change that they show; the tests compare them. If one page
+fails, none is written. A page that needs a missing module, such as torch, is skipped. A generated
+part is between ``<!-- KIND ARGUMENTS -->`` and ``<!-- end -->``. The ``python`` blocks of a page
+are one program, run from top to bottom, which listings and outputs refer to.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from picture import TARGET, picture
 from xdsl.printer import Printer
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -27,13 +28,11 @@ from xrelax.inspection import lower_to
 from xrelax.lowering.functions import functions_by_name
 from xrelax.names import NAMES, resolve
 from xrelax.pipeline import STAGES, load_pass
+from xrelax.schedules import schedule_text
 from xrelax.te.intrinsics import FUNCTIONS
 from xrelax.tools.opt import XRelaxOptMain
 
 FOLDER = Path(__file__).parent
-TARGET = "llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"
-"""What the listings are for, on whatever machine they are made."""
-
 FILENAME = "example.py"
 """What the programs of the pages are called in their error messages."""
 
@@ -88,6 +87,11 @@ def listing(page: Page, module: str, stage: str, function: str) -> str:
     text = io.StringIO()
     Printer(text).print_op(functions_by_name(lowered)[function])
     return f"```mlir\n{text.getvalue().strip()}\n```\n"
+
+
+def schedule(page: Page, module: str, function: str) -> str:
+    """The default schedule of a kernel."""
+    return f"```python\n{schedule_text(page.names[module].op, TARGET, function)}\n```\n"
 
 
 def output(page: Page) -> str:
@@ -186,13 +190,17 @@ PARTS: dict[str, Callable[..., str]] = {
     "options": options,
     "output": output,
     "passes": passes,
+    "schedule": schedule,
 }
 """The kinds of generated parts."""
 
+PICTURES: dict[str, Callable[[], str]] = {"architecture.svg": picture}
+"""The generated files by name."""
+
 
 def main() -> None:
-    """Bring every page up to date; those stay as they are that need a module which is missing."""
-    texts: dict[Path, str] = {}
+    """Update every page and picture, but pages that need a missing module."""
+    texts = {FOLDER / name: draw() for name, draw in PICTURES.items()}
     for path in sorted(FOLDER.glob("*.md")):
         try:
             texts[path] = updated(path.read_text())

@@ -32,6 +32,18 @@ def test_page_is_up_to_date(page: Path):
     assert text == expected, "run `python docs/update.py`"
 
 
+def test_pictures_are_up_to_date():
+    for name, draw in load_update().PICTURES.items():
+        assert (ROOT / "docs" / name).read_text() == draw(), "run `python docs/update.py`"
+
+
+def test_the_picture_has_every_stage_and_pass():
+    found = re.findall(r">([^<]+)</text>", (ROOT / "docs" / "architecture.svg").read_text())
+    words = [word for line in found for word in line.replace(",", "").split()]
+    for stage in load_update().STAGES:
+        assert {stage.name, *stage.passes} <= set(words)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_marker_has_its_end(page: Path):
     markers = re.findall(r"^<!-- (\w+).*-->$", page.read_text(), re.MULTILINE)
@@ -46,8 +58,9 @@ def test_a_changed_listing_is_noticed():
 
 
 WITHOUT_TORCH = """
-import runpy, sys
+import os, runpy, sys
 sys.modules["torch"] = None
+sys.path.insert(0, os.path.dirname(sys.argv[1]))
 runpy.run_path(sys.argv[1], run_name="__main__")
 """
 OLD = {
@@ -60,7 +73,8 @@ OLD = {
 def updated_pages(folder: Path, program: str) -> tuple[subprocess.CompletedProcess, dict[str, str]]:
     for name, text in OLD.items():
         (folder / name).write_text(text)
-    shutil.copy(ROOT / "docs" / "update.py", folder)
+    for name in ("picture.py", "update.py"):
+        shutil.copy(ROOT / "docs" / name, folder)
     command = [sys.executable, "-W", "ignore", "-c", program, str(folder / "update.py")]
     result = subprocess.run(command, capture_output=True, text=True)
     return result, {name: (folder / name).read_text() for name in OLD}
@@ -92,3 +106,12 @@ def test_every_stage_has_its_section():
 def test_readme_links_to_every_page():
     readme = (ROOT / "README.md").read_text()
     assert all(f"(docs/{page.name})" in readme for page in PAGES)
+
+
+def test_places_of_the_glossary_exist():
+    page = (ROOT / "docs/glossary.md").read_text()
+    terms = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", page, re.MULTILINE)[2:]
+    assert 0 < len(terms) <= 40 and terms == sorted(terms, key=lambda row: row[0].lower())
+    for term, _, place in terms:
+        paths = re.findall(r"`([\w./]+)`", place)
+        assert paths and all((ROOT / path).exists() for path in paths), term
