@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parent
 FILENAME = "example.py"
 """What the programs of the pages are called in their error messages."""
 
-UPSTREAM = {"dce": "Drop unused operations (xDSL's)"}
+UPSTREAM = {"dce": "Remove unused operations (xDSL's)"}
 """What the passes do that have no docstring of ours."""
 
 _TOKEN = re.compile(

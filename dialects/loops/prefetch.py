@@ -27,7 +27,7 @@ from .access import verify_rank
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation):
-    """Ask for the line of memory of an element that is read soon; it may be outside of the buffer.
+    """Prefetch the cache line of an element, which may be outside of the buffer.
 
     ``loops.prefetch %X[%i, %k + 48] : !tir.buffer<[n, m], f32>``. Values do not depend on it. Its
     effects keep it where it is, and from being removed.

@@ -50,7 +50,7 @@ class ConstantOp(IRDLOperation):
 
 @irdl_op_definition
 class LoadedOp(IRDLOperation):
-    """What a function that runs when the module is loaded has left in one of its results.
+    """A result of a function that runs when the module is loaded.
 
     ``%p = rt.loaded @load[0] : !tir.buffer<[6, 784, 128], f32>``.
     """

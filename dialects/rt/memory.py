@@ -32,7 +32,7 @@ from ..tir.types import BufferType
 
 @irdl_op_definition
 class AllocOp(IRDLOperation):
-    """Memory for an intermediate, not yet placed: ``%t = rt.alloc : !tir.buffer<[1, n], f32>``."""
+    """Memory for an intermediate, not in an arena: ``%t = rt.alloc : !tir.buffer<[1, n], f32>``."""
 
     name = "rt.alloc"
     result = result_def(BufferType)

@@ -13,7 +13,7 @@
     %3 = relax.nn.conv2d %2, %w {data_layout = "NHWC", out_layout = "NCHW"} : …
 
 Convolutions read what comes from elsewhere as it is, and make what goes elsewhere as it was: their
-kernels permute while they pad and store. Pools and functions of elements follow their operands.
+kernels permute while they pad and store. Pools and elementwise operators follow their operands.
 Only what is used in both layouts gets a permutation, and where an image is flattened for products
 with constants these are permuted instead. TVM's ``ConvertLayout``.
 """
@@ -197,7 +197,7 @@ def _read_fields(module: ModuleOp) -> None:
 
 @dataclass(frozen=True)
 class ConvertLayoutPass(ModulePass):
-    """Keep channels last between convolutions, pools and functions of elements."""
+    """Keep channels last between convolutions, pools and elementwise operators."""
 
     name = "convert-layout"
 

@@ -172,7 +172,7 @@ def _dims(value: SSAValue) -> tuple[IntExpr, ...] | None:
 
 @dataclass(frozen=True)
 class ConvolutionToMatmulPass(ModulePass):
-    """Replace convolutions by windows of one element, channels first, by products of pixels."""
+    """Replace 1x1 convolutions with channels first by matmuls over the pixels."""
 
     name = "convert-convolution-to-matmul"
     target: str = "llvm"

@@ -198,7 +198,7 @@ def _behind(layout: str, letter: str) -> int:
 
 @dataclass(frozen=True)
 class DecomposeOpsForInferencePass(ModulePass):
-    """Replace batch normalisations by constants, and scale the convolutions before them."""
+    """Decompose batch normalizations with constants, and scale the convolutions before them."""
 
     name = "decompose-ops-for-inference"
 

@@ -88,7 +88,7 @@ def _redirect_calls(module: ModuleOp, instead: dict[str, str]) -> None:
 
 @dataclass(frozen=True)
 class DeduplicatePrimFuncsPass(ModulePass):
-    """Keep one of the PrimFuncs that compute the same, and drop the private ones among the rest."""
+    """Keep one of several equal PrimFuncs, and remove the private duplicates."""
 
     name = "deduplicate-prim-funcs"
 

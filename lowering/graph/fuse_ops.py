@@ -189,7 +189,7 @@ def _name(callees: Sequence[str], taken: dict[str, Operation]) -> str:
 
 @dataclass(frozen=True)
 class FuseOpsPass(ModulePass):
-    """Put kernel calls that can run as one into functions of their own."""
+    """Group kernel calls that can be fused in functions of their own."""
 
     name = "fuse-ops"
 

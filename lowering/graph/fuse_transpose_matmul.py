@@ -67,7 +67,7 @@ class FuseTranspose(RewritePattern):
 
 @dataclass(frozen=True)
 class FuseTransposeMatmulPass(ModulePass):
-    """Give products transposed operands as they are."""
+    """Fuse transposes of operands into matmuls, which read them in place."""
 
     name = "fuse-transpose-matmul"
 

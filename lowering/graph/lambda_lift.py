@@ -143,7 +143,7 @@ def _replace_call(op: Operation, name: str, captured: list[SSAValue], symbols: l
 
 @dataclass(frozen=True)
 class LambdaLiftPass(ModulePass):
-    """Move local functions to the module; what they use of the one around is passed to them."""
+    """Move local functions to the module; values that they capture become arguments."""
 
     name = "lambda-lift"
 

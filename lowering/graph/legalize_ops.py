@@ -178,7 +178,7 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
 
 @dataclass(frozen=True)
 class LegalizeOpsPass(ModulePass):
-    """Replace every graph operator by a call of its PrimFunc, but views, which run as they are."""
+    """Replace every graph operator except views by a call of its PrimFunc."""
 
     name = "legalize-ops"
 

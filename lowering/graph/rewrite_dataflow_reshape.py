@@ -46,7 +46,7 @@ class ViewReshape(RewritePattern):
 
 @dataclass(frozen=True)
 class RewriteDataflowReshapePass(ModulePass):
-    """Make views of reshapes in pure graph functions."""
+    """Replace reshapes in pure graph functions by views."""
 
     name = "rewrite-dataflow-reshape"
 

@@ -169,7 +169,7 @@ def _nothing(type_: Attribute, scope: Scope) -> SSAValue:
 
 @dataclass(frozen=True)
 class BlockSumsPass(ModulePass):
-    """Make long sums of floats in blocks, as their errors grow with the terms of one."""
+    """Compute long sums of floats in blocks, to bound their rounding errors."""
 
     name = "block-sums"
 

@@ -87,7 +87,7 @@ def _read_after(loop: loops.ForOp, caches: CacheSizes) -> Iterator[loops.LoadOp]
 
 @dataclass(frozen=True)
 class PrefetchPanelsPass(ModulePass):
-    """Prefetch what loops with vector accumulators read in order of large parameters."""
+    """Prefetch sequential reads of large parameters in loops with vector accumulators."""
 
     name = "prefetch-panels"
     target: str = "llvm"

@@ -34,7 +34,7 @@ def test_matmul(operands: list[str], attributes: dict[str, Any], result: str):
         (["[2], f32", "[2], f32"], {"transpose_rhs": True},
          "rhs of 'relax.matmul' to have at least two dims to transpose, got (2,)"),
         (["[2, 3], f32", "[3, 4], f32"], {"transpose_rhs": True},
-         "lhs (…, k) and transposed rhs (…, m, k) of 'relax.matmul' to fit, got (2, 3) and (3, 4)"),
+         "lhs (…, k) and transposed rhs (…, n, k) of 'relax.matmul' to fit, got (2, 3) and (3, 4)"),
         (["[2, 3], f32", "[3, 4], f32"], {"out_dtype": "int32"},
          "out_dtype of 'relax.matmul' to be a float like float32, got int32"),
         (["[2, 3], i8", "[3, 4], i8"], {"out_dtype": "bool"},

@@ -53,7 +53,7 @@ def numpy_inside(indices: NDArray[Any], dim: int) -> NDArray[Any]:
 
 @irdl_op_definition
 class TakeOp(OperatorOp):
-    """Slices of a tensor along an axis, which a vector need not name; `numpy.take`.
+    """Slices of a tensor along an axis, which is optional for vectors; `numpy.take`.
 
     With axis 0 it is `torch.nn.functional.embedding`. An index outside is, by
     mode: "fast" the nearest, with -1 the last; "clip" the nearest, and below 0 the first; "wrap"

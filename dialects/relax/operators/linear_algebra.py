@@ -61,9 +61,9 @@ def _require_same_length(te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, d
 
 @irdl_op_definition
 class MatmulOp(BinaryOp):
-    """Matrix product with batching and broadcasting: ``(…, n, k) @ (…, k, m)``.
+    """Matrix multiplication with batching and broadcasting: ``(…, m, k) @ (…, k, n)``.
 
-    With `transpose_rhs` the second operand is ``(…, m, k)``. Short floats are summed up in float32,
+    With `transpose_rhs` the rhs is ``(…, n, k)``. Half-precision floats accumulate in float32,
     integers in `out_dtype`; `numpy.matmul`, `torch.matmul`.
     """
 
@@ -86,7 +86,7 @@ class MatmulOp(BinaryOp):
             return matmul_type(cls.name, lhs, transposed(rhs), element)
         except ValueError:
             raise ValueError(
-                f"expected lhs (…, k) and transposed rhs (…, m, k) of '{cls.name}' to fit, "
+                f"expected lhs (…, k) and transposed rhs (…, n, k) of '{cls.name}' to fit, "
                 f"got {shape_text(lhs)} and {shape_text(rhs)}"
             ) from None
 

@@ -16,7 +16,7 @@ relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
 
 // -----
 
-// CHECK: expected lhs (…, k) and transposed rhs (…, m, k) of 'relax.matmul' to fit, got (4, 3) and (3, 4)
+// CHECK: expected lhs (…, k) and transposed rhs (…, n, k) of 'relax.matmul' to fit, got (4, 3) and (3, 4)
 relax.func @main(%x: !relax.tensor<[4, 3], f32>, %y: !relax.tensor<[3, 4], f32>) -> !relax.tensor<[4, 3], f32> {
   %0 = relax.matmul %x, %y {transpose_rhs = true} : !relax.tensor<[4, 3], f32>, !relax.tensor<[3, 4], f32> -> !relax.tensor<[4, 4], f32>
   relax.return %x : !relax.tensor<[4, 3], f32>
