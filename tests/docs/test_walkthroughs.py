@@ -82,6 +82,19 @@ def test_copy_is_what_runs(copy: Path):
     assert result.stdout.strip() == str(copy / "__init__.py")
 
 
+LISTS = (
+    "tests/tir/test_wrong_uses.py::test_all_primitives_are_used",
+    "tests/fuzz/test_drawing.py::test_every_primitive_has_a_drawer",
+)
+"""What fails until every primitive is in the lists that have all of them."""
+
+
+@pytest.mark.parametrize("test", LISTS)
+def test_lists_are_complete(copy: Path, test: str):
+    result = run(copy, f"python -m pytest -q -p no:cacheprovider {test}")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 @pytest.mark.parametrize("path", [path for path in ADDED if path.endswith(".mlir")])
 def test_filecheck_tests_pass(copy: Path, path: str):
     commands = re.findall(r"^// RUN: (.*)$", (copy / path).read_text(), re.MULTILINE)
