@@ -17,7 +17,6 @@ from .backend.build import MachineCode, compile_llvm, link_executable
 from .backend.build_cache import BuildCache, KernelCode, build_cache, text_hash
 from .backend.jit import Library
 from .backend.jit import compile_module as compile_llvm_text
-from .backend.llvm_text import emit_module
 from .backend.target import Target
 from .dialects import get_context, tir
 from .dialects.canonical_form import CanonicalForm
@@ -25,7 +24,6 @@ from .dialects.diagnostics import verify
 from .dialects.relax.constant import TensorData
 from .lowering.functions import functions_by_name
 from .lowering.llvm.interface import module_interface
-from .lowering.llvm.python_entry import python_entry_module
 from .lowering.llvm.separate import (
     declare_kernel,
     export_kernel,
@@ -37,6 +35,7 @@ from .lowering.verify_names import verify_packed_names
 from .pipeline import PASSES, STAGE_NAMES, STAGES, Observer, run_passes, run_stage
 from .runtime.call_words import ENTRY_SYMBOL
 from .runtime.executable import Executable
+from .runtime.python_calls.entry import python_calls_ir
 
 _PLANNED = STAGE_NAMES.index("rt") + 1
 """The number of stages after which kernels are compiled apart from graph functions."""
@@ -153,7 +152,7 @@ class Compilation:
 
 @cache
 def _compiled_entry(target: Target) -> MachineCode:
-    text = emit_module(python_entry_module(), target)  # small functions without loops
+    text = python_calls_ir()  # small functions without loops
     return MachineCode(text, compile_llvm_text(text, target, opt_level=1, is_explicit=True))
 
 

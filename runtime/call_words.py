@@ -1,7 +1,7 @@
 """What the native side of a call reads: places in Python's objects, and tables of 64-bit words.
 
 One table for both sides: the run time fills the words (`python_words`, `native_call`), and the code
-of `lowering.llvm.python_entry` reads them. `saving.VERSION` changes with these numbers.
+of `python_calls` reads them. `saving.VERSION` changes with these numbers.
 """
 
 from __future__ import annotations

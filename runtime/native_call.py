@@ -1,6 +1,6 @@
 """Compiled functions that Python calls natively: the tables that this side of such a call fills.
 
-`lowering.llvm.python_entry` makes the native side. It does a call by itself if all arguments are
+`python_calls` has the native side. It does a call by itself if all arguments are
 tensors of xrelax, NumPy arrays or torch tensors that fit as they are, and a call with the same dims
 was done before; all others are done in Python, by `CompiledFunction`, and are learned from there.
 """

@@ -5,8 +5,8 @@
       %due = load i64, ptr %ctx.due
       br %due <= %now: return call i32 %ctx.poll(ptr %ctx)
 
-What a signal's handler raises, `poll` (`python_signals`) leaves in the context. A call with one
-kernel reads no counter.
+What a signal's handler raises, `poll` (`runtime.python_calls.entry`) leaves in the context. A
+call with one kernel reads no counter.
 """
 
 from __future__ import annotations

@@ -9,72 +9,56 @@ there is none, perhaps with an exception.
 
 from __future__ import annotations
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i1, i32, i64
-from xdsl.dialects.llvm import LLVMArrayType
-from xdsl.ir import Block, SSAValue
+from ..call_words import SMALL_RESULT, CallWord, DLPlace, Place, PlanWord, PythonWord, TensorWord
+from ..memory import ALIGNMENT
+from .arguments import CPU, tensor_address
+from .code import I32, I64, PTR, Block, PythonCode, Value, start
 
-from ...runtime.call_words import (
-    SMALL_RESULT,
-    CallWord,
-    DLPlace,
-    Place,
-    PlanWord,
-    PythonWord,
-    TensorWord,
-)
-from ...runtime.memory import ALIGNMENT
-from .module_state import ModuleState
-from .native_calls import call_symbol
-from .python_arguments import CPU, tensor_address
-from .python_code import PythonCode, start
-from .types import PTR, SGT, SLE
-
-_RESULT, _TAKE_ARENA = "xrelax.result", "xrelax.take_arena"
+_RESULT, _TAKE_ARENA = "@xrelax.result", "@xrelax.take_arena"
 
 
-def make_result(f: PythonCode, *args: SSAValue) -> SSAValue:
+def make_result(f: PythonCode, *args: Value) -> Value:
     """A new result: of `call`, with an index among the results, `plan`, dims, `word`."""
     assert f.python is not None
-    return call_symbol(f, _RESULT, (f.python, *args), PTR)
+    return f.call_function(_RESULT, f.python, *args, returns=PTR)
 
 
-def take_arena(f: PythonCode, arenas: SSAValue, nbytes: SSAValue, word: SSAValue) -> SSAValue:
+def take_arena(f: PythonCode, arenas: Value, nbytes: Value, word: Value) -> Value:
     """The last `Storage` of a list, which leaves it; null if there is none that is large enough."""
     assert f.python is not None
-    return call_symbol(f, _TAKE_ARENA, (f.python, arenas, nbytes, word), PTR)
+    return f.call_function(_TAKE_ARENA, f.python, arenas, nbytes, word, returns=PTR)
 
 
-def define_take_arena(module: ModuleState) -> None:
-    """Add the function."""
-    f = start(module, _TAKE_ARENA)
-    arenas, nbytes, word = f.add_argument(PTR), f.add_argument(i64), f.add_argument(PTR)
-    refuse = Block()
-    count = f.call(PythonWord.LIST_SIZE, arenas, returns=i64)
-    f.unless(f.emit(llvm.ICmpOp, (count, f.integer(0)), i1, SGT), refuse)
+def take_arena_function() -> str:
+    """The function `xrelax.take_arena`."""
+    f = start(_TAKE_ARENA)
+    arenas, nbytes, word = f.add_argument(PTR), f.add_argument(I64), f.add_argument(PTR)
+    refuse = f.new_block()
+    count = f.call(PythonWord.LIST_SIZE, arenas, returns=I64)
+    f.unless(f.compare("sgt", count, f.integer(0)), refuse)
     last = f.add(count, f.integer(-1))
     storage = f.call(PythonWord.LIST_ITEM, arenas, last)
-    size = f.call(PythonWord.INT_AS, f.load(storage, Place.STORAGE_BYTES), returns=i64)
-    f.unless(f.emit(llvm.ICmpOp, (nbytes, size), i1, SLE), refuse)
+    size = f.call(PythonWord.INT_AS, f.load(storage, Place.STORAGE_BYTES), returns=I64)
+    f.unless(f.compare("sle", nbytes, size), refuse)
     f.do(PythonWord.INCREF, storage)
-    f.call(PythonWord.LIST_SLICE, arenas, last, count, f.null(), returns=i32)
+    f.call(PythonWord.LIST_SLICE, arenas, last, count, f.null(), returns=I32)
     address = f.load(storage, Place.STORAGE_ADDRESS)
-    f.store(f.call(PythonWord.INT_AS, address, returns=i64), word)
+    f.store(f.call(PythonWord.INT_AS, address, returns=I64), word)
     f.give(storage)
     f.continue_in(refuse)
-    f.finish(status=f.null())
+    return f.text(f.null())
 
 
-def define_result(module: ModuleState) -> None:
-    """Add the function."""
-    f = start(module, _RESULT)
-    call, index = f.add_argument(PTR), f.add_argument(i64)
+def result_function() -> str:
+    """The function `xrelax.result`."""
+    f = start(_RESULT)
+    call, index = f.add_argument(PTR), f.add_argument(I64)
     plan, dims, word = (f.add_argument(PTR) for _ in range(3))
-    position = f.add(f.word(call, CallWord.ARITY, i64), index)
-    nbytes = f.item(f.word(plan, PlanWord.BYTES), position, i64)
+    position = f.add(f.word(call, CallWord.ARITY, I64), index)
+    nbytes = f.item(f.word(plan, PlanWord.BYTES), position, I64)
     layout = f.item(f.word(plan, PlanWord.LAYOUTS), index)
-    in_torch, ours, small, large, refuse = (Block() for _ in range(5))
-    returns_torch = f.word(call, CallWord.RETURNS_TORCH, i64)
+    in_torch, ours, small, large, refuse = (f.new_block() for _ in range(5))
+    returns_torch = f.word(call, CallWord.RETURNS_TORCH, I64)
     f.branch_if(f.is_zero(returns_torch), ours, in_torch)
     f.continue_in(in_torch)
     descriptor = f.moved(f.word(call, CallWord.TENSORS), position, TENSOR_WORDS)
@@ -86,18 +70,18 @@ def define_result(module: ModuleState) -> None:
     f.continue_in(small)
     f.give(_small_result(f, nbytes, layout, word, refuse))
     f.continue_in(refuse)
-    f.finish(status=f.null())
+    return f.text(f.null())
 
 
-TENSOR_WORDS = LLVMArrayType(len(TensorWord), i64)
+TENSOR_WORDS = f"[{len(TensorWord)} x i64]"
 """The words of one parameter or result."""
 
 
 def _large_result(
-    f: PythonCode, allocate: SSAValue, layout: SSAValue, word: SSAValue, refuse: Block
-) -> SSAValue:
+    f: PythonCode, allocate: Value, layout: Value, word: Value, refuse: Block
+) -> Value:
     """A tensor that Python makes, with memory that suits its size."""
-    args = f.alloca(PTR, 8)
+    args = f.alloca(PTR)
     f.store(layout, args)
     made = f.call(PythonWord.VECTORCALL, allocate, args, f.integer(1), f.null())
     f.unless(f.opposite(f.is_zero(made)), refuse)
@@ -105,15 +89,13 @@ def _large_result(
     return made
 
 
-def _small_result(
-    f: PythonCode, nbytes: SSAValue, layout: SSAValue, word: SSAValue, refuse: Block
-) -> SSAValue:
+def _small_result(f: PythonCode, nbytes: Value, layout: Value, word: Value, refuse: Block) -> Value:
     """A tensor on the aligned part of a bytes object, which nobody else sees."""
     room = f.add(nbytes, f.integer(ALIGNMENT))
     owner = f.call(PythonWord.BYTES_NEW, f.null(), room)
     f.unless(f.opposite(f.is_zero(owner)), refuse)
     made = f.call(PythonWord.ALLOCATE_OBJECT, f.known(PythonWord.TENSOR_TYPE), f.integer(0))
-    without_tensor = Block(arg_types=[PTR])
+    without_tensor = f.new_block(PTR)
     f.unless(f.opposite(f.is_zero(made)), without_tensor, [owner])
     f.store(owner, made, Place.TENSOR_OWNER)
     f.do(PythonWord.INCREF, layout)
@@ -128,40 +110,35 @@ def _small_result(
     f.continue_in(without_tensor)
     f.do(PythonWord.DECREF, without_tensor.args[0])
     f.branch(refuse)
-    f.levels[-1].block = following
+    f.continue_in(following)
     return made
 
 
 def _torch_result(
-    f: PythonCode,
-    descriptor: SSAValue,
-    nbytes: SSAValue,
-    dims: SSAValue,
-    word: SSAValue,
-    refuse: Block,
-) -> SSAValue:
+    f: PythonCode, descriptor: Value, nbytes: Value, dims: Value, word: Value, refuse: Block
+) -> Value:
     """A tensor that torch makes, with memory of torch.
 
     It has none under a mode of torch that makes tensors without data.
     """
-    wanted = f.alloca(LLVMArrayType(DLPlace.WORDS, i64), 8)
+    wanted = f.alloca(f"[{DLPlace.WORDS} x i64]")
     for offset in range(0, 8 * DLPlace.WORDS, 8):
         f.store(f.integer(0), wanted, offset)
-    f.store(f.integer(CPU, i32), wanted, DLPlace.DEVICE)
-    f.store(f.half(f.word(descriptor, TensorWord.RANK, i64)), wanted, DLPlace.RANK)
-    f.store(f.half(f.word(descriptor, TensorWord.DL_DTYPE, i64)), wanted, DLPlace.DTYPE)
+    f.store(f.integer(CPU, I32), wanted, DLPlace.DEVICE)
+    f.store(f.half(f.word(descriptor, TensorWord.RANK, I64)), wanted, DLPlace.RANK)
+    f.store(f.half(f.word(descriptor, TensorWord.DL_DTYPE, I64)), wanted, DLPlace.DTYPE)
     f.store(dims, wanted, DLPlace.SHAPE)
-    place = f.alloca(PTR, 8)
+    place = f.alloca(PTR)
     ignore = f.known(PythonWord.DL_IGNORE)
-    status = f.call(PythonWord.DL_ALLOCATE, wanted, place, f.null(), ignore, returns=i32)
+    status = f.call(PythonWord.DL_ALLOCATE, wanted, place, f.null(), ignore, returns=I32)
     f.unless(f.is_zero(status), refuse)
     managed = f.load(place)
-    start_ = f.load(managed, DLPlace.MANAGED + DLPlace.DATA, i64)
-    offset = f.load(managed, DLPlace.MANAGED + DLPlace.OFFSET, i64)
+    start_ = f.load(managed, DLPlace.MANAGED + DLPlace.DATA, I64)
+    offset = f.load(managed, DLPlace.MANAGED + DLPlace.OFFSET, I64)
     f.store(f.add(start_, offset), word)
-    status = f.call(PythonWord.DL_OBJECT, managed, place, returns=i32)
+    status = f.call(PythonWord.DL_OBJECT, managed, place, returns=I32)
     f.unless(f.is_zero(status), refuse)
-    made, without_data, with_data = f.load(place), Block(), Block()
+    made, without_data, with_data = f.load(place), f.new_block(), f.new_block()
     lacking = f.bits(f.is_zero(start_), f.opposite(f.is_zero(nbytes)))
     f.branch_if(lacking, without_data, with_data)
     f.continue_in(without_data)
