@@ -23,7 +23,7 @@ def emit_module(module: ModuleOp, target: Target | None = None) -> str:
     With a target the text states its triple and data layout. Raises `BackendError`, which names
     the function and the operation, for what has no LLVM IR; nothing is left out silently.
     """
-    state = ModuleState(target is None or target.converts_f16)
+    state = ModuleState(target is None or target.isa.converts_f16)
     lines: list[str] = []
     if target is not None:
         lines += (

@@ -10,7 +10,9 @@ from typing import Any
 from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
 from .errors import BackendError
 from .host import CacheSizes, host_caches
-from .target_names import verify_64_bit, verify_known, verify_signs
+from .target_names import verify_known, verify_signs, verify_supported
+from .targets import architecture_of
+from .targets.architecture import InstructionSet
 
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math")
 _MATH = ("fast", "accurate")
@@ -34,11 +36,8 @@ class Target:
     cpu: str
     features: str
     data_layout: str
-    vector_bits: int
-    """Width of a vector register, in bits."""
-    vector_registers: int
-    scales_vectors: bool
-    """Whether an instruction multiplies vectors of floats by powers of two, as of AVX-512."""
+    isa: InstructionSet
+    """What code may be made of, by a file of `backend.targets`."""
     caches: CacheSizes
     num_cores: int | None
     """Processors to share loops out to evenly; `None` where nobody knows how many there are. The
@@ -86,21 +85,18 @@ class Target:
         return (self.triple, self.cpu, self.features) == (own.triple, own.cpu, own.features)
 
     @property
-    def converts_f16(self) -> bool:
-        """Whether it has instructions between f16 and f32, or LLVM calls a library for that."""
-        return _converts_f16(self.triple, self.cpu, self.features)
+    def vector_bits(self) -> int:
+        """Width of a vector register, in bits."""
+        return self.isa.vector_bits
 
     @property
-    def is_x86(self) -> bool:
-        """Whether the processor is an x86-64.
-
-        Its vectors can be written past the caches, by stores that a fence orders.
-        """
-        return self.triple.startswith(("x86_64", "amd64"))
+    def vector_registers(self) -> int:
+        """The number of vector registers."""
+        return self.isa.vector_registers
 
     def lanes(self, element_bits: int) -> int:
         """Elements of this many bits in one vector register: 16 floats for AVX-512."""
-        return self.vector_bits // element_bits
+        return self.isa.lanes(element_bits)
 
 
 def _restore(fields: dict[str, Any]) -> Target:
@@ -167,8 +163,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
             features = ",".join(filter(None, (own, features)))
         if "mcpu" in options or "mattr" in options:
             _verify_names(triple, cpu, features)
-        layout, bits, registers = _probe(triple, cpu, features)
-        scales = bits == 512 and _scales_vectors(triple, cpu, features)
+        layout, isa = _probe(triple, cpu, features)
     usual = host_caches() if is_native else CacheSizes()
     cores = options.get("num-cores")
     if cores is not None and not (cores.isdecimal() and int(cores)):
@@ -184,9 +179,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "cpu": cpu,
         "features": features,
         "data_layout": layout,
-        "vector_bits": bits,
-        "vector_registers": registers,
-        "scales_vectors": scales,
+        "isa": isa,
         "caches": _caches(options.get("cache-sizes")) or usual,
         "num_cores": int(cores) if cores is not None else os.cpu_count() if is_native else None,
         "math": math,
@@ -223,7 +216,7 @@ def create_target_machine(triple: str, cpu: str, features: str, opt_level: int) 
 @cache
 def _verify_names(triple: str, cpu: str, features: str) -> None:
     verify_signs(features)
-    verify_64_bit(triple, cpu, features)
+    verify_supported(triple, cpu, features)
     verify_known(lambda: create_target_machine(triple, cpu, features, opt_level=0), triple)
 
 
@@ -231,66 +224,13 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-_PROBE = """
-define void @probe(ptr %p) "prefer-vector-width"="512" "min-legal-vector-width"="512" {
-  %x = load <16 x float>, ptr %p
-  %y = fadd <16 x float> %x, %x
-  store <16 x float> %y, ptr %p
-  ret void
-}
-"""
-
-_REGISTERS = (("zmm", 512, 32), ("ymm", 256, 16), ("xmm", 128, 16))
-
-
 @cache
-def _probe(triple: str, cpu: str, features: str) -> tuple[str, int, int]:
-    """Data layout, vector bits and vector registers, from what LLVM generates for a wide add."""
-    assembly, layout = _generated(_PROBE, triple, cpu, features)
-    for register, bits, count in _REGISTERS:
-        if f"%{register}" in assembly:
-            return layout, bits, count
-    return layout, 128, 32
-
-
-_SCALING = """
-declare <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float>, <8 x i32>)
-define <8 x float> @probe(<8 x float> %x, <8 x i32> %n) {
-  %y = call <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float> %x, <8 x i32> %n)
-  ret <8 x float> %y
-}
-"""
-
-_F16_PROBE = """
-define void @probe(ptr %p, ptr %q) {
-  %x = load half, ptr %p
-  %y = load float, ptr %q
-  %wide = fpext half %x to float
-  %narrow = fptrunc float %y to half
-  store half %narrow, ptr %p
-  store float %wide, ptr %q
-  ret void
-}
-"""
-
-
-@cache
-def _scales_vectors(triple: str, cpu: str, features: str) -> bool:
-    """Whether AVX-512 has its instructions for shorter vectors, too."""
-    assembly, _ = _generated(_SCALING, triple, cpu, features)
-    return any("vscalef" in line and "%ymm" in line for line in assembly.splitlines())
-
-
-@cache
-def _converts_f16(triple: str, cpu: str, features: str) -> bool:
-    """Whether conversions of f16 need no function of a run time library."""
-    return "__" not in _generated(_F16_PROBE, triple, cpu, features)[0]
-
-
-def _generated(source: str, triple: str, cpu: str, features: str) -> tuple[str, str]:
-    """What LLVM generates for a function, and the data layout."""
+def _probe(triple: str, cpu: str, features: str) -> tuple[str, InstructionSet]:
+    """Data layout and instruction set, from the code that LLVM generates."""
+    architecture = architecture_of(triple)
     with LLVM_LOCK:
         machine = create_target_machine(triple, cpu, features, opt_level=0)
-        with llvm_module(binding().parse_assembly, source) as module:
+        with llvm_module(binding().parse_assembly, architecture.probe) as module:
             module.triple = triple
-            return machine.emit_assembly(module), str(machine.target_data)
+            assembly = machine.emit_assembly(module)
+    return str(machine.target_data), architecture.instruction_set(assembly)

@@ -12,29 +12,19 @@ import tempfile
 from collections.abc import Callable
 
 from .errors import BackendError
+from .targets import architecture_of
 
 _STDERR = 2
 _UNKNOWN = re.compile(r"^'([^'\n]*)' is not a recognized (processor|feature) .*\n?", re.MULTILINE)
 
-_32_BIT = frozenset(
-    """athlon athlon-4 athlon-mp athlon-tbird athlon-xp c3 c3-2 geode i386 i486 i586 i686 k6
-    k6-2 k6-3 lakemont pentium pentium-m pentium-mmx pentium2 pentium3 pentium3m pentium4
-    pentium4m pentium_4 pentium_4_sse3 pentium_ii pentium_iii pentium_iii_no_xmm_regs
-    pentium_m pentium_mmx pentium_pro pentiumpro prescott winchip-c6 winchip2 yonah""".split()
-)
-"""The processors in LLVM's list for x86 that have no code of 64 bits."""
-_X86_64 = ("64bit", "64bit-mode", "sse")
-"""What every x86-64 has: code of 64 bits, and floats in vector registers."""
 
-
-def verify_64_bit(triple: str, cpu: str, features: str) -> None:
-    """Raise BackendError for what is no x86-64, of which LLVM ends the process."""
-    if not triple.startswith(("x86_64", "amd64")):
-        return
-    if cpu in _32_BIT:
+def verify_supported(triple: str, cpu: str, features: str) -> None:
+    """Raise BackendError for what LLVM has no code of 64 bits for: it ends the process there."""
+    architecture = architecture_of(triple)
+    if cpu in architecture.excluded_cpus:
         raise BackendError(f"expected a processor of {triple} with code of 64 bits, got '{cpu}'")
     signs = {feature[1:]: feature[0] for feature in features.split(",") if feature}
-    for name in _X86_64:  # the last sign of a feature holds
+    for name in architecture.required_features:  # the last sign of a feature holds
         if signs.get(name) == "-":
             raise BackendError(f"expected features of {triple} to include '{name}', got '-{name}'")
 

@@ -25,11 +25,14 @@ the caller gets the report of the first one, as if the loop were serial.
 from __future__ import annotations
 
 import ctypes
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from .context import CHECK, CONTEXT_WORDS, SECOND
 from .pool_fork_join import FORK_JOIN
 from .pool_workers import WORKERS
+
+if TYPE_CHECKING:
+    from ..backend.targets.architecture import ThreadCode
 
 ENTRY, WORKER, POOL = "xrelax_parallel", "xrelax_worker", "xrelax_pool"
 """Symbols: what kernels call, what a worker runs for ever, the state of the pool."""
@@ -100,16 +103,11 @@ class Pool(ctypes.Structure):
     )
 
 
-class System(NamedTuple):
-    """What differs between machines: IR to pause, to keep the state of float units, to sleep."""
+def thread_code(triple: str) -> ThreadCode:
+    """What threads need on a machine."""
+    from ..backend.targets import GENERIC, architecture_of
 
-    declarations: str
-    pause: str
-    get_float_state: str
-    set_float_state: str
-    sleep: str
-    rouse: str
-    has_threads: bool = True
+    return (architecture_of(triple) if "linux" in triple.partition("-")[2] else GENERIC).threads
 
 
 def _futex(number: int) -> tuple[str, str]:
@@ -118,35 +116,7 @@ def _futex(number: int) -> tuple[str, str]:
     return f"{start}, i64 128, i64 %value, ptr null)", f"{start}, i64 129, i64 %count)"
 
 
-_SYSCALL = "declare i64 @syscall(i64, ...)\n"
-_X86_64 = System(
-    f"{_SYSCALL}declare void @llvm.x86.sse2.pause()\n"
-    "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",
-    "call void @llvm.x86.sse2.pause()",
-    "call void @llvm.x86.sse.stmxcsr(ptr {float_state})",
-    "call void @llvm.x86.sse.ldmxcsr(ptr {float_state})",
-    *_futex(202),
-)
-_AARCH64 = System(
-    f"{_SYSCALL}declare void @llvm.aarch64.hint(i32)\n"
-    "declare i64 @llvm.aarch64.get.fpcr()\ndeclare void @llvm.aarch64.set.fpcr(i64)",
-    "call void @llvm.aarch64.hint(i32 1)",
-    "%fpcr = call i64 @llvm.aarch64.get.fpcr()\n  store i64 %fpcr, ptr {float_state}",
-    "%fpcr = load i64, ptr {float_state}\n  call void @llvm.aarch64.set.fpcr(i64 %fpcr)",
-    *_futex(98),
-)
-_ALONE = System("", "", "", "", "", "", has_threads=False)
-"""A machine on which we do not know how to sleep: loops run on their callers."""
-
-
-def system_of(triple: str) -> System:
-    """What threads need on a machine."""
-    machine, _, rest = triple.partition("-")
-    known = {"x86_64": _X86_64, "aarch64": _AARCH64} if "linux" in rest else {}
-    return known.get(machine, _ALONE)
-
-
-def pool_ir(system: System) -> str:
+def pool_ir(code: ThreadCode) -> str:
     """The LLVM IR of the pool on a machine."""
     fields = {
         name: f"getelementptr inbounds (i8, ptr @{POOL}, i64 {getattr(Pool, name).offset})"
@@ -169,12 +139,13 @@ def pool_ir(system: System) -> str:
         "mask_bytes": MASK_BYTES,
         "max_processors": 8 * MASK_BYTES,
     }
+    sleep, rouse = ("", "") if code.futex is None else _futex(code.futex)
     own = {
-        "declarations": system.declarations,
-        "pause": system.pause,
-        "sleep": system.sleep,
-        "rouse": system.rouse,
-        "get_float_state": system.get_float_state.format(**fields),
-        "set_float_state": system.set_float_state.format(**fields),
+        "declarations": f"declare i64 @syscall(i64, ...)\n{code.declarations}",
+        "pause": code.pause,
+        "sleep": sleep,
+        "rouse": rouse,
+        "get_float_state": code.get_float_state.format(**fields),
+        "set_float_state": code.set_float_state.format(**fields),
     }
     return (WORKERS + FORK_JOIN).format(**fields, **names, **costs, **own)

@@ -19,7 +19,7 @@ from typing import Any
 
 from .llvm_binding import LLVM_LOCK, binding, llvm_module
 from .native import Machine, NativeCode, provide
-from .pool_code import ENTRY, MASK_BYTES, MAX_THREADS, POOL, WORKER, Pool, pool_ir, system_of
+from .pool_code import ENTRY, MASK_BYTES, MAX_THREADS, POOL, WORKER, Pool, pool_ir, thread_code
 from .processors import processor_count, usable_processors
 
 VARIABLE = "XRELAX_NUM_THREADS"
@@ -83,7 +83,7 @@ def _triple() -> str:
 
 
 def _has_pool() -> bool:
-    return system_of(_triple()).has_threads
+    return thread_code(_triple()).futex is not None
 
 
 class _PoolCode(NativeCode):
@@ -110,7 +110,7 @@ class _ThreadPool:
     """The pool of the process: its code, its state, and the workers that there are."""
 
     def __init__(self) -> None:
-        self._code = _PoolCode([_compile(pool_ir(system_of(_triple())))])
+        self._code = _PoolCode([_compile(pool_ir(thread_code(_triple())))])
         self.entry = self._code.address(ENTRY)
         self.state = Pool.from_address(self._code.address(POOL))
         self._worker_loop = _WorkerLoop(self._code.address(WORKER))

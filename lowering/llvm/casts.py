@@ -98,7 +98,8 @@ def _integer_to_float(kind: CastKind) -> Lowering:
 def _float_to_integer(kind: CastKind) -> Lowering:
     def lower(f: FunctionBuilder, op: Operation) -> None:
         value, type_ = in_working_type(f, f.value(op.operands[0])), lowered(op.results[0].type)
-        if f.module.is_x86 and lane_count(type_) and integer_width(type_) >= 8:
+        is_vector = lane_count(type_) > 0 and integer_width(type_) >= 8
+        if is_vector and not f.module.isa.saturates_vectors:
             result = _saturated(f, value, type_, kind)
         else:
             result = f.intrinsic(f"llvm.{kind.value}.sat", (value,), type_)
@@ -108,10 +109,7 @@ def _float_to_integer(kind: CastKind) -> Lowering:
 
 
 def _saturated(f: FunctionBuilder, value: SSAValue, type_: Attribute, kind: CastKind) -> SSAValue:
-    """Lanes brought into the range of an integer first, for x86 has no such instruction.
-
-    LLVM takes the vector apart for it.
-    """
+    """Lanes brought into the range of an integer first, where no instruction does."""
     bits = integer_width(type_)
     low, end = (0, 1 << bits) if kind is CastKind.FPTOUI else (-1 << bits - 1, 1 << bits - 1)
 

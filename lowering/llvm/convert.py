@@ -52,13 +52,8 @@ def convert_to_llvm(module: ModuleOp, target: Target) -> None:
     calls = call_graph(functions)
     verify_recursive(functions, calls)
     order = callees_first(calls)
-    state = ModuleState(
-        LOWERINGS,
-        collect_tables(module),
-        target.math == "accurate",
-        target.scales_vectors,
-        target.is_x86,
-    )
+    tables, is_accurate = collect_tables(module), target.math == "accurate"
+    state = ModuleState(LOWERINGS, tables, target.isa, is_accurate)
     _lower_all(state, functions, order)
     block = module.body.block
     for op in list(block.ops):

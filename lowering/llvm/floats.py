@@ -77,15 +77,14 @@ _BEYOND: dict[str, Properties] = {
 
 
 def chooses_extrema(f: FunctionBuilder, flags: Properties) -> bool:
-    """Whether `maximum` and `minimum` are made of choices: where signs of 0 do not count, on x86.
+    """Whether `maximum` and `minimum` are made of choices.
 
-    Its instructions give the second operand if one is NaN, which suits where there is none. Other
-    processors have the operations.
+    That is where NaN may occur, no instruction propagates it, and signs of 0 do not count.
     """
     fast = flags.get("fastmathFlags")
     known = set(fast.data) if isinstance(fast, FastMathAttr) else set[FastMathFlag]()
     is_free = FastMathFlag.NO_SIGNED_ZEROS in known and FastMathFlag.NO_NANS not in known
-    return is_free and f.module.is_x86
+    return is_free and not f.module.isa.propagates_nan
 
 
 def beyond(f: FunctionBuilder, name: str, total: SSAValue, value: SSAValue) -> SSAValue:

@@ -23,8 +23,6 @@ from .native_calls import call_symbol
 from .types import EQ, PTR, SLE, UNIT, Properties, string
 from .words import load_word, word_address
 
-X86_INTERVAL, INTERVAL = 1 << 25, 1 << 20
-"""Between two questions: some 10 ms of the time stamps of x86, at least 1 ms of other counters."""
 _NEVER = (1 << 63) - 1
 _POLL_WHEN_DUE = "xrelax.helper.poll_when_due"
 
@@ -70,11 +68,11 @@ def _define(module: ModuleState) -> None:
 
 
 def _now(f: FunctionBuilder) -> SSAValue:
-    name = "llvm.readcyclecounter" if f.module.is_x86 else "llvm.readsteadycounter"
-    properties: Properties = {"intrinsic": string(name), "overloads": ArrayAttr([])}
+    name = string(f.module.isa.counter)
+    properties: Properties = {"intrinsic": name, "overloads": ArrayAttr([])}
     return f.emit(llvm_ext.IntrinsicOp, (), i64, properties)
 
 
 def _next(f: FunctionBuilder) -> SSAValue:
-    interval = X86_INTERVAL if f.module.is_x86 else INTERVAL
-    return f.emit(llvm.AddOp, (_now(f), f.integer(interval)), i64)
+    """The time to ask again."""
+    return f.emit(llvm.AddOp, (_now(f), f.integer(f.module.isa.counter_interval)), i64)

@@ -10,6 +10,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, Region
 
+from ...backend.targets.architecture import InstructionSet
 from ...dialects.tir.types import BufferType
 from ..call_signature import Formal
 from .interface import Tables
@@ -47,14 +48,11 @@ class ModuleState:
 
     lowerings: Mapping[type[Operation], Lowering]
     tables: Tables
-    accurate_math: bool = False
+    isa: InstructionSet
+    accurate_math: bool
     """Whether functions of floats are within an ulp, rather than fast."""
-    scales_vectors: bool = False
-    """Whether an instruction multiplies vectors of floats by powers of two."""
-    is_x86: bool = False
-    """Whether the target has what x86 has, and other processors have otherwise."""
     streaming: set[str] = field(default_factory=lambda: set())
-    """Functions that do so."""
+    """Functions that write past the caches."""
     private_functions: set[str] = field(default_factory=lambda: set())
     """Graph functions that others call."""
     functions: list[Operation] = field(default_factory=lambda: [])

@@ -22,18 +22,14 @@ from ...dialects.llvm_ext.types import element_type
 from .builder import FunctionBuilder
 from .types import EQ, UNIT, Properties, integer_attr, lane_count, string
 
-SMALLEST = 16
-"""Bytes of the shortest vector that is written past the caches."""
-
-_FENCE: Properties = {"intrinsic": string("llvm.x86.sse.sfence"), "overloads": ArrayAttr([])}
-
 
 def can_stream(f: FunctionBuilder, value: SSAValue) -> bool:
     """Whether a value can be written past the caches: vectors of a power of two of bytes."""
-    if not f.module.is_x86 or not isinstance(value.type, VectorType):
+    stores = f.module.isa.nontemporal
+    if stores is None or not isinstance(value.type, VectorType):
         return False
     size = _size(value)
-    return size >= SMALLEST and size.bit_count() == 1
+    return size >= stores.least_bytes and size.bit_count() == 1
 
 
 def store_past_caches(
@@ -57,8 +53,10 @@ def store_past_caches(
 
 def end_streams(f: FunctionBuilder) -> None:
     """Order what the function has written past the caches before what follows it."""
-    if f.symbol in f.module.streaming:
-        f.run(llvm_ext.IntrinsicOp, (), _FENCE)
+    stores = f.module.isa.nontemporal
+    if stores is not None and f.symbol in f.module.streaming:
+        fence: Properties = {"intrinsic": string(stores.fence), "overloads": ArrayAttr([])}
+        f.run(llvm_ext.IntrinsicOp, (), fence)
 
 
 def _size(value: SSAValue) -> int:

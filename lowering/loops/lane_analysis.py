@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
+from ...backend.targets.architecture import InstructionSet
 from ...dialects import loops, tir
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, Atom, IntExpr
@@ -19,7 +20,6 @@ from ...dialects.tir.types import BufferType
 from .copy_ops import bounds_of, index_constant
 from .reduction_flags import Accumulation, accumulations
 from .scope import Scope, is_inside
-from .vector_unit import VectorUnit
 
 ELEMENTWISE = (
     arith.AddfOp,
@@ -82,7 +82,7 @@ class LaneAnalysis:
     """
 
     loop: loops.ForOp
-    unit: VectorUnit
+    isa: InstructionSet
     scope: Scope = field(init=False)
     lane: Atom = field(init=False)
     varying: set[SSAValue] = field(default_factory=lambda: set())
@@ -160,7 +160,7 @@ class LaneAnalysis:
         bits = 8 * byte_width(element)
         # Short floats are computed with in f32.
         self.bits = max(self.bits, bits if isinstance(element, IntegerType) else max(bits, 32))
-        self.is_masked_in_memory = self.is_masked_in_memory and self.unit.masks(bits)
+        self.is_masked_in_memory = self.is_masked_in_memory and self.isa.masks(bits)
 
     def _allows_load(self, op: loops.LoadOp, masked: bool) -> bool:
         indices, contiguous = self._place(op)

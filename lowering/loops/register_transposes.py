@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
+from ...backend.targets.architecture import InstructionSet
 from ...dialects import loops
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.sym import exprs_of
@@ -30,7 +31,6 @@ from .lane_analysis import LaneAnalysis
 from .scope import Scope, is_inside
 from .strided_load import shuffle
 from .vector_copy import VectorCopier
-from .vector_unit import VectorUnit
 
 MAX_VECTORS = 4
 """The most vectors along each side of a tile: all of it becomes straight code."""
@@ -96,7 +96,7 @@ class _TurnedCopier(VectorCopier):
             super()._copy_load(op)
 
 
-def transposed_tile(op: loops.ForOp, unit: VectorUnit) -> TransposedTile | None:
+def transposed_tile(op: loops.ForOp, isa: InstructionSet) -> TransposedTile | None:
     """The tile that a loop and the vectorized one in it are, if something in there is turned."""
     inner = op.body.block.first_op
     if op.kind.data != "serial" or op.inits or not isinstance(inner, loops.ForOp):
@@ -105,10 +105,10 @@ def transposed_tile(op: loops.ForOp, unit: VectorUnit) -> TransposedTile | None:
         return None
     if not isinstance(inner.next_op, loops.YieldOp) or any(o.regions for o in inner.body.block.ops):
         return None
-    analysis = LaneAnalysis(inner, unit)
+    analysis = LaneAnalysis(inner, isa)
     if not analysis.is_vectorizable():
         return None
-    lanes = unit.lanes(analysis.bits)
+    lanes = isa.lanes(analysis.bits)
     counts = [loop.extent.data.constant for loop in (op, inner)]
     if lanes < 2 or any(n is None or not 0 < n <= MAX_VECTORS * lanes for n in counts):
         return None

@@ -21,6 +21,8 @@ from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from ...backend.target import Target
+from ...backend.targets.architecture import InstructionSet
 from ...dialects import loops
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr, maximum
@@ -33,7 +35,6 @@ from .register_transposes import transposed_tile
 from .scope import Scope, replace_by_block
 from .unroll_loops import DEFAULT_LIMIT, unroll_in_vectorized
 from .vector_copy import VectorCopier
-from .vector_unit import VectorUnit
 
 MAX_STRAIGHT_LINE = 4
 """So many vectors follow each other without a loop. A loop that accumulates keeps as many registers
@@ -48,8 +49,8 @@ class _Vectorizer:
         self.analysis = analysis
         self.scope = scope
         self.totals = [scope.value(v) for v in analysis.loop.inits]
-        self.lanes = analysis.unit.lanes(analysis.bits)
-        room = analysis.unit.registers // (2 * max(len(self.totals), 1))
+        self.lanes = analysis.isa.lanes(analysis.bits)
+        room = analysis.isa.vector_registers // (2 * max(len(self.totals), 1))
         self.together = self.lanes * (1 << min(room, MAX_STRAIGHT_LINE).bit_length() >> 1 or 1)
         """Iterations at once of a loop that accumulates."""
 
@@ -163,14 +164,14 @@ class _Vectorizer:
         ]
 
 
-def vectorize_loop(op: loops.ForOp, unit: VectorUnit) -> None:
+def vectorize_loop(op: loops.ForOp, isa: InstructionSet) -> None:
     """Replace a loop by operations on vectors; where lanes may not run together make it serial.
 
-    Vectors are as long as a register of `unit` is for the widest elements of the loop. What is left
+    Vectors are as long as a register of `isa` is for the widest elements of the loop. What is left
     of the iterations is one vector of fewer lanes, a power of two, masked if it has more lanes than
     there are iterations; on targets without masks, or if accesses jump, single iterations.
     """
-    analysis = LaneAnalysis(op, unit)
+    analysis = LaneAnalysis(op, isa)
     if not analysis.is_vectorizable():
         op.kind = StringAttr("serial")
         return
@@ -190,9 +191,9 @@ def _note_ranges(op: loops.ForOp, scope: Scope) -> None:
         scope.define_loop(loop.loop_var, loop.loop_var, lower, extent)
 
 
-def _turn(op: loops.ForOp, unit: VectorUnit) -> bool:
+def _turn(op: loops.ForOp, isa: InstructionSet) -> bool:
     """Replace a loop around a vectorized one if it loads rows and stores columns."""
-    tile = transposed_tile(op, unit)
+    tile = transposed_tile(op, isa)
     if tile is None:
         return False
     around = Block()
@@ -203,20 +204,20 @@ def _turn(op: loops.ForOp, unit: VectorUnit) -> bool:
     return True
 
 
-def vectorize_loops(block: Block, may_overlap: bool, unit: VectorUnit) -> None:
+def vectorize_loops(block: Block, may_overlap: bool, isa: InstructionSet) -> None:
     """Vectorize the loops in a block, inner ones first; if buffers may overlap, none."""
     for op in list(block.ops):
-        if isinstance(op, loops.ForOp) and not may_overlap and _turn(op, unit):
+        if isinstance(op, loops.ForOp) and not may_overlap and _turn(op, isa):
             continue
         for region in op.regions:
             for inner in region.blocks:
-                vectorize_loops(inner, may_overlap, unit)
+                vectorize_loops(inner, may_overlap, isa)
         if not isinstance(op, loops.ForOp) or op.kind.data != "vectorized":
             continue
         if may_overlap:
             op.kind = StringAttr("serial")
         else:
-            vectorize_loop(op, unit)
+            vectorize_loop(op, isa)
 
 
 @dataclass(frozen=True)
@@ -234,10 +235,10 @@ class VectorizeLoopsPass(ModulePass):
     target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        unit = VectorUnit.of(self.target)
+        isa = Target(self.target).isa
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
                 promote_in_vectorized(func)  # what unrolled loops accumulate, while they are loops
                 unroll_in_vectorized(func.body.block, DEFAULT_LIMIT, func.sym_name.data)
                 promote_in_vectorized(func)
-                vectorize_loops(func.body.block, func.noalias is None, unit)
+                vectorize_loops(func.body.block, func.noalias is None, isa)

@@ -21,8 +21,9 @@ TARGETS = ("llvm", "llvm -mcpu=x86-64")
 def test_which_targets_convert():
     without = ("x86-64", "x86-64-v2")
     found = [Target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={c}") for c in (*without, "haswell")]
-    assert [t.converts_f16 for t in found] == [False, False, True]
-    assert Target("llvm -mtriple=aarch64-linux-gnu").converts_f16
+    assert [t.isa.converts_f16 for t in found] == [False, False, True]
+    for triple in ("aarch64-linux-gnu", "arm64-apple-darwin23.0.0"):
+        assert Target(f"llvm -mtriple={triple}").isa.converts_f16
 
 
 @pytest.fixture(params=[t for t in TARGETS if Target("llvm").triple.startswith("x86_64")])

@@ -20,7 +20,7 @@ from xrelax.runtime.pool_code import (
     MAX_THREADS,
     Pool,
     pool_ir,
-    system_of,
+    thread_code,
 )
 from xrelax.runtime.threads import parallel_entry
 
@@ -270,14 +270,15 @@ def test_numbers_of_threads_are_integers(count):
 def test_the_code_assembles_on_machines_with_threads(triple):
     from xrelax.runtime.llvm_binding import LLVM_LOCK, binding, llvm_module
 
-    assert system_of(triple).has_threads
-    with LLVM_LOCK, llvm_module(binding().parse_assembly, pool_ir(system_of(triple))) as module:
+    code = thread_code(triple)
+    assert code.futex is not None
+    with LLVM_LOCK, llvm_module(binding().parse_assembly, pool_ir(code)) as module:
         module.verify()
 
 
 def test_machines_without_threads():
     for triple in ("arm64-apple-darwin23.0.0", "x86_64-pc-windows-msvc", "riscv64-linux-gnu"):
-        assert not system_of(triple).has_threads
+        assert thread_code(triple).futex is None
 
 
 def test_what_threads_fight_over_is_apart():

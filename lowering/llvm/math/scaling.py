@@ -1,4 +1,4 @@
-"""Vectors of floats times powers of two in one instruction: AVX-512's `vscalef`.
+"""Vectors of floats times powers of two in one instruction, as AVX-512's `vscalef`.
 
 It takes the exponent as floats, so that infinities and NaN need no care: ``a * 2^-inf`` is 0 and
 ``a * 2^NaN`` is NaN. Vectors of several registers are scaled one register at a time. Elsewhere
@@ -8,45 +8,43 @@ It takes the exponent as floats, so that infinities and NaN need no care: ``a * 
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerType, i32
+from xdsl.dialects.builtin import ArrayAttr, IntegerType
 from xdsl.ir import SSAValue
 
+from ....backend.targets.architecture import Intrinsic
 from ....dialects.llvm_ext.types import element_type
 from ..builder import FunctionBuilder
 from ..types import Properties, i32_array, lane_count, vector_of
-from .formats import SINGLE
 from .terms import Real
 
-_REGISTERS, _ROUNDED = (128, 256, 512), 512
-"""Bits of the registers that are scaled, and of those whose intrinsic asks for the rounding."""
-_CURRENT_ROUNDING = 4
 _NO_OVERLOADS: Properties = {"overloads": ArrayAttr([])}
 
 
 def can_scale(x: Real) -> bool:
     """Whether the target has the instruction for vectors like `x`."""
-    bits = _bits(x)
-    is_whole = bits in _REGISTERS or (bits % _REGISTERS[-1] == 0 and bits & (bits - 1) == 0)
-    return x.f.module.scales_vectors and bits > 0 and is_whole
+    return _bits(x).bit_count() == 1 and _instruction(x) is not None
 
 
 def scale(x: Real, n: Real) -> Real:
     """``x * 2^n`` for integers n, infinities and NaN, rounded once; only where `can_scale`."""
-    f, registers = x.f, max(1, _bits(x) // _REGISTERS[-1])
-    parts = [_parts(f, value, registers) for value in (x.value, n.value)]
-    scaled = [_scale_register(Real(f, a), Real(f, b)).value for a, b in zip(*parts, strict=True)]
+    f, instruction = x.f, _instruction(x)
+    assert instruction is not None
+    constants = [f.integer(value, IntegerType(bits)) for bits, value in instruction.constants]
+    parts = [_parts(f, value, _registers(x)) for value in (x.value, n.value)]
+    scaled = [
+        f.intrinsic(instruction.name, [a, b, a, *constants], a.type, _NO_OVERLOADS)
+        for a, b in zip(*parts, strict=True)
+    ]
     return Real(f, _joined(f, scaled))
 
 
-def _scale_register(x: Real, n: Real) -> Real:
-    f, bits = x.f, _bits(x)
-    all_lanes = f.integer(-1, IntegerType(max(lane_count(x.value.type), 8)))
-    args = [x.value, n.value, x.value, all_lanes]
-    if bits == _ROUNDED:
-        args.append(f.integer(_CURRENT_ROUNDING, i32))
-    letter = "s" if x.format is SINGLE else "d"
-    name = f"llvm.x86.avx512.mask.scalef.p{letter}.{bits}"
-    return Real(f, f.intrinsic(name, args, x.value.type, _NO_OVERLOADS))
+def _instruction(x: Real) -> Intrinsic | None:
+    """What scales each register of `x`."""
+    return x.f.module.isa.scale(x.format.width, _bits(x) // _registers(x))
+
+
+def _registers(x: Real) -> int:
+    return max(1, _bits(x) // x.f.module.isa.vector_bits)
 
 
 def _parts(f: FunctionBuilder, value: SSAValue, count: int) -> list[SSAValue]:

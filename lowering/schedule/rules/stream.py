@@ -26,7 +26,7 @@ from .strides import Strides
 def stream_results(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
     """Mark what writes results that no cache holds with the operands, element after element."""
     last = target.caches.l3
-    if not target.is_x86 or sum(map(_bytes, func.params)) < last:
+    if target.isa.nontemporal is None or sum(map(_bytes, func.params)) < last:
         return
     large = {p for p in func.params if 2 * _bytes(p) >= last}
     blocks = blocks_in(func)

@@ -14,14 +14,14 @@ from xdsl.dialects.builtin import VectorType, f32
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser
 
+from xrelax.backend.target import Target
 from xrelax.dialects import get_context, loops
 from xrelax.dialects.int_expr import IntExpr, Sym
 from xrelax.lowering.loops.lane_analysis import LaneAnalysis
 from xrelax.lowering.loops.places import Place, are_disjoint
-from xrelax.lowering.loops.vector_unit import VectorUnit
 
 SETTINGS = settings(max_examples=400, deadline=None, derandomize=True, database=None)
-UNIT = VectorUnit.of("llvm -mcpu=haswell")
+ISA = Target("llvm -mcpu=haswell").isa
 EXTENTS = {"o": 2, "j": 4, "i": 3}
 """The loop around the one that is vectorized, that one, and the one inside."""
 
@@ -133,7 +133,7 @@ def lanes_run_together(accesses: list[Access], has_inner: bool) -> bool:
     ).parse_module()
     module.verify()
     loop = [op for op in module.walk() if isinstance(op, loops.ForOp)][1]
-    return LaneAnalysis(loop, UNIT).is_vectorizable()
+    return LaneAnalysis(loop, ISA).is_vectorizable()
 
 
 def lanes_are_apart(accesses: list[Access], has_inner: bool) -> bool:

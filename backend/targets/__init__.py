@@ -1,0 +1,30 @@
+"""Facts of processors: what differs between them stands here, one file an architecture.
+
+A file is found by its `ARCHITECTURE`. The folder imports nothing else of the package, since the run
+time asks it too.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from .architecture import Architecture
+
+GENERIC = Architecture()
+"""A processor of which nothing is known but that LLVM has code for it: vectors of 128 bits."""
+
+
+@cache
+def architecture_of(triple: str) -> Architecture:
+    """The architecture of a triple, `GENERIC` where no file has its first word."""
+    return _by_name().get(triple.partition("-")[0], GENERIC)
+
+
+@cache
+def _by_name() -> dict[str, Architecture]:
+    """The architectures that have files, by each of their names."""
+    files = (import_module(f".{module.name}", __name__) for module in iter_modules(__path__))
+    found = (getattr(file, "ARCHITECTURE", GENERIC) for file in files)
+    return {name: architecture for architecture in found for name in architecture.names}

@@ -1,0 +1,91 @@
+"""x86-64: SSE2, which every one has, AVX and AVX2, and AVX-512."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .architecture import Architecture, InstructionSet, Intrinsic, NontemporalStores, ThreadCode
+
+_STORES = NontemporalStores(least_bytes=16, fence="llvm.x86.sse.sfence")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SSE2(InstructionSet):
+    """Maxima and minima give the second operand if one is NaN; time stamps count 2 to 5 GHz."""
+
+    vector_registers: int = 16
+    saturates_vectors: bool = False
+    propagates_nan: bool = False
+    nontemporal: NontemporalStores | None = _STORES
+    counter: str = "llvm.readcyclecounter"
+    counter_interval: int = 1 << 25
+
+
+@dataclass(frozen=True, kw_only=True)
+class AVX2(SSE2):
+    """Vectors of 256 bits, masked accesses to elements of 32 and 64 bits; AVX has these too."""
+
+    vector_bits: int = 256
+    masked_bits: int | None = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class AVX512(AVX2):
+    """Vectors of 512 bits; `scales`: `vscalef` also works on shorter ones, with AVX512VL."""
+
+    vector_bits: int = 512
+    vector_registers: int = 32
+    masked_bits: int | None = 8
+    scales: bool = True
+
+    def scale(self, element_bits: int, vector_bits: int) -> Intrinsic | None:
+        """`vscalef`, which takes a mask, and for whole registers the rounding: the current one."""
+        if not self.scales or vector_bits not in (128, 256, 512):
+            return None
+        mask = (max(vector_bits // element_bits, 8), -1)
+        name = f"llvm.x86.avx512.mask.scalef.p{_LETTERS[element_bits]}.{vector_bits}"
+        return Intrinsic(name, (mask, (32, 4)) if vector_bits == 512 else (mask,))
+
+
+_LETTERS = {32: "s", 64: "d"}
+
+
+class X86_64(Architecture):
+    """Instruction sets are told apart by the registers of a sum of 16 floats."""
+
+    def instruction_set(self, assembly: str) -> InstructionSet:
+        """The widest of the instruction sets here of which the code has registers."""
+        converts_f16 = self.converts_f16(assembly)
+        if "%zmm" in assembly:
+            scales = re.search(r"vscalef.*%ymm", assembly) is not None
+            return AVX512(converts_f16=converts_f16, scales=scales)
+        return (AVX2 if "%ymm" in assembly else SSE2)(converts_f16=converts_f16)
+
+
+ARCHITECTURE = X86_64(
+    names=("x86_64", "x86_64h", "amd64"),
+    excluded_cpus=frozenset(
+        """athlon athlon-4 athlon-mp athlon-tbird athlon-xp c3 c3-2 geode i386 i486 i586 i686 k6
+        k6-2 k6-3 lakemont pentium pentium-m pentium-mmx pentium2 pentium3 pentium3m pentium4
+        pentium4m pentium_4 pentium_4_sse3 pentium_ii pentium_iii pentium_iii_no_xmm_regs
+        pentium_m pentium_mmx pentium_pro pentiumpro prescott winchip-c6 winchip2 yonah""".split()
+    ),
+    required_features=("64bit", "64bit-mode", "sse"),
+    threads=ThreadCode(
+        declarations="declare void @llvm.x86.sse2.pause()\n"
+        "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)",
+        pause="call void @llvm.x86.sse2.pause()",
+        get_float_state="call void @llvm.x86.sse.stmxcsr(ptr {float_state})",
+        set_float_state="call void @llvm.x86.sse.ldmxcsr(ptr {float_state})",
+        futex=202,
+    ),
+    probe=Architecture.probe
+    + """
+declare <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float>, <8 x i32>)
+define <8 x float> @scale(<8 x float> %x, <8 x i32> %n) {
+  %y = call <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float> %x, <8 x i32> %n)
+  ret <8 x float> %y
+}
+""",
+)

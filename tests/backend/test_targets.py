@@ -1,0 +1,70 @@
+"""Facts of processors: they stand in `backend/targets/`, and nothing else knows a processor."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xrelax.backend.target import Target
+from xrelax.backend.targets import GENERIC, architecture_of
+from xrelax.backend.targets.architecture import InstructionSet
+from xrelax.backend.targets.x86_64 import AVX2, AVX512, SSE2
+
+ROOT = Path(__file__).parents[2]
+PROCESSORS = re.compile(r"x86|amd64|aarch64|arm64|avx|neon|\bsse|\b[xyz]mm\b", re.IGNORECASE)
+TESTS = ("benchmarks", "build", "docs", "examples", "tests")
+
+
+def words(tree: ast.AST) -> Iterator[str]:
+    """The names and strings of a module, without its docstrings."""
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        fields = ("value", "id", "attr", "name", "arg") if id(node) not in documents else ()
+        yield from (text for f in fields if isinstance(text := getattr(node, f, None), str))
+
+
+def test_nothing_else_knows_a_processor():
+    files = [f.relative_to(ROOT) for f in ROOT.rglob("*.py")]
+    code = [f for f in files if f.parts[0] not in TESTS and f.parts[:2] != ("backend", "targets")]
+    known = {
+        f"{file}: {word}"
+        for file in code
+        for word in words(ast.parse((ROOT / file).read_text()))
+        if PROCESSORS.search(word)
+    }
+    assert len(code) > 100 and known == set()
+
+
+def test_the_facts_import_nothing_of_the_package():
+    code = (
+        "import sys; from xrelax.backend.targets import architecture_of; architecture_of('')\n"
+        "print(*(m for m in sys.modules if m.startswith(('xrelax.', 'llvmlite', 'xdsl'))))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    others = [m for m in run.stdout.split() if not m.startswith("xrelax.backend.targets")]
+    assert set(others) <= {"xrelax.backend", "xrelax.error_hooks"}
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ("-mtriple=x86_64-linux-gnu -mcpu=x86-64", SSE2),
+        ("-mtriple=x86_64-linux-gnu -mcpu=sandybridge", AVX2),
+        ("-mtriple=x86_64-linux-gnu -mcpu=x86-64-v3", AVX2),
+        ("-mtriple=amd64-linux-gnu -mcpu=x86-64-v4", AVX512),
+        ("-mtriple=aarch64-linux-gnu -mcpu=cortex-a76", InstructionSet),
+        ("-mtriple=powerpc64le-linux-gnu", InstructionSet),
+    ],
+)
+def test_which_instruction_set(options: str, kind: type[InstructionSet]):
+    assert type(Target(f"llvm {options}").isa) is kind
+
+
+def test_an_unknown_architecture_has_plain_vectors():
+    assert architecture_of("powerpc64le-linux-gnu") is GENERIC
+    isa = Target("llvm -mtriple=powerpc64le-linux-gnu").isa
+    assert (isa.lanes(32), isa.masks(64), isa.nontemporal) == (4, False, None)
