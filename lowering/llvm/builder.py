@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from xdsl.dialects import llvm
 from xdsl.dialects.arith import ConstantOp
@@ -17,10 +17,8 @@ from ...dialects.llvm_ext.types import element_type
 from ...dialects.parameters import value_hint
 from .cursor import Cursor
 from .levels import Source
+from .module_state import ModuleState
 from .types import NE, PLAIN, PTR, RARELY, Properties, integer_attr, lane_count
-
-if TYPE_CHECKING:
-    from .module_state import ModuleState
 
 
 class FunctionBuilder(Cursor):
@@ -216,3 +214,7 @@ class FunctionBuilder(Cursor):
         return self.module.add_function(
             self.symbol, self.region, output, arg_attrs, linkage, properties
         )
+
+
+Lowering: TypeAlias = Callable[[FunctionBuilder, Any], None]
+"""Lowers one operation into the current region."""

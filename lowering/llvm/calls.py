@@ -14,11 +14,11 @@ from ...dialects.tir.types import BufferType
 from ...runtime.context import ARENA, CONSTANTS
 from ..blame import blame
 from ..call_signature import unify
-from .builder import FunctionBuilder
+from .builder import FunctionBuilder, Lowering
 from .index import index_value
 from .interrupts import poll_signals
 from .layout import root_of
-from .module_state import Callee, Lowering
+from .module_state import Callee
 from .native_calls import add_call, call_symbol
 from .nested_calls import take_memory
 from .types import PTR, lane_count, lowered

@@ -23,10 +23,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import llvm_ext
 from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
 from ...dialects.llvm_ext.types import element_type, like
-from .builder import FunctionBuilder
+from .builder import FunctionBuilder, Lowering
 from .floats import in_working_type, narrow, widen
 from .integers import select
-from .module_state import Lowering
 from .types import (
     cast_kind,
     float_attr,

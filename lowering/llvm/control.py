@@ -10,10 +10,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, loops, rt, tir
 from ...dialects.bounds import is_less
-from .builder import FunctionBuilder
+from .builder import FunctionBuilder, Lowering
 from .index import compute, index_value, place_sum
 from .loop_cost import iteration_cost
-from .module_state import Lowering
 from .packed_indices import packs_index
 from .parallel import call_parallel, outline, slots_in
 from .repeated_loops import forks, is_repeated

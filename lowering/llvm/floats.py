@@ -16,8 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import llvm_ext
 from ...dialects.arith import RemFOp
 from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
-from .builder import FunctionBuilder
-from .module_state import Lowering
+from .builder import FunctionBuilder, Lowering
 from .types import Properties, cast_kind, fastmath, in_f32, is_small_float, mask_like
 
 Function = Callable[[FunctionBuilder, Sequence[SSAValue], Properties], SSAValue]

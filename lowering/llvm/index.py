@@ -17,8 +17,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import llvm_ext, tir
 from ...dialects.int_expr import Arg, Atom, Compound, IntExpr
-from .builder import FunctionBuilder
-from .module_state import Lowering
+from .builder import FunctionBuilder, Lowering
 from .types import EQ, NSW, PLAIN, SLT, Properties, string
 
 Placed: TypeAlias = tuple[SSAValue, int]

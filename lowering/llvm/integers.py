@@ -14,8 +14,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext
-from .builder import FunctionBuilder
-from .module_state import Lowering
+from .builder import FunctionBuilder, Lowering
 from .types import (
     EQ,
     ICMP,

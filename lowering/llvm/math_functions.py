@@ -14,14 +14,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ...dialects import llvm_ext
 from ...dialects.llvm_ext import CastKind
 from ...dialects.llvm_ext.types import element_type, like
-from .builder import FunctionBuilder
+from .builder import FunctionBuilder, Lowering
 from .casts import is_double
 from .control import carried_loop
 from .floats import intrinsic, lower_function, narrow, widen
 from .integers import combine, compare, select
 from .math.library import per_lane
 from .math.table import MATH_FUNCTIONS, POWER, as_function
-from .module_state import Lowering
 from .native_calls import call_symbol
 from .types import (
     EQ,

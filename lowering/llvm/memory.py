@@ -16,11 +16,10 @@ from ...dialects.llvm_ext.types import element_type
 from ...dialects.sym import ExprArray, expr_array, exprs_of
 from ...dialects.tir.types import BufferType
 from ...runtime.memory import ALIGNMENT
-from .builder import FunctionBuilder
+from .builder import FunctionBuilder, Lowering
 from .control import counted_loop
 from .index import index_value, place_sum
 from .layout import Layout, root_of
-from .module_state import Lowering
 from .streaming import can_stream, store_past_caches
 from .types import (
     NE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
@@ -16,12 +16,6 @@ from ..call_signature import Formal
 from .interface import Tables
 from .layout import Layout
 from .types import UNIT, Properties, string
-
-if TYPE_CHECKING:
-    from .builder import FunctionBuilder
-
-Lowering: TypeAlias = "Callable[[FunctionBuilder, Any], None]"
-"""Lowers one operation into the current region."""
 
 _INTERNAL, _EXTERNAL = llvm.LinkageAttr("internal"), llvm.LinkageAttr("external")
 _VISIBLE = IntegerAttr(0, 64)
@@ -46,7 +40,8 @@ class Callee:
 class ModuleState:
     """The module that is being made."""
 
-    lowerings: Mapping[type[Operation], Lowering]
+    lowerings: Mapping[type[Operation], Callable[[Any, Any], None]]
+    """How each operation is lowered by the builder of a function: a `builder.Lowering`."""
     tables: Tables
     isa: InstructionSet
     accurate_math: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from .builder import Lowering
 from .calls import CALLS
 from .casts import CASTS
 from .control import CONTROL
@@ -12,7 +13,6 @@ from .index import INDICES
 from .integers import INTEGERS
 from .math_functions import MATH
 from .memory import MEMORY
-from .module_state import Lowering
 from .vectors import VECTORS
 
 LOWERINGS: dict[type[Operation], Lowering] = {

@@ -13,11 +13,10 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import llvm_ext, loops
 from ...dialects.llvm_ext import FCmpPredicate, FCmpPredicateAttr
 from ...dialects.llvm_ext.types import FLOAT_TYPES, element_type
-from .builder import FunctionBuilder
+from .builder import FunctionBuilder, Lowering
 from .floats import FLOAT_FUNCTIONS, apply, beyond, chooses_extrema
 from .index import index_value
 from .integers import INTEGER_BINARY, compare
-from .module_state import Lowering
 from .types import (
     SLT,
     Properties,

@@ -13,7 +13,7 @@ from ....dialects.int_expr import IntExpr
 from ..blocks import ScheduleError
 from ..loop_checks import loop_text
 from .argument_checks import verify_argument
-from .instructions import Instruction, InstructionKind, variables_in
+from .instructions import INSTRUCTIONS, Instruction, InstructionKind, variables_in
 from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
 from .state import ScheduleState, Value
 from .trace import Trace
@@ -149,7 +149,7 @@ class Primitives:
     def _looked_up(self, kind: InstructionKind, parameter: str, value: Any) -> Any:
         annotation = str(kind.signature.parameters[parameter].annotation)
         if isinstance(value, str) and "BlockRV" in annotation:
-            return self.perform(_get_block(), (value,), {})
+            return self.perform(INSTRUCTIONS["GetBlock"], (value,), {})
         if isinstance(value, list) and "BlockRV" in annotation:
             return [self._looked_up(kind, parameter, v) for v in cast("list[Any]", value)]
         return cast(Any, value)
@@ -163,9 +163,3 @@ class Primitives:
         new = ScheduleError(message)
         new.filename, new.line, new.column = error.filename, error.line, error.column
         return new
-
-
-def _get_block() -> InstructionKind:
-    from .instructions import INSTRUCTIONS
-
-    return INSTRUCTIONS["GetBlock"]

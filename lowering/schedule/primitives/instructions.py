@@ -27,16 +27,13 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 from .random_variables import RandomVariable
 
-if TYPE_CHECKING:
-    from .base import Primitives
-
 P = ParamSpec("P")
 R = TypeVar("R")
-S = TypeVar("S", bound="Primitives")
+S = TypeVar("S", bound="Performer")
 
 DECISION = "decision"
 """The parameter that a drawn value is recorded as."""
@@ -87,6 +84,14 @@ class InstructionKind:
         """Arguments by parameter, as positional and keyword arguments of a call."""
         positional = list(arguments.get(self.variadic, ())) if self.variadic else []
         return positional, {k: v for k, v in arguments.items() if k != self.variadic}
+
+
+class Performer(Protocol):
+    """A schedule: what runs primitives and records them."""
+
+    def perform(self, kind: InstructionKind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Run a primitive and record it; raises ScheduleError where it does not apply."""
+        ...
 
 
 INSTRUCTIONS: dict[str, InstructionKind] = {}
@@ -156,7 +161,7 @@ def _declare(method: Callable[..., Any], is_pure: bool) -> Callable[..., Any]:
     INSTRUCTIONS[kind.name] = kind
 
     @wraps(method)
-    def run(self: Primitives, *args: Any, **kwargs: Any) -> Any:
+    def run(self: Performer, *args: Any, **kwargs: Any) -> Any:
         return self.perform(kind, args, kwargs)
 
     return run

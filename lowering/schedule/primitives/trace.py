@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..blocks import ScheduleError
-from .instructions import DECISION, INSTRUCTIONS, Instruction, InstructionKind, variables_in
-from .random_variables import RandomVariable
+from .instructions import (
+    DECISION,
+    INSTRUCTIONS,
+    Instruction,
+    InstructionKind,
+    Performer,
+    variables_in,
+)
+from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
 from .trace_text import from_json, python_text, to_json
-
-if TYPE_CHECKING:
-    from .base import Primitives
 
 POSTPROC = "EnterPostproc"
 """The instruction after which a trace is no part of the search space."""
@@ -72,7 +76,7 @@ class Trace:
 
     def apply_to_schedule(
         self,
-        sch: Primitives,
+        sch: Performer,
         remove_postproc: bool = False,
         decision_provider: DecisionProvider | None = None,
     ) -> None:
@@ -86,7 +90,7 @@ class Trace:
 
     def replayed(
         self,
-        sch: Primitives,
+        sch: Performer,
         remove_postproc: bool = False,
         decision_provider: DecisionProvider | None = None,
     ) -> Iterator[Instruction]:
@@ -149,7 +153,7 @@ class Trace:
         return trace
 
     @staticmethod
-    def apply_json_to_schedule(json_obj: Sequence[Any], sch: Primitives) -> None:
+    def apply_json_to_schedule(json_obj: Sequence[Any], sch: Performer) -> None:
         """Do to a schedule what the list says that `as_json` made."""
         Trace.from_json(json_obj).apply_to_schedule(sch)
 
@@ -188,8 +192,6 @@ class Trace:
 
 def new_variable(name: str) -> RandomVariable:
     """A variable of the class that a name of a trace begins with the letter of."""
-    from .random_variables import BlockRV, ExprRV, LoopRV
-
     classes: Mapping[str, type[RandomVariable]] = {c.prefix: c for c in (BlockRV, LoopRV, ExprRV)}
     return classes[name[0]]()
 
