@@ -19,9 +19,9 @@ from .backend.jit import Library
 from .backend.jit import compile_module as compile_llvm_text
 from .backend.target import Target
 from .dialects import get_context, tir
-from .dialects.canonical_form import CanonicalForm
 from .dialects.diagnostics import verify
 from .dialects.relax.constant import TensorData
+from .lowering.canonical_form import CanonicalForm
 from .lowering.functions import functions_by_name
 from .lowering.llvm.interface import module_interface
 from .lowering.llvm.separate import (

@@ -67,8 +67,8 @@ def _bound(module: ModuleOp, params: Mapping[str, Any]) -> ModuleOp:
 
 def _steps_before(mod: IRModule | BaseFunc | ModuleOp) -> list[tuple[str, ModuleOp]]:
     """The modules that a module was made of by schedules, unless it was changed otherwise since."""
-    from .dialects.canonical_form import CanonicalForm
     from .dialects.diagnostics import Diagnostic
+    from .lowering.canonical_form import CanonicalForm
 
     history: History | None = getattr(mod, "history", None)
     if history is None:

@@ -56,3 +56,7 @@ def _mac_sizes() -> dict[int, int]:
         if not failed and value.value:
             sizes[level] = value.value
     return sizes
+
+
+LINE = 64
+"""Bytes of a line of the cache."""

@@ -6,14 +6,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..dialects import tir
-from ..dialects.canonical_form import CanonicalForm
 from ..dialects.diagnostics import verify
 from ..ir.function import BaseFunc, function_view
 from ..ir.module import GlobalVar, IRModule
 from ..ir.structural_equal import structural_equal
+from ..lowering.canonical_form import CanonicalForm
 from ..lowering.functions import functions_by_name
+from ..lowering.graph.verify_kernels import verify_kernels
 from ..lowering.verify_calls import verify_calls
-from ..lowering.verify_kernels import verify_kernels
 from .names import numbered_name
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from .int_expr import IntExpr, Sym, maximum, minimum
-from .relax import PrimType
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], IntExpr]] = {
     ast.Add: operator.add,
@@ -43,8 +42,8 @@ def dim_of(dim: Any) -> IntExpr:
     if isinstance(inner := getattr(dim, "expr", None), IntExpr):
         return inner
     type_ = getattr(getattr(dim, "borrowed", None), "type", None)
-    if isinstance(type_, PrimType) and type_.expr is not None:
-        return type_.expr
+    if isinstance(inner := getattr(type_, "expr", None), IntExpr):
+        return inner
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise TypeError(f"expected a dim to be a number, a symbol or a string, got {dim!r}")
     number = operator.index(dim)

@@ -93,7 +93,7 @@ class BindingBlock:
         return hash(tuple(self.operations))
 
     def __str__(self) -> str:
-        from ..script.printer.fragments import block_text
+        from .fragments import block_text
 
         return "\n".join(block_text(self.operations))
 
@@ -109,7 +109,7 @@ class DataflowBlock(BindingBlock):
         self.op = op
 
     def __str__(self) -> str:
-        from ..script.printer.fragments import block_text
+        from .fragments import block_text
 
         return "\n".join(block_text([self.op]))
 

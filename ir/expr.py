@@ -77,7 +77,7 @@ class Expr(Arithmetic):
 
     def script(self) -> str:
         """The value as TVMScript: the name of a variable, else what computes it."""
-        from ..script.printer.fragments import expression_text, value_text
+        from .fragments import expression_text, value_text
 
         owner = self.borrowed.owner
         if isinstance(self, Var) or isinstance(owner, Block):
@@ -135,7 +135,7 @@ class Var(Expr):
     @property
     def name_hint(self) -> str:
         """The name."""
-        from ..script.printer.fragments import name_of
+        from .fragments import name_of
 
         return name_of(self.borrowed)
 

@@ -10,7 +10,7 @@ import hashlib
 
 from xdsl.ir import Operation
 
-from ..dialects.canonical_form import CanonicalForm, Token
+from ..lowering.canonical_form import CanonicalForm, Token
 
 
 def structural_equal(

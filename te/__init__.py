@@ -5,8 +5,9 @@ Scalar functions are the ones that scripts have: ``te.exp`` is ``T.exp``, see `i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from ..ir.function import PrimFunc
 from . import topi as topi
 from .arithmetic import cast as cast
 from .arithmetic import const as const
@@ -27,7 +28,6 @@ from .intrinsics import if_then_else as if_then_else
 from .intrinsics import let as let
 from .intrinsics import select as select
 from .prim_func import build_prim_func as build_prim_func
-from .prim_func import create_prim_func as create_prim_func
 from .reducers import all as all
 from .reducers import any as any
 from .reducers import comm_reducer as comm_reducer
@@ -48,6 +48,22 @@ from .tensor import shape_of as shape_of
 def var(name: str = "n", dtype: str = "int64") -> Index:
     """A symbolic dim; TVM's ``te.var``."""
     return symbol(name)
+
+
+def create_prim_func(
+    tensors: Sequence[Tensor], index_dtype_override: str | None = None, *, name: str = "main"
+) -> PrimFunc:
+    """The function whose parameters are `tensors`, inputs and outputs, in this order.
+
+    TVM's ``te.create_prim_func``; see `build_prim_func`. Indices are int64 whatever the override,
+    "int32" or "int64", says. Raises ValueError for any other one.
+    """
+    if index_dtype_override not in (None, "int32", "int64"):
+        raise ValueError(
+            f"expected index_dtype_override to be int32, int64 or None, "
+            f"got {index_dtype_override!r}"
+        )
+    return PrimFunc(build_prim_func(tensors, name))
 
 
 def __getattr__(name: str) -> Callable[..., PrimExpr]:

@@ -15,7 +15,6 @@ from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.parameters import value_hint
 from ..dialects.tir.regions import infer_regions
-from ..ir.function import PrimFunc
 from .arithmetic import cast, dim_expr
 from .emit import Emitter
 from .expr import Index, Load, PrimExpr, Reduce, children
@@ -30,24 +29,8 @@ def buffer_type(tensor: Tensor) -> tir.BufferType:
     return tir.BufferType.of([dim_expr(d) for d in tensor.shape], element_type(tensor.dtype))
 
 
-def create_prim_func(
-    tensors: Sequence[Tensor], index_dtype_override: str | None = None, *, name: str = "main"
-) -> PrimFunc:
-    """The function whose parameters are `tensors`, inputs and outputs, in this order.
-
-    TVM's ``te.create_prim_func``; see `build_prim_func`. Indices are int64 whatever the override,
-    "int32" or "int64", says. Raises ValueError for any other one.
-    """
-    if index_dtype_override not in (None, "int32", "int64"):
-        raise ValueError(
-            f"expected index_dtype_override to be int32, int64 or None, "
-            f"got {index_dtype_override!r}"
-        )
-    return PrimFunc(build_prim_func(tensors, name))
-
-
 def build_prim_func(tensors: Sequence[Tensor], name: str = "main") -> tir.PrimFuncOp:
-    """The operation behind `create_prim_func`.
+    """The function whose parameters are `tensors`, inputs and outputs, in this order.
 
     Definitions between the tensors that are not in the list become scratch buffers. Symbols that
     no parameter has as a whole dim become `index` parameters at the end. Raises ValueError when an

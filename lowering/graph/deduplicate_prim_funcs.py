@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.passes import ModulePass
 
 from ...dialects import relax, rt, tir
-from ...dialects.canonical_form import CanonicalForm
+from ..canonical_form import CanonicalForm
 from ..functions import is_private
 
 

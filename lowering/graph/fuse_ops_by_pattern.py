@@ -34,10 +34,10 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import relax
-from ...dialects.canonical_form import CanonicalForm
 from ...dialects.relax.closure import is_pure
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
+from ..canonical_form import CanonicalForm
 from ..functions import functions_by_name, graph_functions, unique_name
 from .dataflow_pattern import Matches, Pattern
 from .fuse_ops import PRIMITIVE, is_primitive

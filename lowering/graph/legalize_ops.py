@@ -21,7 +21,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from ... import te
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
@@ -29,6 +28,9 @@ from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array, expr_symbols
 from ...te import topi
+from ...te.broadcast import ConstantTensor
+from ...te.prim_func import build_prim_func
+from ...te.tensor import Tensor, placeholder, shape_of
 from ..functions import PRIVATE, functions_by_name, unique_name
 from ..substitute import substituted
 
@@ -64,19 +66,19 @@ class _Kernels:
 def _build(op: relax.OperatorOp, inputs: list[Input], name: str) -> tir.PrimFuncOp:
     labels = type(op).operand_labels(len(inputs))
     tensors = [_tensor(i, label) for i, label in zip(inputs, labels, strict=True)]
-    params = [t for t in tensors if not isinstance(t, te.ConstantTensor)]
+    params = [t for t in tensors if not isinstance(t, ConstantTensor)]
     outputs = topi.compute_operator(type(op), tensors, op.attribute_values())
-    kernel = te.build_prim_func([*params, *outputs], name)
+    kernel = build_prim_func([*params, *outputs], name)
     kernel.properties["attrs"] = DictionaryAttr(
         {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}
     )
     return kernel
 
 
-def _tensor(given: Input, name: str) -> te.Tensor:
+def _tensor(given: Input, name: str) -> Tensor:
     if isinstance(given, relax.TensorData):
-        return te.ConstantTensor(given.number(), given.dtype)
-    return te.placeholder(te.tensor.shape_of(given.dims or ()), given.dtype or "", name=name)
+        return ConstantTensor(given.number(), given.dtype)
+    return placeholder(shape_of(given.dims or ()), given.dtype or "", name=name)
 
 
 def _opaque_dims(inputs: list[Input]) -> tuple[list[Input], dict[IntExpr, IntExpr]]:

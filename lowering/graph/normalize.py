@@ -24,9 +24,9 @@ from xdsl.rewriter import Rewriter
 
 from ...dialects import relax, tir
 from ..functions import functions_by_name, graph_functions
-from ..privatize import privatize
 from ..verify_calls import verify_calls
-from ..verify_kernels import verify_kernels
+from .privatize import privatize
+from .verify_kernels import verify_kernels
 
 
 def resolve_names(module: ModuleOp) -> None:

@@ -20,7 +20,7 @@ from ...dialects import loops, tir
 from ...dialects.bounds import Interval, interval_of
 from ...dialects.int_expr import ZERO, Atom, IntExpr
 from ...dialects.sym import Values
-from ..loops.scope import is_inside
+from ..scope import is_inside
 
 SCALAR, VECTOR = 30, 150
 """An operation on numbers, and one on vectors."""

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import loops
 from ...dialects.nesting import ancestors, operations_in
-from ..loops.scope import is_inside
+from ..scope import is_inside
 
 
 def forks(carried: Iterable[SSAValue]) -> bool:

@@ -40,8 +40,8 @@ from ...dialects import loops
 from ...dialects.bounds import constant_limit
 from ...dialects.int_expr import ZERO, IntExpr, minimum
 from ...dialects.sym import Values
-from .reduction_flags import Accumulation, accumulations, is_reordered
-from .scope import Scope, replace_by_block
+from ..analysis.reductions import Accumulation, accumulations, is_reordered
+from ..scope import Scope, replace_by_block
 
 BLOCK = 128
 """Additions one after the other in a block: so many vectors take longer than to start a block."""

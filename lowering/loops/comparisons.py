@@ -6,7 +6,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 
 from ...dialects.int_expr import IntExpr
-from .scope import Scope
+from ..scope import Scope
 
 _FORMS = {
     arith.CMPI_COMPARISON_OPERATIONS.index(name): (shift, holds_below)

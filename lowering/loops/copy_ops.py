@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
-
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import loops, tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import exprs_of
-from .scope import Bound, Scope
+from ..scope import Bound, Scope, index_constant, rebuild
 
 
 class Copier:
@@ -126,36 +123,6 @@ class Copier:
     def _copy_region(self, block: Block) -> None:
         for op in block.ops:
             self.copy(op)
-
-
-def index_constant(op: ConstantOp) -> int | None:
-    """The number that a constant index is; `None` for data."""
-    value = op.value
-    if isinstance(op.result.type, IndexType) and isinstance(value, IntegerAttr):
-        return cast("IntegerAttr[IndexType]", value).value.data
-    return None
-
-
-def rebuild(op: Operation, scope: Scope, convert_block: Callable[[Block], None]) -> None:
-    """Emit the same operation on new values; `convert_block` fills its regions."""
-    operands = [scope.value(v) for v in op.operands]
-    regions = [Region([Block(arg_types=b.arg_types) for b in r.blocks]) for r in op.regions]
-    new = op.create(
-        operands=operands,
-        result_types=op.result_types,
-        properties=op.properties,
-        attributes=op.attributes,
-        regions=regions,
-    )
-    scope.emit(new)
-    for old_region, region in zip(op.regions, regions, strict=True):
-        for old_block, block in zip(old_region.blocks, region.blocks, strict=True):
-            for old, arg in zip(old_block.args, block.args, strict=True):
-                scope.define(old, arg)
-            with scope.inside(block):
-                convert_block(old_block)
-    for old, result in zip(op.results, new.results, strict=True):
-        scope.define(old, result)
 
 
 def bounds_of(op: loops.IfOp, scope: Scope) -> list[Bound]:

@@ -23,6 +23,8 @@ from xdsl.ir import Block, SSAValue
 from ...backend.target import Target
 from ...dialects import loops
 from ...dialects.dtypes import byte_width
+from ..analysis.reductions import Accumulation, is_reordered
+from ..scope import Scope, replace_by_block
 from .horizontal_reductions import (
     add_lanes,
     combined,
@@ -31,8 +33,6 @@ from .horizontal_reductions import (
     lanes_of,
     start,
 )
-from .reduction_flags import Accumulation, is_reordered
-from .scope import Scope, replace_by_block
 from .strided_load import shuffle
 
 

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import is_side_effect_free
 
 from ...dialects import loops
-from .scope import is_inside
+from ..scope import is_inside
 
 
 def hoist_invariants(block: Block) -> None:

@@ -20,9 +20,9 @@ from xdsl.dialects.vector import BroadcastOp, ReductionOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import loops
-from .horizontal_reductions import add_lanes, identity, start
-from .reduction_flags import Accumulation, accumulations, is_reordered
-from .scope import Scope, replace_by_block
+from ..analysis.reductions import Accumulation, accumulations, identity, is_reordered
+from ..scope import Scope, replace_by_block
+from .horizontal_reductions import add_lanes, start
 
 
 @dataclass

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from math import inf, nan
-from typing import cast
-
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, VectorType
-from xdsl.dialects.utils import FastMathFlag
+from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.vector import BroadcastOp, CombiningKindAttr, CombiningKindFlag, ReductionOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
-from .reduction_flags import Accumulation, FloatAccumulation
-from .scope import Scope
+from ..analysis.reductions import Accumulation, identity
+from ..scope import Scope
 from .strided_load import shuffle
 
 _KINDS: dict[type[Accumulation], str] = {
@@ -34,45 +30,6 @@ _KINDS: dict[type[Accumulation], str] = {
     arith.XOrIOp: "xor",
 }
 """What `vector.reduction` calls each accumulation."""
-
-
-def identity(op: Accumulation, type_: Attribute) -> IntegerAttr | FloatAttr:
-    """The number that an accumulation leaves other numbers as they are with."""
-    if isa(type_, IntegerType):
-        return IntegerAttr(_integer_identity(op, type_.width.data), type_, truncate_bits=True)
-    return FloatAttr(_float_identity(op), cast(AnyFloat, type_))
-
-
-def _integer_identity(op: Accumulation, width: int) -> int:
-    match op:
-        case arith.MuliOp():
-            return 1
-        case arith.AndIOp() | arith.MinUIOp():
-            return -1
-        case arith.MaxSIOp():
-            return -(1 << (width - 1))
-        case arith.MinSIOp():
-            return (1 << (width - 1)) - 1
-        case _:
-            return 0
-
-
-def _float_identity(op: Accumulation) -> float:
-    assert isinstance(op, FloatAccumulation)
-    no_nans = FastMathFlag.NO_NANS in op.fastmath.data
-    match op:
-        case arith.AddfOp():
-            return -0.0
-        case arith.MulfOp():
-            return 1.0
-        case arith.MaximumfOp():
-            return -inf
-        case arith.MinimumfOp():
-            return inf
-        case arith.MaxnumfOp():
-            return -inf if no_nans else nan
-        case _:
-            return inf if no_nans else nan
 
 
 def start(op: Accumulation, width: int, scope: Scope) -> SSAValue:

@@ -31,9 +31,9 @@ from ...dialects import loops
 from ...dialects.int_expr import ONE
 from ...dialects.sym import Values
 from ...dialects.tir.types import BufferType
+from ..analysis.reductions import Accumulation, is_reordered
+from ..scope import Scope, replace_by_block
 from .horizontal_reductions import combined, halved, is_horizontal_reduction, lanes_of
-from .reduction_flags import Accumulation, is_reordered
-from .scope import Scope, replace_by_block
 from .strided_load import shuffle
 
 SEGMENT = 4

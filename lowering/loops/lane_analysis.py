@@ -17,9 +17,9 @@ from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
-from .copy_ops import bounds_of, index_constant
-from .reduction_flags import Accumulation, accumulations
-from .scope import Scope, is_inside
+from ..analysis.reductions import Accumulation, accumulations
+from ..scope import Scope, index_constant, is_inside
+from .copy_ops import bounds_of
 
 ELEMENTWISE = (
     arith.AddfOp,

@@ -19,10 +19,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import loops, tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ..scope import Scope
 from .comparisons import below_zero
 from .copy_ops import Copier
 from .lane_analysis import LaneAnalysis
-from .scope import Scope
 
 
 class LaneValues(Copier):

@@ -24,8 +24,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from ...dialects import loops
+from ..scope import Scope
 from .places import Access, Place, are_disjoint, place_of
-from .scope import Scope
 
 
 @dataclass

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import loops, tir
 from ...dialects.int_expr import ZERO
-from .scope import Scope, View
+from ..scope import Scope, View
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 from ...dialects import loops
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import exprs_of
-from .scope import Scope
+from ..scope import Scope
 
 Access: TypeAlias = "loops.LoadOp | loops.StoreOp"
 

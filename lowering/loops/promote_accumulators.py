@@ -17,15 +17,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from xdsl.dialects import arith
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import loops
 from ...dialects.bounds import interval_of, is_less, is_non_negative
 from ...dialects.int_expr import ZERO
 from ...dialects.tir.types import BufferType
+from ..analysis.reductions import FloatAccumulation, accumulations
+from ..scope import Scope, is_inside, replace_by_block
 from .places import Place, are_disjoint, place_of
-from .reduction_flags import allow_reassociation
-from .scope import Scope, is_inside, replace_by_block
+
+_REDUCTION = arith.FastMathFlagsAttr(
+    [FastMathFlag.REASSOC, FastMathFlag.NO_SIGNED_ZEROS, FastMathFlag.ALLOW_CONTRACT]
+)
+_FACTOR = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+"""LLVM may split accumulations into lanes and fuse them with the factors that feed them."""
 
 
 def promote_accumulators(func: loops.FuncOp) -> None:
@@ -230,3 +238,28 @@ def _is_vectorized(op: Operation) -> bool:
 
 def _buffers_in(op: Operation) -> set[SSAValue]:
     return {v for inner in op.walk() for v in inner.operands if isinstance(v.type, BufferType)}
+
+
+def allow_reassociation(loop: loops.ForOp) -> None:
+    """Flag the operations that accumulate a carried value: ``s = s + a * b`` and chains of them.
+
+    Only where nothing else sees the partial results: a running sum that is stored stays strict. The
+    flags go on the accumulations and on the multiplications that feed them, which may become fused
+    multiply-adds.
+    """
+    for start, end in zip(loop.carry_vars, loop.yielded, strict=True):
+        for op in accumulations(start, end):
+            if not isinstance(op, FloatAccumulation):
+                continue
+            op.fastmath = _REDUCTION
+            for operand in op.operands:
+                if (factor := _factor(operand)) is not None:
+                    factor.fastmath = _FACTOR
+
+
+def _factor(value: SSAValue) -> arith.MulfOp | None:
+    """The multiplication whose only use is to be accumulated."""
+    op = value.owner
+    if isinstance(op, arith.MulfOp) and value.has_one_use() and op.fastmath != _REDUCTION:
+        return op
+    return None

@@ -21,7 +21,7 @@ from ...dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, floordiv
 from ...dialects.sym import Values
 from ...dialects.tir.regions import root_buffer
 from ...dialects.tir.types import BufferType
-from .scope import Bound, Scope, is_inside
+from ..scope import Bound, Scope, is_inside
 
 
 @dataclass(frozen=True)

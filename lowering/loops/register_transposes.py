@@ -27,8 +27,8 @@ from ...dialects import loops
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
+from ..scope import Scope, is_inside
 from .lane_analysis import LaneAnalysis
-from .scope import Scope, is_inside
 from .strided_load import shuffle
 from .vector_copy import VectorCopier
 

@@ -25,9 +25,8 @@ from xdsl.passes import ModulePass
 from ...dialects import loops, tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
+from ..scope import Scope, index_constant
 from .comparisons import below_zero
-from .copy_ops import index_constant
-from .scope import Scope
 from .tighten_bounds import is_known_before
 
 MAX_PARTS = 8

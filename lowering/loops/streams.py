@@ -9,14 +9,11 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
-from ...backend.host import CacheSizes
+from ...backend.host import LINE, CacheSizes
 from ...dialects import loops, tir
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import exprs_of
-
-LINE = 64
-"""Bytes of a line of the cache."""
 
 
 @dataclass(frozen=True)

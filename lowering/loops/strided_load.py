@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.tir.types import BufferType
-from .scope import Scope
+from ..scope import Scope
 
 MAX_STRIDE = 4
 """Lanes farther apart are loaded one by one: most of what vectors load would not be used."""

@@ -15,7 +15,7 @@ from ...dialects import loops
 from ...dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, minimum
 from ...dialects.sym import ExprAttr, Values, pack
 from ...dialects.tir import BoundAttr
-from .scope import Bound, is_inside
+from ..scope import Bound, is_inside
 
 
 def tighten_bounds(block: Block) -> None:

@@ -18,8 +18,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from ...dialects import loops
+from ..scope import Scope, describe, name_of, replace_by_block
 from .copy_ops import Copier
-from .scope import Scope, describe, name_of, replace_by_block
 
 DEFAULT_LIMIT = 1024
 """Loops of more iterations stay loops of their kind, a hint for the next stage."""

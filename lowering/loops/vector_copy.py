@@ -15,11 +15,11 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr, minimum
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
+from ..scope import Bound
 from .copy_ops import bounds_of
 from .lane_analysis import is_contiguous
 from .lane_values import LaneValues
 from .mem2reg import zero
-from .scope import Bound
 from .strided_load import stride_of, strided_load
 
 

@@ -27,12 +27,12 @@ from ...dialects import loops
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr, maximum
 from ...dialects.nesting import ancestors
+from ..scope import Scope, replace_by_block
 from .copy_ops import Copier
 from .horizontal_reductions import add_lanes, start
 from .lane_analysis import LaneAnalysis
 from .promote_accumulators import promote_in_vectorized
 from .register_transposes import transposed_tile
-from .scope import Scope, replace_by_block
 from .unroll_loops import DEFAULT_LIMIT, unroll_in_vectorized
 from .vector_copy import VectorCopier
 

@@ -30,7 +30,7 @@ from ...dialects.nesting import operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from ..loops.scope import Scope
+from ..scope import Scope
 from .blocks import (
     ScheduleError,
     blocks_in,

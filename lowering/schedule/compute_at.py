@@ -24,7 +24,7 @@ from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.aliasing import may_share_memory
-from ..loops.scope import Bound
+from ..scope import Bound
 from .blocks import (
     ScheduleError,
     common_block,

@@ -12,7 +12,7 @@ from ...dialects import tir
 from ...dialects.bounds import Interval, Ranges, interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.sym import Values
-from ..loops.copy_ops import index_constant
+from ..scope import index_constant
 
 
 def conjuncts(condition: SSAValue, values: Values) -> list[IntExpr] | None:

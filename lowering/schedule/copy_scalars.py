@@ -13,8 +13,7 @@ from ...dialects.bounds import Interval
 from ...dialects.int_expr import Atom, IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import value_range
-from ..loops.copy_ops import index_constant, rebuild
-from ..loops.scope import Scope
+from ..scope import Scope, index_constant, rebuild
 from .conditions import conjuncts, facts_in_arm, taken_arm
 
 

@@ -22,7 +22,7 @@ from ...dialects.int_expr import ZERO, Arg, IntExpr, maximum, minimum
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import ExprAttr, Values, exprs_of
 from ..analysis.aliasing import may_share_memory
-from ..loops.scope import Bound
+from ..scope import Bound
 from .blocks import (
     ScheduleError,
     insert_before,

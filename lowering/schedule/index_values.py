@@ -16,7 +16,7 @@ from ...dialects import tir
 from ...dialects.int_expr import Arg, IntExpr
 from ...dialects.sym import ExprAttr, Values, expr_array, exprs_of, pack
 from ...dialects.tir.ranges import value_range
-from ..loops.scope import Bound, Scope
+from ..scope import Bound, Scope
 from .regions import replace_header
 
 

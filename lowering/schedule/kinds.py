@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 
 from ...dialects import tir
-from ..loops.reduction_flags import Accumulation
-from ..loops.scope import describe
+from ..analysis.reductions import Accumulation
+from ..scope import describe
 from .blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from .compact import compact_buffer, private_buffers
 from .loop_checks import loop_text, verify_data_parallel

@@ -23,7 +23,7 @@ from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, expr_array, exprs_of, pack
 from ...dialects.tir.verify_access import buffer_text
-from ..loops.scope import describe
+from ..scope import describe
 from .blocks import ScheduleError, function_of, uses_of
 from .copy_scalars import ranges_of_values
 from .index_map import IndexMap

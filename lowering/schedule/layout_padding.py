@@ -22,7 +22,7 @@ from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.nesting import enclosing
 from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text
-from ..loops.scope import Bound
+from ..scope import Bound
 from .blocks import ScheduleError, common_block, perfect_nest, statement_in, uses_of
 from .cache import scope_statement
 from .copy_block import new_loops

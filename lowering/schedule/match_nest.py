@@ -19,8 +19,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, Arg, Atom, IntExpr, IntLike
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from ..loops.copy_ops import index_constant
-from ..loops.scope import describe
+from ..scope import describe, index_constant
 from .blocks import statements
 
 

@@ -12,7 +12,7 @@ from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.parameters import value_name
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
-from ..loops.scope import Bound
+from ..scope import Bound
 
 
 class NewBlock:

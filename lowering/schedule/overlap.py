@@ -15,7 +15,7 @@ from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.aliasing import may_share_memory
-from ..loops.scope import describe
+from ..scope import describe
 from .blocks import ScheduleError, loaded_buffers, stored_buffers
 from .loop_checks import loop_text, verify_only_blocks, verify_plain
 from .partition import split_at

@@ -18,8 +18,7 @@ from ...dialects import tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from ..loops.horizontal_reductions import identity
-from ..loops.reduction_flags import Accumulation
+from ..analysis.reductions import Accumulation, identity
 from .blocks import ScheduleError
 from .copy_scalars import ScalarCopier
 from .truth_table import Cases, may_regroup, may_reorder, truth_table

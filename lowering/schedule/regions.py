@@ -11,7 +11,7 @@ from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import calls_on_memory, infer_regions
-from ..loops.scope import Bound
+from ..scope import Bound
 from .copy_scalars import ranges_of_values
 
 

@@ -24,9 +24,8 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors
 from ...dialects.sym import exprs_of
-from ..loops.horizontal_reductions import identity
-from ..loops.reduction_flags import Accumulation
-from ..loops.scope import Bound
+from ..analysis.reductions import Accumulation, identity
+from ..scope import Bound
 from .blocks import ScheduleError, blocks_in, function_of, loops_around, perfect_nest
 from .copy_scalars import ScalarCopier
 from .index_values import is_certain

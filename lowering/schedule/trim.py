@@ -13,7 +13,7 @@ from ...dialects.bounds import interval_of
 from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.sym import ExprAttr, Values
-from ..loops.scope import describe
+from ..scope import describe
 from .blocks import ScheduleError
 from .copy_scalars import ranges_of_values
 from .index_values import add_predicates

@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Operation
 
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
+from ...lowering.graph.verify_kernels import verify_kernel, verify_kernels
 from ...lowering.verify_calls import verify_calls
-from ...lowering.verify_kernels import verify_kernel, verify_kernels
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
 from .attributes import dictionary

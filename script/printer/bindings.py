@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation
 
-from ...dialects.scalar_ops import epochs, is_expression, is_index_arithmetic, reads_memory, users
 from ...dialects.tir import CallExternOp
+from ...dialects.tir.scalar_ops import (
+    epochs,
+    is_expression,
+    is_index_arithmetic,
+    reads_memory,
+    users,
+)
 
 
 def live_operations(root: Operation) -> set[Operation]:

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
-from ...dialects.scalar_ops import reads_memory, yielded
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp, MatchBufferOp
+from ...dialects.tir.scalar_ops import reads_memory, yielded
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
 from .operators import Text

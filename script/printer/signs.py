@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.dtypes import dtype_name, is_unsigned
-from ...dialects.scalar_ops import yielded
 from ...dialects.tir import BufferType, CallExternOp, LoadOp
+from ...dialects.tir.scalar_ops import yielded
 
 UNSIGNED_INPUT = frozenset(
     f"arith.{n}"

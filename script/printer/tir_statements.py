@@ -9,7 +9,6 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects.int_expr import IntExpr
-from ...dialects.scalar_ops import is_expression
 from ...dialects.sym import exprs_of
 from ...dialects.tir import (
     AllocBufferOp,
@@ -22,6 +21,7 @@ from ...dialects.tir import (
     MatchBufferOp,
     StoreOp,
 )
+from ...dialects.tir.scalar_ops import is_expression
 from .bindings import bound_operations
 from .buffers import declare_buffer, region_text
 from .expressions import Expressions

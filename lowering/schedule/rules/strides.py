@@ -12,8 +12,7 @@ from ....dialects import tir
 from ....dialects.int_expr import IntExpr
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
-from ...loops.copy_ops import index_constant
-from ...loops.scope import Scope
+from ...scope import Scope, index_constant
 
 
 @dataclass

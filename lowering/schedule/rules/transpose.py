@@ -15,11 +15,11 @@ the other: a few of the same row where it is loaded, as above, and all of a row 
 
 from __future__ import annotations
 
+from ....backend.host import LINE
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
-from ...loops.streams import LINE
 from ..blocks import blocks_in, nest_loops
 from ..primitives.schedule import Schedule
 from .lanes import choose_lanes

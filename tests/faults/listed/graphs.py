@@ -118,14 +118,14 @@ FAULTS = (
     ),
     Fault(
         "threads may read what others write",
-        "lowering/verify_kernels.py",
+        "lowering/graph/verify_kernels.py",
         "        if load is not None:\n",
         "        if False:\n",
         tests=("tests/lowering/test_parallel_kernels.py",),
     ),
     Fault(
         "scratch memory stays outside of parallel loops",
-        "lowering/privatize.py",
+        "lowering/graph/privatize.py",
         "if conflict_of(loop, buffers - {alloc.result}) is not None:",
         "if False:",
         tests=("tests/lowering/test_parallel_kernels.py",),

@@ -1,12 +1,15 @@
-"""Fast-math flags for accumulations: LLVM may split them into lanes and fuse multiply-adds."""
+"""Operations that accumulate: which they are, what they start from, and chains of them."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from math import inf, nan
+from typing import TypeAlias, cast
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from ...dialects import loops
 
@@ -34,40 +37,10 @@ Accumulation: TypeAlias = (
 )
 """All of these, with those on integers, which give the same in any order."""
 
-_REDUCTION = arith.FastMathFlagsAttr(
-    [FastMathFlag.REASSOC, FastMathFlag.NO_SIGNED_ZEROS, FastMathFlag.ALLOW_CONTRACT]
-)
-_FACTOR = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
-
-
-def allow_reassociation(loop: loops.ForOp) -> None:
-    """Flag the operations that accumulate a carried value: ``s = s + a * b`` and chains of them.
-
-    Only where nothing else sees the partial results: a running sum that is stored stays strict. The
-    flags go on the accumulations and on the multiplications that feed them, which may become fused
-    multiply-adds.
-    """
-    for start, end in zip(loop.carry_vars, loop.yielded, strict=True):
-        for op in accumulations(start, end):
-            if not isinstance(op, FloatAccumulation):
-                continue
-            op.fastmath = _REDUCTION
-            for operand in op.operands:
-                if (factor := _factor(operand)) is not None:
-                    factor.fastmath = _FACTOR
-
 
 def is_reordered(op: Accumulation) -> bool:
     """Whether the terms that an operation accumulates may be taken in another order."""
     return not isinstance(op, FloatAccumulation) or FastMathFlag.REASSOC in op.fastmath.data
-
-
-def _factor(value: SSAValue) -> arith.MulfOp | None:
-    """The multiplication whose only use is to be accumulated."""
-    op = value.owner
-    if isinstance(op, arith.MulfOp) and value.has_one_use() and op.fastmath != _REDUCTION:
-        return op
-    return None
 
 
 def accumulations(start: SSAValue, end: SSAValue) -> list[Accumulation]:
@@ -93,3 +66,42 @@ def accumulations(start: SSAValue, end: SSAValue) -> list[Accumulation]:
             return []
     same_kind = len({type(op) for op in chain}) == 1
     return chain if same_kind and end.has_one_use() else []
+
+
+def identity(op: Accumulation, type_: Attribute) -> IntegerAttr | FloatAttr:
+    """The number that an accumulation leaves other numbers as they are with."""
+    if isa(type_, IntegerType):
+        return IntegerAttr(_integer_identity(op, type_.width.data), type_, truncate_bits=True)
+    return FloatAttr(_float_identity(op), cast(AnyFloat, type_))
+
+
+def _integer_identity(op: Accumulation, width: int) -> int:
+    match op:
+        case arith.MuliOp():
+            return 1
+        case arith.AndIOp() | arith.MinUIOp():
+            return -1
+        case arith.MaxSIOp():
+            return -(1 << (width - 1))
+        case arith.MinSIOp():
+            return (1 << (width - 1)) - 1
+        case _:
+            return 0
+
+
+def _float_identity(op: Accumulation) -> float:
+    assert isinstance(op, FloatAccumulation)
+    no_nans = FastMathFlag.NO_NANS in op.fastmath.data
+    match op:
+        case arith.AddfOp():
+            return -0.0
+        case arith.MulfOp():
+            return 1.0
+        case arith.MaximumfOp():
+            return -inf
+        case arith.MinimumfOp():
+            return inf
+        case arith.MaxnumfOp():
+            return -inf if no_nans else nan
+        case _:
+            return inf if no_nans else nan

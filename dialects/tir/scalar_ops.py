@@ -12,7 +12,7 @@ from xdsl.dialects.arith import ConstantOp, IndexCastOp
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
-from .tir import AllocBufferOp, ApplyOp, LoadOp, MatchBufferOp
+from . import AllocBufferOp, ApplyOp, LoadOp, MatchBufferOp
 
 
 def is_expression(op: Operation) -> bool:

@@ -25,20 +25,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
-from .int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
-from .nesting import enclosing
-from .relax import ConstantOp, DataAttr, FuncOp
-from .scalar_ops import is_expression, yielded
-from .sym import ExprAttr
-from .tir import (
-    ApplyOp,
-    BlockOp,
-    ForOp,
-    LoadOp,
-    MatchBufferOp,
-    PrimFuncOp,
-    StoreOp,
-)
+from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
+from ..dialects.nesting import enclosing
+from ..dialects.relax import ConstantOp, DataAttr, FuncOp
+from ..dialects.sym import ExprAttr
+from ..dialects.tir import ApplyOp, BlockOp, ForOp, LoadOp, MatchBufferOp, PrimFuncOp, StoreOp
+from ..dialects.tir.scalar_ops import is_expression, yielded
 
 Fact: TypeAlias = "IntExpr | str | int | tuple[Fact, ...]"
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.bounds import Interval, interval_of, is_less, simplify
-from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
-from ...dialects.sym import Values
-from ...dialects.tir import ApplyOp
+from ..dialects.bounds import Interval, interval_of, is_less, simplify
+from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
+from ..dialects.sym import Values
+from ..dialects.tir import ApplyOp
 
 Bound = tuple[IntExpr, IntExpr]
 """The condition that the first expression is smaller than the second."""
@@ -192,3 +193,33 @@ def replace_by_block(op: Operation, block: Block, results: Sequence[SSAValue]) -
     op.detach()
     op.erase()
     return moved
+
+
+def index_constant(op: ConstantOp) -> int | None:
+    """The number that a constant index is; `None` for data."""
+    value = op.value
+    if isinstance(op.result.type, IndexType) and isinstance(value, IntegerAttr):
+        return cast("IntegerAttr[IndexType]", value).value.data
+    return None
+
+
+def rebuild(op: Operation, scope: Scope, convert_block: Callable[[Block], None]) -> None:
+    """Emit the same operation on new values; `convert_block` fills its regions."""
+    operands = [scope.value(v) for v in op.operands]
+    regions = [Region([Block(arg_types=b.arg_types) for b in r.blocks]) for r in op.regions]
+    new = op.create(
+        operands=operands,
+        result_types=op.result_types,
+        properties=op.properties,
+        attributes=op.attributes,
+        regions=regions,
+    )
+    scope.emit(new)
+    for old_region, region in zip(op.regions, regions, strict=True):
+        for old_block, block in zip(old_region.blocks, region.blocks, strict=True):
+            for old, arg in zip(old_block.args, block.args, strict=True):
+                scope.define(old, arg)
+            with scope.inside(block):
+                convert_block(old_block)
+    for old, result in zip(op.results, new.results, strict=True):
+        scope.define(old, result)

@@ -12,17 +12,17 @@ from functools import partial
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ..dialects import relax, tir
-from ..dialects.diagnostics import Diagnostic
-from ..dialects.nesting import ancestors, operations_in
-from ..dialects.sym import exprs_of
-from ..dialects.tir.iterations import Iteration, happens
-from ..dialects.tir.unwritten import unwritten_load
-from ..dialects.tir.verify_access import buffer_text
-from .analysis.independence import conflict_of
-from .functions import functions_by_name, graph_functions
-from .schedule.loop_checks import loop_text
-from .scratch import parallel_loops, scratch_of
+from ...dialects import relax, tir
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.nesting import ancestors, operations_in
+from ...dialects.sym import exprs_of
+from ...dialects.tir.iterations import Iteration, happens
+from ...dialects.tir.unwritten import unwritten_load
+from ...dialects.tir.verify_access import buffer_text
+from ..analysis.independence import conflict_of
+from ..functions import functions_by_name, graph_functions
+from ..schedule.loop_checks import loop_text
+from .privatize import parallel_loops, scratch_of
 
 
 def verify_kernels(module: ModuleOp) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...dialects.relax import ConstantOp, DataflowOp, FuncOp, IfOp, LocalFuncOp, ObjectType
-from ...dialects.relax.func import ReturnOp
-from ...ir.detached import FreeVariable
-from ...lowering.graph.values import canonical
-from .metadata import Metadata
-from .relax import FunctionPrinter
-from .writer import Writer
+from ..dialects.relax import ConstantOp, DataflowOp, FuncOp, IfOp, LocalFuncOp, ObjectType
+from ..dialects.relax.func import ReturnOp
+from ..lowering.graph.values import canonical
+from ..script.printer.metadata import Metadata
+from ..script.printer.relax import FunctionPrinter
+from ..script.printer.writer import Writer
+from .detached import FreeVariable
 
 
 class FragmentPrinter(FunctionPrinter):
