@@ -13,8 +13,8 @@ from .pipeline import HOST, STAGES, make_pass
 
 if TYPE_CHECKING:
     from .backend.target import Target
-    from .ir.function import BaseFunc
-    from .ir.module import History, IRModule
+    from .ir.function import BaseFunc, History
+    from .ir.module import IRModule
     from .runtime.executable import Executable
 
 

@@ -11,9 +11,10 @@ from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.closure import is_pure
 from ..ir.blocks import Binding, DataflowBlock, binding, is_binding
+from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
 from ..ir.function import BaseFunc, Function
-from ..ir.module import GlobalVar, IRModule
+from ..ir.module import IRModule
 from ..lowering.graph.dead_code import remove_all_unused as remove_from
 from .module import check
 

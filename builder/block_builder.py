@@ -11,10 +11,10 @@ from xdsl.ir import Operation
 
 from ..dialects import relax
 from ..ir.blocks import Binding, DataflowBlock, MatchCast
-from ..ir.call_parts import with_operands
+from ..ir.call_parts import GlobalVar, with_operands
 from ..ir.expr import Var, expression, view
 from ..ir.function import BaseFunc
-from ..ir.module import GlobalVar, IRModule
+from ..ir.module import IRModule
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
 from .finish import finish

@@ -23,9 +23,9 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from ..dialects import relax
 from ..dialects.dims import dims_of
 from ..ir.call_expr import Call
+from ..ir.call_parts import Op
 from ..ir.expr import Expr, expression, view
 from ..ir.function import Function
-from ..ir.op import Op
 from ..ir.operators import to_value
 from ..lowering.graph import dataflow_pattern as core
 from ..lowering.graph.values import visible

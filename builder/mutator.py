@@ -11,14 +11,22 @@ from xdsl.ir import Operation, Region
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.type_relations import common_type, says_less
-from ..ir.blocks import Binding, BindingBlock, DataflowBlock, MatchCast, SeqExpr, VarBinding
-from ..ir.call_expr import Arguments, Call
-from ..ir.call_parts import with_operands
+from ..ir.blocks import (
+    Binding,
+    BindingBlock,
+    DataflowBlock,
+    If,
+    LocalFunction,
+    MatchCast,
+    SeqExpr,
+    VarBinding,
+)
+from ..ir.call_expr import Call
+from ..ir.call_parts import Arguments, with_operands
 from ..ir.expr import DataflowVar, Expr, Var, expression, view
 from ..ir.function import Function
 from ..ir.module import IRModule
 from ..ir.operators import to_value
-from ..ir.region_exprs import If, LocalFunction
 from .block_builder import BlockBuilder
 from .finish import finish
 from .scope import FunctionScope, OldName

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.blocks import Binding, BindingBlock, DataflowBlock, MatchCast, SeqExpr, VarBinding
-from ..ir.call_expr import Arguments, Call
-from ..ir.call_parts import ExternFunc
+from ..ir.blocks import (
+    Binding,
+    BindingBlock,
+    DataflowBlock,
+    If,
+    LocalFunction,
+    MatchCast,
+    SeqExpr,
+    VarBinding,
+)
+from ..ir.call_expr import Call
+from ..ir.call_parts import Arguments, ExternFunc, GlobalVar
 from ..ir.expr import (
     Constant,
     DataflowVar,
@@ -19,8 +28,6 @@ from ..ir.expr import (
     Var,
 )
 from ..ir.function import Function
-from ..ir.module import GlobalVar
-from ..ir.region_exprs import If, LocalFunction
 
 _METHODS: dict[type[Any], str] = {
     Arguments: "visit_arguments_",

@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.ir import Block, Operation
 
 from ..dialects import relax
-from .expr import Expr, Var, expression, view
+from .expr import Expr, Var, expression, owner_of, view
 from .struct_info import AnyStructInfo, to_type
 from .struct_info import struct_info as info_of
 
@@ -159,3 +159,36 @@ class SeqExpr:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+class If(Expr, shows=relax.IfOp):
+    """The value of one of two branches."""
+
+    @property
+    def cond(self) -> Expr:
+        """The condition."""
+        return view(owner_of(self, relax.IfOp).condition)
+
+    @property
+    def true_branch(self) -> SeqExpr:
+        """The branch where the condition holds."""
+        return SeqExpr(owner_of(self, relax.IfOp).branches[0])
+
+    @property
+    def false_branch(self) -> SeqExpr:
+        """The other branch."""
+        return SeqExpr(owner_of(self, relax.IfOp).branches[1])
+
+
+class LocalFunction(Expr, shows=relax.LocalFuncOp):
+    """A function inside of another one, as a value."""
+
+    @property
+    def params(self) -> list[Expr]:
+        """The parameters."""
+        return [view(p) for p in owner_of(self, relax.LocalFuncOp).params]
+
+    @property
+    def body(self) -> SeqExpr:
+        """The blocks of bindings and the result."""
+        return SeqExpr(owner_of(self, relax.LocalFuncOp).body.block)

@@ -9,15 +9,14 @@ from xdsl.ir import Operation
 
 from ..dialects import relax
 from ..dialects.int_expr import IntExpr
-from . import call_parts
+from .call_parts import Op, arguments_of, called_by, type_arguments
 from .calls import call_op
 from .dims import shape_of
 from .expr import Expr
-from .op import Op
 from .struct_info import AnyStructInfo, struct_info
 
 
-class Call(Expr):
+class Call(Expr, shows=Operation):
     """A call of an operator, of a function of the module, or of a registered function.
 
     Raises ValueError, TypeError or Diagnostic with one line where it is ill-typed.
@@ -42,12 +41,12 @@ class Call(Expr):
     @property
     def op(self) -> Any:
         """What is called: an `Op`, a `GlobalVar` or an `ExternFunc`."""
-        return call_parts.called_by(self.operation)
+        return called_by(self.operation)
 
     @property
     def args(self) -> list[Any]:
         """The arguments."""
-        return call_parts.arguments_of(self.operation)
+        return arguments_of(self.operation)
 
     @property
     def attrs(self) -> Attrs:
@@ -65,7 +64,7 @@ class Call(Expr):
     @property
     def sinfo_args(self) -> list[AnyStructInfo]:
         """The types that the call states."""
-        return [struct_info(t) for t in call_parts.type_arguments(self.operation)]
+        return [struct_info(t) for t in type_arguments(self.operation)]
 
     ty_args = sinfo_args
 
@@ -86,12 +85,3 @@ def _attribute(value: Any) -> Any:
         return value
     items = cast("tuple[Any, ...]", value)
     return shape_of(items) if any(isinstance(v, IntExpr) for v in items) else items
-
-
-class Arguments(tuple[Any, ...]):
-    """The arguments of a call in destination-passing style, as a tuple of expressions."""
-
-    @property
-    def fields(self) -> list[Any]:
-        """The arguments."""
-        return list(self)

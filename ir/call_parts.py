@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,12 +11,70 @@ from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax
+from ..dialects.diagnostics import suggestion
+from ..dialects.relax import OPERATORS
+from ..dialects.relax.type_relations import forget_symbols
+from ..dialects.relax.types import type_symbols
 from ..dialects.sym import exprs_of
 from ..lowering.functions import functions_by_name
+from ..lowering.substitute import set_type, substituted
+from ..lowering.verify_calls import unify_graph_call
+from .detached import erased_on_error
 from .dims import shape_of
-from .function import function_view
-from .module import GlobalVar
-from .op import Op
+from .expr import apply_operator, expression, view
+from .function import BaseFunc, function_view
+from .operators import operand_values
+from .struct_info import AnyStructInfo
+
+CALLS = ("relax.call_tir", "relax.call_dps_packed")
+"""Calls whose first argument says what is called."""
+
+SPECIAL = (
+    *CALLS,
+    "relax.alloc_tensor",
+    "relax.assert_op",
+    "relax.call_pure_packed",
+    "relax.call_tir_inplace",
+    "relax.match_cast",
+    "relax.print",
+    "relax.shape_of",
+)
+"""Operations of the graph that are no operators of the operator set."""
+
+_INTERNED: dict[str, Op] = {}
+
+
+class Op:
+    """An operator of the graph by its full name; there is one object for each."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    @staticmethod
+    def get(name: str) -> Op:
+        """The operator of a name; raises ValueError with the nearest names for an unknown one."""
+        if name not in OPERATORS and name not in SPECIAL:
+            hint = suggestion(name, [*OPERATORS, *SPECIAL])
+            raise ValueError(f"expected an operator of the graph, got '{name}'{hint}")
+        return _INTERNED.setdefault(name, Op(name))
+
+    @staticmethod
+    def list_op_names() -> list[str]:
+        """The names of all operators."""
+        return sorted({*OPERATORS, *SPECIAL})
+
+    def __call__(self, *args: Any, **attributes: Any) -> Any:
+        return apply_operator(self.name, args, attributes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Op.get, (self.name,)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Op({self.name})"
+
 
 STATED = (
     relax.AllocTensorOp,
@@ -41,12 +100,48 @@ class ExternFunc:
         return hash(self.global_symbol)
 
     def __call__(self, *args: Any) -> Any:
-        from .call_expr import Call
-
-        return Call(self, args)
+        call = relax.CallPackedOp(self.global_symbol, operand_values(args), relax.ObjectType())
+        return expression(call)
 
     def __repr__(self) -> str:
         return f'R.ExternFunc("{self.global_symbol}")'
+
+
+@dataclass(frozen=True, repr=False)
+class GlobalVar:
+    """The name of a function of a module; TVM's ``GlobalVar``.
+
+    Two of the same name are equal. `function` is what it names where that is known, so that the
+    type of a call can be inferred.
+    """
+
+    name_hint: str
+    function: BaseFunc | None = field(default=None, compare=False)
+
+    @property
+    def struct_info(self) -> AnyStructInfo:
+        """What is known of the function; raises ValueError where it is only a name."""
+        if self.function is None:
+            raise ValueError(f"expected '{self.name_hint}' to be a function of a module")
+        return self.function.struct_info
+
+    def __call__(self, *args: Any) -> Any:
+        return expression(graph_call(self, operand_values(args)))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return f'I.GlobalVar("{self.name_hint}")'
+
+
+class Arguments(tuple[Any, ...]):
+    """The arguments of a call in destination-passing style, as a tuple of expressions."""
+
+    @property
+    def fields(self) -> list[Any]:
+        """The arguments."""
+        return list(self)
 
 
 _CALLEES: WeakKeyDictionary[Operation, GlobalVar] = WeakKeyDictionary()
@@ -58,6 +153,22 @@ def remember_callee(call: Operation, called: GlobalVar) -> None:
     _CALLEES[call] = called
 
 
+def graph_call(called: GlobalVar, values: Sequence[SSAValue]) -> relax.CallOp:
+    """The call of a graph function, whose result type follows from the arguments."""
+    callee = None if called.function is None else called.function.op
+    name = called.name_hint
+    if not isinstance(callee, relax.FuncOp):
+        what = "a name alone" if callee is None else "a PrimFunc: use call_tir"
+        raise ValueError(f"expected '{name}' to be a graph function of a module, got {what}")
+    call = relax.CallOp(name, values, callee.result_type)
+    with erased_on_error(call):
+        symbols = unify_graph_call(call, callee).symbols
+    known = {s for v in values for s in type_symbols(v.type)}
+    set_type(call.result, forget_symbols(substituted(callee.result_type, symbols), known))
+    remember_callee(call, called)
+    return call
+
+
 def called_by(op: Operation) -> Any:
     """What an operation calls."""
     match op:
@@ -66,8 +177,6 @@ def called_by(op: Operation) -> Any:
         case relax.CallPackedOp():
             return ExternFunc(op.callee.data)
         case relax.InvokeOp():
-            from .expr import view
-
             return view(op.callee)
         case relax.AssertOp():
             return Op.get("relax.assert_op")
@@ -86,9 +195,6 @@ def _global_var(op: Operation, name: str) -> GlobalVar:
 
 def arguments_of(op: Operation) -> list[Any]:
     """The arguments of a call as TVM lists them; those of `call_tir` are name, tuple, variables."""
-    from .call_expr import Arguments
-    from .expr import view
-
     args = [view(o) for o in op.operands]
     match op:
         case relax.CallTIROp() | relax.CallTIRInplaceOp():

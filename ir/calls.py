@@ -10,16 +10,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..dialects import relax, tir
 from ..dialects.dims import dims_of
 from ..dialects.dtypes import element_type
-from ..dialects.relax.type_relations import forget_symbols
-from ..dialects.relax.types import type_symbols
 from ..dialects.sym import ExprArray, expr_array
-from ..lowering.substitute import set_type, substituted
-from ..lowering.verify_calls import unify_graph_call, unify_invoke, unify_kernel_call
-from .call_parts import ExternFunc, remember_callee
+from ..lowering.verify_calls import unify_kernel_call
+from .call_parts import ExternFunc, GlobalVar, Op, graph_call
 from .detached import erased_on_error
-from .module import GlobalVar
-from .op import Op
-from .operators import fields_of, operand_values, operator_op, to_value
+from .operators import fields_of, invoke_op, operand_values, operator_op, to_value
 from .struct_info import TupleStructInfo, to_type
 
 
@@ -39,7 +34,7 @@ def call_op(called: Any, args: Sequence[Any], attrs: Any, sinfo_args: Any) -> Op
             type_ = relax.ObjectType() if sinfo_args is None else _one(sinfo_args)
             return relax.CallPackedOp(called.global_symbol, operand_values(args), type_)
         case _ if hasattr(called, "borrowed"):
-            return _invoke(to_value(called), operand_values(args))
+            return invoke_op(to_value(called), operand_values(args))
         case _:
             raise TypeError(
                 f"expected an operator, a global variable or an external function to call, "
@@ -54,33 +49,6 @@ def _operator(
         operands, attrs = operator.bind(args, attrs)
         return operator_op(operator, operands, attrs)
     return operator_op(operator, args, attrs)
-
-
-def graph_call(called: GlobalVar, values: Sequence[SSAValue]) -> relax.CallOp:
-    """The call of a graph function, whose result type follows from the arguments."""
-    callee = None if called.function is None else called.function.op
-    name = called.name_hint
-    if not isinstance(callee, relax.FuncOp):
-        what = "a name alone" if callee is None else "a PrimFunc: use call_tir"
-        raise ValueError(f"expected '{name}' to be a graph function of a module, got {what}")
-    call = relax.CallOp(name, values, callee.result_type)
-    with erased_on_error(call):
-        symbols = unify_graph_call(call, callee).symbols
-    known = {s for v in values for s in type_symbols(v.type)}
-    set_type(call.result, forget_symbols(substituted(callee.result_type, symbols), known))
-    remember_callee(call, called)
-    return call
-
-
-def _invoke(function: SSAValue, values: Sequence[SSAValue]) -> relax.InvokeOp:
-    """The call of a function value, whose result type follows from the arguments."""
-    type_ = function.type
-    if not isinstance(type_, relax.FuncType):
-        raise TypeError(f"expected a function to call, got {type_}")
-    unified = unify_invoke(function, [v.type for v in values])
-    known = {s for v in values for s in type_symbols(v.type)}
-    result = forget_symbols(substituted(type_.result, unified.symbols), known)
-    return relax.InvokeOp(function, values, result)
 
 
 def kernel_call(

@@ -15,7 +15,7 @@ from .arithmetic import Arithmetic
 from .constants import data_of
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
 from .dims import Shape, shape_of
-from .operators import operator_op, to_value
+from .operators import invoke_op, operand_values, operator_op, to_value
 from .struct_info import AnyStructInfo, struct_info, to_type
 
 
@@ -29,11 +29,21 @@ def apply_operator(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> 
     return expression(operator_op(operator, operands, attributes))
 
 
+_KINDS: dict[type[Operation], type[Expr]] = {}
+"""The class of expressions that shows each kind of operation; `Operation` is for all others."""
+
+
 class Expr(Arithmetic):
     """A value of the graph, `ssa`; two views are equal where they are of the same value.
 
-    A view of a value whose operation was erased raises ValueError.
+    A view of a value whose operation was erased raises ValueError. A class of expressions names
+    what it is a view of: ``class If(Expr, shows=relax.IfOp)``.
     """
+
+    def __init_subclass__(cls, shows: type[Operation] | None = None) -> None:
+        super().__init_subclass__()
+        if shows is not None:
+            _KINDS[shows] = cls
 
     _apply = staticmethod(apply_operator)
 
@@ -106,9 +116,7 @@ class Expr(Arithmetic):
         return TupleGetItem(self, index)
 
     def __call__(self, *args: Any) -> Any:
-        from .call_expr import Call
-
-        return Call(self, args)
+        return expression(invoke_op(self.borrowed, operand_values(args)))
 
     def __len__(self) -> int:
         type_ = self.borrowed.type
@@ -158,7 +166,7 @@ class DataflowVar(Var):
     is_dataflow = True
 
 
-class Constant(Expr):
+class Constant(Expr, shows=relax.ConstantOp):
     """A constant tensor."""
 
     def __init__(self, data: Any, struct_info: Any = None):
@@ -174,7 +182,7 @@ class Constant(Expr):
         return Tensor(tensor.address, tensor.layout._replace(dtype=stored.dtype), tensor.owner)
 
 
-class Tuple(Expr):
+class Tuple(Expr, shows=relax.TupleOp):
     """Several values as one."""
 
     def __init__(self, fields: Sequence[Any]):
@@ -186,7 +194,7 @@ class Tuple(Expr):
         return [view(f) for f in owner_of(self, relax.TupleOp).fields]
 
 
-class TupleGetItem(Expr):
+class TupleGetItem(Expr, shows=relax.TupleGetItemOp):
     """A field of a tuple."""
 
     def __init__(self, tuple_value: Expr, index: int):
@@ -203,7 +211,7 @@ class TupleGetItem(Expr):
         return owner_of(self, relax.TupleGetItemOp).index.data
 
 
-class ShapeExpr(Expr):
+class ShapeExpr(Expr, shows=relax.ShapeOp):
     """A shape as a value."""
 
     def __init__(self, values: Any):
@@ -215,7 +223,7 @@ class ShapeExpr(Expr):
         return shape_of(owner_of(self, relax.ShapeOp).result.type.dims or ())
 
 
-class PrimValue(Expr):
+class PrimValue(Expr, shows=relax.PrimValueOp):
     """A number as a value."""
 
     def __init__(self, value: Any):
@@ -236,15 +244,6 @@ def owner_of(expr: Expr, kind: type[Any]) -> Any:
     return owner
 
 
-_KINDS: dict[type[Operation], type[Expr]] = {
-    relax.ConstantOp: Constant,
-    relax.PrimValueOp: PrimValue,
-    relax.ShapeOp: ShapeExpr,
-    relax.TupleGetItemOp: TupleGetItem,
-    relax.TupleOp: Tuple,
-}
-
-
 def _make(kind: type[Expr], value: SSAValue) -> Any:
     made = kind.__new__(kind)
     Expr.__init__(made, value)
@@ -253,11 +252,7 @@ def _make(kind: type[Expr], value: SSAValue) -> Any:
 
 def expression(op: Operation) -> Any:
     """The view of what an operation computes, such as a `Call`."""
-    from .call_expr import Call
-    from .region_exprs import REGION_KINDS
-
-    kind = _KINDS.get(type(op)) or REGION_KINDS.get(type(op), Call)
-    return _make(kind, op.results[0])
+    return _make(_KINDS.get(type(op), _KINDS[Operation]), op.results[0])
 
 
 def view(value: SSAValue) -> Any:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol, Self
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
+from .blocks import SeqExpr
+from .expr import Var, view
+from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info
 
-if TYPE_CHECKING:
-    from .blocks import SeqExpr
-    from .expr import Var
-    from .module import History
-    from .struct_info import AnyStructInfo
+
+class History(Protocol):
+    """How a module was made of another one, so that a check can start there."""
+
+    @property
+    def original(self) -> Any:
+        """The `IRModule` before."""
+        ...
+
+    def steps(self) -> Iterator[tuple[str, ModuleOp]]:
+        """What was done, by name, with the module after it.
+
+        A step without a name changes what callers pass: the module after it is another original.
+        """
+        ...
 
 
 class BaseFunc:
@@ -124,8 +137,6 @@ class PrimFunc(BaseFunc):
     @property
     def struct_info(self) -> AnyStructInfo:
         """What is known of the function: it takes any values and returns one."""
-        from .struct_info import FuncStructInfo, ObjectStructInfo
-
         count = len(self.op.regions[0].block.args)
         return FuncStructInfo([ObjectStructInfo()] * count, ObjectStructInfo(), purity=False)
 
@@ -141,22 +152,16 @@ class Function(BaseFunc):
     @property
     def params(self) -> list[Var]:
         """The parameters."""
-        from .expr import view
-
         return [view(p) for p in self._func.params]
 
     @property
     def body(self) -> SeqExpr:
         """The blocks of bindings and the result."""
-        from .blocks import SeqExpr
-
         return SeqExpr(self._func.body.block)
 
     @property
     def ret_struct_info(self) -> AnyStructInfo:
         """What is known of the result."""
-        from .struct_info import struct_info
-
         return struct_info(self._func.result_type)
 
     @property
@@ -167,8 +172,6 @@ class Function(BaseFunc):
     @property
     def struct_info(self) -> AnyStructInfo:
         """What is known of the function: parameters, result and purity."""
-        from .struct_info import FuncStructInfo
-
         return FuncStructInfo(
             [p.type for p in self._func.params], self._func.result_type, self.is_pure
         )

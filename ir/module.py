@@ -3,62 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from .function import BaseFunc, function_view
-
-if TYPE_CHECKING:
-    from .struct_info import AnyStructInfo
-
-
-@dataclass(frozen=True, repr=False)
-class GlobalVar:
-    """The name of a function of a module; TVM's ``GlobalVar``.
-
-    Two of the same name are equal. `function` is what it names where that is known, so that the
-    type of a call can be inferred.
-    """
-
-    name_hint: str
-    function: BaseFunc | None = field(default=None, compare=False)
-
-    @property
-    def struct_info(self) -> AnyStructInfo:
-        """What is known of the function; raises ValueError where it is only a name."""
-        if self.function is None:
-            raise ValueError(f"expected '{self.name_hint}' to be a function of a module")
-        return self.function.struct_info
-
-    def __call__(self, *args: Any) -> Any:
-        from .call_expr import Call
-
-        return Call(self, args)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return f'I.GlobalVar("{self.name_hint}")'
-
-
-class History(Protocol):
-    """How a module was made of another one, so that a check can start there."""
-
-    @property
-    def original(self) -> IRModule:
-        """The module before."""
-        ...
-
-    def steps(self) -> Iterator[tuple[str, ModuleOp]]:
-        """What was done, by name, with the module after it.
-
-        A step without a name changes what callers pass: the module after it is another original.
-        """
-        ...
+from ..dialects.attributes import to_attribute
+from .call_parts import GlobalVar
+from .function import BaseFunc, History, function_view
 
 
 class IRModule:
@@ -187,8 +139,6 @@ class IRModule:
 
     def with_attr(self, key: str, value: Any) -> IRModule:
         """A copy with an attribute."""
-        from ..dialects.attributes import to_attribute
-
         copy = self.clone()
         copy.op.attributes[key] = to_attribute(value)
         return copy

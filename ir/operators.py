@@ -9,7 +9,10 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue
 
 from ..dialects import relax
-from ..dialects.relax.types import tensors_in
+from ..dialects.relax.type_relations import forget_symbols
+from ..dialects.relax.types import tensors_in, type_symbols
+from ..lowering.substitute import substituted
+from ..lowering.verify_calls import unify_invoke
 from .constants import data_of
 
 
@@ -75,3 +78,14 @@ def operator_op(
     if operator.variadic_operand() is not None:
         values = [f for v in values for f in fields_of(v)]
     return operator.of(values, {k: attribute_value(v) for k, v in attributes.items()})
+
+
+def invoke_op(function: SSAValue, values: Sequence[SSAValue]) -> relax.InvokeOp:
+    """The call of a function value, whose result type follows from the arguments."""
+    type_ = function.type
+    if not isinstance(type_, relax.FuncType):
+        raise TypeError(f"expected a function to call, got {type_}")
+    unified = unify_invoke(function, [v.type for v in values])
+    known = {s for v in values for s in type_symbols(v.type)}
+    result = forget_symbols(substituted(type_.result, unified.symbols), known)
+    return relax.InvokeOp(function, values, result)
