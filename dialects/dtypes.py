@@ -88,3 +88,37 @@ def bit_width(dtype: str) -> int:
 def byte_width(element: Attribute) -> int:
     """Bytes that one element takes in memory (a bool takes one)."""
     return max(bit_width(dtype_name(element)), 8) // 8
+
+
+def check_dtype(dtype: str) -> str:
+    """The dtype; raises ValueError for an unknown one."""
+    if dtype not in DTYPES:
+        raise ValueError(f"expected a dtype ({', '.join(DTYPES)}), got '{dtype}'")
+    return dtype
+
+
+def integer_range(dtype: str) -> tuple[int, int]:
+    """Smallest and largest value of an integer dtype or bool."""
+    width = bit_width(dtype)
+    if is_unsigned(dtype):
+        return 0, (1 << width) - 1
+    return -(1 << (width - 1)), (1 << (width - 1)) - 1
+
+
+def wrap_to(dtype: str, value: int) -> int:
+    """An integer reduced modulo two to the width of the dtype."""
+    low, high = integer_range(dtype)
+    return (value - low) % (high - low + 1) + low
+
+
+def common_dtype(a: str, b: str) -> str:
+    """The dtype that both convert to in arithmetic."""
+    if a == b:
+        return a
+    if is_float(a) != is_float(b):
+        return a if is_float(a) else b
+    if bit_width(a) != bit_width(b):
+        return a if bit_width(a) > bit_width(b) else b
+    if is_float(a):
+        return "float32"
+    return a if is_unsigned(a) else b

@@ -1,4 +1,4 @@
-"""What operators on scalar expressions mean: conversion, dtype promotion, folding.
+"""Scalar expressions and what operators on them mean: conversion, dtype promotion, folding.
 
 Trees of integers over symbols alone fold into `IntExpr` at once, so that
 ``A.shape[1] == B.shape[0]`` is decided when it is asked.
@@ -6,18 +6,152 @@ Trees of integers over symbols alone fold into `IntExpr` at once, so that
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dialects.dtypes import DTYPES, bit_width, is_float, is_unsigned
+from ..dialects.dtypes import (
+    check_dtype,
+    common_dtype,
+    integer_range,
+    is_float,
+    wrap_to,
+)
 from ..dialects.int_expr import IntExpr, Sym, maximum, minimum
 from ..runtime.dtype import bfloat16_to_float32, to_bfloat16
-from .expr import Binary, Call, Cast, ExprLike, Imm, Index, PrimExpr
+from .operators import Operators
 
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 INTEGER_ONLY = ("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right")
 BOOL_TOO = ("bitwise_and", "bitwise_or", "bitwise_xor", "min", "max", *COMPARISONS)
+
+SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "floordiv": "//",
+    "floormod": "%",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "shift_left": "<<",
+    "shift_right": ">>",
+}
+
+
+class PrimExpr(Operators):
+    """An expression with a dtype. Operators build larger ones; nothing is computed."""
+
+    dtype: str
+
+    @staticmethod
+    def _binary(op: str, lhs: ExprLike, rhs: ExprLike) -> PrimExpr:
+        return binary(op, lhs, rhs)
+
+    def __neg__(self) -> PrimExpr:
+        return negate(self)
+
+    def __invert__(self) -> PrimExpr:
+        return bitwise_not(self)
+
+    def astype(self, dtype: str) -> PrimExpr:
+        return cast(dtype, self)
+
+
+ExprLike: TypeAlias = PrimExpr | int | float | bool
+
+
+class Index(PrimExpr):
+    """An integer expression over symbols, such as a tensor dim."""
+
+    def __init__(self, expr: IntExpr, dtype: str = "int64"):
+        self.expr = expr
+        self.dtype = dtype
+
+    def __str__(self) -> str:
+        return str(self.expr)
+
+    __repr__ = __str__
+
+
+class Imm(PrimExpr):
+    """A number. A `weak` one came from a Python literal and takes the dtype of what it meets."""
+
+    def __init__(self, value: int | float | bool, dtype: str, weak: bool = False):
+        self.value = value
+        self.dtype = dtype
+        self.weak = weak
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __index__(self) -> int:
+        if is_float(self.dtype):
+            raise TypeError(f"expected an integer, got {self.dtype}")
+        return int(self.value)
+
+    __int__ = __index__
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    __repr__ = __str__
+
+
+class Binary(PrimExpr):
+    """An operation on two expressions of one dtype."""
+
+    def __init__(self, op: str, lhs: PrimExpr, rhs: PrimExpr, dtype: str):
+        self.op = op
+        self.lhs = lhs
+        self.rhs = rhs
+        self.dtype = dtype
+
+    def __bool__(self) -> bool:
+        if self.op not in ("eq", "ne"):
+            return super().__bool__()
+        return is_same(self.lhs, self.rhs) == (self.op == "eq")
+
+    def __str__(self) -> str:
+        if self.op in SYMBOLS:
+            return f"({self.lhs} {SYMBOLS[self.op]} {self.rhs})"
+        return f"{self.op}({self.lhs}, {self.rhs})"
+
+    __repr__ = __str__
+
+
+class Cast(PrimExpr):
+    """A conversion to another dtype."""
+
+    def __init__(self, dtype: str, value: PrimExpr):
+        self.dtype = dtype
+        self.value = value
+
+    def __str__(self) -> str:
+        return f"{self.dtype}({self.value})"
+
+    __repr__ = __str__
+
+
+class Call(PrimExpr):
+    """An intrinsic applied to arguments, such as ``exp(x)`` or ``if_then_else(c, a, b)``."""
+
+    def __init__(self, op: str, args: tuple[PrimExpr, ...], dtype: str):
+        self.op = op
+        self.args = args
+        self.dtype = dtype
+
+    def __str__(self) -> str:
+        return f"{self.op}({', '.join(map(str, self.args))})"
+
+    __repr__ = __str__
 
 
 def is_same(a: PrimExpr, b: PrimExpr) -> bool:
@@ -61,13 +195,6 @@ def dim_expr(dim: PrimExpr | int) -> IntExpr:
     raise TypeError(f"expected a dim to be an int or an expression of symbols, got {dim!r}")
 
 
-def check_dtype(dtype: str) -> str:
-    """The dtype; raises ValueError for an unknown one."""
-    if dtype not in DTYPES:
-        raise ValueError(f"expected a dtype ({', '.join(DTYPES)}), got '{dtype}'")
-    return dtype
-
-
 def round_to(dtype: str, value: float) -> float:
     """The float of the dtype that is nearest to a number."""
     if dtype == "float64":
@@ -76,20 +203,6 @@ def round_to(dtype: str, value: float) -> float:
         if dtype == "bfloat16":
             return float(bfloat16_to_float32(to_bfloat16(np.array(value, np.float64))))
         return float(np.float16(value) if dtype == "float16" else np.float32(value))
-
-
-def integer_range(dtype: str) -> tuple[int, int]:
-    """Smallest and largest value of an integer dtype or bool."""
-    width = bit_width(dtype)
-    if is_unsigned(dtype):
-        return 0, (1 << width) - 1
-    return -(1 << (width - 1)), (1 << (width - 1)) - 1
-
-
-def wrap_to(dtype: str, value: int) -> int:
-    """An integer reduced modulo two to the width of the dtype."""
-    low, high = integer_range(dtype)
-    return (value - low) % (high - low + 1) + low
 
 
 def const(value: int | float | bool, dtype: str | None = None) -> Imm:
@@ -150,19 +263,6 @@ def _adapted(literal: Imm, dtype: str) -> Imm | None:
     if dtype == "bool" and literal.dtype != "bool":
         return None
     return const(literal.value, dtype)
-
-
-def common_dtype(a: str, b: str) -> str:
-    """The dtype that both convert to in arithmetic."""
-    if a == b:
-        return a
-    if is_float(a) != is_float(b):
-        return a if is_float(a) else b
-    if bit_width(a) != bit_width(b):
-        return a if bit_width(a) > bit_width(b) else b
-    if is_float(a):
-        return "float32"
-    return a if is_unsigned(a) else b
 
 
 def cast(dtype: str, value: ExprLike) -> PrimExpr:

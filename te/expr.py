@@ -8,46 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..dialects.dtypes import is_float
-from ..dialects.int_expr import IntExpr
-from .prim_expr import ExprLike as ExprLike
-from .prim_expr import PrimExpr as PrimExpr
+from .arithmetic import Binary as Binary
+from .arithmetic import Call as Call
+from .arithmetic import Cast as Cast
+from .arithmetic import ExprLike as ExprLike
+from .arithmetic import Imm as Imm
+from .arithmetic import Index as Index
+from .arithmetic import PrimExpr as PrimExpr
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
-
-SYMBOLS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "floordiv": "//",
-    "floormod": "%",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "shift_left": "<<",
-    "shift_right": ">>",
-}
-
-
-class Index(PrimExpr):
-    """An integer expression over symbols, such as a tensor dim."""
-
-    def __init__(self, expr: IntExpr, dtype: str = "int64"):
-        self.expr = expr
-        self.dtype = dtype
-
-    def __str__(self) -> str:
-        return str(self.expr)
-
-    __repr__ = __str__
 
 
 class Var(PrimExpr):
@@ -59,81 +29,6 @@ class Var(PrimExpr):
 
     def __str__(self) -> str:
         return self.name
-
-    __repr__ = __str__
-
-
-class Imm(PrimExpr):
-    """A number. A `weak` one came from a Python literal and takes the dtype of what it meets."""
-
-    def __init__(self, value: int | float | bool, dtype: str, weak: bool = False):
-        self.value = value
-        self.dtype = dtype
-        self.weak = weak
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __index__(self) -> int:
-        if is_float(self.dtype):
-            raise TypeError(f"expected an integer, got {self.dtype}")
-        return int(self.value)
-
-    __int__ = __index__
-
-    def __str__(self) -> str:
-        return str(self.value)
-
-    __repr__ = __str__
-
-
-class Binary(PrimExpr):
-    """An operation on two expressions of one dtype."""
-
-    def __init__(self, op: str, lhs: PrimExpr, rhs: PrimExpr, dtype: str):
-        self.op = op
-        self.lhs = lhs
-        self.rhs = rhs
-        self.dtype = dtype
-
-    def __bool__(self) -> bool:
-        if self.op not in ("eq", "ne"):
-            return super().__bool__()
-        from .arithmetic import is_same
-
-        return is_same(self.lhs, self.rhs) == (self.op == "eq")
-
-    def __str__(self) -> str:
-        if self.op in SYMBOLS:
-            return f"({self.lhs} {SYMBOLS[self.op]} {self.rhs})"
-        return f"{self.op}({self.lhs}, {self.rhs})"
-
-    __repr__ = __str__
-
-
-class Cast(PrimExpr):
-    """A conversion to another dtype."""
-
-    def __init__(self, dtype: str, value: PrimExpr):
-        self.dtype = dtype
-        self.value = value
-
-    def __str__(self) -> str:
-        return f"{self.dtype}({self.value})"
-
-    __repr__ = __str__
-
-
-class Call(PrimExpr):
-    """An intrinsic applied to arguments, such as ``exp(x)`` or ``if_then_else(c, a, b)``."""
-
-    def __init__(self, op: str, args: tuple[PrimExpr, ...], dtype: str):
-        self.op = op
-        self.args = args
-        self.dtype = dtype
-
-    def __str__(self) -> str:
-        return f"{self.op}({', '.join(map(str, self.args))})"
 
     __repr__ = __str__
 

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region
 
 from ..dialects import tir
-from ..dialects.dtypes import element_type
+from ..dialects.dtypes import check_dtype, element_type
 from ..dialects.parameters import value_hint
-from .arithmetic import check_dtype, convert, dim_expr, index_value
+from .arithmetic import convert, dim_expr, index_value
 from .emit import Emitter
 from .expr import ExprLike, PrimExpr, Value, Var
 from .intrinsics import boolean

@@ -8,16 +8,8 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
-from ..dialects.dtypes import bit_width, is_float, is_unsigned
-from .arithmetic import (
-    binary,
-    bitwise_not,
-    cast,
-    check_dtype,
-    const,
-    convert,
-    promote,
-)
+from ..dialects.dtypes import bit_width, check_dtype, is_float, is_unsigned
+from .arithmetic import binary, bitwise_not, cast, const, convert, promote
 from .expr import Call, ExprLike, Let, PrimExpr, Var
 from .limits import infinity, max_value, min_value
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..dialects.dtypes import is_float
-from .arithmetic import check_dtype, const, integer_range
+from ..dialects.dtypes import check_dtype, integer_range, is_float
+from .arithmetic import const
 from .expr import PrimExpr
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .arithmetic import cast, check_dtype, convert, dim_expr, index_value
+from ..dialects.dtypes import check_dtype
+from .arithmetic import cast, convert, dim_expr, index_value
 from .tensor import Compute, IterVar, ShapeLike, Tensor, shape_of
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ..dialects.dtypes import check_dtype
 from ..dialects.int_expr import IntExpr, IntLike
-from .arithmetic import check_dtype, const, convert, dim_expr, index_value
+from .arithmetic import const, convert, dim_expr, index_value
 from .expr import ExprLike, Imm, Load, PrimExpr, Var, children
 
 ShapeLike: TypeAlias = "Sequence[PrimExpr | int]"
