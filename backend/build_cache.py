@@ -123,7 +123,7 @@ class ModuleEntry:
                 count = int(package.manifest["bitcode"])
             library = Library(objects, self.owner.target, _bitcode(package, count))
             attributes = attributes_of(library, _llvm_ir(package))
-            return unpacked(package, library, self._constant, attributes)
+            return Executable(*unpacked(package, library, self._constant, attributes))
         except PackageError:
             cache.drop(self.key)
             return None
@@ -142,7 +142,7 @@ class ModuleEntry:
             for number, data in enumerate(constants)
             if data.digest in positions
         }
-        manifest, parts = packed_parts(executable, library, known)
+        manifest, parts = packed_parts(executable.contents, known)
         parts |= _texts(str(executable.attributes["llvm_ir"]), library)
         manifest = sealed({**manifest, "bitcode": len(library.bitcode)}, library.objects)
         self.owner.cache.put(self.key, manifest, parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Block, Region, SSAValue, Use
@@ -14,12 +14,9 @@ from ..dialects.diagnostics import verify
 from ..dialects.parameters import value_name
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.type_relations import forget_symbols, says_less
-from ..ir.detached import FreeVariable
 from ..ir.expr import Var
 from .names import numbered_name
-
-if TYPE_CHECKING:
-    from .scope import FunctionScope
+from .scope import FunctionScope, checked_params
 
 
 def finish(
@@ -55,23 +52,6 @@ def finish(
     scope.is_finished = True
     verify(func)
     return func
-
-
-def checked_params(function: str, params: Sequence[Any]) -> list[Var]:
-    """The parameters of a function; raises ValueError for what is no variable, or comes twice."""
-    for param in params:
-        if not isinstance(param, Var) or not isinstance(param.borrowed.owner, FreeVariable):
-            shown = param.name_hint if isinstance(param, Var) else repr(param)
-            raise ValueError(
-                f"expected the parameters of '{function}' to be variables made by relax.Var, "
-                f"got {shown}"
-            )
-    for position, param in enumerate(params):
-        if param in params[:position]:
-            raise ValueError(
-                f"expected distinct parameters of '{function}', got '{param.name_hint}' twice"
-            )
-    return list(params)
 
 
 def _parameters(scope: FunctionScope, params: Sequence[Var] | None) -> list[Var]:

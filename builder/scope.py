@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
@@ -14,7 +15,6 @@ from ..ir.call_parts import with_operands
 from ..ir.detached import FreeVariable, OpenDataflow, attach
 from ..ir.expr import Expr, Var
 from ..lowering.graph.values import canonical
-from .finish import checked_params
 from .names import Names
 
 COPIED = (relax.ConstantOp, relax.PrimValueOp, relax.ShapeOp)
@@ -270,3 +270,20 @@ def _hints(func: relax.FuncOp | None) -> list[str]:
     if func is None:
         return []
     return [r.name_hint for op in func.walk() for r in op.results if r.name_hint is not None]
+
+
+def checked_params(function: str, params: Sequence[Any]) -> list[Var]:
+    """The parameters of a function; raises ValueError for what is no variable, or comes twice."""
+    for param in params:
+        if not isinstance(param, Var) or not isinstance(param.borrowed.owner, FreeVariable):
+            shown = param.name_hint if isinstance(param, Var) else repr(param)
+            raise ValueError(
+                f"expected the parameters of '{function}' to be variables made by relax.Var, "
+                f"got {shown}"
+            )
+    for position, param in enumerate(params):
+        if param in params[:position]:
+            raise ValueError(
+                f"expected distinct parameters of '{function}', got '{param.name_hint}' twice"
+            )
+    return list(params)

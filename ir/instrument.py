@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from .module import IRModule
-    from .transform import PassInfo
+from .module import IRModule
+
+
+@dataclass(frozen=True)
+class PassInfo:
+    """What a pass is called, from which level on it runs, and which passes have to come first."""
+
+    name: str
+    opt_level: int = 0
+    required: tuple[str, ...] = ()
 
 
 class PassInstrument:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -15,20 +14,11 @@ from ..dialects import get_context
 from ..dialects.diagnostics import Diagnostic, verify
 from ..lowering.verify_calls import verify_calls
 from .function import BaseFunc, Function, PrimFunc
-from .instrument import PassInstrument
+from .instrument import PassInfo, PassInstrument
 from .module import IRModule
 
 AnyPass: TypeAlias = "Pass | ModulePass | RewritePattern"
 """What can stand in a sequence: our passes, and those and the patterns of xDSL."""
-
-
-@dataclass(frozen=True)
-class PassInfo:
-    """What a pass is called, from which level on it runs, and which passes have to come first."""
-
-    name: str
-    opt_level: int = 0
-    required: tuple[str, ...] = ()
 
 
 class PassContext:

@@ -9,6 +9,8 @@ from .device import cpu as cpu
 from .device import device as device
 from .executable import Executable as Executable
 from .executable import NativeLibrary as NativeLibrary
+from .executable import load as load
+from .executable import load_module as load_module
 from .native import NativeError as NativeError
 from .package import PackageError as PackageError
 from .registry import get_global_func as get_global_func
@@ -16,8 +18,6 @@ from .registry import list_global_func_names as list_global_func_names
 from .registry import register_func as register_func
 from .registry import register_global_func as register_global_func
 from .registry import remove_global_func as remove_global_func
-from .saving import load as load
-from .saving import load_module as load_module
 from .tensor import NDArray as NDArray
 from .tensor import Tensor as Tensor
 from .tensor import array as array

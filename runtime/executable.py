@@ -14,7 +14,8 @@ from .device import Device
 from .memory import ArenaPool
 from .native import NativeCode, NativeError
 from .native_call import compiled_function
-from .saving import from_bytes, save, to_bytes
+from .package import Package
+from .saving import Contents, read, save, to_bytes
 from .signature import FunctionSpec, LoadSpec, ParamSpec, TensorSpec, shape_text
 from .tensor import Tensor
 from .timing import TimeEvaluator
@@ -106,6 +107,17 @@ class Executable:
         """The signature of every function."""
         return MappingProxyType(self._specs)
 
+    @property
+    def contents(self) -> Contents:
+        """What is saved in files; raises ValueError for a library that is no object file."""
+        code = self.library
+        if not isinstance(code, NativeCode):
+            raise ValueError(
+                f"expected an executable of native code, got one of {type(code).__name__}"
+            )
+        functions = list(self._specs.values())
+        return Contents(functions, code, self.constants, self.attributes, self.load)
+
     def __getitem__(self, name: str) -> CompiledFunction:
         if name not in self._specs:
             known = ", ".join(self._specs) or "none"
@@ -131,7 +143,7 @@ class Executable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has what `save` writes; raises ValueError for a library that is no object."""
-        return from_bytes, (to_bytes(self),)
+        return from_bytes, (to_bytes(self.contents),)
 
     def get_function(self, name: str) -> CompiledFunction:
         """The function of that name; raises ValueError listing the functions there are."""
@@ -142,7 +154,7 @@ class Executable:
 
         That needs no compiler. Raises ValueError for a library that is no object file.
         """
-        save(self, path)
+        save(self.contents, path)
 
     def export_library(self, path: str | Path) -> None:
         """As `save`, under TVM's name; raises ValueError for the name of a shared library."""
@@ -151,7 +163,7 @@ class Executable:
                 f"cannot make the shared library '{path}': `save` writes a file of another name "
                 "that `xrelax.runtime.load` reads"
             )
-        save(self, path)
+        save(self.contents, path)
 
     def as_text(self) -> str:
         """The target, and a line for every function and constant."""
@@ -196,6 +208,32 @@ class Executable:
     ) -> TimeEvaluator:
         """A callable that measures a function on the arguments that it is given."""
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
+
+
+def load(path: str | Path) -> Executable:
+    """The executable in a file of `save`; its constants are views of the file.
+
+    Raises OSError where there is no such file, PackageError for one that is damaged, cut off, or of
+    another format, and where a constant or the interface is not what the code was compiled for,
+    NativeError for code that this machine cannot run. The code runs as the caller does: load files
+    of those alone whose programs you would run.
+    """
+    return _linked(Package(path))
+
+
+load_module = load
+"""TVM's name."""
+
+
+def from_bytes(data: bytes) -> Executable:
+    """The executable that a pickle has; raises as `load`."""
+    return _linked(Package("<bytes>", data))
+
+
+def _linked(package: Package) -> Executable:
+    executable = Executable(*read(package))
+    executable.link()
+    return executable
 
 
 def signature_text(spec: FunctionSpec) -> str:

@@ -21,7 +21,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,9 +32,6 @@ from .native import Machine, NativeCode
 from .package import Package, PackageError, Part, write_archive, write_package
 from .signature import FunctionSpec, LoadSpec, shape_text
 from .tensor import Tensor, as_tensor, from_numpy
-
-if TYPE_CHECKING:
-    from .executable import Executable
 
 FORMAT = "xrelax executable"
 VERSION = 6
@@ -56,72 +53,58 @@ class SavedCode(NativeCode):
         return self._machine
 
 
-def save(executable: Executable, path: str | Path) -> None:
-    """Write an executable with its constants to a file, which `load` reads; replaces an old one.
+class Contents(NamedTuple):
+    """What an executable is made of, as `Executable` takes it."""
 
-    Raises ValueError for an executable that is not made of an object file.
-    """
-    write_package(path, *_contents(executable))
+    functions: Sequence[FunctionSpec]
+    library: NativeCode
+    constants: Sequence[Tensor]
+    attributes: Mapping[str, Any]
+    load: LoadSpec | None
 
 
-def to_bytes(executable: Executable) -> bytes:
-    """What `save` writes; raises as it does."""
+def save(contents: Contents, path: str | Path) -> None:
+    """Write an executable with its constants to a file, which `load` reads; replaces an old one."""
+    write_package(path, *_packed(contents))
+
+
+def to_bytes(contents: Contents) -> bytes:
+    """What `save` writes."""
     buffer = io.BytesIO()
-    write_archive(buffer, *_contents(executable))
+    write_archive(buffer, *_packed(contents))
     return buffer.getvalue()
 
 
-def from_bytes(data: bytes) -> Executable:
-    """The executable that `to_bytes` wrote; raises as `load`."""
-    return _loaded(Package("<bytes>", data))
-
-
-def _contents(executable: Executable) -> tuple[dict[str, Any], dict[str, Part]]:
-    code = executable.library
-    if not isinstance(code, NativeCode):
-        raise ValueError(f"expected an executable of native code, got one of {type(code).__name__}")
+def _packed(contents: Contents) -> tuple[dict[str, Any], dict[str, Part]]:
+    code = contents.library
     machine = {"triple": code.machine.triple, "features": list(code.machine.features)}
-    manifest, parts = packed_parts(executable, code, {})
+    manifest, parts = packed_parts(contents, {})
     return sealed({**manifest, "machine": machine}, code.objects), parts
 
 
-def load(path: str | Path) -> Executable:
-    """The executable in a file of `save`; its constants are views of the file.
-
-    Raises OSError where there is no such file, PackageError for one that is damaged, cut off, or of
-    another format, and where a constant or the interface is not what the code was compiled for,
-    NativeError for code that this machine cannot run. The code runs as the caller does: load files
-    of those alone whose programs you would run.
-    """
-    return _loaded(Package(path))
-
-
-def _loaded(package: Package) -> Executable:
+def read(package: Package) -> Contents:
+    """The executable in a file of `save`, with its code; raises as `executable.load`."""
     check_format(package)
     with package.reading():
         machine = package.manifest["machine"]
         needed = Machine(str(machine["triple"]), tuple(map(str, machine["features"])))
     needed.verify_host()
-    executable = unpacked(package, SavedCode(object_files(package), needed), _nothing_given)
-    executable.link()
-    return executable
-
-
-load_module = load
-"""TVM's name."""
+    return unpacked(package, SavedCode(object_files(package), needed), _nothing_given)
 
 
 def packed_parts(
-    executable: Executable, code: NativeCode, given: Mapping[int, int]
+    contents: Contents, given: Mapping[int, int]
 ) -> tuple[dict[str, Any], dict[str, Part]]:
     """The manifest and the parts of an executable.
 
     `given` says which of its constants a reader has already: their position among the reader's.
     """
-    parts: dict[str, Part] = {_CODE.format(i): data for i, data in enumerate(code.objects)}
+    parts: dict[str, Part] = {
+        _CODE.format(i): data for i, data in enumerate(contents.library.objects)
+    }
     objects = list(parts)
     constants: list[dict[str, Any]] = []
-    for number, tensor in enumerate(executable.constants):
+    for number, tensor in enumerate(contents.constants):
         entry: dict[str, Any] = {"dtype": tensor.dtype, "shape": list(tensor.shape)}
         if number in given:
             entry["given"] = given[number]
@@ -132,12 +115,12 @@ def packed_parts(
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        "target": executable.attributes.get("target", ""),
-        "kernels": executable.attributes.get("kernels", 0),
+        "target": contents.attributes.get("target", ""),
+        "kernels": contents.attributes.get("kernels", 0),
         "code": objects,
-        "functions": [spec.to_json() for spec in executable.functions.values()],
+        "functions": [spec.to_json() for spec in contents.functions],
         "constants": constants,
-        "load": None if executable.load is None else executable.load.to_json(),
+        "load": None if contents.load is None else contents.load.to_json(),
     }
     return manifest, parts
 
@@ -180,17 +163,15 @@ def unpacked(
     code: NativeCode,
     given: Callable[[int], object],
     attributes: Mapping[str, Any] = MappingProxyType({}),
-) -> Executable:
+) -> Contents:
     """The executable in a file; `given` is asked for the constants that the reader has already."""
-    from .executable import Executable
-
     with package.reading():
         manifest = package.manifest
         functions = [FunctionSpec.from_json(f) for f in manifest["functions"]]
         constants = [_constant(package, c, given) for c in manifest["constants"]]
         load = None if manifest["load"] is None else LoadSpec.from_json(manifest["load"])
         common = {"target": manifest["target"], "kernels": manifest["kernels"]}
-    return Executable(functions, code, constants, {**common, **attributes}, load)
+    return Contents(functions, code, constants, {**common, **attributes}, load)
 
 
 def _constant(package: Package, entry: Mapping[str, Any], given: Callable[[int], object]) -> Tensor:

@@ -7,27 +7,27 @@ other expressions. Construction canonicalizes, so equal values compare equal: ``
 and MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 """
 
-from .compounds import compound as compound
-from .compounds import floordiv as floordiv
-from .compounds import floormod as floormod
-from .compounds import is_divisor as is_divisor
-from .compounds import maximum as maximum
-from .compounds import minimum as minimum
-from .compounds import split_quotient as split_quotient
 from .terms import COMPOUND_OPS as COMPOUND_OPS
 from .terms import ONE as ONE
 from .terms import ZERO as ZERO
-from .terms import Arg as Arg
 from .terms import Atom as Atom
 from .terms import Compound as Compound
 from .terms import IntExpr as IntExpr
 from .terms import IntLike as IntLike
 from .terms import Monomial as Monomial
-from .terms import Sym as Sym
 from .terms import arg as arg
+from .terms import compound as compound
+from .terms import floordiv as floordiv
+from .terms import floormod as floormod
+from .terms import is_divisor as is_divisor
+from .terms import maximum as maximum
+from .terms import minimum as minimum
+from .terms import split_quotient as split_quotient
 from .terms import sym as sym
 from .text import IR_SPELLING as IR_SPELLING
 from .text import PYTHON_SPELLING as PYTHON_SPELLING
 from .text import RESERVED as RESERVED
+from .text import Arg as Arg
+from .text import Sym as Sym
 from .text import render as render
 from .text import symbol_text as symbol_text

@@ -1,11 +1,44 @@
-"""The text of an expression, in the spelling of the IR or of another language."""
+"""Symbols and operands, and the text of expressions over them, in any spelling."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
-from .terms import Arg, Atom, Compound, IntExpr, Sym
+
+# Atoms are what most dictionaries of a compile are looked up by: tuples hash several times as fast
+# as dataclasses. Nobody uses them as tuples; arithmetic begins with `IntExpr.of`.
+class Sym(NamedTuple):
+    """A symbol of the enclosing function: the ``n`` of ``T.int64()`` or of ``R.Tensor(("n",))``."""
+
+    name: str
+
+
+class Arg(NamedTuple):
+    """The `index`-th operand of the operation that holds the expression."""
+
+    index: int  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+class Polynomial(Protocol):
+    """What the text of an expression needs to know of it: see `IntExpr`."""
+
+    @property
+    def terms(self) -> tuple[tuple[tuple[Any, ...], int], ...]:
+        """Products of atoms with their coefficients."""
+        ...
+
+    @property
+    def constant(self) -> int | None:
+        """The value, if the expression is one number."""
+        ...
+
+    @property
+    def as_atom(self) -> Any:
+        """The atom, if the expression is exactly one."""
+        ...
+
 
 RESERVED = frozenset({"floordiv", "mod", "min", "max", "arg"})
 """Names that the expression syntax uses: symbols of these names are written in quotes."""
@@ -32,7 +65,7 @@ PYTHON_SPELLING = {**IR_SPELLING, "floordiv": "{0} // {1}", "mod": "{0} % {1}"}
 
 
 def render(
-    expr: IntExpr,
+    expr: Polynomial,
     name_of: Callable[[Sym | Arg], str] = _default_name,
     spelling: Mapping[str, str] = IR_SPELLING,
 ) -> str:
@@ -57,9 +90,9 @@ def render(
 
 
 def _render_atom(
-    atom: Atom, name_of: Callable[[Sym | Arg], str], spelling: Mapping[str, str], is_factor: bool
+    atom: Any, name_of: Callable[[Sym | Arg], str], spelling: Mapping[str, str], is_factor: bool
 ) -> str:
-    if not isinstance(atom, Compound):
+    if isinstance(atom, Sym | Arg):
         return name_of(atom)
     lhs, rhs = render(atom.lhs, name_of, spelling), render(atom.rhs, name_of, spelling)
     left = lhs if _is_leaf(atom.lhs) else f"({lhs})"
@@ -69,6 +102,6 @@ def _render_atom(
     return f"({text})" if is_factor and form.startswith("{") else text
 
 
-def _is_leaf(expr: IntExpr) -> bool:
+def _is_leaf(expr: Polynomial) -> bool:
     constant = expr.constant
     return (constant is not None and constant >= 0) or isinstance(expr.as_atom, Sym | Arg)

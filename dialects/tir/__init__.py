@@ -3,21 +3,21 @@
 from xdsl.ir import Dialect
 
 from .access import AllocBufferOp as AllocBufferOp
-from .access import ApplyOp as ApplyOp
 from .access import LoadOp as LoadOp
 from .access import MatchBufferOp as MatchBufferOp
 from .access import StoreOp as StoreOp
 from .block import BlockOp as BlockOp
-from .block import InitOp as InitOp
 from .block_attributes import Axis as Axis
 from .block_attributes import AxisAttr as AxisAttr
 from .block_attributes import BoundAttr as BoundAttr
 from .block_attributes import BufferRegion as BufferRegion
+from .block_attributes import InitOp as InitOp
 from .block_attributes import RegionAttr as RegionAttr
 from .func import AssertOp as AssertOp
 from .func import CallExternOp as CallExternOp
 from .func import PrimFuncOp as PrimFuncOp
 from .loop import NONTEMPORAL as NONTEMPORAL
+from .loop import ApplyOp as ApplyOp
 from .loop import ForOp as ForOp
 from .types import BufferType as BufferType
 

@@ -1,4 +1,4 @@
-"""`tir` operations on buffers: load, store, allocation, sub-region views, and index arithmetic."""
+"""`tir` operations on buffers: load, store, allocation, sub-region views."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from ..sym import (
     expr_array,
     exprs_of,
     pack,
-    print_expr,
     print_exprs,
     verify_args,
 )
 from .types import BufferType
+from .verify_access import verify_inside
 
 
 def _verify_access(op: LoadOp | StoreOp, value: Attribute) -> None:
@@ -60,8 +60,6 @@ def _verify_inside(
     operands: Sequence[SSAValue],
     sizes: Sequence[IntExpr] | None = None,
 ) -> None:
-    from .verify_access import verify_inside  # which looks at the loops and blocks around
-
     if sizes is not None:
         sizes = [ONE] * (len(indices) - len(sizes)) + list(sizes)
     verify_inside(op, buffer, indices, operands, sizes)
@@ -72,39 +70,6 @@ def _print_element(
 ) -> None:
     printer.print_ssa_value(buffer)
     print_exprs(printer, exprs_of(map_), operands)
-
-
-@irdl_op_definition
-class ApplyOp(IRDLOperation):
-    """The value of an integer expression: symbols and indices become SSA values.
-
-    ``%0 = tir.apply %i * 4 + n``; MLIR's ``affine.apply``.
-    """
-
-    name = "tir.apply"
-    operands_ = var_operand_def(IndexType)
-    expr = prop_def(ExprAttr)
-    result = result_def(IndexType)
-    traits = traits_def(Pure())
-
-    def __init__(self, expr: IntExpr, values: Sequence[SSAValue] = ()):
-        operands, (packed,) = pack([expr], values)
-        super().__init__(
-            operands=[operands], properties={"expr": ExprAttr(packed)}, result_types=[IndexType()]
-        )
-
-    def verify_(self) -> None:
-        verify_args(self, [self.expr.data], len(self.operands))
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ApplyOp:
-        scope = OperandScope(parser)
-        expr = scope.expr()
-        return ApplyOp(expr, scope.resolve())
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        print_expr(printer, self.expr.data, self.operands)
 
 
 @irdl_op_definition

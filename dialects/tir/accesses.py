@@ -11,10 +11,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..bounds import Interval, interval_of, is_non_negative
 from ..int_expr import ONE, Arg, Atom, IntExpr, Sym, maximum
 from ..sym import Values, exprs_of
-from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
-from .block import BlockOp, InitOp
+from .access import LoadOp, MatchBufferOp, StoreOp
+from .block import BlockOp
+from .block_attributes import InitOp
 from .func import PrimFuncOp
-from .loop import ForOp
+from .loop import ApplyOp, ForOp
 from .types import BufferType
 
 Place = tuple[IntExpr | None, ...]

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
-from xdsl.ir import BlockArgument, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
+from xdsl.ir import Region, SSAValue
 from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import NoTerminator, RecursiveMemoryEffect
-from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..sym import ExprAttr, expr_array, exprs_of, pack, parse_body
-from .block_attributes import Axis, AxisAttr, BoundAttr, BufferRegion, RegionAttr
+from ..sym import ExprAttr, expr_array, pack
+from .block_attributes import Axis, AxisAttr, BlockLike, BoundAttr, BufferRegion, RegionAttr
 from .block_syntax import parse_block, print_block
-from .types import BufferType
 
 
 def _expressions(
@@ -40,7 +30,7 @@ def _expressions(
 
 
 @irdl_op_definition
-class BlockOp(IRDLOperation):
+class BlockOp(BlockLike):
     """A unit of computation with axes bound to loop variables; TVM's ``SBlock`` with its realize.
 
     ``tir.block "Y" (%vi: spatial (0, n) = %i, %vk: reduce (0, m) = %k) where (%i < n) reads
@@ -49,19 +39,6 @@ class BlockOp(IRDLOperation):
     """
 
     name = "tir.block"
-    operands_ = var_operand_def(IndexType)
-    read_buffers = var_operand_def(BufferType)
-    write_buffers = var_operand_def(BufferType)
-    block_name = prop_def(StringAttr)
-    axes = prop_def(ArrayAttr[AxisAttr])
-    bindings = prop_def(ArrayAttr[ExprAttr])
-    predicates = prop_def(ArrayAttr[BoundAttr])
-    reads = prop_def(ArrayAttr[RegionAttr])
-    writes = prop_def(ArrayAttr[RegionAttr])
-    annotations = opt_prop_def(DictionaryAttr)
-    body = region_def("single_block")
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
 
     @staticmethod
     def build_from(
@@ -103,37 +80,8 @@ class BlockOp(IRDLOperation):
             regions=[body],
         )
 
-    @property
-    def axis_vars(self) -> tuple[BlockArgument, ...]:
-        """The axes as values of the body."""
-        return tuple(self.body.block.args)
-
-    @property
-    def axis_kinds(self) -> tuple[str, ...]:
-        """Kind of each axis."""
-        return tuple(a.kind.data for a in self.axes.data)
-
-    @property
-    def init(self) -> InitOp | None:
-        """The block's reduction initialisation, if it has one."""
-        first = self.body.block.first_op
-        return first if isinstance(first, InitOp) else None
-
-    def numbering(self) -> list[SSAValue]:
-        """The values that ``arg(i)`` of the block's expressions stands for."""
-        return [*self.axis_vars, *self.operands_]
-
-    def regions_of(self, which: str) -> list[BufferRegion]:
-        """The declared ``"reads"`` or ``"writes"``."""
-        buffers = self.read_buffers if which == "reads" else self.write_buffers
-        regions = self.reads if which == "reads" else self.writes
-        return [
-            BufferRegion(b, exprs_of(r.mins), exprs_of(r.extents))
-            for b, r in zip(buffers, regions.data, strict=True)
-        ]
-
     def verify_(self) -> None:
-        from .verify_block import verify_block
+        from .verify_block import verify_block  # all the rules, which reading IR takes no time for
 
         verify_block(self)
 
@@ -143,35 +91,3 @@ class BlockOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         print_block(self, printer)
-
-
-@irdl_op_definition
-class InitOp(IRDLOperation):
-    """What a reduction block does before its first iteration.
-
-    ``tir.init { … }``, first in the block's body.
-    """
-
-    name = "tir.init"
-    body = region_def("single_block")
-    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
-
-    def __init__(self, body: Region):
-        super().__init__(regions=[body])
-
-    def verify_(self) -> None:
-        parent = self.parent
-        if (
-            parent is None
-            or not isinstance(parent.parent_op(), BlockOp)
-            or parent.first_op is not self
-        ):
-            raise VerifyException("expected 'tir.init' to be the first operation of a block")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> InitOp:
-        return InitOp(parse_body(parser))
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_region(self.body, print_empty_block=False)

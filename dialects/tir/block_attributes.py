@@ -6,18 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
+from xdsl.ir import Attribute, BlockArgument, ParametrizedAttribute, Region, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
     irdl_attr_definition,
+    irdl_op_definition,
+    opt_prop_def,
     param_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
 )
-from xdsl.parser import AttrParser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
+from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
-from ..sym import ExprAttr, expr_array, parse_expr
+from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
+from .types import BufferType
 
 if TYPE_CHECKING:
     pass
@@ -96,3 +106,85 @@ class Axis:
     min: IntExpr
     extent: IntExpr
     binding: IntExpr
+
+
+class BlockLike(IRDLOperation):
+    """What a block holds. The rules of blocks, and what runs inside, are written on this class.
+
+    Expressions in properties number the axes first, then the operands.
+    """
+
+    operands_ = var_operand_def(IndexType)
+    read_buffers = var_operand_def(BufferType)
+    write_buffers = var_operand_def(BufferType)
+    block_name = prop_def(StringAttr)
+    axes = prop_def(ArrayAttr[AxisAttr])
+    bindings = prop_def(ArrayAttr[ExprAttr])
+    predicates = prop_def(ArrayAttr[BoundAttr])
+    reads = prop_def(ArrayAttr[RegionAttr])
+    writes = prop_def(ArrayAttr[RegionAttr])
+    annotations = opt_prop_def(DictionaryAttr)
+    body = region_def("single_block")
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    @property
+    def axis_vars(self) -> tuple[BlockArgument, ...]:
+        """The axes as values of the body."""
+        return tuple(self.body.block.args)
+
+    @property
+    def axis_kinds(self) -> tuple[str, ...]:
+        """Kind of each axis."""
+        return tuple(a.kind.data for a in self.axes.data)
+
+    @property
+    def init(self) -> InitOp | None:
+        """The block's reduction initialisation, if it has one."""
+        first = self.body.block.first_op
+        return first if isinstance(first, InitOp) else None
+
+    def numbering(self) -> list[SSAValue]:
+        """The values that ``arg(i)`` of the block's expressions stands for."""
+        return [*self.axis_vars, *self.operands_]
+
+    def regions_of(self, which: str) -> list[BufferRegion]:
+        """The declared ``"reads"`` or ``"writes"``."""
+        buffers = self.read_buffers if which == "reads" else self.write_buffers
+        regions = self.reads if which == "reads" else self.writes
+        return [
+            BufferRegion(b, exprs_of(r.mins), exprs_of(r.extents))
+            for b, r in zip(buffers, regions.data, strict=True)
+        ]
+
+
+@irdl_op_definition
+class InitOp(IRDLOperation):
+    """What a reduction block does before its first iteration.
+
+    ``tir.init { … }``, first in the block's body.
+    """
+
+    name = "tir.init"
+    body = region_def("single_block")
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+
+    def __init__(self, body: Region):
+        super().__init__(regions=[body])
+
+    def verify_(self) -> None:
+        parent = self.parent
+        if (
+            parent is None
+            or not isinstance(parent.parent_op(), BlockLike)
+            or parent.first_op is not self
+        ):
+            raise VerifyException("expected 'tir.init' to be the first operation of a block")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> InitOp:
+        return InitOp(parse_body(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_region(self.body, print_empty_block=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
 from xdsl.ir import SSAValue
@@ -14,11 +14,10 @@ from xdsl.printer import Printer
 from ..int_expr import ONE, Arg, Atom, IntExpr, IntLike
 from ..parameters import print_text
 from ..sym import ExprAttr, OperandScope, exprs_of, print_expr
-from .block_attributes import AXIS_KINDS, AxisAttr, BoundAttr, BufferRegion, RegionAttr
+from .block_attributes import AXIS_KINDS, AxisAttr, BlockLike, BoundAttr, BufferRegion, RegionAttr
 from .loop import parse_annotations, print_annotations
 
-if TYPE_CHECKING:
-    from .block import BlockOp
+BlockT = TypeVar("BlockT", bound=BlockLike)
 
 
 @dataclass
@@ -32,7 +31,7 @@ _ParsedAxis: TypeAlias = tuple[str, IntExpr, IntExpr, IntExpr]
 """Kind, first value, extent and binding."""
 
 
-def parse_block(kind: type[BlockOp], parser: Parser) -> BlockOp:
+def parse_block(kind: type[BlockT], parser: Parser) -> BlockT:
     """Parse everything after ``tir.block``, as an operation of this class."""
     name = parser.parse_str_literal(" of the block's name")
     scope = OperandScope(parser)
@@ -116,7 +115,7 @@ def _buffer(parser: Parser, region: _ParsedRegion) -> SSAValue:
     return known[region.buffer.index]
 
 
-def print_block(op: BlockOp, printer: Printer) -> None:
+def print_block(op: BlockLike, printer: Printer) -> None:
     """Print everything after ``tir.block``."""
     names = op.numbering()
     printer.print_string(" ")

@@ -15,10 +15,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ..int_expr import Arg, IntExpr, Sym
 from ..sym import exprs_of
-from .access import ApplyOp
-from .block import BlockOp, InitOp
+from .block_attributes import BlockLike, InitOp
 from .func import PrimFuncOp
-from .loop import ForOp
+from .loop import ApplyOp, ForOp
 
 BUDGET = 4096
 """How many iterations are looked at, at most."""
@@ -93,7 +92,7 @@ class Start(NamedTuple):
     operands: Sequence[SSAValue]
 
     @classmethod
-    def of(cls, block: BlockOp) -> Start:
+    def of(cls, block: BlockLike) -> Start:
         axes = zip(block.axis_vars, block.axes.data, strict=True)
         firsts = [(v, a.min.data) for v, a in axes if a.kind.data == "reduce"]
         return cls(firsts, tuple(block.numbering()))
@@ -109,13 +108,13 @@ def _read(op: Operation) -> _Loop | _Block | Start:
     match op:
         case ForOp():
             return _Loop(op.loop_var, op.min.data, op.extent.data, tuple(op.operands_))
-        case BlockOp():
+        case BlockLike():
             bounds = [(b.lhs.data, b.rhs.data) for b in op.predicates.data]
             bindings = list(zip(op.axis_vars, exprs_of(op.bindings), strict=True))
             return _Block(bounds, bindings, tuple(op.numbering()))
         case _:
             block = op.parent_op()
-            assert isinstance(block, BlockOp)
+            assert isinstance(block, BlockLike)
             return Start.of(block)
 
 
@@ -145,9 +144,9 @@ def happens(
 
 
 def _nest_of(op: Operation) -> list[Operation] | None:
-    nest: list[Operation] = [op] if isinstance(op, BlockOp) else []
+    nest: list[Operation] = [op] if isinstance(op, BlockLike) else []
     parent = op.parent_op()
-    while isinstance(parent, ForOp | BlockOp | InitOp):
+    while isinstance(parent, ForOp | BlockLike | InitOp):
         nest.append(parent)
         parent = parent.parent_op()
     return nest[::-1] if isinstance(parent, PrimFuncOp | None) else None

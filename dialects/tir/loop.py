@@ -1,4 +1,4 @@
-"""`tir.for`, and the annotations that loops and blocks carry."""
+"""`tir.for` and `tir.apply`, and the annotations that loops and blocks carry."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     region_def,
+    result_def,
     traits_def,
     var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import NoTerminator, RecursiveMemoryEffect
+from xdsl.traits import NoTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
@@ -134,3 +135,36 @@ def print_annotations(printer: Printer, annotations: DictionaryAttr | None) -> N
     if annotations is not None and annotations.data:
         printer.print_string(" annotations ")
         printer.print_attribute(annotations)
+
+
+@irdl_op_definition
+class ApplyOp(IRDLOperation):
+    """The value of an integer expression: symbols and indices become SSA values.
+
+    ``%0 = tir.apply %i * 4 + n``; MLIR's ``affine.apply``.
+    """
+
+    name = "tir.apply"
+    operands_ = var_operand_def(IndexType)
+    expr = prop_def(ExprAttr)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+
+    def __init__(self, expr: IntExpr, values: Sequence[SSAValue] = ()):
+        operands, (packed,) = pack([expr], values)
+        super().__init__(
+            operands=[operands], properties={"expr": ExprAttr(packed)}, result_types=[IndexType()]
+        )
+
+    def verify_(self) -> None:
+        verify_args(self, [self.expr.data], len(self.operands))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ApplyOp:
+        scope = OperandScope(parser)
+        expr = scope.expr()
+        return ApplyOp(expr, scope.resolve())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        print_expr(printer, self.expr.data, self.operands)

@@ -9,9 +9,8 @@ from xdsl.ir import BlockArgument, SSAValue
 from ..bounds import Interval, Ranges, interval_of, is_less
 from ..int_expr import Arg, Atom, IntExpr, Sym
 from ..sym import Values, exprs_of
-from .access import ApplyOp
-from .block import BlockOp
-from .loop import ForOp
+from .block_attributes import BlockLike
+from .loop import ApplyOp, ForOp
 
 
 def value_range(value: SSAValue) -> Interval | None:
@@ -27,13 +26,13 @@ def value_range(value: SSAValue) -> Interval | None:
     owner = value.owner.parent_op()
     if isinstance(owner, ForOp):
         return _hull(owner.min.data, owner.extent.data, owner.operands_)
-    if isinstance(owner, BlockOp):
+    if isinstance(owner, BlockLike):
         axis = owner.axes.data[value.index]
         return _hull(axis.min.data, axis.extent.data, owner.operands_, len(owner.axes.data))
     return None
 
 
-def operand_ranges(op: BlockOp) -> dict[Atom, Interval]:
+def operand_ranges(op: BlockLike) -> dict[Atom, Interval]:
     """The values of the block's operands as its expressions number them; unknown are absent."""
     return ranges_of(op.operands_, first=len(op.axes.data))
 
@@ -63,7 +62,7 @@ def range_over_loops(expr: IntExpr, operands: Sequence[SSAValue]) -> Interval | 
 
     def in_loops(value: SSAValue) -> IntExpr:
         owner = value.owner.parent_op() if isinstance(value, BlockArgument) else None
-        if not isinstance(value, BlockArgument) or not isinstance(owner, BlockOp):
+        if not isinstance(value, BlockArgument) or not isinstance(owner, BlockLike):
             return values.expr(value)
         return over(exprs_of(owner.bindings)[value.index], owner.numbering())
 

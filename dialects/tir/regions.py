@@ -15,11 +15,11 @@ from ..bounds import Interval, Ranges, constant_limit, interval_of, simplify
 from ..int_expr import ZERO, Arg, Atom, IntExpr, maximum, minimum
 from ..nesting import enclosing
 from ..sym import Values, exprs_of
-from .access import ApplyOp, LoadOp, MatchBufferOp, StoreOp
+from .access import LoadOp, MatchBufferOp, StoreOp
 from .block import BlockOp
 from .block_attributes import BufferRegion
 from .func import CallExternOp
-from .loop import ForOp
+from .loop import ApplyOp, ForOp
 from .types import BufferType
 
 

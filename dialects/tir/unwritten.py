@@ -18,7 +18,8 @@ from ..bounds import Interval, interval_of, is_non_negative
 from ..int_expr import Atom, IntExpr, IntLike, Sym
 from .access import LoadOp
 from .accesses import Access, Bound, Loop, accesses_of, ranges_of_loops
-from .block import BlockOp, InitOp
+from .block import BlockOp
+from .block_attributes import InitOp
 from .coverage import stride
 from .func import PrimFuncOp
 from .iterations import Iteration, happens

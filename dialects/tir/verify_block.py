@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..bounds import Interval, is_non_negative
 from ..int_expr import Atom, IntExpr
 from ..sym import exprs_of, verify_args
-from .block import BlockOp
+from .block_attributes import BlockLike
 from .iterations import Iteration, happens
 from .ranges import operand_ranges, range_of, surely_less
 from .ranges import value_range as value_range
@@ -21,7 +21,7 @@ from .verify_regions import verify_declared, verify_reductions
 from .verify_spatial import verify_spatial
 
 
-def verify_block(op: BlockOp) -> None:
+def verify_block(op: BlockLike) -> None:
     """Raise VerifyException where the block breaks a rule."""
     _verify_counts(op)
     _verify_expressions(op)
@@ -33,7 +33,7 @@ def verify_block(op: BlockOp) -> None:
     verify_spatial(op)
 
 
-def _verify_counts(op: BlockOp) -> None:
+def _verify_counts(op: BlockLike) -> None:
     count = len(op.axes.data)
     if len(op.body.block.args) != count or len(op.bindings.data) != count:
         raise VerifyException(
@@ -53,7 +53,7 @@ def _verify_counts(op: BlockOp) -> None:
             )
 
 
-def _verify_expressions(op: BlockOp) -> None:
+def _verify_expressions(op: BlockLike) -> None:
     count = len(op.axes.data)
     exprs = [*exprs_of(op.bindings)]
     for axis in op.axes.data:
@@ -81,7 +81,7 @@ def axis_name(value: SSAValue, position: int) -> str:
     return value.name_hint or f"axis {position}"
 
 
-def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval]) -> None:
+def _verify_binding(op: BlockLike, position: int, ranges: Mapping[Atom, Interval]) -> None:
     axis, binding = op.axes.data[position], op.bindings.data[position].data
     name = axis_name(op.axis_vars[position], position)
     if (value := axis.extent.data.constant) is not None and value < 0:
@@ -103,7 +103,7 @@ def _verify_binding(op: BlockOp, position: int, ranges: Mapping[Atom, Interval])
 
 
 def _is_kept_within(
-    op: BlockOp,
+    op: BlockLike,
     binding: IntExpr,
     covered: Interval,
     wanted: Interval,
@@ -121,7 +121,7 @@ def _is_kept_within(
     )
 
 
-def _is_within(at: Iteration, op: BlockOp, binding: IntExpr, wanted: Interval) -> bool:
+def _is_within(at: Iteration, op: BlockLike, binding: IntExpr, wanted: Interval) -> bool:
     numbering = op.numbering()
     value = at.evaluate(binding, numbering)
     lower, upper = at.evaluate(wanted.lower, numbering), at.evaluate(wanted.upper, numbering)

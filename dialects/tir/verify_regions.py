@@ -14,15 +14,14 @@ from ..int_expr import Arg, Atom, IntExpr, IntLike, Sym
 from ..nesting import operations_in
 from ..sym import exprs_of
 from .access import LoadOp, MatchBufferOp, StoreOp
-from .block import BlockOp, InitOp
-from .block_attributes import BufferRegion
+from .block_attributes import BlockLike, BufferRegion, InitOp
 from .func import PrimFuncOp
 from .loop import ForOp
 from .ranges import range_of, surely_less
 from .verify_access import buffer_text, range_text
 
 
-def verify_declared(op: BlockOp) -> None:
+def verify_declared(op: BlockLike) -> None:
     """Every access of the block and of the blocks inside must be of a buffer that it declares.
 
     The root block of a function may declare nothing, as in TVM. Unconditional accesses must also be
@@ -34,7 +33,7 @@ def verify_declared(op: BlockOp) -> None:
     is_root = not (op.axes.data or reads or writes) and isinstance(op.parent_op(), PrimFuncOp)
     for inner, is_conditional in _operations(op.body.block):
         for which, buffer in _buffers_of(inner):
-            if is_root and isinstance(inner, BlockOp):
+            if is_root and isinstance(inner, BlockLike):
                 continue
             if _is_outer(buffer, op) and not declared[which] & set(_sources(buffer)):
                 raise VerifyException(
@@ -51,7 +50,7 @@ def _operations(block: Block) -> Iterator[tuple[Operation, bool]]:
     while work:
         op, is_conditional = work.pop()
         yield op, is_conditional
-        if isinstance(op, BlockOp):
+        if isinstance(op, BlockLike):
             continue
         guards = is_conditional or not isinstance(op, ForOp | InitOp)
         for region in reversed(op.regions):
@@ -65,7 +64,7 @@ def _buffers_of(op: Operation) -> list[tuple[str, SSAValue]]:
             return [("read", op.buffer)]
         case StoreOp():
             return [("write", op.buffer)]
-        case BlockOp():
+        case BlockLike():
             reads = [("read", b) for b in op.read_buffers]
             return reads + [("write", b) for b in op.write_buffers]
         case _:
@@ -80,14 +79,14 @@ def _sources(buffer: SSAValue) -> Iterator[SSAValue]:
         yield buffer
 
 
-def _is_outer(buffer: SSAValue, op: BlockOp) -> bool:
+def _is_outer(buffer: SSAValue, op: BlockLike) -> bool:
     """Whether the memory of the buffer is defined outside of the block."""
     *_, source = _sources(buffer)
     return not op.is_ancestor(source.owner)
 
 
 def _verify_in_region(
-    op: BlockOp, access: LoadOp | StoreOp, regions: Sequence[BufferRegion]
+    op: BlockLike, access: LoadOp | StoreOp, regions: Sequence[BufferRegion]
 ) -> None:
     own = [r for r in regions if r.buffer is access.buffer]
     if len(own) != 1:
@@ -120,7 +119,7 @@ def _leaves(span: Interval, region: Interval) -> bool:
 class _Numbering:
     """Values in the numbering of a block's expressions; loops inside the block come after."""
 
-    op: BlockOp
+    op: BlockLike
     ranges: dict[Atom, Interval] = field(default_factory=dict[Atom, Interval])
 
     def __post_init__(self) -> None:
@@ -157,7 +156,7 @@ class _Numbering:
         return self.op.numbering()[atom.index].name_hint or f"arg({atom.index})"
 
 
-def verify_reductions(op: BlockOp) -> None:
+def verify_reductions(op: BlockLike) -> None:
     """Where a block writes must not depend on its reduction axes."""
     kinds = zip(op.axis_vars, op.axis_kinds, strict=True)
     axes: dict[SSAValue, SSAValue] = {var: var for var, kind in kinds if kind == "reduce"}
@@ -178,7 +177,7 @@ def verify_reductions(op: BlockOp) -> None:
 
 
 def _verify_write(
-    op: BlockOp, used: Sequence[SSAValue], source: dict[SSAValue, SSAValue], buffer: SSAValue
+    op: BlockLike, used: Sequence[SSAValue], source: dict[SSAValue, SSAValue], buffer: SSAValue
 ) -> None:
     for value in used:
         if value in source:
@@ -200,7 +199,7 @@ def _spread(op: Operation, source: dict[SSAValue, SSAValue]) -> None:
         case ForOp():
             if (axis := axis_in(op.min.data, op.operands_)) is not None:
                 source[op.loop_var] = axis
-        case BlockOp():
+        case BlockLike():
             for var, binding in zip(op.axis_vars, exprs_of(op.bindings), strict=True):
                 if (axis := axis_in(binding, op.numbering())) is not None:
                     source[var] = axis

@@ -12,13 +12,13 @@ from ..int_expr import ONE, Arg
 from ..nesting import ancestors, enclosing, operations_in
 from ..sym import exprs_of
 from .access import LoadOp, StoreOp
-from .block import BlockOp
+from .block_attributes import BlockLike
 from .iterations import Iteration, Start, happens
 from .loop import ForOp
 from .verify_access import buffer_text
 
 
-def verify_spatial(op: BlockOp) -> None:
+def verify_spatial(op: BlockLike) -> None:
     """Two iterations of a spatial axis must not accumulate into one element.
 
     They may store to one element: then one of them is the last. TVM calls a block whose spatial
@@ -41,14 +41,14 @@ def verify_spatial(op: BlockOp) -> None:
             )
 
 
-def _fixed_values(op: BlockOp, buffer: SSAValue) -> list[SSAValue]:
+def _fixed_values(op: BlockLike, buffer: SSAValue) -> list[SSAValue]:
     """Axes of the blocks around, and loops around the memory, each iteration of which has its own.
 
     What two iterations do that differ in these is not compared.
     """
     found: list[SSAValue] = []
     for around in ancestors(op):
-        if isinstance(around, BlockOp):
+        if isinstance(around, BlockLike):
             found += around.axis_vars
         elif isinstance(around, ForOp) and around.is_ancestor(buffer.owner):
             found.append(around.loop_var)
@@ -66,11 +66,11 @@ def _told_apart(store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSA
     return alone.issuperset(spatial)
 
 
-def _accumulates(store: StoreOp, op: BlockOp) -> bool:
+def _accumulates(store: StoreOp, op: BlockLike) -> bool:
     """Whether the innermost block of a store loads that element of memory from outside of `op`."""
     if op.is_ancestor(store.buffer.owner):
         return False
-    around = enclosing(store, BlockOp)
+    around = enclosing(store, BlockLike)
     if around is None or (around.init is not None and around.init.is_ancestor(store)):
         return False
     place = (store.buffer, store.indices, *store.operands_)
@@ -112,13 +112,13 @@ def _shared_along(
     return None
 
 
-def _starts(store: StoreOp, op: BlockOp) -> list[Start]:
+def _starts(store: StoreOp, op: BlockLike) -> list[Start]:
     """When blocks inside of `op` initialise what a store accumulates in."""
     within = takewhile(lambda p: p is not op, ancestors(store))
-    blocks = [p for p in within if isinstance(p, BlockOp)]
+    blocks = [p for p in within if isinstance(p, BlockLike)]
     return [Start.of(block) for block in blocks if _initialises(block, store.buffer)]
 
 
-def _initialises(block: BlockOp, buffer: SSAValue) -> bool:
+def _initialises(block: BlockLike, buffer: SSAValue) -> bool:
     stores = operations_in(block.init) if block.init is not None else ()
     return any(isinstance(o, StoreOp) and o.buffer == buffer for o in stores)

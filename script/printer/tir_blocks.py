@@ -1,8 +1,6 @@
-"""TensorIR blocks: axes and bindings, predicate, access regions, annotations, initialisation."""
+"""The heads of TensorIR blocks: axes and bindings, predicate, access regions, annotations."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from xdsl.ir import BlockArgument
 
@@ -10,29 +8,29 @@ from ...dialects.int_expr import Arg, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir import AxisAttr, BlockOp, ForOp
 from .buffers import region_text
+from .expressions import Expressions
 from .literals import dictionary_text
-
-if TYPE_CHECKING:
-    from .tir_statements import Statements
+from .names import Names
+from .writer import Writer
 
 AXIS_LETTERS = {"spatial": "S", "reduce": "R"}
 
 
 class BlockPrinter:
-    """Writes the inside of one block."""
+    """Writes what one block declares."""
 
-    def __init__(self, statements: Statements, op: BlockOp):
-        self.statements = statements
+    def __init__(self, writer: Writer, expressions: Expressions, names: Names, op: BlockOp):
+        self.writer = writer
+        self.expressions = expressions
+        self.names = names
         self.op = op
-        self.writer = statements.writer
-        self.expressions = statements.expressions
         self._operands = op.numbering()
 
     def write(self) -> None:
-        """Write the axes, what the block declares, and its body."""
+        """Write the axes, the predicate, the regions and the annotations."""
         op = self.op
         for axis_var in op.axis_vars:
-            name = self.statements.names.fresh(axis_var.name_hint or "v")
+            name = self.names.fresh(axis_var.name_hint or "v")
             self.expressions.names[axis_var] = name
         self._axes()
         if op.predicates.data:
@@ -44,9 +42,6 @@ class BlockPrinter:
         self._regions("writes")
         if op.annotations is not None and op.annotations.data:
             self.writer.line(f"T.block_attr({dictionary_text(op.annotations.data)})")
-        if op.init is not None:
-            self.statements.nested("with T.init():", op.init.body.block)
-        self.statements.block(op.body.block)
 
     def _index(self, expr: IntExpr) -> str:
         return self.expressions.index(expr, self._operands)

@@ -163,7 +163,10 @@ class Statements:
     def _block(self, op: BlockOp) -> None:
         header = f"with T.block({quote(op.block_name.data)}):"
         with self.writer.indented(header), self.names.scope():
-            BlockPrinter(self, op).write()
+            BlockPrinter(self.writer, self.expressions, self.names, op).write()
+            if op.init is not None:
+                self.nested("with T.init():", op.init.body.block)
+            self.block(op.body.block)
 
     def _for(self, op: ForOp) -> None:
         nest = self._grid(op)

@@ -106,8 +106,8 @@ def main(x: R.Tensor((2,), "{dtype}"), y: R.Tensor((2,), "{dtype}")):
 
 def test_bfloat16_and_empty_constants_survive(build, tmp_path):
     bits = stored_tensor(np.array([0x3F80, 0x4000], "uint16"), "bfloat16")
-    made = Executable([], object(), [bits, np.zeros((0, 3), "int32")])
-    manifest, parts = packed_parts(made, SavedCode([], None), {})
+    made = Executable([], SavedCode([], None), [bits, np.zeros((0, 3), "int32")])
+    manifest, parts = packed_parts(made.contents, {})
     machine = {"triple": "", "features": []}
     write_package(tmp_path / "file", {**manifest, "machine": machine}, parts)
     package = Package(tmp_path / "file")
