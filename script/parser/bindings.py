@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import tir
 from ...dialects.dtypes import DTYPES, element_type
@@ -12,9 +12,8 @@ from ...te.arithmetic import cast, dim_expr
 from ...te.expr import Imm, Load, PrimExpr, Value, Var
 from .buffers import Buffer
 from .expressions import reads_memory
-
-if TYPE_CHECKING:
-    from .statements import StatementParser
+from .regions import RegionParser
+from .statement_reader import StatementReader
 
 ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
 
@@ -22,9 +21,10 @@ ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
 class BindingParser:
     """Reads what stands on both sides of ``=``."""
 
-    def __init__(self, statements: StatementParser):
+    def __init__(self, statements: StatementReader):
         self.statements = statements
         self.exprs = statements.exprs
+        self.regions = RegionParser(statements)
 
     def assign(self, target: ast.expr, value: ast.expr) -> None:
         """``target = value``, for every kind of target."""
@@ -36,7 +36,7 @@ class BindingParser:
         elif isinstance(value, ast.Call) and path in ALLOCATIONS:
             self._alloc_buffer(target, value)
         elif isinstance(value, ast.Call) and path == "T.match_buffer":
-            self.statements.regions.match_buffer(target, value)
+            self._declare(target, self.regions.match_buffer(value))
         elif path.startswith("T.axis."):
             raise self.statements.error(value, "expected T.axis at the start of a block")
         else:
@@ -131,9 +131,9 @@ class BindingParser:
         dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
         scope = self.exprs.text(given["scope"]) if "scope" in given else tir.types.GLOBAL
         type_ = tir.BufferType.of(shape, element_type(dtype), scope=scope)
-        self.declare(target, tir.AllocBufferOp(type_))
+        self._declare(target, tir.AllocBufferOp(type_))
 
-    def declare(self, target: ast.expr, op: tir.AllocBufferOp | tir.MatchBufferOp) -> None:
+    def _declare(self, target: ast.expr, op: tir.AllocBufferOp | tir.MatchBufferOp) -> None:
         """Emit an operation that gives a buffer, and bind the buffer's name."""
         if not isinstance(target, ast.Name):
             raise self.statements.error(target, "expected a name for the buffer")

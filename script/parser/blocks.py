@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, BlockArgument, Region
@@ -15,9 +14,8 @@ from ...dialects.parameters import value_hint
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
 from .attributes import dictionary
-
-if TYPE_CHECKING:
-    from .statements import StatementParser
+from .regions import RegionParser
+from .statement_reader import StatementReader
 
 AXIS_KINDS = {
     "T.axis.spatial": "spatial",
@@ -46,8 +44,9 @@ class _Pending:
 class BlockParser:
     """Reads one block at a time; statements of its body go back to the statement parser."""
 
-    def __init__(self, statements: StatementParser):
+    def __init__(self, statements: StatementReader):
         self.statements = statements
+        self.regions = RegionParser(statements)
 
     def block(self, node: ast.With, call: ast.Call) -> None:
         """Parse a block and emit it where the statement parser is."""
@@ -123,9 +122,9 @@ class BlockParser:
             return False
         with parser.scope.source.reporting(call):
             if path == "T.reads":
-                pending.reads = parser.regions.regions(call.args)
+                pending.reads = self.regions.regions(call.args)
             elif path == "T.writes":
-                pending.writes = parser.regions.regions(call.args)
+                pending.writes = self.regions.regions(call.args)
             elif len(call.args) != 1:
                 raise parser.error(call, f"expected {path}(…), got {len(call.args)} arguments")
             elif path == "T.where":

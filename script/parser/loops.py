@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType
 from xdsl.ir import Block, Region
@@ -16,9 +16,7 @@ from ...dialects.parameters import value_hint
 from ...te.arithmetic import convert, dim_expr
 from ...te.expr import Imm, Index, PrimExpr, Var
 from .attributes import dictionary
-
-if TYPE_CHECKING:
-    from .statements import StatementParser
+from .statement_reader import StatementReader
 
 LOOP_KINDS = {
     "range": "serial",
@@ -47,7 +45,7 @@ class _Loop:
 class LoopParser:
     """Reads ``for`` statements; their bodies go back to the statement parser."""
 
-    def __init__(self, statements: StatementParser):
+    def __init__(self, statements: StatementReader):
         self.statements = statements
         self.exprs = statements.exprs
 

@@ -19,8 +19,8 @@ from .attributes import dictionary
 from .constants import metadata_constants
 from .expressions import ExprParser
 from .prim_func import PrimFuncParser
-from .relax_calls import ModuleName
 from .relax_func import RelaxFuncParser
+from .relax_reader import ModuleName
 from .scope import Scope
 
 DECORATORS = ("T.prim_func", "R.function", "I.ir_module")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from ...dialects import tir
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...te.arithmetic import dim_expr, index_value
 from ...te.expr import PrimExpr
-
-if TYPE_CHECKING:
-    from .statements import StatementParser
+from .statement_reader import StatementReader
 
 VIEW_ARGUMENTS = ("shape", "dtype", "data", "strides", "elem_offset", "scope")
 HINTS = ("align", "offset_factor", "buffer_type")
@@ -22,7 +20,7 @@ HINTS = ("align", "offset_factor", "buffer_type")
 class RegionParser:
     """Reads regions such as ``X[i, a:b]``."""
 
-    def __init__(self, statements: StatementParser):
+    def __init__(self, statements: StatementReader):
         self.statements = statements
         self.exprs = statements.exprs
 
@@ -45,8 +43,8 @@ class RegionParser:
         size = ONE if extent is None else emitter.try_index(extent)
         return (ZERO, dim) if lower is None or size is None else (lower, size)
 
-    def match_buffer(self, target: ast.expr, node: ast.Call) -> None:
-        """``A = T.match_buffer(X[a:b, c:d], shape, …)``: a view of a region."""
+    def match_buffer(self, node: ast.Call) -> tir.MatchBufferOp:
+        """``T.match_buffer(X[a:b, c:d], shape, …)``: a view of a region."""
         parser = self.statements
         given = self._view_arguments(node)
         part = self.exprs.slice(node.args[0])
@@ -63,8 +61,7 @@ class RegionParser:
             self._match_strides(given["strides"], strides)
         view = tir.BufferType.of(shape, source.element_type, strides, scope=source.scope.data)
         buffer = parser.emitter.buffers[part.buffer]
-        values = parser.emitter.values.list
-        parser.bindings.declare(target, tir.MatchBufferOp(buffer, mins, values, view))
+        return tir.MatchBufferOp(buffer, mins, parser.emitter.values.list, view)
 
     def _view_arguments(self, node: ast.Call) -> dict[str, ast.expr]:
         given = dict(zip(VIEW_ARGUMENTS, node.args[1:], strict=False))

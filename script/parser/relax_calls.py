@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
@@ -15,32 +15,22 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
+from ...ir.constants import constant_data
 from ...lowering.substitute import substituted
-from ..errors import ScriptError
 from .relax_dps import DPSCallParser
 from .relax_packed import PackedCallParser
+from .relax_reader import RelaxReader
 from .relax_shapes import ShapeCallParser
-from .relax_values import constant_data
-
-if TYPE_CHECKING:
-    from .relax_func import RelaxFuncParser
-    from .relax_values import ValueParser
-
-OLD_PREFIXES = ("relax.op.", "R.op.", "relax.")
-
-
-class ModuleName:
-    """The module itself, as in ``cls = Module`` and ``cls.linear0``."""
 
 
 class CallParser:
     """Reads the calls of one function."""
 
-    def __init__(self, function: RelaxFuncParser):
+    def __init__(self, function: RelaxReader):
         self.function = function
         self.exprs = function.exprs
-        dps, shapes = DPSCallParser(self), ShapeCallParser(self)
-        effects = PackedCallParser(self, dps)
+        dps, shapes = DPSCallParser(function), ShapeCallParser(function)
+        effects = PackedCallParser(function, dps)
         self._handlers: dict[str, Callable[[ast.Call], SSAValue]] = {
             "R.call_tir": dps.call_tir,
             "R.call_tir_inplace": dps.call_tir_inplace,
@@ -59,33 +49,6 @@ class CallParser:
             "R.tuple": self._tuple,
         }
 
-    @property
-    def values(self) -> ValueParser:
-        """The parser of what calls take."""
-        return self.function.values
-
-    def error(self, node: ast.AST, message: str) -> ScriptError:
-        """The script error at a node."""
-        return self.function.error(node, message)
-
-    def emit(self, op: Any, node: ast.AST) -> SSAValue:
-        """Append an operation and take its result."""
-        return self.function.add(op, node).results[0]
-
-    def path(self, node: ast.AST) -> str:
-        """The script path that a call calls, in today's spelling; empty for anything else."""
-        path = self.exprs.path(node.func) if isinstance(node, ast.Call) else ""
-        old = next((p for p in OLD_PREFIXES if path.startswith(p)), None)
-        return path if old is None else f"R.{path.removeprefix(old)}"
-
-    def is_module_name(self, node: ast.expr) -> bool:
-        """Whether a name stands for the module that is being parsed."""
-        if not isinstance(node, ast.Name):
-            return False
-        frames = self.function.scope.frames
-        found = (f[node.id] for f in reversed(frames) if node.id in f)
-        return isinstance(next(found, None), ModuleName)
-
     def call(self, node: ast.Call) -> SSAValue:
         """The value of a call."""
         with self.function.scope.source.reporting(node):
@@ -98,7 +61,7 @@ class CallParser:
         sibling = self._sibling(node.func)
         if sibling is not None:
             return self._call_function(node, sibling)
-        path = self.path(node)
+        path = self.function.path(node)
         if path in self._handlers:
             return self._handlers[path](node)
         name = path.replace("R.", "relax.", 1)
@@ -106,13 +69,13 @@ class CallParser:
             return self._operator_call(node, name)
         shown = path or ast.unparse(node.func)
         known = [*self._handlers, *(n.replace("relax.", "R.", 1) for n in relax.OPERATORS)]
-        raise self.error(
+        raise self.function.error(
             node.func,
             f"expected an operator or function of Relax, got '{shown}'{suggestion(shown, known)}",
         )
 
     def _sibling(self, node: ast.expr) -> str | None:
-        if isinstance(node, ast.Attribute) and self.is_module_name(node.value):
+        if isinstance(node, ast.Attribute) and self.function.is_module_name(node.value):
             return node.attr
         if isinstance(node, ast.Name) and self.function.signature_of(node.id) is not None:
             return node.id
@@ -130,39 +93,45 @@ class CallParser:
     def _invoke(self, node: ast.Call, function: SSAValue) -> SSAValue:
         type_ = function.type
         assert isinstance(type_, relax.FuncType)
-        args = [self.values.value(a) for a in node.args]
+        args = [self.function.value(a) for a in node.args]
         params = type_.params.data
         if len(args) != len(params) or node.keywords:
             count = len(args) + len(node.keywords)
-            raise self.error(node, f"expected {len(params)} arguments, got {count}")
+            raise self.function.error(node, f"expected {len(params)} arguments, got {count}")
         result = _result_type(params, args, type_.result, self.function.declared)
-        return self.emit(relax.InvokeOp(function, args, result), node)
+        return self.function.emit(relax.InvokeOp(function, args, result), node)
 
     def _call_function(self, node: ast.Call, name: str) -> SSAValue:
         signature = self.function.signature_of(name)
         if signature is None:
-            raise self.error(node.func, f"expected a graph function of the module, got '{name}'")
+            raise self.function.error(
+                node.func, f"expected a graph function of the module, got '{name}'"
+            )
         params, result = signature
-        args = [self.values.value(a) for a in node.args]
+        args = [self.function.value(a) for a in node.args]
         if len(args) != len(params) or node.keywords:
             count = len(args) + len(node.keywords)
-            raise self.error(node, f"'{name}' expects {len(params)} arguments, got {count}")
-        return self.emit(relax.CallOp(name, args, _result_type(params, args, result)), node)
+            raise self.function.error(
+                node, f"'{name}' expects {len(params)} arguments, got {count}"
+            )
+        return self.function.emit(
+            relax.CallOp(name, args, _result_type(params, args, result)), node
+        )
 
     def _tuple(self, node: ast.Call) -> SSAValue:
-        return self.values.value(ast.copy_location(ast.Tuple(node.args, ast.Load()), node))
+        return self.function.value(ast.copy_location(ast.Tuple(node.args, ast.Load()), node))
 
     def _const(self, node: ast.Call) -> SSAValue:
         given = dict(zip(("value", "dtype"), node.args, strict=False))
         given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
         if set(given) - {"value", "dtype"} or "value" not in given or len(node.args) > 2:
             shown = f"'{ast.unparse(node)}'"
-            raise self.error(node, f"expected R.const(value, dtype), got {shown}")
+            raise self.function.error(node, f"expected R.const(value, dtype), got {shown}")
         value = self.exprs.eval(given["value"])
         dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else _default_dtype(value)
         if isinstance(value, str):
             value = float(value)
-        return self.values.constant(constant_data(value, dtype), node)
+        return self.function.constant(constant_data(value, dtype), node)
 
     def _operator_call(self, node: ast.Call, name: str) -> SSAValue:
         operator = relax.OPERATORS[name]
@@ -172,7 +141,7 @@ class CallParser:
         except ValueError as error:
             known = (*operator.operand_names(), *operator.attribute_names())
             wrong = (k.value for k in node.keywords if k.arg not in known)
-            raise self.error(next(wrong, node), str(error)) from None
+            raise self.function.error(next(wrong, node), str(error)) from None
         operands = [
             operand
             for n in operator.operand_names()
@@ -191,18 +160,22 @@ class CallParser:
         if isinstance(node, ast.Constant) and node.value is None:
             return []
         if name != operator.variadic_operand():
-            return [self.values.value(node)]
+            return [self.function.value(node)]
         if isinstance(node, ast.Tuple | ast.List):
-            return [self.values.value(n) for n in node.elts]
-        value = self.values.value(node)
+            return [self.function.value(n) for n in node.elts]
+        value = self.function.value(node)
         operator.require_tuple(name, value.type, value.type)
         count = len(cast(TupleType, value.type).types.data)
-        return [self.values.field(value, i, node) for i in range(count)]
+        return [self.function.field(value, i, node) for i in range(count)]
 
     def _attribute(self, node: ast.expr) -> Any:
         """The Python value of an attribute, also of ``R.shape([n, 4])`` and ``R.prim_value(n)``."""
         wrappers = ("R.shape", "R.prim_value")
-        if isinstance(node, ast.Call) and self.path(node) in wrappers and len(node.args) == 1:
+        if (
+            isinstance(node, ast.Call)
+            and self.function.path(node) in wrappers
+            and len(node.args) == 1
+        ):
             node = node.args[0]
         value = self.exprs.eval(node)
         type_ = getattr(value, "type", None)
@@ -214,7 +187,7 @@ class CallParser:
         """An operator applied to values."""
         kept = {k: v for k, v in attributes.items() if v is not None}
         with self.function.scope.source.reporting(node):
-            return self.emit(relax.OPERATORS[name].of(operands, kept), node)
+            return self.function.emit(relax.OPERATORS[name].of(operands, kept), node)
 
 
 def _default_dtype(value: Any) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects import relax
 from ...dialects.relax.type_relations import common_type, forget_symbols
-
-if TYPE_CHECKING:
-    from .relax_func import RelaxFuncParser
+from .relax_reader import RelaxReader
 
 RETURN = "return"
 """What a branch that returns binds, for a name that no variable has."""
@@ -21,7 +19,7 @@ RETURN = "return"
 class ControlParser:
     """Reads the choices of one function."""
 
-    def __init__(self, function: RelaxFuncParser):
+    def __init__(self, function: RelaxReader):
         self.function = function
 
     def choice(self, node: ast.If) -> None:
@@ -31,7 +29,7 @@ class ControlParser:
             raise function.error(node, "expected a dataflow block without 'if'")
         if not node.orelse:
             raise function.error(node, "expected an 'else' branch, as every 'if' has a value")
-        condition = function.values.value(node.test)
+        condition = function.value(node.test)
         branches = [self._branch(node, body) for body in (node.body, node.orelse)]
         (name, _, then), (other, _, otherwise) = branches
         if name != other:
@@ -85,6 +83,6 @@ class ControlParser:
             case ast.If(body=[*_, last]) | ast.With(body=[*_, last]):
                 return self._bound_name(last)
             case ast.Expr(value=ast.Call(args=[ast.Name(id=name)]) as call):
-                return name if self.function.calls.path(call) == "R.output" else None
+                return name if self.function.path(call) == "R.output" else None
             case _:
                 return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue, TypeAttribute
@@ -14,9 +14,7 @@ from ...dialects.dtypes import element_type
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import ExprArray, expr_array
 from ...te.arithmetic import dim_expr
-
-if TYPE_CHECKING:
-    from .relax_calls import CallParser
+from .relax_reader import RelaxReader
 
 OLD_NAMES = {
     "out_ty": "out_sinfo",
@@ -31,10 +29,10 @@ EXPECTED_TYPE = 'expected the type of the result, such as R.Tensor((1, n), "floa
 class DPSCallParser:
     """Reads calls whose results are allocated by the caller."""
 
-    def __init__(self, calls: CallParser):
-        self.calls = calls
-        self.exprs = calls.exprs
-        self.annotations = calls.function.annotations
+    def __init__(self, function: RelaxReader):
+        self.function = function
+        self.exprs = function.exprs
+        self.annotations = function.annotations
 
     def call_tir(self, node: ast.Call) -> SSAValue:
         """``R.call_tir(cls.f, (x,), out_sinfo=…)``; a string is looked up like a packed one."""
@@ -42,9 +40,9 @@ class DPSCallParser:
         callee, is_sibling = self.callee(node, given.get("func"))
         args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
         if not is_sibling:
-            return self.calls.emit(relax.CallDPSPackedOp(callee, args, type_), node)
+            return self.function.emit(relax.CallDPSPackedOp(callee, args, type_), node)
         variables = self._tir_vars(given.get("tir_vars"))
-        return self.calls.emit(relax.CallTIROp(callee, args, type_, variables), node)
+        return self.function.emit(relax.CallTIROp(callee, args, type_, variables), node)
 
     def call_tir_inplace(self, node: ast.Call) -> SSAValue:
         """``R.call_tir_inplace(cls.f, (x,), inplace_indices=[0], out_sinfo=…)``."""
@@ -52,66 +50,71 @@ class DPSCallParser:
         given = self._arguments(node, names)
         callee, is_sibling = self.callee(node, given.get("func"))
         if not is_sibling:
-            raise self.calls.error(node, f"expected a PrimFunc of the module, got '{callee}'")
+            raise self.function.error(node, f"expected a PrimFunc of the module, got '{callee}'")
         if "inplace_indices" not in given:
-            raise self.calls.error(node, "expected inplace_indices, got none")
+            raise self.function.error(node, "expected inplace_indices, got none")
         found = self.exprs.eval(given["inplace_indices"])
         is_one = not isinstance(found, list | tuple)
         indices = [found] if is_one else list(cast("Sequence[Any]", found))
         positions = [i for i in indices if isinstance(i, int)]
         if len(positions) != len(indices):
-            raise self.calls.error(given["inplace_indices"], "expected integers as inplace_indices")
+            raise self.function.error(
+                given["inplace_indices"], "expected integers as inplace_indices"
+            )
         args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
         variables = self._tir_vars(given.get("tir_vars"))
         op = relax.CallTIRInplaceOp(callee, args, positions, type_, variables)
-        return self.calls.emit(op, node)
+        return self.function.emit(op, node)
 
     def call_dps_packed(self, node: ast.Call) -> SSAValue:
         """``R.call_dps_packed("f", (x,), out_sinfo=…)``, with a name or a string."""
         given = self._arguments(node, ("func", "args", "out_sinfo"))
         callee, _ = self.callee(node, given.get("func"))
         args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
-        return self.calls.emit(relax.CallDPSPackedOp(callee, args, type_), node)
+        return self.function.emit(relax.CallDPSPackedOp(callee, args, type_), node)
 
     def alloc_tensor(self, node: ast.Call) -> SSAValue:
         """``R.alloc_tensor((1, 128), dtype="float32")``."""
         given = self._arguments(node, ("out_sinfo", "dtype"))
         type_ = self._out_type(node, given)
         if not isinstance(type_, TensorType):
-            raise self.calls.error(node, f"expected the shape of one tensor, got {type_}")
-        return self.calls.emit(relax.AllocTensorOp(type_), node)
+            raise self.function.error(node, f"expected the shape of one tensor, got {type_}")
+        return self.function.emit(relax.AllocTensorOp(type_), node)
 
     def callee(self, node: ast.Call, called: ast.expr | None) -> tuple[str, bool]:
         """Name of what is called, and whether it is a function of the module, not a string."""
         match called:
             case ast.Constant(value=str() as name):
                 return name, False
-            case ast.Attribute(value=owner, attr=name) if self.calls.is_module_name(owner):
+            case ast.Attribute(value=owner, attr=name) if self.function.is_module_name(owner):
                 return name, True
             case ast.Name(id=name):
                 return name, True
-            case ast.Call(args=[inner]) if self.calls.path(called) in ("R.ExternFunc", "R.extern"):
+            case ast.Call(args=[inner]) if self.function.path(called) in (
+                "R.ExternFunc",
+                "R.extern",
+            ):
                 return self.exprs.text(inner), False
             case _:
                 shown = "nothing" if called is None else f"'{ast.unparse(called)}'"
-                raise self.calls.error(
+                raise self.function.error(
                     called or node, f"expected a function of the module or a string, got {shown}"
                 )
 
     def _arguments(self, node: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:
         if len(node.args) > len(names):
-            raise self.calls.error(
+            raise self.function.error(
                 node, f"expected at most {len(names)} arguments, got {len(node.args)}"
             )
         given = dict(zip(names, node.args, strict=False))
         for keyword in node.keywords:
             name = OLD_NAMES.get(keyword.arg or "", keyword.arg or "**")
             if name in given:
-                raise self.calls.error(keyword, f"expected '{name}' once, got it twice")
+                raise self.function.error(keyword, f"expected '{name}' once, got it twice")
             given[name] = keyword.value
         unknown = sorted(set(given) - {*names, "dtype"})
         if unknown:
-            raise self.calls.error(
+            raise self.function.error(
                 node, f"expected arguments {', '.join(names)}, got {', '.join(unknown)}"
             )
         return given
@@ -119,13 +122,13 @@ class DPSCallParser:
     def _tensors(self, node: ast.expr | None) -> list[SSAValue]:
         if node is None:
             return []
-        return [self.calls.values.value(n) for n in self.exprs.elements(node)]
+        return [self.function.value(n) for n in self.exprs.elements(node)]
 
     def _out_type(self, node: ast.Call, given: dict[str, ast.expr]) -> TypeAttribute:
         """``R.Tensor(…)``, a list of them, or a shape or list of shapes with ``dtype=``."""
         out = given.get("out_sinfo")
         if out is None:
-            raise self.calls.error(node, EXPECTED_TYPE)
+            raise self.function.error(node, EXPECTED_TYPE)
         if self._is_type(out):
             return self.annotations.type(out)
         items = self.exprs.elements(out)
@@ -135,7 +138,7 @@ class DPSCallParser:
         if items and all(isinstance(n, ast.Tuple | ast.List) for n in items):
             spread = dtypes * len(items) if len(dtypes) == 1 else dtypes
             if len(spread) != len(items):
-                raise self.calls.error(
+                raise self.function.error(
                     node, f"expected {len(items)} dtypes for {len(items)} shapes, got {len(spread)}"
                 )
             pairs = zip(items, spread, strict=True)
@@ -143,7 +146,7 @@ class DPSCallParser:
         return self._tensor(out, dtypes[0])
 
     def _is_type(self, node: ast.expr) -> bool:
-        return self.calls.path(node) in ("R.Tensor", "R.Tuple")
+        return self.function.path(node) in ("R.Tensor", "R.Tuple")
 
     def _tensor(self, shape: ast.expr, dtype: str) -> TensorType:
         return TensorType.of(self.annotations.dims(shape), element_type(dtype))
@@ -155,7 +158,7 @@ class DPSCallParser:
         match node:
             case None:
                 return None
-            case ast.Call(args=[inner]) if self.calls.path(node) in ("R.shape", "R.ShapeExpr"):
+            case ast.Call(args=[inner]) if self.function.path(node) in ("R.shape", "R.ShapeExpr"):
                 return expr_array([dim_expr(d) for d in self.exprs.shape(inner)])
             case _:
                 return expr_array([dim_expr(d) for d in self.exprs.shape(node)])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr, FileLineColLoc, IntAttr, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import relax
@@ -13,25 +13,17 @@ from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
 from ...te.arithmetic import symbol
-from ..errors import ScriptError
-from .annotations import AnnotationParser
 from .attributes import dictionary
 from .describe import describe_statement
-from .expressions import ExprParser
 from .parameters import parameters_of
 from .prim_func import is_symbol
-from .relax_calls import CallParser, ModuleName
 from .relax_control import ControlParser
-from .relax_values import NotOutput, ValueParser
+from .relax_reader import ModuleName, NotOutput, Options, RelaxReader, Signature
+from .relax_values import ValueParser
 from .scope import Scope
 
-Signature = Callable[[str], "tuple[Sequence[Attribute], Attribute] | None"]
 
-Options = Callable[[ast.FunctionDef], "dict[str, bool] | None"]
-"""The options of a function's decorator, `None` for one that is no graph function."""
-
-
-class RelaxFuncParser:
+class RelaxFuncParser(RelaxReader):
     """Parses one graph function; every expression becomes operations in order."""
 
     def __init__(
@@ -42,27 +34,12 @@ class RelaxFuncParser:
         options_of: Options,
         constants: Sequence[relax.TensorData] = (),
     ):
-        self.scope = scope
-        self.node = node
-        self.exprs = ExprParser(scope)
-        self.annotations = AnnotationParser(self.exprs)
-        self.signature_of = signature_of
-        self.options_of = options_of
-        self.constants = constants
-        self.declared: set[str] = set()
-        """Symbols that parameters and casts before the current statement declare."""
-        self.calls = CallParser(self)
+        super().__init__(scope, node, signature_of, options_of, constants)
         self.control = ControlParser(self)
         self.values = ValueParser(self)
-        self.block = Block()
-        self.outputs: list[tuple[str, SSAValue]] | None = None
-        self.in_dataflow = False
-        self.attrs: dict[str, Attribute] = {}
-        self.returned: SSAValue | None = None
 
-    def error(self, node: ast.AST, message: str) -> ScriptError:
-        """The script error at a node."""
-        return self.scope.source.error(node, message)
+    def value(self, node: ast.expr) -> SSAValue:
+        return self.values.value(node)
 
     def signature(self) -> tuple[list[Attribute], Attribute | None]:
         """Parameter types and, where it is annotated, the result type."""
@@ -113,14 +90,6 @@ class RelaxFuncParser:
             )
         return value
 
-    def add(self, op: Operation, node: ast.AST) -> Operation:
-        """Append an operation that comes from a node."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
-        filename = StringAttr(self.scope.source.filename)
-        op.location = FileLineColLoc(filename, IntAttr(line), IntAttr(column))
-        self.block.add_op(op)
-        return op
-
     def statement(self, node: ast.stmt) -> None:
         """One statement."""
         if self.returned is not None:
@@ -139,11 +108,11 @@ class RelaxFuncParser:
     def _stmt_Return(self, node: ast.Return) -> None:
         if node.value is None or self.in_dataflow:
             raise self.error(node, "expected 'return' with a value, outside of dataflow blocks")
-        self.returned = self.values.value(node.value)
+        self.returned = self.value(node.value)
 
     def _stmt_With(self, node: ast.With) -> None:
         call = node.items[0].context_expr
-        if self.calls.path(call) != "R.dataflow" or len(node.items) != 1 or self.in_dataflow:
+        if self.path(call) != "R.dataflow" or len(node.items) != 1 or self.in_dataflow:
             shown = ast.unparse(call)
             raise self.error(node, f"expected 'with R.dataflow():', not nested, got '{shown}'")
         outer, inner = self.block, Block()
@@ -170,7 +139,7 @@ class RelaxFuncParser:
 
     def _stmt_Expr(self, node: ast.Expr) -> None:
         call = node.value
-        path = self.calls.path(call)
+        path = self.path(call)
         if isinstance(call, ast.Constant):
             return
         if isinstance(call, ast.Call) and path == "R.output":
@@ -178,7 +147,7 @@ class RelaxFuncParser:
         elif isinstance(call, ast.Call) and path == "R.func_attr" and len(call.args) == 1:
             self.attrs |= dictionary(self.exprs.eval(call.args[0])).data
         else:
-            self.values.value(call)
+            self.value(call)
 
     def _output(self, call: ast.Call) -> None:
         if not self.in_dataflow:
@@ -187,7 +156,7 @@ class RelaxFuncParser:
         for arg in call.args:
             if not isinstance(arg, ast.Name):
                 raise self.error(arg, "expected the name of a variable of the dataflow block")
-            outputs.append((arg.id, self.values.value(arg)))
+            outputs.append((arg.id, self.value(arg)))
         self.outputs = outputs
 
     def _stmt_Assign(self, node: ast.Assign) -> None:
@@ -203,7 +172,7 @@ class RelaxFuncParser:
         if not isinstance(node.target, ast.Name) or node.value is None:
             raise self.error(node, "expected 'name: annotation = value'")
         annotated = self.annotations.type(node.annotation)
-        value = self.values.value(node.value)
+        value = self.value(node.value)
         if not says_less(annotated, value.type):
             raise self.error(
                 node, f"expected '{node.target.id}' to be {annotated}, got {value.type}"
@@ -233,11 +202,11 @@ class RelaxFuncParser:
             for name in names:
                 self.scope.bind(name, symbol(name))
             return
-        value = self.values.value(node)
+        value = self.value(node)
         fields = getattr(value.type, "types", None)
         self._check_count(target, 1 if fields is None else len(fields.data))
         for i, name in enumerate(names):
-            self.name_value(name, self.values.field(value, i, node))
+            self.name_value(name, self.field(value, i, node))
 
     def _check_count(self, target: ast.Tuple, count: int) -> None:
         if len(target.elts) != count:
@@ -246,13 +215,7 @@ class RelaxFuncParser:
     def _bind(self, target: ast.Name, node: ast.expr) -> None:
         if is_symbol(self.exprs, node):
             self.scope.bind(target.id, symbol(target.id))
-        elif self.calls.is_module_name(node):
+        elif self.is_module_name(node):
             self.scope.bind(target.id, ModuleName())
         else:
             self.name_value(target.id, self.values.value(node))
-
-    def name_value(self, name: str, value: SSAValue) -> None:
-        """Bind a variable, which names a value that has no name yet."""
-        if value.name_hint is None:
-            value.name_hint = value_hint(name)
-        self.scope.bind(name, value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
@@ -12,9 +11,7 @@ from ...dialects import relax
 from ...dialects.relax.symbols import determined_symbols
 from ...te.arithmetic import dim_expr
 from ...te.expr import PrimExpr
-
-if TYPE_CHECKING:
-    from .relax_calls import CallParser
+from .relax_reader import RelaxReader
 
 OLD_NAMES = {"sinfo": "struct_info", "ty": "struct_info"}
 
@@ -22,43 +19,42 @@ OLD_NAMES = {"sinfo": "struct_info", "ty": "struct_info"}
 class ShapeCallParser:
     """Reads calls whose values are known from types."""
 
-    def __init__(self, calls: CallParser):
-        self.calls = calls
-        self.function = calls.function
+    def __init__(self, function: RelaxReader):
+        self.function = function
 
     def match_cast(self, node: ast.Call) -> SSAValue:
         """``R.match_cast(x, R.Tensor((n, m), "float32"))``."""
         value, annotation = self._arguments(node, ("value", "struct_info"))
-        operand = self.calls.values.value(value)
+        operand = self.function.value(value)
         type_ = self.function.annotations.type(annotation)
         self.function.declared.update(determined_symbols([type_]))
-        return self.calls.emit(relax.MatchCastOp(operand, type_), node)
+        return self.function.emit(relax.MatchCastOp(operand, type_), node)
 
     def shape_of(self, node: ast.Call) -> SSAValue:
         """``R.shape_of(x)``."""
         (value,) = self._arguments(node, ("expr",))
-        return self.calls.emit(relax.ShapeOfOp(self.calls.values.value(value)), node)
+        return self.function.emit(relax.ShapeOfOp(self.function.value(value)), node)
 
     def shape(self, node: ast.Call) -> SSAValue:
         """``R.shape([n, 4])``."""
         (dims,) = self._arguments(node, ("values",))
-        return self.calls.emit(relax.ShapeOp(self.function.annotations.dims(dims)), node)
+        return self.function.emit(relax.ShapeOp(self.function.annotations.dims(dims)), node)
 
     def prim_value(self, node: ast.Call) -> SSAValue:
         """``R.prim_value(n + 1)``, an integer over symbols."""
         (value,) = self._arguments(node, ("value",))
-        found = self.calls.exprs.eval(value)
+        found = self.function.exprs.eval(value)
         if isinstance(getattr(found, "type", None), relax.PrimType):
             return found
         if not isinstance(found, PrimExpr | int) or isinstance(found, bool):
             shown = ast.unparse(value)
-            raise self.calls.error(value, f"expected an integer over symbols, got '{shown}'")
-        return self.calls.emit(relax.PrimValueOp(dim_expr(found)), node)
+            raise self.function.error(value, f"expected an integer over symbols, got '{shown}'")
+        return self.function.emit(relax.PrimValueOp(dim_expr(found)), node)
 
     def _arguments(self, node: ast.Call, names: Sequence[str]) -> list[ast.expr]:
         given = dict(zip(names, node.args, strict=False))
         given |= {OLD_NAMES.get(k.arg or "", k.arg or "**"): k.value for k in node.keywords}
         if set(given) != set(names) or len(node.args) > len(names):
             listed, count = ", ".join(names), len(node.args) + len(node.keywords)
-            raise self.calls.error(node, f"expected arguments {listed}, got {count}")
+            raise self.function.error(node, f"expected arguments {listed}, got {count}")
         return [given[n] for n in names]

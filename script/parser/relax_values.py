@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.ir import SSAValue
 
@@ -13,9 +13,8 @@ from ...ir.constants import constant_data as constant_data
 from ..errors import ScriptError
 from ..namespace import ScriptName
 from .describe import describe_value
-
-if TYPE_CHECKING:
-    from .relax_func import RelaxFuncParser
+from .relax_calls import CallParser
+from .relax_reader import NotOutput, RelaxReader
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "relax.add",
@@ -26,15 +25,12 @@ _OPERATORS: dict[type[ast.operator], str] = {
 }
 
 
-class NotOutput:
-    """What is left outside of a dataflow block of a variable that it does not output."""
-
-
 class ValueParser:
     """Reads expressions of the graph; each becomes operations in order."""
 
-    def __init__(self, function: RelaxFuncParser):
+    def __init__(self, function: RelaxReader):
         self.function = function
+        self.calls = CallParser(function)
         self.exprs = function.exprs
 
     def error(self, node: ast.AST, message: str) -> ScriptError:
@@ -62,9 +58,9 @@ class ValueParser:
     def _value_or_number(self, node: ast.expr) -> Any:
         match node:
             case ast.Tuple():
-                return self._add(relax.TupleOp([self.value(n) for n in node.elts]), node)
+                return self.function.emit(relax.TupleOp([self.value(n) for n in node.elts]), node)
             case ast.Call():
-                return self.function.calls.call(node)
+                return self.calls.call(node)
             case ast.BinOp(op=op) if type(op) in _OPERATORS:
                 return self._binary(node, _OPERATORS[type(op)])
             case ast.Subscript():
@@ -72,32 +68,20 @@ class ValueParser:
             case _:
                 return self.exprs.eval(node)
 
-    def _add(self, op: Any, node: ast.AST) -> SSAValue:
-        return self.function.add(op, node).results[0]
-
     def _binary(self, node: ast.BinOp, name: str) -> Any:
         """An operator of two values, of which one may be a number that takes the other's dtype."""
         lhs, rhs = self._value_or_number(node.left), self._value_or_number(node.right)
         if not isinstance(lhs, SSAValue) and not isinstance(rhs, SSAValue):
             return self.exprs.eval(node)
         operands = [self._operand(node.left, lhs, rhs), self._operand(node.right, rhs, lhs)]
-        return self.function.calls.operator(node, name, operands, {})
+        return self.calls.operator(node, name, operands, {})
 
     def _operand(self, node: ast.expr, value: Any, other: Any) -> SSAValue:
         if not isinstance(value, bool | int | float):
             return self.value(node) if not isinstance(value, SSAValue) else value  # pyright: ignore[reportUnknownVariableType]
         tensors = tensors_in(other.type)
         dtype = (tensors[0].dtype if tensors else None) or "float32"
-        return self.constant(constant_data(value, dtype), node)
-
-    def constant(self, data: relax.TensorData, node: ast.AST) -> SSAValue:
-        """A constant tensor."""
-        return self._add(relax.ConstantOp(data), node)
-
-    def field(self, value: SSAValue, index: int, node: ast.AST) -> SSAValue:
-        """A field of a tuple value."""
-        with self.function.scope.source.reporting(node):
-            return self._add(relax.TupleGetItemOp(value, index), node)
+        return self.function.constant(constant_data(value, dtype), node)
 
     def _subscript(self, node: ast.Subscript) -> SSAValue:
         index = self.exprs.eval(node.slice)
@@ -107,10 +91,10 @@ class ValueParser:
                 raise self.error(
                     node, f"expected one of {len(constants)} constants of the metadata, got {index}"
                 )
-            return self.constant(constants[index], node)
+            return self.function.constant(constants[index], node)
         if not isinstance(index, int):
             raise self.error(node.slice, f"expected a field number, got {describe_value(index)}")
-        return self.field(self.value(node.value), index, node)
+        return self.function.field(self.value(node.value), index, node)
 
     def _is_metadata(self, node: ast.Subscript) -> bool:
         base = self.exprs.eval(node.value) if isinstance(node.value, ast.Name) else None

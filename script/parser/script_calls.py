@@ -1,4 +1,4 @@
-"""Calls in TensorIR expressions: ``T.exp(x)``, ``T.float32(0)``, ``x.astype("int32")``."""
+"""Calls in TensorIR expressions, ``T.exp(x)``, and elements and boxes of buffers: ``X[a:b, c]``."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects.diagnostics import suggestion
 from ...dialects.dtypes import DTYPES, is_float
-from ...te.arithmetic import cast, const
-from ...te.expr import ExternCall, PrimExpr
+from ...te.arithmetic import cast, const, convert
+from ...te.expr import ExternCall, Load, PrimExpr
 from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
 from .buffers import Buffer, BufferSlice, DataPointer
 from .describe import describe_value
-
-if TYPE_CHECKING:
-    from .expressions import ExprParser
+from .expr_reader import ExprReader
 
 _DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity")
 _PYTHON_FUNCTIONS: dict[Any, str] = {min: "min", max: "max", abs: "abs"}
@@ -51,7 +49,7 @@ def buffer_attribute(buffer: Buffer, name: str) -> Any:
     )
 
 
-def call(exprs: ExprParser, node: ast.Call) -> Any:
+def call(exprs: ExprReader, node: ast.Call) -> Any:
     """The value of a call."""
     function = exprs.eval(node.func)
     if isinstance(function, ScriptName):
@@ -67,7 +65,7 @@ def call(exprs: ExprParser, node: ast.Call) -> Any:
     return function(*args, **keywords)
 
 
-def _script_call(exprs: ExprParser, node: ast.Call, path: str) -> Any:
+def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
     name = path.removeprefix("T.")
     if not path.startswith("T."):
         raise exprs.error(node.func, f"expected a function of TensorIR, got '{path}'")
@@ -85,7 +83,7 @@ def _script_call(exprs: ExprParser, node: ast.Call, path: str) -> Any:
     return apply(exprs, node, name, args)
 
 
-def apply(exprs: ExprParser, node: ast.Call, name: str, args: list[Any]) -> PrimExpr:
+def apply(exprs: ExprReader, node: ast.Call, name: str, args: list[Any]) -> PrimExpr:
     """Apply a function of TensorIR; a script error for a wrong number of arguments."""
     function: Callable[..., PrimExpr] = FUNCTIONS[name]
     keywords = {k.arg: exprs.eval(k.value) for k in node.keywords if k.arg is not None}
@@ -99,7 +97,7 @@ def apply(exprs: ExprParser, node: ast.Call, name: str, args: list[Any]) -> Prim
     return function(*args, **keywords)
 
 
-def _typed_literal(exprs: ExprParser, node: ast.Call, dtype: str) -> PrimExpr:
+def _typed_literal(exprs: ExprReader, node: ast.Call, dtype: str) -> PrimExpr:
     if len(node.args) != 1 or node.keywords:
         count = len(node.args) + len(node.keywords)
         raise exprs.error(node, f"expected T.{dtype}(value), got {count} arguments")
@@ -118,7 +116,7 @@ def _typed_literal(exprs: ExprParser, node: ast.Call, dtype: str) -> PrimExpr:
     return const(value, dtype)
 
 
-def extern_call(exprs: ExprParser, node: ast.Call) -> ExternCall:
+def extern_call(exprs: ExprReader, node: ast.Call) -> ExternCall:
     """``T.call_extern("float32", "fmaf", a, b, c)``; the dtype "void" is for no result.
 
     The dtype may also come last, as ``dtype="float32"``.
@@ -134,3 +132,43 @@ def extern_call(exprs: ExprParser, node: ast.Call) -> ExternCall:
         value = exprs.eval(arg)
         args.append(value.buffer if isinstance(value, DataPointer) else exprs.expr(arg))
     return ExternCall(exprs.text(name), tuple(args), "void" if is_void else exprs.dtype(returned))
+
+
+def load(exprs: ExprReader, node: ast.Subscript, buffer: Buffer) -> Load:
+    """One element; a script error for another number of indices, or one that is no integer."""
+    indices = exprs.exprs(node.slice)
+    _check_rank(exprs, node, buffer, len(indices))
+    for index in indices:
+        if is_float(index.dtype):
+            raise exprs.error(node.slice, f"expected an integer index, got {index.dtype}")
+    return Load(buffer, tuple(indices), buffer.dtype)
+
+
+def _check_rank(exprs: ExprReader, node: ast.AST, buffer: Buffer, count: int) -> None:
+    rank = buffer.type.rank
+    if count != rank:
+        raise exprs.error(node, f"expected {rank} indices for '{buffer.name}', got {count}")
+
+
+def buffer_slice(exprs: ExprReader, node: ast.expr) -> BufferSlice:
+    """A region; a buffer without indices stands for all of it."""
+    base = node.value if isinstance(node, ast.Subscript) else node
+    buffer = exprs.eval(base)
+    if not isinstance(buffer, Buffer):
+        raise exprs.error(base, f"expected a buffer, got {describe_value(buffer)}")
+    if not isinstance(node, ast.Subscript):
+        return BufferSlice(buffer, tuple((convert(0), convert(d)) for d in buffer.shape))
+    parts = exprs.elements(node.slice)
+    _check_rank(exprs, node, buffer, len(parts))
+    pairs = zip(parts, buffer.shape, strict=True)
+    return BufferSlice(buffer, tuple(_range(exprs, part, dim) for part, dim in pairs))
+
+
+def _range(exprs: ExprReader, node: ast.expr, dim: Any) -> tuple[PrimExpr, PrimExpr | None]:
+    if not isinstance(node, ast.Slice):
+        return exprs.expr(node), None
+    if node.step is not None:
+        raise exprs.error(node, "expected a slice without a step")
+    start = convert(0) if node.lower is None else exprs.expr(node.lower)
+    stop = convert(dim) if node.upper is None else exprs.expr(node.upper)
+    return start, stop - start

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
@@ -14,35 +13,26 @@ from ...dialects import tir
 from ...te.emit import Emitter
 from ...te.expr import ExternCall, Imm, PrimExpr, children
 from ...te.intrinsics import boolean
-from ..errors import ScriptError
 from .bindings import BindingParser
 from .blocks import BlockParser
 from .describe import describe_statement
-from .expressions import ExprParser
 from .loops import LoopParser
-from .regions import RegionParser
 from .scope import Scope
+from .statement_reader import StatementReader
 
 BLOCK_NAMES = ("T.block", "T.sblock")
 ACCESS_LISTS = {"T.reads", "T.writes"}
 BLOCK_HEADERS = {*ACCESS_LISTS, "T.where", "T.block_attr", "T.sblock_attr"}
 
 
-class StatementParser:
+class StatementParser(StatementReader):
     """Reads statements one after the other and emits operations at the current place."""
 
     def __init__(self, scope: Scope, emitter: Emitter):
-        self.scope = scope
-        self.emitter = emitter
-        self.exprs = ExprParser(scope)
+        super().__init__(scope, emitter)
         self.blocks = BlockParser(self)
         self.bindings = BindingParser(self)
         self.loops = LoopParser(self)
-        self.regions = RegionParser(self)
-
-    def error(self, node: ast.AST, message: str) -> ScriptError:
-        """The script error at a node."""
-        return self.scope.source.error(node, message)
 
     def function_body(self, body: Sequence[ast.stmt]) -> None:
         """The statements of a function, which is itself the block "root" if that says no more."""
@@ -84,23 +74,6 @@ class StatementParser:
             )
         with self.scope.source.reporting(node):
             handler(node)
-
-    def called(self, node: ast.AST) -> str:
-        """Path of the script name that a call calls, "range" for Python's; else empty."""
-        if not isinstance(node, ast.Call):
-            return ""
-        is_range = isinstance(node.func, ast.Name) and node.func.id == "range"
-        if is_range and self.exprs.eval(node.func) is range:
-            return "range"
-        return self.exprs.path(node.func)
-
-    @contextmanager
-    def into(self, block: Block) -> Generator[None]:
-        """A nested scope whose operations go into `block`."""
-        location = self.emitter.location
-        with self.scope.nested(), self.emitter.inside(block):
-            yield
-        self.emitter.location = location
 
     def _stmt_Pass(self, node: ast.Pass) -> None:
         pass
