@@ -21,8 +21,8 @@ from ...dialects.tir.unwritten import unwritten_load
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import conflict_of
 from ..functions import functions_by_name, graph_functions
+from ..schedule.blocks import uses_of
 from ..schedule.loop_checks import loop_text
-from .privatize import parallel_loops, scratch_of
 
 
 def verify_kernels(module: ModuleOp) -> None:
@@ -115,3 +115,31 @@ def _new_outputs(func: relax.FuncOp, functions: Mapping[str, Operation]) -> set[
                 buffers = [p for p in callee.params if isinstance(p.type, tir.BufferType)]
                 found.update(buffers[len(op.args) :])
     return found
+
+
+def parallel_loops(func: tir.PrimFuncOp) -> list[tir.ForOp]:
+    """The parallel loops of a function, outer ones first."""
+    ops = operations_in(func)
+    return [op for op in ops if isinstance(op, tir.ForOp) and op.kind.data == "parallel"]
+
+
+def scratch_of(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
+    """The scratch memory that nothing but the loop uses, from inside and outside of it."""
+    owners = dict.fromkeys(b.owner for b in buffers_in(loop))
+    return [
+        op
+        for op in owners
+        if isinstance(op, tir.AllocBufferOp) and all(loop.is_ancestor(o) for o in users_of(op))
+    ]
+
+
+def buffers_in(loop: tir.ForOp) -> list[SSAValue]:
+    """What the operations in a loop load, store, view and pass on."""
+    used = (v for op in operations_in(loop) for v in op.operands)
+    return [v for v in dict.fromkeys(used) if isinstance(v.type, tir.BufferType)]
+
+
+def users_of(alloc: tir.AllocBufferOp) -> list[Operation]:
+    """What loads, stores, views or passes on scratch memory."""
+    uses = uses_of(alloc.result)
+    return [*uses.stores, *uses.loads, *uses.others]
