@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, Operation
 
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
-from ...lowering.graph.verify_kernels import verify_kernel, verify_kernels
 from ...lowering.verify_calls import verify_calls
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
@@ -176,6 +175,9 @@ class ProgramParser:
         raise self.source.error(node, f"expected functions or I.module_attrs(…), got '{shown}'")
 
     def _verify(self, op: Operation, node: ast.AST) -> None:
+        # Programs that import the language and parse nothing do without the analyses.
+        from ...lowering.graph.verify_kernels import verify_kernel, verify_kernels
+
         try:
             verify(op)
             if isinstance(op, ModuleOp):

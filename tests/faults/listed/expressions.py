@@ -142,7 +142,7 @@ FAULTS = (
     ),
     Fault(
         "integers wrap one too late",
-        "te/arithmetic.py",
+        "dialects/dtypes.py",
         "return (value - low) % (high - low + 1) + low",
         "return (value - low) % (high - low + 2) + low",
         tests=SCALAR_TESTS,
@@ -156,7 +156,7 @@ FAULTS = (
     ),
     Fault(
         "the narrower dtype wins",
-        "te/arithmetic.py",
+        "dialects/dtypes.py",
         "return a if bit_width(a) > bit_width(b) else b",
         "return b if bit_width(a) > bit_width(b) else a",
         tests=SCALAR_TESTS,
