@@ -31,7 +31,7 @@ from .lowering.llvm.separate import (
     separable_kernels,
 )
 from .lowering.runtime.kernel_entries import KERNEL_SUFFIX
-from .lowering.verify_names import verify_packed_names
+from .lowering.verify_calls import verify_packed_names
 from .pipeline import PASSES, STAGE_NAMES, STAGES, Observer, run_passes, run_stage
 from .runtime.call_words import ENTRY_SYMBOL
 from .runtime.executable import Executable

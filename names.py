@@ -79,7 +79,7 @@ NAMES: dict[str, str] = {
     "relax.build": ".driver:build",
     "relax.call_dps_packed": ".builder.op:call_dps_packed",
     "relax.call_tir": ".builder.op:call_tir",
-    "relax.const": ".builder.constants:const",
+    "relax.const": ".builder.op:const",
     "relax.dpl": ".builder.dpl",
     "relax.expr_functor": ".builder.expr_functor",
     "relax.frontend.nn": ".builder.nn",

@@ -22,10 +22,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..dialects.relax import TensorType
-from ..ir.dims import shape_of
 from ..ir.expr import Expr, Var
 from ..ir.module import IRModule
-from ..ir.struct_info import PrimStructInfo, TensorStructInfo, to_type
+from ..ir.struct_info import PrimStructInfo, TensorStructInfo, shape_of, to_type
 from ..runtime.tensor import Tensor, as_tensor
 from . import op
 from .block_builder import BlockBuilder

@@ -1,4 +1,4 @@
-"""`relax.op`: the operators of the graph and its calls as functions on expressions.
+"""`relax.op` and `relax.const`: operators of the graph, calls and constants as functions.
 
 The functions follow from the operator set: ``relax.op.nn.softmax(x, axis=-1)`` takes the operands
 and attributes that `relax.nn.softmax` declares. Numbers take the dtype of the tensors beside them.
@@ -15,7 +15,7 @@ from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
 from ..ir.call_expr import Call
 from ..ir.call_parts import ExternFunc, Op
 from ..ir.calls import inplace_call, kernel_call, output_type
-from ..ir.expr import Expr, apply_operator, expression
+from ..ir.expr import Constant, Expr, apply_operator, expression
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
 
@@ -129,3 +129,12 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*_NAMES, *(n for n in globals() if not n.startswith("_"))})
+
+
+def const(value: Any, dtype: Any = None) -> Constant:
+    """A constant tensor of a dtype or struct info; without one, of the dtype that the value has.
+
+    Takes numbers, lists, Tensors, NumPy and torch arrays, and copies none that needs no conversion.
+    Raises ValueError with one line for another shape than the struct info's.
+    """
+    return Constant(value, dtype)

@@ -11,9 +11,8 @@ from ..dialects import relax
 from ..dialects.int_expr import IntExpr
 from .call_parts import Op, arguments_of, called_by, type_arguments
 from .calls import call_op
-from .dims import shape_of
 from .expr import Expr
-from .struct_info import AnyStructInfo, struct_info
+from .struct_info import AnyStructInfo, shape_of, struct_info
 
 
 class Call(Expr, shows=Operation):

@@ -20,11 +20,10 @@ from ..lowering.functions import functions_by_name
 from ..lowering.substitute import set_type, substituted
 from ..lowering.verify_calls import unify_graph_call
 from .detached import erased_on_error
-from .dims import shape_of
 from .expr import apply_operator, expression, view
 from .function import BaseFunc, function_view
 from .operators import operand_values
-from .struct_info import AnyStructInfo
+from .struct_info import AnyStructInfo, shape_of
 
 CALLS = ("relax.call_tir", "relax.call_dps_packed")
 """Calls whose first argument says what is called."""

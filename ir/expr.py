@@ -14,9 +14,8 @@ from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .constants import data_of
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
-from .dims import Shape, shape_of
 from .operators import invoke_op, operand_values, operator_op, to_value
-from .struct_info import AnyStructInfo, struct_info, to_type
+from .struct_info import AnyStructInfo, Shape, shape_of, struct_info, to_type
 
 
 def apply_operator(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:

@@ -1,8 +1,8 @@
-"""What is known of a value before the program runs: thin wrappers of the types of the graph."""
+"""What is known of a value before the program runs: thin wrappers of types, and of dims."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import TupleType
@@ -10,8 +10,25 @@ from xdsl.ir import Attribute, TypeAttribute
 
 from ..dialects.dims import dim_of, dims_of
 from ..dialects.dtypes import element_type
+from ..dialects.int_expr import IntExpr
 from ..dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
-from .dims import Shape, shape_of
+
+
+class Shape(tuple[Any, ...]):
+    """The dims of a tensor: ints where they are numbers, else expressions of symbols."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The dims."""
+        return tuple(self)
+
+
+def shape_of(dims: Iterable[IntExpr]) -> Shape:
+    """Dims as users see them."""
+    from ..te.arithmetic import index_value
+
+    return Shape(index_value(d) for d in dims)
+
 
 TypeT = TypeVar("TypeT", bound=Attribute)
 

@@ -1,8 +1,9 @@
-"""The functions of a module: by name, unused names, privacy, and the order of their calls."""
+"""The functions of a module: names, privacy, the order of calls, and blame for diagnostics."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
@@ -122,3 +123,14 @@ def reached_from(calls: Mapping[str, Iterable[str]], start: str) -> set[str]:
 def count_text(number: int, noun: str) -> str:
     """A count for a message: ``1 input``, ``2 inputs``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@contextmanager
+def blame(op: Operation) -> Generator[None]:
+    """Diagnostics of no operation that are raised inside name `op` and its place in the source."""
+    try:
+        yield
+    except Diagnostic as error:
+        if error.op_name is not None:
+            raise
+        raise Diagnostic(error.message, op) from None

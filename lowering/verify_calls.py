@@ -1,4 +1,4 @@
-"""Calls of a complete module against their callees: existence, arity, dtypes, ranks, shapes."""
+"""Calls of a complete module against their callees: names, arity, dtypes, ranks, shapes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..dialects.relax.types import tensors_in
 from ..dialects.sym import exprs_of
 from ..dialects.tir.regions import root_buffer
-from .blame import blame
+from ..runtime.registry import get_global_func
 from .call_signature import Formal, TensorLike, Unification, buffer_formals, index_values, unify
-from .functions import count_text, functions_by_name, graph_functions, names_text
+from .functions import blame, count_text, functions_by_name, graph_functions, names_text
 from .substitute import substituted
 
 KernelCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp"
@@ -259,3 +259,19 @@ def _sizes(type_: Attribute) -> relax.TensorType | None:
             return relax.TensorType.of(None if type_.expr is None else [type_.expr], None, 1)
         case _:
             return None
+
+
+def verify_packed_names(module: ModuleOp) -> None:
+    """Raise Diagnostic for a call whose name is neither a PrimFunc of the module nor registered."""
+    functions = functions_by_name(module)
+    for op in module.walk():
+        if isinstance(op, relax.CallDPSPackedOp | relax.CallPackedOp | relax.CallPurePackedOp):
+            name = op.callee.data
+            if isinstance(functions.get(name), tir.PrimFuncOp):
+                continue
+            if get_global_func(name, allow_missing=True) is None:
+                raise Diagnostic(
+                    f"expected '{name}' to be a PrimFunc of the module or a registered function, "
+                    "got neither",
+                    op,
+                )

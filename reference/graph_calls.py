@@ -1,17 +1,55 @@
-"""Calls of kernels and of registered functions from graphs."""
+"""Calls of kernels and of registered functions from graphs, and what an evaluation holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
 
-from xdsl.dialects.builtin import TupleType
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, TupleType
+from xdsl.ir import Attribute, SSAValue
 
 from ..dialects import relax
-from ..dialects.relax.types import tensors_in
-from .graph_arguments import flatten
-from .graph_state import Graph, arguments, fresh, numbers
+from ..dialects.relax.types import TensorType, tensors_in
+from ..dialects.sym import ExprAttr, exprs_of
+from .expressions import number, shape_of
+from .graph_arguments import GraphValue, flatten
+from .memory import Buffer
+from .session import Session
 from .values import EvaluationError
+
+
+@dataclass
+class Graph:
+    """A graph function that runs: what its symbols and values are."""
+
+    session: Session
+    symbols: dict[str, int]
+    values: dict[SSAValue, GraphValue] = field(default_factory=lambda: {})
+    own: Sequence[Buffer] = ()
+    """The tensors that the caller of the program passes, which calls may change in place."""
+
+
+def fresh(graph: Graph, type_: Attribute, name: str) -> GraphValue:
+    """Undefined memory for a tensor type, or for each tensor of a tuple type."""
+    if isinstance(type_, TupleType):
+        return tuple(fresh(graph, t, name) for t in cast(Sequence[Attribute], type_.types.data))
+    assert isinstance(type_, TensorType) and type_.dims is not None and type_.dtype is not None
+    shape = shape_of(type_.dims, graph.symbols)
+    array = graph.session.precision.fresh(type_.dtype, shape)
+    written = np.zeros(shape, np.bool_) if graph.session.tracks else None
+    return Buffer(array, type_.dtype, name, written=written)
+
+
+def numbers(graph: Graph, exprs: ArrayAttr[ExprAttr] | None) -> list[int]:
+    """The values of integer expressions."""
+    return [] if exprs is None else [number(e, graph.symbols) for e in exprs_of(exprs)]
+
+
+def arguments(graph: Graph, operands: Sequence[SSAValue]) -> list[Buffer]:
+    """The tensors of operands in order, those of tuples one by one."""
+    return [leaf for v in operands for leaf in flatten(graph.values[v])]
 
 
 def _call_tir(graph: Graph, op: relax.CallTIROp) -> None:

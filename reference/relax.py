@@ -1,22 +1,70 @@
-"""Graph functions: the meaning of each operation of `relax` but operators and calls of kernels."""
+"""Graph functions: the meaning of each operation of `relax` but calls of kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
+import numpy as np
 from xdsl.ir import Block, Operation
 
 from ..dialects import relax
+from ..dialects.relax.operators.base import evaluated
 from ..dialects.relax.symbols import determined_symbols
+from ..dialects.relax.types import TensorType, tensors_in
 from .expressions import number, shape_of
 from .graph_arguments import GraphValue, Shape, bind_values, flatten
-from .graph_calls import CALLS
-from .graph_operators import run_operator
-from .graph_state import Graph, arguments, fresh
+from .graph_calls import CALLS, Graph, arguments, fresh
 from .memory import Buffer
 from .session import Session
 from .values import EvaluationError
+
+
+def run_operator(graph: Graph, op: relax.OperatorOp) -> None:
+    """Compute the result of an operator by its `reference`."""
+    precision = graph.session.precision
+    operands = [cast(Buffer, graph.values[v]) for v in op.operands]
+    for operand in operands:
+        operand.verify_written()
+    arrays = [
+        precision.load(b.dtype, b.array) if b.dtype == "bfloat16" else b.array for b in operands
+    ]
+    attributes = evaluated(op.attribute_values(), partial(number, symbols=graph.symbols))
+    found = op.reference(arrays, attributes)
+    if isinstance(op.result.type, TensorType):
+        result = _operator_result(graph, op, op.result.type, operands, found)
+    else:
+        types = tensors_in(op.result.type)
+        result = tuple(
+            _operator_result(graph, op, t, operands, f) for t, f in zip(types, found, strict=True)
+        )
+    graph.values[op.result] = result
+
+
+def _operator_result(
+    graph: Graph, op: relax.OperatorOp, type_: TensorType, operands: Sequence[Buffer], found: Any
+) -> Buffer:
+    """The memory of what an operator's reference found, of the dtype and shape that it infers."""
+    precision, found = graph.session.precision, np.asarray(found)
+    dtype = type_.dtype or (operands[0].dtype if operands else str(found.dtype))
+    stored = (
+        precision.store(dtype, precision.narrow(dtype, found)) if dtype == "bfloat16" else found
+    )
+    array = np.array(stored, precision.storage(dtype))
+    if type_.dims is not None:
+        shape = shape_of(type_.dims, graph.symbols)
+        if shape != array.shape:
+            raise EvaluationError(f"expected '{op.name}' to give shape {shape}, got {array.shape}")
+    longest = max(
+        (n for b in operands for n in (*b.array.shape, b.array.size // max(1, array.size))),
+        default=1,
+    )
+    elementwise = all(
+        b.array.size <= array.size and b.array.shape in (array.shape, ()) for b in operands
+    )
+    graph.session.terms = max(graph.session.terms, 1 if elementwise else longest)
+    return Buffer(array, dtype, op.result.name_hint or op.name)
 
 
 def run_graph(session: Session, func: relax.FuncOp, args: Sequence[GraphValue]) -> GraphValue:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..dialects.dims import dim_of, dims_of
 from ..dialects.int_expr import Arg, IntExpr
-from ..ir.dims import shape_of
+from ..ir.struct_info import shape_of
 from ..lowering.schedule.index_map import IndexMap as _Map
 from ..te.expr import Index
 

@@ -18,8 +18,8 @@ from .func import FuncOp as FuncOp
 from .lanewise import LANEWISE as LANEWISE
 from .lanewise import LanewiseOp as LanewiseOp
 from .memory import AllocaOp as AllocaOp
+from .memory import PrefetchOp as PrefetchOp
 from .memory import ViewOp as ViewOp
-from .prefetch import PrefetchOp as PrefetchOp
 
 LoopsDialect = Dialect(
     "loops",

@@ -1,22 +1,31 @@
-"""Scratch memory on the stack, and memory as external functions take it."""
+"""Scratch memory on the stack, memory for external functions, and hints of what is read soon."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import ArrayAttr, IndexType
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..effects import AllocatesResult
+from ..int_expr import IntExpr
+from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_exprs, verify_args
 from ..tir.types import BufferType
+from .access import verify_rank
 
 
 @irdl_op_definition
@@ -64,3 +73,42 @@ class ViewOp(IRDLOperation):
             raise VerifyException(
                 f"expected a view of element type {source.element_type}, got {view.element_type}"
             )
+
+
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """Prefetch the cache line of an element, which may be outside of the buffer.
+
+    ``loops.prefetch %X[%i, %k + 48] : !tir.buffer<[n, m], f32>``. Values do not depend on it. Its
+    effects keep it where it is, and from being removed.
+    """
+
+    name = "loops.prefetch"
+    buffer = operand_def(BufferType)
+    operands_ = var_operand_def(IndexType)
+    indices = prop_def(ArrayAttr[ExprAttr])
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(self, buffer: SSAValue, indices: Sequence[IntExpr], values: Sequence[SSAValue]):
+        operands, packed = pack(indices, values)
+        super().__init__(operands=[buffer, operands], properties={"indices": expr_array(packed)})
+
+    def verify_(self) -> None:
+        verify_rank(cast(BufferType, self.buffer.type), len(self.indices.data))
+        verify_args(self, exprs_of(self.indices), len(self.operands_))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> PrefetchOp:
+        buffer = parser.parse_unresolved_operand()
+        scope = OperandScope(parser)
+        indices = scope.exprs()
+        parser.parse_punctuation(":")
+        type_ = parser.parse_type()
+        return PrefetchOp(parser.resolve_operand(buffer, type_), indices, scope.resolve())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.buffer)
+        print_exprs(printer, exprs_of(self.indices), self.operands_)
+        printer.print_string(" : ")
+        printer.print_attribute(self.buffer.type)

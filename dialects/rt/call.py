@@ -238,3 +238,12 @@ class DataflowOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_region(self.body, print_empty_block=False)
+
+
+MAX_CALL_DEPTH = 1000
+"""How deep calls of functions that call themselves are nested, as in Python: stacks are finite."""
+
+
+def depth_message(name: str) -> str:
+    """What a function says that calls itself too deeply."""
+    return f"expected calls of '{name}' to be nested at most {MAX_CALL_DEPTH} deep"

@@ -20,10 +20,9 @@ from .access import LoadOp
 from .accesses import Access, Bound, Loop, accesses_of, ranges_of_loops
 from .block import BlockOp
 from .block_attributes import InitOp
-from .coverage import stride
 from .func import PrimFuncOp
 from .iterations import Iteration, happens
-from .verify_access import buffer_text
+from .verify_access import buffer_text, stride
 
 SIZE = 20160
 """What symbols are multiples of: all that tiles usually are of has to divide a size."""

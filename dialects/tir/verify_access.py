@@ -1,16 +1,18 @@
-"""The rules of accesses to buffers: loads, stores and views stay inside of what they access."""
+"""Rules that ranges decide: accesses stay inside of buffers, axes take all of their values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import gcd
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..bounds import Interval, is_less, is_non_negative
 from ..int_expr import ONE, ZERO, Arg, IntExpr, Sym, render
+from .block_attributes import BlockLike
 from .iterations import Iteration, happens
-from .ranges import range_of, range_over_loops, ranges_of, surely_less
+from .ranges import operand_ranges, range_of, range_over_loops, ranges_of, surely_less
 from .types import BufferType
 
 
@@ -68,3 +70,39 @@ def _is_outside(
 ) -> bool:
     first = at.evaluate(index, operands)
     return first < 0 or first + at.evaluate(size, ()) > at.evaluate(dim, ())
+
+
+def uncovered_axis(op: BlockLike) -> str | None:
+    """Why an axis surely does not take all values of its range, `None` where they all may."""
+    if any(axis.extent.data.constant == 0 for axis in op.axes.data):
+        return None  # there is nothing to run for
+    ranges = operand_ranges(op)
+    for position, (axis, binding) in enumerate(zip(op.axes.data, op.bindings.data, strict=True)):
+        covered = range_of(binding.data, ranges)
+        wanted = Interval.range(axis.min.data, axis.extent.data)
+        if covered is not None and not _covers(binding.data, covered, wanted):
+            name = op.axis_vars[position].name_hint or f"axis {position}"
+            return (
+                f"axis '{name}' does not cover its range {range_text(wanted)}: "
+                f"its binding takes values in {range_text(covered)}{_stride_text(binding.data)}"
+            )
+    return None
+
+
+def _covers(binding: IntExpr, covered: Interval, wanted: Interval) -> bool:
+    """Whether the values that the binding takes can be the whole range; `covered` is their hull."""
+    if surely_less(wanted.lower, covered.lower) or surely_less(covered.upper, wanted.upper):
+        return False
+    size = wanted.extent.constant
+    return size is None or size <= 1 or stride(binding) == 1
+
+
+def stride(index: IntExpr) -> int:
+    """A number that all differences of an index's values are multiples of."""
+    steps = [coefficient for monomial, coefficient in index.terms if monomial]
+    return gcd(*steps) if steps else 1
+
+
+def _stride_text(binding: IntExpr) -> str:
+    step = stride(binding)
+    return "" if step == 1 else f" in steps of {step}"

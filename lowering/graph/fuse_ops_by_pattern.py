@@ -22,6 +22,7 @@ is computed twice. TVM's ``FuseOpsByPattern``.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,10 +40,45 @@ from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..canonical_form import CanonicalForm
 from ..functions import functions_by_name, graph_functions, unique_name
-from .dataflow_pattern import Matches, Pattern
+from .dataflow_pattern import (
+    Applied,
+    Constant,
+    Either,
+    Matches,
+    Parameter,
+    Pattern,
+    Wildcard,
+    operator_named,
+)
 from .fuse_ops import PRIMITIVE, is_primitive
 from .outlined import outlined_call, outlined_function
-from .pattern_text import parse_pattern
+
+_LEAVES: dict[str, type[Pattern]] = {"_": Wildcard, "const": Constant, "param": Parameter}
+
+
+def parse_pattern(text: str) -> Pattern:
+    """The pattern of a text; raises ValueError with one line for anything else."""
+    try:
+        return _pattern(ast.parse(text.strip(), mode="eval").body)
+    except SyntaxError:
+        raise ValueError(f"expected a pattern such as relax.add(_, const), got '{text}'") from None
+
+
+def _pattern(node: ast.expr) -> Pattern:
+    match node:
+        case ast.Name(id=name) if name in _LEAVES:
+            return _LEAVES[name]()
+        case ast.Call(func=func, args=args, keywords=[]):
+            name = ast.unparse(func)
+            if name not in relax.OPERATORS:
+                raise ValueError(f"expected an operator of the graph, got '{name}'")
+            return Applied(operator_named(name), [_pattern(a) for a in args])
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return Either(_pattern(left), _pattern(right))
+        case _:
+            shown = ast.unparse(node)
+            raise ValueError(f"expected a pattern such as relax.add(_, const), got '{shown}'")
+
 
 COMPOSITE = "Composite"
 """The attribute of a function that holds a match: the name of the pattern."""

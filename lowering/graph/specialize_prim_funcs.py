@@ -31,8 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
-from ..blame import blame
-from ..functions import PRIVATE, functions_by_name, graph_functions, is_private, unique_name
+from ..functions import PRIVATE, blame, functions_by_name, graph_functions, is_private, unique_name
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_call
 

@@ -15,8 +15,7 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Sym
 from ...dialects.llvm_ext.types import element_type
 from ...dialects.parameters import value_hint
-from .cursor import Cursor
-from .levels import Source
+from .cursor import Cursor, Source
 from .module_state import ModuleState
 from .types import NE, PLAIN, PTR, RARELY, Properties, integer_attr, lane_count
 

@@ -12,8 +12,8 @@ from ...dialects.int_expr import IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
 from ...runtime.context import ARENA, CONSTANTS
-from ..blame import blame
 from ..call_signature import unify
+from ..functions import blame
 from .builder import FunctionBuilder, Lowering
 from .index import index_value
 from .interrupts import poll_signals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects import llvm, scf
+from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import DictionaryAttr, UnitAttr, i1, i8, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -13,11 +13,28 @@ from ...dialects.bounds import is_less
 from .builder import FunctionBuilder, Lowering
 from .index import compute, index_value, place_sum
 from .loop_cost import iteration_cost
-from .packed_indices import packs_index
 from .parallel import call_parallel, outline, slots_in
 from .repeated_loops import forks, is_repeated
 from .types import EQ, NE, NSW, SGE, SLT, integer_attr, lowered
 from .words import fail_check
+
+_KEEPS = (arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp)
+_PACKS = (arith.OrIOp, arith.AddiOp, arith.XOrIOp)
+
+
+def packs_index(loop: loops.ForOp) -> bool:
+    """Whether a loop joins its index with an integer that was shifted to the left."""
+    work: list[SSAValue] = [loop.loop_var]
+    while work:
+        for use in work.pop().uses:
+            op = use.operation
+            if isinstance(op, _KEEPS):
+                work.append(op.result)
+            elif isinstance(op, _PACKS):
+                if any(isinstance(v.owner, arith.ShLIOp) for v in op.operands):
+                    return True
+    return False
+
 
 _HINTS: dict[str, dict[str, Attribute]] = {
     "vectorized": {llvm_ext.LOOP: DictionaryAttr({"vectorize.enable": integer_attr(1, i1)})},

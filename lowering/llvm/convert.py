@@ -1,4 +1,4 @@
-"""Conversion to LLVM: one pass over kernels and graph functions, straight to `llvm` and `llvm_ext`.
+"""Conversion to LLVM: one pass and the table of operations, straight to `llvm`, `llvm_ext`.
 
     loops.func @relu(%X: !tir.buffer<[n], f32>, %Y: …) symbols [n] noalias {
       %zero = arith.constant 0.0 : f32
@@ -37,10 +37,32 @@ from ...dialects import loops, rt
 from ...dialects.diagnostics import Diagnostic
 from ..functions import call_graph, callees_first, functions_by_name, verify_recursive
 from .alignment import aligned_arguments, arguments_of
+from .builder import Lowering
+from .calls import CALLS
+from .casts import CASTS
+from .control import CONTROL
+from .floats import FLOATS
 from .functions import declare_recursive, lower_graph_function, lower_kernel
+from .index import INDICES
+from .integers import INTEGERS
 from .interface import collect_tables
+from .math_functions import MATH
+from .memory import MEMORY
 from .module_state import ModuleState
-from .operations import LOWERINGS
+from .vectors import VECTORS
+
+LOWERINGS: dict[type[Operation], Lowering] = {
+    **CALLS,
+    **CASTS,
+    **CONTROL,
+    **FLOATS,
+    **INDICES,
+    **INTEGERS,
+    **MATH,
+    **MEMORY,
+    **VECTORS,
+}
+"""How each operation is lowered."""
 
 
 def convert_to_llvm(module: ModuleOp, target: Target) -> None:

@@ -12,24 +12,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import i32, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ArrayAttr, VectorType, i32, i64
+from xdsl.ir import Operation, SSAValue
 
-from ...dialects import loops, rt
+from ...dialects import llvm_ext, loops, rt
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import Sym
 from ...dialects.tir.types import BufferType
 from ...runtime.memory import ALIGNMENT
 from ..call_signature import Formal
 from .builder import FunctionBuilder
-from .explicit_vectors import MARKED, is_explicit
 from .interrupts import start_polling
 from .module_state import Callee, ModuleState
 from .nested_calls import enter, leave
 from .streaming import end_streams
-from .symbols import native_symbol
-from .types import PTR, UNIT, Properties, integer_attr, lowered
+from .types import PTR, UNIT, Properties, integer_attr, lowered, native_symbol
 from .words import load_word
+
+MARKED: Properties = {"passthrough": ArrayAttr([llvm_ext.EXPLICIT_VECTORS])}
+"""Properties of the function of such a kernel."""
+
+
+def is_explicit(func: loops.FuncOp) -> bool:
+    """Whether a kernel has loops, and every one without a loop in it works on vectors."""
+    innermost = [
+        op
+        for op in func.walk()
+        if isinstance(op, _LOOPS) and not any(isinstance(o, _LOOPS) for o in _inside(op))
+    ]
+    return bool(innermost) and all(any(map(_has_vectors, _inside(op))) for op in innermost)
+
+
+_LOOPS = (loops.ForOp, scf.ForOp, scf.WhileOp)
+
+
+def _inside(op: Operation) -> list[Operation]:
+    return [o for o in op.walk() if o is not op]
+
+
+def _has_vectors(op: Operation) -> bool:
+    return any(isinstance(v.type, VectorType) for v in (*op.operands, *op.results))
 
 
 def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]) -> None:

@@ -19,7 +19,7 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, Compound, IntExpr, Sym
 from ...dialects.relax.constant import TensorData
 from ...dialects.relax.types import PrimType, ShapeType
-from ...dialects.rt.call_depth import depth_message
+from ...dialects.rt.call import depth_message
 from ...dialects.tir.types import BufferType
 from ...runtime.signature import (
     NOTHING,
@@ -33,7 +33,7 @@ from ...runtime.signature import (
     TensorSpec,
 )
 from ..functions import call_graph, reached_from
-from .symbols import native_symbol
+from .types import native_symbol
 
 _SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "max"}
 

@@ -6,7 +6,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import SSAValue
 
-from ...dialects.rt.call_depth import MAX_CALL_DEPTH, depth_message
+from ...dialects.rt.call import MAX_CALL_DEPTH, depth_message
 from ...runtime.callback import GIVE_SITE, TAKE_SITE
 from ...runtime.context import DEPTH
 from .builder import FunctionBuilder

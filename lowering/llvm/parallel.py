@@ -31,8 +31,8 @@ from ...runtime.memory import ALIGNMENT
 from ...runtime.pool_code import ENTRY, MAX_THREADS
 from .alignment import is_multiple
 from .builder import FunctionBuilder
+from .cursor import Source
 from .layout import root_of
-from .levels import Source
 from .native_calls import call_symbol, field_address
 from .streaming import end_streams
 from .types import PTR, UNIT, Properties, integer_attr

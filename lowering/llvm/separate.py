@@ -28,7 +28,7 @@ from ..analysis.aliasing import is_noalias
 from ..functions import call_graph, functions_by_name
 from ..loops.kernel_function import symbol_order
 from .interface import Tables
-from .symbols import native_symbol
+from .types import native_symbol
 
 
 def separable_kernels(module: ModuleOp, uncalled: bool = False) -> list[tir.PrimFuncOp]:

@@ -179,3 +179,11 @@ def _fastmath(flags: Attribute | None) -> Properties:
     if not isinstance(flags, FastMathFlagsAttr) or not flags.data:
         return {}
     return {"fastmathFlags": FastMathAttr(flags.data)}
+
+
+def native_symbol(name: str) -> str:
+    """The native symbol of a function of the module.
+
+    A C identifier has no dot, so a function called "exp" is never mistaken for the C library's.
+    """
+    return f"xrelax.{name}"

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, VectorType
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
@@ -30,8 +30,42 @@ from ...backend.host import CacheSizes
 from ...backend.target import Target
 from ...dialects import loops, rt, tir
 from ...dialects.sym import exprs_of
-from .prefetch_rows import prefetch_rows
-from .streams import bytes_of, emit_prefetch, reads_panels, streams
+from .streams import Stream, bytes_of, emit_prefetch, reads_panels, row_bytes, streams
+
+ROWS = 4
+"""Rows that the second cache holds: this one, the next, and what the loops write."""
+
+
+def prefetch_rows(func: loops.FuncOp, target: Target) -> None:
+    """Prefetch in the loops over rows of parameters that are larger than the second cache."""
+    for outer in func.walk():
+        if isinstance(outer, loops.ForOp):
+            for found in _readers(outer, func, target.caches).values():
+                if len(found) > 1:
+                    loop, stream = next((f for f in found if _calls(f[0])), found[0])
+                    emit_prefetch(loop, stream, outer.loop_var, 1)
+
+
+def _readers(
+    outer: loops.ForOp, func: loops.FuncOp, caches: CacheSizes
+) -> dict[SSAValue, list[tuple[loops.ForOp, Stream]]]:
+    """The loops right inside of one that each read part of a row of a buffer, by buffer."""
+    found: dict[SSAValue, list[tuple[loops.ForOp, Stream]]] = {}
+    for loop in outer.body.block.ops:
+        if not isinstance(loop, loops.ForOp) or reads_panels(loop):
+            continue
+        for stream in streams(loop, func, caches):
+            row = row_bytes(stream, outer)
+            is_far = bytes_of(stream.buffer) > caches.l2
+            if is_far and row is not None and row * ROWS <= caches.l2:
+                found.setdefault(stream.buffer, []).append((loop, stream))
+    return found
+
+
+def _calls(loop: loops.ForOp) -> bool:
+    """Whether a loop computes functions of `math`."""
+    return any(op.name.startswith("math.") for op in loop.body.block.ops)
+
 
 SHARE, FAR_SHARE = 12, 4
 """The part of the first cache that is asked for and not read yet is one of so many: more of what no

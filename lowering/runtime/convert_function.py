@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import FunctionType, TupleType
@@ -10,13 +10,66 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import IntExpr
 from ...dialects.relax.leaves import Leaf, in_memory, leaves
 from ...dialects.relax.operators.reshaping import MemoryViewOp
-from ..blame import blame
-from .cast_conditions import cast_conditions
+from ..functions import blame
 from .convert_calls import CallConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
 from .graph_signature import extra_symbols, is_plain, leaf_names
+
+
+def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:
+    """A condition for each size of the type that the value's type does not imply.
+
+    Raises Diagnostic where the type of the value says too little: what it has no dims or no
+    dtype of must be known before it runs.
+    """
+    subject = "a value" if op.value.name_hint is None else f"'{op.value.name_hint}'"
+    written = "" if op.written is None else f" to {op.written.data}"
+    where = f"match_cast of {subject}{written} in {function}"
+    return [
+        rt.AssertOp(expected, "eq", actual, f"{where}: expected {what} to be {{0}}, got {{1}}")
+        for what, expected, actual in _sizes(where, "", op.result.type, op.value.type)
+        if expected != actual
+    ]
+
+
+def _sizes(
+    where: str, field: str, wanted: Attribute, given: Attribute
+) -> Iterator[tuple[str, IntExpr, IntExpr]]:
+    """Pairs of sizes that must be equal, and what they are sizes of."""
+    match wanted, given:
+        case relax.TensorType(), relax.TensorType():
+            if wanted.dtype is not None and given.dtype is None:
+                raise Diagnostic(f"{where}: expected a value of known dtype, got {given}")
+            yield from _dims(where, field, wanted, given)
+        case relax.ShapeType(), relax.ShapeType():
+            yield from _dims(where, field, wanted, given)
+        case relax.PrimType(), relax.PrimType() if wanted.expr is not None:
+            if given.expr is None:
+                raise Diagnostic(f"{where}: expected a number over symbols, got {given}")
+            yield f"the number{field}", wanted.expr, given.expr
+        case TupleType(), TupleType():
+            pairs = zip(wanted.types.data, given.types.data, strict=False)
+            for i, (w, g) in enumerate(pairs):
+                yield from _sizes(where, f" of field {i}{field}", w, g)
+        case _:
+            if wanted != given and not isinstance(wanted, relax.ObjectType):
+                raise Diagnostic(f"{where}: expected a value of known type, got {given}")
+
+
+def _dims(
+    where: str,
+    field: str,
+    wanted: relax.TensorType | relax.ShapeType,
+    given: relax.TensorType | relax.ShapeType,
+) -> Iterator[tuple[str, IntExpr, IntExpr]]:
+    if wanted.rank is not None and given.dims is None:
+        raise Diagnostic(f"{where}: expected a value of known shape, got {given}")
+    pairs = zip(wanted.dims or (), given.dims or (), strict=False)
+    for i, (w, g) in enumerate(pairs):
+        yield f"dim {i}{field}", w, g
 
 
 def convert_function(

@@ -33,7 +33,7 @@ given module calls it; a public graph function that others call is there a secon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -43,8 +43,11 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax, rt, tir
-from ..blame import blame
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.nesting import enclosing
+from ..equations import Equation, always_differ, solve
 from ..functions import (
+    blame,
     call_graph,
     callees_first,
     functions_by_name,
@@ -55,12 +58,55 @@ from ..functions import (
 )
 from ..graph.normalize import resolve_names
 from ..graph.resolve_shapes import resolve_shapes
+from ..substitute import substitute_symbols
 from ..verify_calls import unify_call, verify_calls
-from .call_constraints import impose_call_constraints
 from .convert_function import convert_function
 from .function_memory import CallFacts
 from .graph_signature import extra_symbols
 from .kernel_entries import KERNEL_SUFFIX, can_enter, kernel_entry
+
+_CALLS = (relax.CallTIROp, relax.CallTIRInplaceOp, relax.CallOp)
+
+
+def impose_call_constraints(
+    func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
+) -> None:
+    """Replace symbols of the function, in place, until its types imply what its calls need.
+
+    The functions that it calls must have been treated before, except for those of a circle of
+    calls, `recursive`. Raises Diagnostic with one line for a condition that cannot hold,
+    and for one that does not determine a symbol.
+    """
+    while (found := _first_undecided(func, functions, recursive)) is not None:
+        call, equation = found
+        solution = solve(equation.expected, equation.actual, func.declared_symbols())
+        if solution is None:
+            verdict = (
+                "is never" if always_differ(equation.expected, equation.actual) else "may not be"
+            )
+            raise Diagnostic(
+                f"call of '{call.callee_name}' in '{func.sym_name.data}': {equation.actual} "
+                f"of {equation.subject} {verdict} {equation.expected}",
+                call,
+            )
+        substitute_symbols(func, dict([solution]))
+
+
+def _first_undecided(
+    func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
+) -> tuple[relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp, Equation] | None:
+    for op in func.walk():
+        if not isinstance(op, _CALLS) or _is_in_branch(op):
+            continue
+        if op.callee_name in recursive:
+            continue
+        if (unified := unify_call(op, functions)) is not None and unified.undecided:
+            return op, unified.undecided[0]
+    return None
+
+
+def _is_in_branch(op: Operation) -> bool:
+    return enclosing(op, relax.IfOp) is not None
 
 
 def convert_relax_to_rt(module: ModuleOp) -> None:

@@ -20,8 +20,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.coverage import uncovered_axis
-from ...dialects.tir.verify_access import buffer_text
+from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.aliasing import may_share_memory
 from .blocks import (
     ScheduleError,

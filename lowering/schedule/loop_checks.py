@@ -13,8 +13,7 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Compound, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.coverage import uncovered_axis
-from ...dialects.tir.verify_access import buffer_text
+from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.independence import Conflict, conflict_of
 from .blocks import ScheduleError, function_of
 

@@ -16,9 +16,8 @@ from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors, enclosing
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.coverage import uncovered_axis
 from ...dialects.tir.regions import infer_regions
-from ...dialects.tir.verify_access import buffer_text
+from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from .bijective import is_bijective, used_in
 from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
 from .copy_scalars import ranges_of_values

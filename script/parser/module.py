@@ -11,16 +11,30 @@ from xdsl.ir import Attribute, Operation
 
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic, verify
+from ...dialects.relax import TensorData
 from ...lowering.verify_calls import verify_calls
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
+from ..printer.metadata import read_constants
 from .attributes import dictionary
-from .constants import metadata_constants
 from .expressions import ExprParser
 from .prim_func import PrimFuncParser
 from .relax_func import RelaxFuncParser
 from .relax_reader import ModuleName
 from .scope import Scope
+
+
+def metadata_constants(source: Source, tree: ast.Module) -> Sequence[TensorData]:
+    """The constants that a program text defines, in order; none where it has no metadata."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="metadata")], value=value):
+                with source.reporting(node):
+                    return read_constants(ast.literal_eval(value))
+            case _:
+                continue
+    return ()
+
 
 DECORATORS = ("T.prim_func", "R.function", "I.ir_module")
 OPTIONS = ("private", "pure", "check_well_formed", "s_tir")

@@ -16,10 +16,10 @@ from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import Emitter
 from ...te.expr import Value
 from ...te.scalar_builder import ssa_type
+from .annotations import parameters_of
 from .attributes import dictionary
 from .buffers import Buffer
 from .expressions import ExprParser
-from .parameters import parameters_of
 from .regions import HINTS, VIEW_ARGUMENTS
 from .scope import Scope
 from .statements import StatementParser

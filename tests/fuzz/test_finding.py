@@ -21,7 +21,7 @@ from fuzzer.syntax import Axis, Block, Buffer, Expr, Kernel, number, var
 from fuzzer.texts import kernel_text
 from xdsl.dialects import arith
 
-from xrelax.lowering.llvm import integers, operations
+from xrelax.lowering.llvm import convert, integers
 from xrelax.lowering.schedule.primitives import loop_primitives
 
 AXIS = Axis("i", "spatial", number(8))
@@ -90,7 +90,7 @@ def test_a_hang_is_a_failure_and_the_others_are_judged(monkeypatch):
 @pytest.fixture
 def wrong_products(monkeypatch):
     """A compiler that adds where it should multiply."""
-    for table in (integers.INTEGER_BINARY, operations.LOWERINGS):
+    for table in (integers.INTEGER_BINARY, convert.LOWERINGS):
         monkeypatch.setitem(table, arith.MuliOp, table[arith.AddiOp])
 
 

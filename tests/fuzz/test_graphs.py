@@ -15,7 +15,7 @@ from fuzzer.sources import draw_program
 from xdsl.dialects import arith
 
 from xrelax.dialects.relax import OPERATORS
-from xrelax.lowering.llvm import floats, operations
+from xrelax.lowering.llvm import convert, floats
 
 
 def test_every_operator_is_drawn():
@@ -59,7 +59,7 @@ def test_comparisons_of_rounded_numbers_are_not_compared():
 @pytest.fixture
 def wrong_products(monkeypatch):
     """A compiler that adds where it should multiply."""
-    for table in (operations.LOWERINGS, floats.FLOATS):
+    for table in (convert.LOWERINGS, floats.FLOATS):
         monkeypatch.setitem(table, arith.MulfOp, table[arith.AddfOp])
 
 

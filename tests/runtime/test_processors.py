@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from xrelax.runtime import processors
+from xrelax.runtime import threads
 
 
 def limited(tmp_path, monkeypatch, membership: str, files: dict[str, str]) -> int:
-    """The number for a process on 16 processors, of these cgroups."""
-    monkeypatch.setattr(processors, "usable_processors", lambda: list(range(16)))
+    """The number for a process on 16 threads, of these cgroups."""
+    monkeypatch.setattr(threads, "usable_processors", lambda: list(range(16)))
     (tmp_path / "cgroup").write_text(membership)
     for name, text in files.items():
         path = tmp_path / "fs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return processors.processor_count(tmp_path / "cgroup", tmp_path / "fs")
+    return threads.processor_count(tmp_path / "cgroup", tmp_path / "fs")
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_time_of_groups_by_controller(tmp_path, monkeypatch, quota, count):
 
 
 def test_systems_without_groups(tmp_path):
-    count = processors.processor_count(tmp_path / "missing", tmp_path)
-    assert count == len(processors.usable_processors()) >= 1
+    count = threads.processor_count(tmp_path / "missing", tmp_path)
+    assert count == len(threads.usable_processors()) >= 1

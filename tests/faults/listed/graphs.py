@@ -125,14 +125,14 @@ FAULTS = (
     ),
     Fault(
         "scratch memory stays outside of parallel loops",
-        "lowering/graph/privatize.py",
+        "lowering/graph/normalize.py",
         "if conflict_of(loop, buffers - {alloc.result}) is not None:",
         "if False:",
         tests=("tests/lowering/test_parallel_kernels.py",),
     ),
     Fault(
         "a sum that begins once is taken for one that begins in each iteration",
-        "dialects/tir/verify_spatial.py",
+        "dialects/tir/verify_block.py",
         "any(s.runs(at) for s in starts)",
         "bool(starts)",
         tests=("tests/tir/test_sums_in_blocks.py",),
