@@ -19,7 +19,7 @@
 A sum of n terms, one after the other, has an error that grows with n; in blocks of b, blocks of
 blocks, and so on it grows with b times the levels (Higham, The Accuracy of Floating Point
 Summation, 1993). The order depends on the loops alone, so that results are the same for any number
-of threads. Only sums that may be taken in any order are changed: see `reduction_flags`.
+of threads. Only sums that may be taken in any order are changed: see `analysis.reductions`.
 """
 
 from __future__ import annotations

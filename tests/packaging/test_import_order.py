@@ -13,6 +13,7 @@ ORDER = (
     # what needs nothing of the compiler
     "names user_frames",
     "error_hooks",
+    "backend.targets",
     "runtime",
     # the dialects
     "dialects.int_expr",

@@ -10,8 +10,8 @@ import pytest
 from xrelax.backend.jit import compile_module
 from xrelax.backend.target import Target
 from xrelax.runtime.call_words import ENTRY_SYMBOL
-from xrelax.runtime.python_calls.entry import python_calls_ir
 from xrelax.runtime.native import undefined_symbols
+from xrelax.runtime.python_calls.entry import python_calls_ir
 
 
 @pytest.mark.parametrize("level", [0, 1, 3])
