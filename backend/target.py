@@ -10,11 +10,12 @@ from typing import Any
 from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
 from .errors import BackendError
 from .host import CacheSizes, host_caches
+from .machine_model import MachineModel
 from .target_names import verify_known, verify_signs, verify_supported
 from .targets import architecture_of
 from .targets.architecture import InstructionSet
 
-_OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math")
+_OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math", "model")
 _MATH = ("fast", "accurate")
 
 
@@ -26,6 +27,7 @@ class Target:
     `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
     `-cache-sizes=L1,L2,L3` are bytes. Without a CPU's name they are this machine's, and so is the
     number of cores; with one they are those of `CacheSizes`, and the number is unknown.
+    `-model=NAME=VALUE,…` changes fields of the `MachineModel` that schedules are chosen with.
     `-math=accurate` has functions of floats within an ulp, which `docs/math.md` compares with
     `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
     triple, processor, feature or value.
@@ -44,6 +46,8 @@ class Target:
     thread pool does not ask."""
     math: str
     """"fast" or "accurate"."""
+    model: MachineModel
+    """How long the work of a core takes."""
     host: "Target | None"
 
     def __init__(self, spec: "str | Mapping[str, Any] | Target" = "llvm", host: Any = None):
@@ -70,6 +74,8 @@ class Target:
             parts.append("-cache-sizes=" + ",".join(map(str, sizes)))
         if self.math != _MATH[0]:
             parts.append(f"-math={self.math}")
+        if self.model != MachineModel():
+            parts.append(f"-model={self.model}")
         return " ".join(parts)
 
     @property
@@ -93,6 +99,11 @@ class Target:
     def vector_registers(self) -> int:
         """The number of vector registers."""
         return self.isa.vector_registers
+
+    def with_model(self, model: MachineModel) -> "Target":
+        """The same target with another model of its machine."""
+        fields = {name: getattr(self, name) for name in Target.__slots__}
+        return _restore({**fields, "model": model})
 
     def lanes(self, element_bits: int) -> int:
         """Elements of this many bits in one vector register: 16 floats for AVX-512."""
@@ -183,6 +194,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "caches": _caches(options.get("cache-sizes")) or usual,
         "num_cores": int(cores) if cores is not None else os.cpu_count() if is_native else None,
         "math": math,
+        "model": MachineModel.parse(options.get("model", "")),
         "host": None,
     }
 

@@ -36,9 +36,9 @@ from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product
 from ...dialects.relax.operators.windows import in_order, windows_of
-from ..costs import COPY, permute_cycles
+from ..cost_model import Columns, CostModel, Rows, TileCost
 from ..functions import graph_functions
-from ..schedule.rules.tiles import Columns, Rows, choose_tile
+from ..schedule.rules.tiles import choose_tile
 from .convert_layout import FUNCTIONS_OF_ELEMENTS
 from .flattened import insert_before
 from .written import Written, touches, written_values
@@ -138,18 +138,19 @@ def _is_pointwise(op: ForwardConvolutionOp, weight: Sequence[IntExpr]) -> bool:
 def _is_quicker(sizes: Sequence[int], lanes: int, target: Target) -> bool:
     """Whether a product whose columns are pixels is, than one of channels between permutations."""
     channels, outputs, *spatial = sizes
+    model = CostModel(target)
     pixels = product([IntExpr.of(d) for d in spatial]).constant or 0
     if not channels * outputs * pixels:
         return False
 
     def cycles(rows: int, all_rows: int, columns: int) -> float:
-        tile = choose_tile(Rows([rows]), Columns(columns, channels), lanes, target)
+        tile = choose_tile(TileCost(Rows([rows]), Columns(columns, channels), lanes, target))
         return tile.cost * all_rows * -(-columns // lanes) * channels
 
-    first = cycles(outputs, outputs, pixels) + COPY * channels * pixels / lanes
+    first = cycles(outputs, outputs, pixels) + model.machine.copy * channels * pixels / lanes
     last = min(cycles(length, pixels, outputs) for length in spatial)
     permuted = -(-channels // lanes) + -(-outputs // lanes)
-    return first < last + permute_cycles(lanes) * permuted * pixels
+    return first < last + model.permute(lanes) * permuted * pixels
 
 
 def _flat_shape(

@@ -82,7 +82,7 @@ def test_targets_are_hashable_frozen_and_pickled():
         (
             "llvm -foo=1",
             "expected target option mcpu, mattr, mtriple, num-cores, cache-sizes, keys, math, "
-            "got 'foo'",
+            "model, got 'foo'",
         ),
         ("llvm haswell", "expected a target option '-name=value', got 'haswell'"),
         ("llvm -mcpu", "expected target option '-mcpu' to have a value"),

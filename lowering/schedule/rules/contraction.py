@@ -31,6 +31,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
 from ....dialects.nesting import enclosing
+from ...cost_model import CostModel
 from ..blocks import blocks_in, iterator_kinds, loops_around, loops_between, uses_of
 from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
@@ -43,7 +44,6 @@ from .remainders import peel_remainder, trim_remainder
 from .small_m import SmallM, small_m
 from .storage import compact
 from .swapped_operands import write_back_transposed
-from .tiles import is_sped_by_rows
 from .write_back import is_cheap, is_element_wise, vectorize_copy, vectorize_tile
 
 UNROLLED_STEPS = 128
@@ -57,7 +57,7 @@ def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> No
         plan = None if contraction is None else plan_of(contraction, target)
         if plan is not None:
             for version in _versions(sch, plan, target):
-                _apply(sch, version)
+                apply_plan(sch, version)
 
 
 def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
@@ -71,7 +71,8 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
         return _versions_by_count(sch, plan, few)
     if m is None or plan.packs or plan.blocks or contraction.extent(m).constant is not None:
         return [plan]
-    if not is_near(contraction, target) or not is_sped_by_rows(plan.tile):
+    is_slower = CostModel(target).is_sped_by_rows(plan.tile.rows, plan.tile.vectors)
+    if not is_slower or not is_near(contraction, target):
         return [plan]
     consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
     if not is_cheap(consumer):  # what it does to the rows takes longer to compile, and to run
@@ -111,7 +112,7 @@ def _copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:
     return sch.block(sch.cache_write(sch.rv(block), 0, "global"))
 
 
-def _apply(sch: Schedule, plan: Plan) -> None:
+def apply_plan(sch: Schedule, plan: Plan) -> None:
     """Carry out a plan; steps that this block does not allow leave a worse but right schedule."""
     if plan.blocks is not None and plan.m is not None:
         _apply_blocks(sch, plan, plan.m, plan.blocks)

@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
 from ....dialects.sym import exprs_of
-from ...costs import LATENCY
+from ...cost_model import PAGE, UNKNOWN_EXTENT, Columns, CostModel, MatmulSize, Rows, TileCost
 from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
 from .inner_products import choose_inner_products
 from .match_contraction import Contraction, column_dim, dense_bytes, step_along
-from .plan_cost import (
-    copied_cycles,
-    panel_cycles,
-    streamed_cycles,
-    swapped_cycles,
-    tile_cycles,
-)
+from .register_tile import ROW_TILES
 from .swapped_operands import swap_operands
-from .tiles import LONG, PAGE, Columns, Rows, Tile, choose_tile
+from .tiles import Tile, choose_tile
 
 ROWS_APART = 8
 """The most rows of a tile whose distance is only known at run time: each needs an address."""
@@ -65,49 +60,79 @@ class Plan:
 
 def plan_of(contraction: Contraction, target: Target) -> Plan | None:
     """The plan for a contraction; `None` where tiles of rows and columns do not suit it."""
-    plan = _tiles_of(contraction, target)
+    found = candidates(contraction, target)
+    plan = min(found, key=lambda c: c.cycles).plan if found else None
     if plan is None:
         return None
     blocks = cache_blocks(contraction, plan.m, plan.tile, plan.lanes, target)
     return replace(plan, blocks=blocks)
 
 
-def _tiles_of(contraction: Contraction, target: Target) -> Plan | None:
-    """The plan without blocks."""
+class Candidate(NamedTuple):
+    """A way to compute a contraction; without a plan it is left to `tile_reductions`."""
+
+    cycles: float
+    plan: Plan | None
+
+
+def cycles_of(plan: Plan, target: Target) -> float:
+    """The cycles of a plan of tiles, whose cost is known."""
+    model, size = CostModel(target), size_of(plan.contraction, plan.lanes)
+    if plan.is_inner_product:
+        return model.inner_products(size, plan.tile.cost)
+    if plan.is_swapped:
+        return model.swapped(size, plan.tile.cost)
+    if not plan.packs:
+        return model.tiled(size, plan.tile.cost)
+    priced = model.packed if is_contiguous(plan.contraction) else model.transposed
+    return priced(size, plan.tile.cost)
+
+
+def is_contiguous(contraction: Contraction) -> bool:
+    """Whether the right operand is contiguous along n."""
+    return all(step_along(contraction, op, contraction.n) == ONE for op in contraction.rhs)
+
+
+def candidates(contraction: Contraction, target: Target) -> list[Candidate]:
+    """The best plan of each kind that suits a contraction, without cache blocks."""
     lanes = target.lanes(contraction.element_bits)
     if lanes < 2:
-        return None
+        return []
+    size = size_of(contraction, lanes)
     panel = next((w for op in contraction.rhs if (w := panel_width(contraction, op))), None)
     if panel is None and _is_one_panel(contraction, lanes, target):
         panel = contraction.extent(contraction.n).constant
     m, tile = choose_rows(contraction, lanes, target, panel)
+    whole = Plan(contraction, m, tile, lanes, False)
+    tiled = Candidate(cycles_of(whole, target), whole)
     if panel is not None:
-        ready = len(contraction.rhs) == 1
-        return Plan(contraction, m, tile, lanes, False) if ready and not panel % lanes else None
-    columns = contraction.extent(contraction.n).constant
-    contiguous = all(step_along(contraction, op, contraction.n) == ONE for op in contraction.rhs)
-    width = tile.vectors * lanes
-    if contiguous and columns == width:  # one panel is what it is already
-        return Plan(contraction, m, tile, lanes, False)
-    if not contiguous:
-        return _plan_of_neighbours(contraction, m, tile, lanes, target)
-    rows = count_of(contraction, contraction.m)
+        return [tiled] if len(contraction.rhs) == 1 and panel % lanes == 0 else []
+    if not is_contiguous(contraction):
+        return _transposed(contraction, m, tile, size, target)
+    if contraction.extent(contraction.n).constant == whole.width:  # a panel already
+        return [tiled]
+    return _contiguous(contraction, m, tile, size, target)
+
+
+def _contiguous(
+    contraction: Contraction, m: int | None, tile: Tile, size: MatmulSize, target: Target
+) -> list[Candidate]:
+    """Candidates where the right operand is contiguous along n: packed, in place, or streamed."""
+    lanes = size.lanes
+    is_known = count_of(contraction, contraction.m) is not None
     in_place = m, tile
-    if rows is not None:
+    if is_known:
         in_place = choose_rows(contraction, lanes, target, row_bytes=row_bytes(contraction))
     plan = plan_in_place(contraction, *in_place, lanes)
+    found = [Candidate(cycles_of(plan, target), plan)] if plan is not None else []
     if not is_packable(contraction):
-        return plan
-    copied = Plan(contraction, m, tile, lanes, True)
-    if rows is None or (m is not None and can_block(contraction, m, lanes, target)):
-        return copied
-    found = [
-        (streamed_cycles(contraction, lanes), None),
-        (copied_cycles(contraction, tile, lanes), copied),
-    ]
-    if plan is not None:
-        found.append((tile_cycles(contraction, plan.tile, lanes), plan))
-    return min(found, key=lambda f: f[0])[1]
+        return found
+    copied = Plan(contraction, m, tile, lanes, packs=True)
+    packed = Candidate(cycles_of(copied, target), copied)
+    if not is_known or (m is not None and can_block(contraction, m, lanes, target)):
+        return [packed]
+    shared = next((r for r in ROW_TILES if size.m % r == 0), 1)
+    return [Candidate(CostModel(target).streamed(size, shared), None), packed, *found]
 
 
 def plan_in_place(contraction: Contraction, m: int | None, tile: Tile, lanes: int) -> Plan | None:
@@ -141,10 +166,10 @@ def _is_one_panel(contraction: Contraction, lanes: int, target: Target) -> bool:
     return (
         columns is not None
         and columns % lanes == 0
-        and columns <= 2 * LATENCY * lanes
+        and columns <= target.model.fma_rate * target.model.fma_latency * lanes
         and is_near(contraction, target)
         and any(contraction.extent(axis).constant is None for axis in contraction.m)
-        and all(step_along(contraction, op, contraction.n) == ONE for op in contraction.rhs)
+        and is_contiguous(contraction)
     )
 
 
@@ -156,38 +181,49 @@ def choose_rows(
     row_bytes: int | None = None,
 ) -> tuple[int | None, Tile]:
     """The axis whose values are the rows of a tile, and the tile; see `choose_tile`."""
-    count = contraction.extent(contraction.n).constant
-    columns = Columns(count, count_of(contraction, contraction.k), panel, row_bytes)
-    if not contraction.m:
-        return None, choose_tile(Rows([1]), Columns(count, columns.depth, panel), lanes, target)
-    found: list[tuple[float, int, Tile]] = []
-    for axis in contraction.m:
-        size = contraction.extent(axis).constant
-        most = most_rows(contraction, axis)
-        has_versions = panel is not None and is_near(contraction, target)
-        if size is None and not has_versions:
-            most = min(most, SMALL_M)
-        steps = () if count is None else block_steps(contraction, axis, lanes, target)
-        rows = _rows_of(contraction.extent(axis), LOWER if has_versions else 1.0)
-        rows, columns = replace(rows, most=most), replace(columns, steps=steps)
-        tile = choose_tile(rows, columns, lanes, target)
-        found.append((tile.cost * (UNKNOWN_ROWS if size is None else 1), -axis, tile))
-    _, axis, tile = min(found, key=lambda f: f[:2])
-    return -axis, tile
+    found: list[tuple[float, int | None, Tile]] = []
+    for axis in reversed(contraction.m or (None,)):
+        tile = choose_tile(tile_cost(contraction, axis, lanes, target, panel, row_bytes))
+        is_known = axis is None or contraction.extent(axis).constant is not None
+        found.append((tile.cost * (1 if is_known else UNKNOWN_ROWS), axis, tile))
+    _, axis, tile = min(found, key=lambda f: f[0])
+    return axis, tile
+
+
+def tile_cost(
+    contraction: Contraction,
+    axis: int | None,
+    lanes: int,
+    target: Target,
+    panel: int | None = None,
+    row_bytes: int | None = None,
+) -> TileCost:
+    """The cost of tiles with rows along an axis, or of one row; see `Columns` for the others."""
+    count, depth = contraction.extent(contraction.n).constant, count_of(contraction, contraction.k)
+    if axis is None:
+        return TileCost(Rows([1]), Columns(count, depth, panel), lanes, target)
+    most = most_rows(contraction, axis)
+    has_versions = panel is not None and is_near(contraction, target)
+    if contraction.extent(axis).constant is None and not has_versions:
+        most = min(most, SMALL_M)
+    steps = () if count is None else block_steps(contraction, axis, lanes, target)
+    rows = _rows_of(contraction.extent(axis), LOWER if has_versions else 1.0)
+    columns = Columns(count, depth, panel, row_bytes, steps)
+    return TileCost(replace(rows, most=most), columns, lanes, target)
 
 
 def _rows_of(extent: IntExpr, slack: float) -> Rows:
     """How many rows there may be; of those left by whole tiles each number is as likely."""
     if extent.constant is not None:
-        return Rows([extent.constant or LONG], is_known=True)
+        return Rows([extent.constant or UNKNOWN_EXTENT], is_known=True)
     (monomial, step), *more = extent.terms
     atom = monomial[0] if len(monomial) == 1 and not more else None
     if isinstance(atom, Compound) and (end := atom.rhs.constant) is not None:
-        if atom.op == "mod" and step == 1 and 1 < end <= LONG:
+        if atom.op == "mod" and step == 1 and 1 < end <= UNKNOWN_EXTENT:
             return Rows(range(1, end))
         if atom.op == "floordiv" and step == end:  # full tiles of so many rows
-            return Rows([LONG], end)
-    return Rows([LONG], slack=slack)
+            return Rows([UNKNOWN_EXTENT], end)
+    return Rows([UNKNOWN_EXTENT], slack=slack)
 
 
 def most_rows(contraction: Contraction, axis: int) -> int:
@@ -196,7 +232,7 @@ def most_rows(contraction: Contraction, axis: int) -> int:
     if None in steps:
         return ROWS_APART
     apart = {(step or 0) * contraction.element_bits // 8 % PAGE for step in steps}
-    return ROWS_ON_PAGES if steps and apart == {0} else LONG
+    return ROWS_ON_PAGES if steps and apart == {0} else UNKNOWN_EXTENT
 
 
 def _stride(contraction: Contraction, load: tir.LoadOp, axis: int) -> int | None:
@@ -204,30 +240,41 @@ def _stride(contraction: Contraction, load: tir.LoadOp, axis: int) -> int | None
     return None if step is None else step.constant
 
 
-def _plan_of_neighbours(
-    contraction: Contraction, m: int | None, tile: Tile, lanes: int, target: Target
-) -> Plan | None:
-    """The plan where columns are no neighbours: they get so in panels, or the rows do.
+def _transposed(
+    contraction: Contraction, m: int | None, tile: Tile, size: MatmulSize, target: Target
+) -> list[Candidate]:
+    """Candidates where the right operand is not contiguous along n: an operand is transposed.
 
-    `None` if no operand can be copied, or if sums along what both have as neighbours are quicker.
+    Inner products read both in place. There are no candidates where no operand can be packed.
     """
     if m is None or not is_packable(contraction):
-        return None
-    plan = Plan(contraction, m, tile, lanes, True)
+        return []
+    lanes = size.lanes
+    plan = Plan(contraction, m, tile, lanes, packs=True)
+    found = [Candidate(cycles_of(plan, target), plan)]
     if count_of(contraction, contraction.m) is None or can_block(contraction, m, lanes, target):
-        return plan
-    dots, inner_product_tile = choose_inner_products(contraction, m, lanes, target)
-    found = [
-        (panel_cycles(contraction, tile, lanes), plan),
-        (dots, Plan(contraction, m, inner_product_tile, lanes, False, is_inner_product=True)),
-    ]
+        return found
+    inner_tile = choose_inner_products(contraction, m, lanes, target)
+    if inner_tile is not None:
+        plan = Plan(contraction, m, inner_tile, lanes, packs=False, is_inner_product=True)
+        found.append(Candidate(cycles_of(plan, target), plan))
     swapped = swap_operands(contraction)
     if swapped is not None and is_packable(swapped):
         side, tile = choose_rows(swapped, lanes, target)
         if side is not None and cache_blocks(swapped, side, tile, lanes, target) is None:
-            plan = Plan(swapped, side, tile, lanes, True, is_swapped=True)
-            found.append((swapped_cycles(swapped, tile, lanes), plan))
-    return min(found, key=lambda f: f[0])[1]
+            plan = Plan(swapped, side, tile, lanes, packs=True, is_swapped=True)
+            found.append(Candidate(cycles_of(plan, target), plan))
+    return found
+
+
+def size_of(contraction: Contraction, lanes: int) -> MatmulSize:
+    """The sizes m, n and k of a contraction; `UNKNOWN_EXTENT` for those that are not known."""
+
+    def size(axis: int) -> int:
+        return contraction.extent(axis).constant or UNKNOWN_EXTENT
+
+    m, k = (prod(map(size, axes)) for axes in (contraction.m, contraction.k))
+    return MatmulSize(m, size(contraction.n), k, lanes)
 
 
 def count_of(contraction: Contraction, axes: Sequence[int]) -> int | None:

@@ -17,80 +17,56 @@ up no tile have smaller ones.
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE
-from ...costs import LATENCY, total_cycles
+from ...cost_model import UNKNOWN_EXTENT, InnerProductCost
 from ..blocks import loops_between
 from ..kinds import is_accumulation
 from ..primitives.schedule import Schedule
 from .match_contraction import Contraction, step_along
 from .remainders import peel_remainder, trim_remainder
-from .tiles import LONG, SPARE_REGISTERS, Tile, parts_of
-
-LOADED = 1.2
-"""Cycles for each vector of a step: it starts anywhere, and is in two lines of the cache."""
-
-SECOND, FAR = 0.8, 1.3
-"""Cycles that it takes besides where the second cache has room for it, and where that has not."""
+from .tiles import SPARE_REGISTERS, Tile
 
 
 def choose_inner_products(
     contraction: Contraction, m: int, lanes: int, target: Target
-) -> tuple[float, Tile]:
-    """Cycles of sums along the last loop of the reduction, and their best tile, of columns.
+) -> Tile | None:
+    """The best tile of inner products, whose vectors are columns; `cost` is for each product.
 
-    The cycles are infinite where that cannot be; a tile has one column if nobody knows how many
-    there are.
+    `None` where an operand is not contiguous along the last loop of the reduction. A tile has one
+    column if nobody knows how many there are.
     """
-    last, none = contraction.k[-1], (inf, Tile(1, 1, inf))
-    if any(
-        step_along(contraction, load, last) != ONE for load in (*contraction.rhs, *contraction.lhs)
-    ):
-        return none
-    rows, known = (contraction.extent(a).constant for a in (m, contraction.n))
-    if not rows or known == 0 or not is_accumulation(contraction.block):
-        return none
-    columns, widest = known or LONG, known or 1
-    *repeats, length = (contraction.extent(a).constant or LONG for a in contraction.k)
-    depth, steps = length * prod(repeats), -(-length // lanes) * prod(repeats)
-    others = prod(contraction.extent(a).constant or 1 for a in contraction.m if a != m)
-    far_rows, far_columns = (
-        _missed(count * depth * contraction.element_bits // 8, target) for count in (rows, columns)
-    )
-
-    def tile_cycles(height: int, width: int, tiles: int) -> float:
-        # Columns stay in the first cache while all tiles of rows are computed.
-        missed = height * (far_rows if tiles > 1 else 0.0) + width * far_columns / tiles
-        loads = LOADED * (height + width) + missed
-        step = max(height * width / 2, loads, LATENCY)
-        return steps * step + height * width * total_cycles(lanes)
-
-    def cycles(height: int, width: int) -> float:
-        tiles = -(-rows // height)
-        return sum(
-            n * m * tile_cycles(h, w, tiles)
-            for h, n in parts_of(rows, height)
-            for w, m in parts_of(columns, width)
-        )
-
+    cost = inner_product_cost(contraction, m, lanes, target)
+    if cost is None:
+        return None
     most = target.vector_registers - SPARE_REGISTERS
-    spent, height, width = min(
-        (cycles(h, w), h, w)
-        for h in range(1, min(rows, most) + 1)
+    widest = contraction.extent(contraction.n).constant or 1
+    tiles = (
+        Tile(h, w, cost.per_product(h, w))
+        for h in range(1, min(cost.rows, most) + 1)
         for w in range(1, min(widest, most) + 1)
         if h * w + min(h, w) <= most
     )
-    return others * spent, Tile(height, width, spent / (rows * columns * depth))
+    return min(tiles, key=lambda tile: (tile.cost, tile.rows, tile.vectors))
 
 
-def _missed(nbytes: int, target: Target) -> float:
-    """Cycles that a vector of so many bytes takes because the first cache has no room for them."""
-    if nbytes <= target.caches.l1 // 2:
-        return 0.0
-    return SECOND if nbytes <= target.caches.l2 else FAR
+def inner_product_cost(
+    contraction: Contraction, m: int, lanes: int, target: Target
+) -> InnerProductCost | None:
+    """The cost of tiles of inner products, if the contraction can be computed by them."""
+    last = contraction.k[-1]
+    operands = (*contraction.rhs, *contraction.lhs)
+    if any(step_along(contraction, load, last) != ONE for load in operands):
+        return None
+    rows, known = (contraction.extent(a).constant for a in (m, contraction.n))
+    if not rows or known == 0 or not is_accumulation(contraction.block):
+        return None
+    *repeats, length = (contraction.extent(a).constant or UNKNOWN_EXTENT for a in contraction.k)
+    columns, element_bytes = known or UNKNOWN_EXTENT, contraction.element_bits // 8
+    return InnerProductCost(rows, columns, length, prod(repeats), lanes, element_bytes, target)
 
 
 def tile_inner_products(

@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....backend.target import Target
-from ....dialects.int_expr import ONE
-from ...costs import COPY
+from ...cost_model import UNKNOWN_EXTENT, Columns, Rows, TileCost
 from .contraction_plan import (
     SMALL_M,
     UNKNOWN_ROWS,
     Plan,
     count_of,
+    is_contiguous,
     most_rows,
     plan_in_place,
     row_bytes,
 )
-from .match_contraction import step_along
-from .tiles import LONG, Columns, Rows, choose_tile, cost_of
+from .tiles import choose_tile
 
 
 @dataclass(frozen=True)
@@ -39,19 +38,21 @@ def small_m(panels: Plan, target: Target) -> SmallM | None:
         return None
     if contraction.extent(m).constant is not None or panels.is_swapped:
         return None
-    if any(step_along(contraction, op, contraction.n) != ONE for op in contraction.rhs):
+    if not is_contiguous(contraction):
         return None
     count = contraction.extent(contraction.n).constant
     packed = Columns(count, count_of(contraction, contraction.k))
     columns = Columns(count, packed.depth, row_bytes=row_bytes(contraction))
     rows = Rows([min(most_rows(contraction, m), SMALL_M)])
-    tile = choose_tile(rows, columns, lanes, target)
+    tile = choose_tile(TileCost(rows, columns, lanes, target))
     plan = plan_in_place(contraction, m, tile, lanes)
     if plan is None or plan.packs_rest:  # a copy would be made also for many rows
         return None
-    for tried in range(tile.rows, LONG, tile.rows):
-        few = cost_of(tile, Rows([tried]), columns, lanes, target)
-        many = cost_of(panels.tile, Rows([tried]), packed, lanes, target)
-        if tried * many + COPY <= tried * few * UNKNOWN_ROWS:
+    for tried in range(tile.rows, UNKNOWN_EXTENT, tile.rows):
+        few, many = (
+            TileCost(Rows([tried]), c, lanes, target).per_result(t.rows, t.vectors)
+            for t, c in ((tile, columns), (panels.tile, packed))
+        )
+        if tried * many + target.model.copy <= tried * few * UNKNOWN_ROWS:
             return SmallM(plan, tried - tile.rows + 1) if tried > tile.rows else None
-    return SmallM(plan, LONG)
+    return SmallM(plan, UNKNOWN_EXTENT)

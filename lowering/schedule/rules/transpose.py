@@ -20,11 +20,11 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
+from ...cost_model import UNKNOWN_EXTENT
 from ..blocks import blocks_in, nest_loops
 from ..primitives.schedule import Schedule
 from .lanes import choose_lanes
 from .strides import Strides
-from .tiles import LONG
 
 LINES = (4, 3, 2, 1)
 """How many lines of each row of an operand a tile has, if that divides their number; where nobody
@@ -57,7 +57,7 @@ def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool
 
 def _length(step: IntExpr | None) -> int:
     """How far apart rows are; one that is only known at run time is taken for a long one."""
-    return LONG if step is None or step.constant is None else abs(step.constant)
+    return UNKNOWN_EXTENT if step is None or step.constant is None else abs(step.constant)
 
 
 def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | None:

@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell" rules=contractions}' --split-input-file | filecheck %s
 
 // Rows and columns that tiles do not divide: the loop over k has no condition, and rows that do not
 // exist repeat the last one; what is stored is masked. A panel of columns is copied in front of the

@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell" rules=contractions}' --split-input-file | filecheck %s
 
 // Seven rows by 42 columns in tiles of 4 by 24: what whole tiles leave has lower and narrower ones,
 // and none has a condition in its loop over k. Columns are read where they are, apart from those

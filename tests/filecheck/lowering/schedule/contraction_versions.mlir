@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell -cache-sizes=32768,262144,8388608"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell -cache-sizes=32768,262144,8388608" rules=contractions,parallelize}' --split-input-file | filecheck %s
 
 // It is not known how many rows there are: full tiles, in which no row is repeated and no store has
 // a condition, and then the rows left, in tiles that get lower. What uses the result does so in

@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4" rules=loop-partition,transposes,vectorize}' --split-input-file | filecheck %s
 
 // Padding is stored by loops of its own. What is inside has no condition, so that its squares can
 // be transposed.

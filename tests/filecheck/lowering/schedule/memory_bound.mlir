@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4" rules=split-reductions,row-reductions,column-reductions,transposes,vectorize,nontemporal,parallelize}' --split-input-file | filecheck %s
 
 // Neighbours in memory are neighbours in lanes, whatever is the innermost loop.
 // CHECK-LABEL: tir.prim_func @elementwise

@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4" rules=contractions,fuse-consumers,column-reductions,transposes,vectorize,compact-buffers}' --split-input-file | filecheck %s
 
 // An epilogue runs on the tiles of a product as soon as their sums are complete.
 // CHECK-LABEL: tir.prim_func @product

@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4" rules=column-reductions,parallelize}' --split-input-file | filecheck %s
 
 // Sums of many rows are made in blocks of 256 rows, eight at a time; the rest goes to the results.
 // CHECK-LABEL: tir.prim_func @columns

@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4" rules=stream-products,reduction-tiles}' --split-input-file | filecheck %s
 
 // Of a matrix that one row is multiplied by four rows at a time are read, and then the one left.
 // CHECK-LABEL: tir.prim_func @odd

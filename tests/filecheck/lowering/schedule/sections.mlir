@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4" rules=parallelize}' --split-input-file | filecheck %s
 
 // Polynomials of the same coefficients at places of their own: none has loops that threads share,
 // and each writes what no other one touches.

@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4"}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4" rules=contractions,reduction-tiles}' --split-input-file | filecheck %s
 
 // Few rows that share vectors stream a matrix where nearly all columns are in vectors.
 // CHECK-LABEL: tir.prim_func @streamed

@@ -1,0 +1,63 @@
+"""What the cost model knows of a processor: written in a target's text, checked, used."""
+
+import pickle
+
+import pytest
+
+from xrelax.backend.errors import BackendError
+from xrelax.backend.machine_model import MachineModel
+from xrelax.backend.target import Target
+from xrelax.inspection import stage_text
+from xrelax.script import from_source
+
+MATMUL = from_source("""
+@R.function
+def main(x: R.Tensor((64, 96), "float32"), w: R.Tensor((96, 96), "float32")):
+    y = R.matmul(x, w)
+    return y
+""")
+
+
+def schedule(model: str) -> str:
+    return stage_text(MATMUL, "schedule", f"llvm -mcpu=haswell -model={model}")
+
+
+def test_a_model_has_the_fields_that_its_text_names():
+    model = MachineModel.parse("fma-latency=4,copy=2.5")
+    assert model == MachineModel(fma_latency=4, copy=2.5)
+    assert str(model) == "fma-latency=4,copy=2.5"
+    assert MachineModel.parse("") == MachineModel() and str(MachineModel()) == ""
+
+
+def test_targets_keep_their_model():
+    target = Target("llvm -mcpu=haswell -model=l2-gap=2")
+    assert target.model == MachineModel(l2_gap=2)
+    assert Target(str(target)) == target == pickle.loads(pickle.dumps(target))
+    assert target != Target("llvm -mcpu=haswell")
+    assert "-model" not in str(Target("llvm -mcpu=haswell"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("latency=4", r"expected a field of -model \(clock-ghz, .*\), got 'latency'"),
+        ("copy=fast", "expected 'copy' of -model to be positive, got 'fast'"),
+        ("copy=0", "expected 'copy' of -model to be positive, got '0'"),
+        ("copy=nan", "expected 'copy' of -model to be positive, got 'nan'"),
+        ("copy=inf", "expected 'copy' of -model to be positive, got 'inf'"),
+        ("copy", "expected 'copy' of -model to be positive, got ''"),
+    ],
+)
+def test_refused_models(text, message):
+    with pytest.raises(BackendError, match=message):
+        Target(f"llvm -model={text}")
+
+
+def test_panels_are_packed_only_where_that_is_cheap():
+    assert "cache_read" in schedule("copy=0.01")
+    assert "cache_read" not in schedule("copy=1000")
+
+
+def test_threads_share_what_is_worth_waking_them():
+    assert "parallel" in schedule("wake=1")
+    assert "parallel" not in schedule("wake=1e12")
