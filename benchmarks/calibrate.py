@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from machine import prepare
-from plans import Matmul, plan_costs
+from plans import Matmul, priced_plans
 
 FITTED = (
     "load",
@@ -84,11 +84,11 @@ class Sample:
         """Seconds of the best plan."""
         return min(self.seconds.values())
 
-    def regret(self, target: Any) -> float:
+    def regret(self, target: Any, default: Any) -> float:
         """Time of the plan that a target's model chooses among the measured, over the best."""
-        costs = plan_costs(self.matmul, target)
-        known = {name: cycles for name, cycles in costs.items() if name in self.seconds}
-        return self.seconds[min(known, key=lambda n: known[n])] / self.best
+        plans = priced_plans(self.matmul, default)
+        cycles = {n: p.cycles(target) for n, p in plans.items() if n in self.seconds}
+        return self.seconds[min(cycles, key=lambda n: cycles[n])] / self.best
 
 
 def best_seconds(call: Callable[[], object]) -> float:
@@ -130,9 +130,10 @@ def measured(target: Any) -> dict[str, float]:
 
 def fit(samples: Sequence[Sample], target: Any) -> Any:
     """The target whose model chooses the quickest plans, by coordinate descent."""
+    default = target
 
     def loss(candidate: Any) -> float:
-        return sum(min(s.regret(candidate), 3.0) for s in samples) / len(samples)
+        return sum(min(s.regret(candidate, default), 3.0) for s in samples) / len(samples)
 
     best = loss(target)
     print(f"before: chosen over best {best:.3f}")

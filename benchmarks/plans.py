@@ -82,20 +82,60 @@ def _size(rng: random.Random) -> int:
     return max(16, size // 16 * 16) if size > 8 and rng.random() < 0.5 else size
 
 
-def plans_of(contraction: Any, target: Any) -> dict[str, Any]:
-    """Plans by kind and tile: the best of each kind for the cost model, and others like it."""
-    from xrelax.lowering.schedule.rules.contraction_plan import candidates
+@dataclass(frozen=True)
+class PricedPlan:
+    """A plan, and what its tile costs; without a plan results are streamed."""
 
-    found: dict[str, Any] = {}
+    plan: Any
+    cost: Any
+    size: Any
+
+    def cycles(self, target: Any) -> float:
+        """Predicted cycles for the model of a target."""
+        from xrelax.lowering.cost_model import CostModel, InnerProductCost, TileCost
+        from xrelax.lowering.schedule.rules.contraction_plan import cycles_of, shared_rows
+
+        if self.plan is None:
+            return CostModel(target).streamed(self.size, shared_rows(self.size))
+        rows, vectors = self.plan.tile.rows, self.plan.tile.vectors
+        if isinstance(self.cost, InnerProductCost):
+            cost = replace(self.cost, target=target).per_product(rows, vectors)
+        else:
+            given = self.cost
+            tiles = TileCost(given.rows, given.columns, given.lanes, target)
+            cost = tiles.per_result(rows, vectors)
+        return cycles_of(replace(self.plan, tile=replace(self.plan.tile, cost=cost)), target)
+
+
+def plans_of(contraction: Any, target: Any) -> dict[str, PricedPlan]:
+    """Plans by kind and tile: the best of each kind for the cost model, and others like it."""
+    from xrelax.lowering.schedule.rules.contraction_plan import candidates, size_of
+
+    found: dict[str, PricedPlan] = {}
+    size = size_of(contraction, target.lanes(32))
     for _, plan in candidates(contraction, target):
         if plan is None:
-            found["streamed"] = None
+            found["streamed"] = PricedPlan(None, None, size)
             continue
+        cost = _cost_of(plan, target)
         for rows, vectors in _tiles(plan, target):
             other = _with_tile(plan, replace(plan.tile, rows=rows, vectors=vectors), target)
             if other is not None:
-                found.setdefault(name_of(other), other)
+                found.setdefault(name_of(other), PricedPlan(other, cost, size))
     return found
+
+
+def _cost_of(plan: Any, target: Any) -> Any:
+    """The cost of tiles of a plan's kind."""
+    from xrelax.lowering.schedule.rules.contraction_plan import is_contiguous, row_bytes, tile_cost
+    from xrelax.lowering.schedule.rules.inner_products import inner_product_cost
+
+    contraction, m, lanes = plan.contraction, plan.m, plan.lanes
+    if plan.is_inner_product:
+        return inner_product_cost(contraction, m, lanes, target)
+    in_place = not plan.packs and is_contiguous(contraction)
+    apart = row_bytes(contraction) if in_place else None
+    return tile_cost(contraction, m, lanes, target, row_bytes=apart)
 
 
 def name_of(plan: Any) -> str:
@@ -119,29 +159,25 @@ def _tiles(plan: Any, target: Any) -> list[tuple[int, int]]:
 
 
 def _with_tile(plan: Any, tile: Any, target: Any) -> Any:
-    """A plan with another tile, if it suits, and what that costs."""
+    """A plan with another tile, if it suits."""
     from xrelax.lowering.schedule.rules.cache_blocks import cache_blocks
-    from xrelax.lowering.schedule.rules.contraction_plan import (
-        is_contiguous,
-        plan_in_place,
-        row_bytes,
-        tile_cost,
-    )
-    from xrelax.lowering.schedule.rules.inner_products import inner_product_cost
+    from xrelax.lowering.schedule.rules.contraction_plan import plan_in_place
 
-    contraction, m, lanes = plan.contraction, plan.m, plan.lanes
-    if plan.is_inner_product:
-        cost = inner_product_cost(contraction, m, lanes, target)
-        return replace(plan, tile=replace(tile, cost=cost.per_product(tile.rows, tile.vectors)))
-    in_place = not plan.packs and is_contiguous(contraction)
-    apart = row_bytes(contraction) if in_place else None
-    cost = tile_cost(contraction, m, lanes, target, row_bytes=apart)
-    tile = replace(tile, cost=cost.per_result(tile.rows, tile.vectors))
-    if plan.is_swapped:
-        return replace(plan, tile=tile)
-    other = plan_in_place(contraction, m, tile, lanes) if in_place else replace(plan, tile=tile)
-    blocks = None if other is None else cache_blocks(contraction, m, tile, lanes, target)
-    return None if other is None else replace(other, blocks=blocks)
+    other = replace(plan, tile=tile)
+    if plan.is_inner_product or plan.is_swapped:
+        return other
+    if not plan.packs:
+        other = plan_in_place(plan.contraction, plan.m, tile, plan.lanes)
+    if other is None:
+        return None
+    blocks = cache_blocks(plan.contraction, plan.m, tile, plan.lanes, target)
+    return replace(other, blocks=blocks)
+
+
+@cache
+def priced_plans(matmul: Matmul, target: Any) -> dict[str, PricedPlan]:
+    """The plans of a matmul."""
+    return plans_of(_contraction(matmul), target)
 
 
 @cache
@@ -151,16 +187,6 @@ def _contraction(matmul: Matmul) -> Any:
     module = matmul.module()
     (block,) = (b for b in module.op.walk() if b.name == "tir.block" and b.init is not None)
     return contraction_of(block)
-
-
-def plan_costs(matmul: Matmul, target: Any) -> dict[str, float]:
-    """Predicted cycles of the plans of a matmul."""
-    from xrelax.lowering.schedule.rules.contraction_plan import candidates, cycles_of
-
-    contraction = _contraction(matmul)
-    costs = {c.cycles for c in candidates(contraction, target) if c.plan is None}
-    plans = plans_of(contraction, target)
-    return {n: min(costs) if p is None else cycles_of(p, target) for n, p in plans.items()}
 
 
 def scheduled(module: Any, name: str | None, target: Any) -> Any:
@@ -178,7 +204,7 @@ def scheduled(module: Any, name: str | None, target: Any) -> Any:
             apply(sch, func, target)
             continue
         (block,) = (b for b in func.walk() if b.name == "tir.block" and b.init is not None)
-        plan = plans_of(contraction_of(block), target)[name]
+        plan = plans_of(contraction_of(block), target)[name].plan
         if plan is not None:
             apply_plan(sch, plan)
     copy["main"] = copy["main"].with_attr("tir.is_scheduled", True)
@@ -193,7 +219,8 @@ def regret(matmul: Matmul, target: Any, rounds: int, budget: float) -> dict[str,
     from xrelax.lowering.schedule.rules.contraction_plan import plan_of
 
     module = matmul.module()
-    predicted = plan_costs(matmul, target)
+    plans = priced_plans(matmul, target)
+    predicted = {name: priced.cycles(target) for name, priced in plans.items()}
     chosen = name_of(plan_of(_contraction(matmul), target))
     rng = np.random.default_rng(1)
     x, w, y = (rng.random(shape, dtype=np.float32) for shape in matmul.shapes)

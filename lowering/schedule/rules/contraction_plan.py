@@ -131,8 +131,13 @@ def _contiguous(
     packed = Candidate(cycles_of(copied, target), copied)
     if not is_known or (m is not None and can_block(contraction, m, lanes, target)):
         return [packed]
-    shared = next((r for r in ROW_TILES if size.m % r == 0), 1)
-    return [Candidate(CostModel(target).streamed(size, shared), None), packed, *found]
+    streamed = CostModel(target).streamed(size, shared_rows(size))
+    return [Candidate(streamed, None), packed, *found]
+
+
+def shared_rows(size: MatmulSize) -> int:
+    """Rows that share each load and store of streamed results, as `tile_reductions` has them."""
+    return next((rows for rows in ROW_TILES if size.m % rows == 0), 1)
 
 
 def plan_in_place(contraction: Contraction, m: int | None, tile: Tile, lanes: int) -> Plan | None:
