@@ -1,6 +1,6 @@
 """Machine code from LLVM IR text: optimised for a target, loaded into the process, or as an object.
 
-Text is parsed, optimised by LLVM's default pipeline and turned into one object file, which is what
+Text is parsed, optimised by LLVM's default pipeline and compiled to one object file, which is what
 gets loaded: a cached object and freshly compiled text take the same way into memory.
 """
 
@@ -132,7 +132,7 @@ def _optimize(opt_level: int, combines: bool, module: Any, machine: Any) -> None
     llvm = binding()
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     options.loop_vectorization = opt_level >= 2
-    # Vectors of short floats that are put together from scalars abort LLVM's selection.
+    # Vectors of half precision that are built from scalars abort LLVM's selection.
     is_safe = combines and not _SHORT_FLOATS.search(str(module))
     options.slp_vectorization = opt_level >= 2 and is_safe
     options.loop_interleaving = options.loop_unrolling = opt_level >= 2

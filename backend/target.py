@@ -28,7 +28,7 @@ class Target:
     `-cache-sizes=L1,L2,L3` are bytes. Without a CPU's name they are this machine's, and so is the
     number of cores; with one they are those of `CacheSizes`, and the number is unknown.
     `-model=NAME=VALUE,…` changes fields of the `MachineModel` that schedules are chosen with.
-    `-math=accurate` has functions of floats within an ulp, which `docs/math.md` compares with
+    `-math=accurate` has math functions within an ulp, which `docs/math.md` compares with
     `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
     triple, processor, feature or value.
     """

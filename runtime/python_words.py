@@ -2,7 +2,7 @@
 
 Places in objects are those of CPython with a GIL and of NumPy's arrays. They are looked at once on
 known objects; where one is elsewhere (PyPy, a free-threaded build, another NumPy), every call takes
-the way through Python.
+the Python path.
 """
 
 from __future__ import annotations

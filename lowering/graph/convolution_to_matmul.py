@@ -12,7 +12,7 @@
     %3 = relax.reshape %2 : [n, 4, 30] -> [n, 4, 5, 6]
 
 Pixels are the columns then, and nothing is permuted. It pays where that takes longer than what a
-last vector of pixels has too many: see `_is_quicker`. Functions of elements follow with their
+last vector of pixels has too many: see `_is_quicker`. Elementwise operators follow with their
 operands, so that they are still fused with what makes them.
 """
 

@@ -101,7 +101,7 @@ def _lower_all(state: ModuleState, functions: Mapping[str, Operation], order: li
 class ConvertToLLVMPass(ModulePass):
     """Lower kernels and graph functions to the `llvm` and `llvm_ext` dialects.
 
-    `target` is the text of a `Target`, which says how accurate functions of floats are, and what
+    `target` is the text of a `Target`, which says how accurate math functions are, and what
     they may be made of.
     """
 

@@ -122,7 +122,7 @@ FLOAT_FUNCTIONS: dict[type[Operation], Function] = {
     arith.MaxnumfOp: intrinsic("llvm.maxnum"),
     arith.MinnumfOp: intrinsic("llvm.minnum"),
 }
-"""The functions of floats that `arith` has."""
+"""The float operations of `arith`."""
 
 _PREDICATES: tuple[Properties | None, ...] = tuple(
     None if name in ("false", "true") else {"predicate": FCmpPredicateAttr(FCmpPredicate(name))}

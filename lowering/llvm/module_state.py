@@ -45,7 +45,7 @@ class ModuleState:
     tables: Tables
     isa: InstructionSet
     accurate_math: bool
-    """Whether functions of floats are within an ulp, rather than fast."""
+    """Whether math functions are within an ulp, rather than fast."""
     streaming: set[str] = field(default_factory=lambda: set())
     """Functions that write past the caches."""
     private_functions: set[str] = field(default_factory=lambda: set())

@@ -158,7 +158,7 @@ class LaneAnalysis:
 
     def _note_element(self, element: Attribute) -> None:
         bits = 8 * byte_width(element)
-        # Short floats are computed with in f32.
+        # Half precision is computed in f32.
         self.bits = max(self.bits, bits if isinstance(element, IntegerType) else max(bits, 32))
         self.is_masked_in_memory = self.is_masked_in_memory and self.isa.masks(bits)
 

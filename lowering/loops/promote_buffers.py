@@ -1,4 +1,4 @@
-"""Memory that is only a detour becomes values: accumulators of loops, small scratch buffers.
+"""Promote memory to SSA values: accumulators of loops, small scratch buffers.
 
 ::
 

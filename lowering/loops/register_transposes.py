@@ -97,7 +97,7 @@ class _TurnedCopier(VectorCopier):
 
 
 def transposed_tile(op: loops.ForOp, isa: InstructionSet) -> TransposedTile | None:
-    """The tile that a loop and the vectorized one in it are, if something in there is turned."""
+    """The tile that a loop and the vectorized one in it are, if they transpose something."""
     inner = op.body.block.first_op
     if op.kind.data != "serial" or op.inits or not isinstance(inner, loops.ForOp):
         return None

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation
@@ -35,7 +34,10 @@ def compact_buffer(alloc: tir.AllocBufferOp) -> None:
     buffer that is viewed, passed on or not dense, and unless each iteration of that loop stores
     what it loads.
     """
-    _shrink(alloc, _plan_of(alloc))
+    plan = _plan_of(alloc)
+    if isinstance(plan, ScheduleError):
+        raise plan
+    _shrink(alloc, plan)
 
 
 def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
@@ -47,10 +49,10 @@ def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
             continue
         if loop in ancestors(alloc):
             continue
-        with suppress(ScheduleError):
-            inner = _plan_of(alloc).parent.parent_op()
-            if inner is not None and loop in (inner, *ancestors(inner)):
-                found.append(alloc)
+        plan = _plan_of(alloc)
+        inner = plan.parent.parent_op() if isinstance(plan, _Plan) else None
+        if inner is not None and loop in (inner, *ancestors(inner)):
+            found.append(alloc)
     return found
 
 
@@ -64,23 +66,23 @@ class _Plan:
     accesses: Sequence[Operation]
 
 
-def _plan_of(alloc: tir.AllocBufferOp) -> _Plan:
-    """Where a buffer can go; raises ScheduleError where it has to stay."""
+def _plan_of(alloc: tir.AllocBufferOp) -> _Plan | ScheduleError:
+    """Where a buffer can go; an error that says why it has to stay."""
     uses, name = uses_of(alloc.result), buffer_text(alloc.result)
     accesses: list[Operation] = [*uses.stores, *uses.loads]
     if uses.others or not alloc.result.type.is_dense:
-        raise ScheduleError(f"expected {name} to be dense, and only loaded and stored to", alloc)
+        return ScheduleError(f"expected {name} to be dense, and only loaded and stored to", alloc)
     if not uses.stores or not uses.loads:
-        raise ScheduleError(f"expected {name} to be stored to and loaded", alloc)
+        return ScheduleError(f"expected {name} to be stored to and loaded", alloc)
     parent = _innermost_loop(accesses)
     if parent is None:
-        raise ScheduleError(f"expected a loop around all blocks that use {name}", alloc)
+        return ScheduleError(f"expected a loop around all blocks that use {name}", alloc)
     loop = parent.parent_op()
     assert isinstance(loop, tir.ForOp)
     values = Values()
     stored = _stored_region(parent, alloc, values) if _is_stored_first(loop, uses) else None
     if stored is None:
-        raise ScheduleError(
+        return ScheduleError(
             f"expected each iteration of {loop_text(loop)} to store all of {name} that it loads",
             alloc,
         )

@@ -10,7 +10,7 @@
     for i in (0, m mod 4), j, k: T1[i, j] += X[i + m floordiv 4 * 4, k] * W[k, j]
     for i in (0, m mod 4), j: Y[i + m floordiv 4 * 4, j] = max(T1[i, j], 0)
 
-Each version can have a schedule of its own: whole tiles, and few rows.
+Each version can have a schedule of its own: whole tiles, and small m.
 """
 
 from __future__ import annotations

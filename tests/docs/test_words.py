@@ -1,4 +1,4 @@
-"""The documents use the field's terms: these words have a standard one."""
+"""Documents and code use the field's terms: these words have a standard one."""
 
 import re
 from pathlib import Path
@@ -10,6 +10,13 @@ DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     ROOT / "benchmarks" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+]
+OTHERS = {"tests", "benchmarks", "examples", "build", "dist"}
+CODE = [
+    path
+    for path in ROOT.rglob("*.py")
+    if path.relative_to(ROOT).parts[0] not in OTHERS
+    and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 ]
 TERMS = {
     "a place in memory": "storage",
@@ -61,6 +68,15 @@ def found(text: str) -> list[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.relative_to(ROOT).as_posix())
 def test_terms(document: Path):
     assert found(document.read_text()) == []
+
+
+def test_terms_of_code():
+    assert {str(path.relative_to(ROOT)): w for path in CODE if (w := found(path.read_text()))} == {}
+
+
+def test_refusals_of_primitives_are_not_swallowed():
+    """Rules say what they try by `Schedule.try_` and `Schedule.applies`."""
+    assert not [path for path in CODE if "suppress(ScheduleError" in path.read_text()]
 
 
 def test_words_are_found_whole_in_any_case_and_across_lines():

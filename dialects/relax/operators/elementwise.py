@@ -41,7 +41,7 @@ ANY = Dtypes(_among(*DTYPES), "of any dtype")
 
 
 def in_working_dtype(function: Callable[..., Any], *elements: Any) -> Any:
-    """A function of elements of one dtype, short floats computed in float32 and rounded once."""
+    """An elementwise function of one dtype; half precision is computed in float32, rounded once."""
     dtype = elements[0].dtype
     if not is_float(dtype) or accumulator(dtype) == dtype:
         return function(*elements)

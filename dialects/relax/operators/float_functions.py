@@ -1,4 +1,4 @@
-"""Elementwise functions of floats: exponentials, logarithms, roots, trigonometry, erf."""
+"""Elementwise math functions: exponentials, logarithms, roots, trigonometry, erf."""
 
 from __future__ import annotations
 

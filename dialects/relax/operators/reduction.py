@@ -80,7 +80,7 @@ def number_of_elements(te: TensorLanguage, x: Any, axes: Sequence[int]) -> Any:
 class ReductionOp(OperatorOp, ABC):
     """A reduction over `axis`, all axes without it, which are dropped unless `keepdims`.
 
-    Sums of short floats are made in float32 and rounded once.
+    Sums in half precision are computed in float32 and rounded once.
     """
 
     DTYPES: ClassVar[Dtypes] = NUMBERS

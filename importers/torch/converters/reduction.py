@@ -190,7 +190,7 @@ def vector_norm(
     if ord == 0:
         nonzero = ctx.astype(truth(ctx, x), ctx.dtype)
         return _reduced(ctx, "sum", nonzero, dim, keepdim)
-    # Short floats would overflow in between.
+    # Half precision would overflow in between.
     wide = ctx.astype(size, "float32" if ctx.dtype in ("float16", "bfloat16") else ctx.dtype)
     powers = binary(ctx, "power", wide, ord) if ord != 2 else ctx.op("multiply", wide, wide)
     total = _reduced(ctx, "sum", powers, dim, keepdim)

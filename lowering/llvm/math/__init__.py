@@ -1,1 +1,1 @@
-"""Functions of floats as branch-free code for scalars and vectors: what `docs/math.md` lists."""
+"""Math functions as branch-free code for scalars and vectors: what `docs/math.md` lists."""

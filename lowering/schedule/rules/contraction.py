@@ -85,7 +85,7 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
 
 
 def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
-    """Plans for few rows and for many, unless what uses the results takes long to compile."""
+    """Plans for small and large m, unless what uses the results takes long to compile."""
     contraction, m = plan.contraction, plan.m
     consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
     if m is None or not is_cheap(consumer):

@@ -29,7 +29,7 @@ SMALL_M = 4
 """The most rows of a tile if their number is only known at run time, when there may be one."""
 
 UNKNOWN_ROWS = 1.1
-"""How much worse a tile is for an extent that is only known at run time: there may be few rows."""
+"""How much worse a tile is for an extent that is only known at run time: m may be small."""
 
 LOWER = 1.02
 """How much longer full tiles may take that are lower: fewer rows are left by them then."""

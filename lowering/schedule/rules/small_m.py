@@ -1,7 +1,7 @@
-"""What to do with few rows, where only the run time knows how many there are.
+"""Multiversioning for small m, where m is only known at run time.
 
-A contraction that copies columns to panels does so in each call, also for a single row. Few rows
-take less time where columns are read in place: the cost model says up to how many.
+A contraction that copies columns to panels does so in each call, also for a single row. A small m
+takes less time where columns are read in place: the cost model says up to how many.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SmallM:
 
 
 def small_m(panels: Plan, target: Target) -> SmallM | None:
-    """The plan for few rows, if there may be few, and if one without panels is quicker for some."""
+    """The plan for small m, if m may be small, and if reading in place is quicker for some."""
     contraction, m, lanes = panels.contraction, panels.m, panels.lanes
     if m is None or not panels.packs or contraction.m != (m,):
         return None

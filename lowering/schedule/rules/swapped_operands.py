@@ -15,7 +15,7 @@
     for i, j: Y[i, j] = S[j, i]                              transposed in registers
 
 Where both operands are contiguous along k, one of them is transposed. That is little work for the
-one with few rows, also with the results: the other is read in place, once for each panel.
+smaller one, also with the results: the other is read in place, once for each panel.
 """
 
 from __future__ import annotations
