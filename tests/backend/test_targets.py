@@ -5,18 +5,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from package_files import MODULES, ROOT
 
 from xrelax.backend.target import Target
 from xrelax.backend.targets import GENERIC, architecture_of
 from xrelax.backend.targets.architecture import InstructionSet
 from xrelax.backend.targets.x86_64 import AVX2, AVX512, SSE2
 
-ROOT = Path(__file__).parents[2]
 PROCESSORS = re.compile(r"x86|amd64|aarch64|arm64|avx|neon|\bsse|\b[xyz]mm\b", re.IGNORECASE)
-TESTS = ("benchmarks", "build", "docs", "examples", "tests")
 
 
 def words(tree: ast.AST) -> Iterator[str]:
@@ -28,8 +26,8 @@ def words(tree: ast.AST) -> Iterator[str]:
 
 
 def test_nothing_else_knows_a_processor():
-    files = [f.relative_to(ROOT) for f in ROOT.rglob("*.py")]
-    code = [f for f in files if f.parts[0] not in TESTS and f.parts[:2] != ("backend", "targets")]
+    files = [f.relative_to(ROOT) for f in MODULES]
+    code = [f for f in files if f.parts[:2] != ("backend", "targets")]
     known = {
         f"{file}: {word}"
         for file in code

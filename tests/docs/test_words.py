@@ -4,19 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from package_files import MODULES, ROOT
 
-ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     ROOT / "benchmarks" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
-]
-OTHERS = {"tests", "benchmarks", "examples", "build", "dist"}
-CODE = [
-    path
-    for path in ROOT.rglob("*.py")
-    if path.relative_to(ROOT).parts[0] not in OTHERS
-    and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 ]
 TERMS = {
     "a place in memory": "storage",
@@ -71,12 +64,14 @@ def test_terms(document: Path):
 
 
 def test_terms_of_code():
-    assert {str(path.relative_to(ROOT)): w for path in CODE if (w := found(path.read_text()))} == {}
+    assert {
+        str(path.relative_to(ROOT)): w for path in MODULES if (w := found(path.read_text()))
+    } == {}
 
 
 def test_refusals_of_primitives_are_not_swallowed():
     """Rules say what they try by `Schedule.try_` and `Schedule.applies`."""
-    assert not [path for path in CODE if "suppress(ScheduleError" in path.read_text()]
+    assert not [path for path in MODULES if "suppress(ScheduleError" in path.read_text()]
 
 
 def test_words_are_found_whole_in_any_case_and_across_lines():
