@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.dialects import llvm
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -94,9 +93,10 @@ class FunctionBuilder(Cursor):
         if self.parent is None:
             what = f"symbol '{old.name}'" if isinstance(old, Sym) else "a value"
             raise Diagnostic(f"in '{self.label}': expected {what} to be defined before its use")
-        if isinstance(old, SSAValue) and isinstance(owner := old.owner, ConstantOp):
-            return self.constant(owner.value, self.parent.value(old).type)
-        return self._capture(old, self.parent.value(old).type)
+        value = self.parent.value(old)
+        if isinstance(owner := value.owner, llvm.ConstantOp):
+            return self.constant(owner.value, value.type)
+        return self._capture(old, value.type)
 
     def _capture(self, old: Source | None, type_: Attribute) -> SSAValue:
         self.captured.append(old)

@@ -91,3 +91,25 @@ def test_buffer_and_view_of_it_may_alias(convert, build):
     assert [f for f, t in zip(flags, types) if str(t) == "!llvm.ptr"].count(True) == 2
     x = np.arange(20, dtype=np.float32)
     np.testing.assert_array_equal(build(text)["main"](x).numpy(), x)
+
+
+def test_captured_lane_numbers(build):
+    """A constant vector of indices from outside of the loop."""
+    text = """
+    rt.func @main(%x: !tir.buffer<[n], i64>, %y: !tir.buffer<[n], i64>) results 1 {
+      rt.call_dps @k(%x) outs(%y) : (!tir.buffer<[n], i64>), (!tir.buffer<[n], i64>)
+    }
+    loops.func @k(%X: !tir.buffer<[n], i64>, %Y: !tir.buffer<[n], i64>)
+        symbols [n] noalias {
+      %lanes = arith.constant dense<[3, 1, 2, 0]> : vector<4xindex>
+      loops.for %i in (0, n) parallel {
+        %twice = arith.addi %lanes, %lanes : vector<4xindex>
+        %lane = vector.extract %twice[2] : index from vector<4xindex>
+        %number = arith.index_cast %lane : index to i64
+        %v = loops.load %X[%i] : !tir.buffer<[n], i64> -> i64
+        %sum = arith.addi %v, %number : i64
+        loops.store %sum, %Y[%i] : !tir.buffer<[n], i64>, i64
+      }
+    }"""
+    x = np.arange(20)
+    np.testing.assert_array_equal(build(text)["main"](x).numpy(), x + 4)
