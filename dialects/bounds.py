@@ -6,9 +6,9 @@ non-negative. The counterpart is TVM's ``arith::ConstIntBoundAnalyzer`` and ``In
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from .int_expr import (
     ONE,
@@ -27,8 +27,7 @@ from .int_expr import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """All integers from `lower` to `upper`, both included; empty when `upper` is smaller."""
 
     lower: IntExpr
@@ -51,7 +50,7 @@ class Interval:
         """How many integers the interval holds."""
         return self.upper - self.lower + 1
 
-    def __add__(self, other: Interval) -> Interval:
+    def __add__(self, other: Interval) -> Interval:  # pyright: ignore[reportIncompatibleMethodOverride]
         return Interval(self.lower + other.lower, self.upper + other.upper)
 
 
@@ -144,6 +143,15 @@ def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
 
     `None` where the analysis cannot tell (a product of two running variables of unknown sign, say).
     """
+    if expr.constant is not None:
+        return Interval(expr, expr)
+    return _interval_of(expr, tuple([ranges.get(atom) for atom in expr.all_atoms]))
+
+
+@lru_cache(maxsize=1 << 16)
+def _interval_of(expr: IntExpr, known: Sequence[Interval | None]) -> Interval | None:
+    """The same with the ranges of `all_atoms`, in order."""
+    ranges = _by_atom(expr, known)
     lower, upper, rest = 0, 0, None  # terms between numbers are added up as numbers: most are
     for monomial, coefficient in expr.terms:
         term = _monomial_interval(monomial, coefficient, ranges)
@@ -155,6 +163,11 @@ def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
             lower, upper = lower + term[0], upper + term[1]
     numbers = Interval(IntExpr.of(lower), IntExpr.of(upper))
     return numbers if rest is None else rest + numbers
+
+
+def _by_atom(expr: IntExpr, known: Sequence[Interval | None]) -> Ranges:
+    pairs = zip(expr.all_atoms, known, strict=True)
+    return {atom: interval for atom, interval in pairs if interval is not None}
 
 
 def _monomial_interval(
@@ -239,7 +252,15 @@ def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
 
     ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8; ``i floordiv 8 * 8 + i mod 8`` is ``i``.
     """
-    result = ZERO
+    if not expr.has_compounds:
+        return expr
+    return _simplify(expr, tuple([ranges.get(atom) for atom in expr.all_atoms]))
+
+
+@lru_cache(maxsize=1 << 16)
+def _simplify(expr: IntExpr, known: Sequence[Interval | None]) -> IntExpr:
+    """The same with the ranges of `all_atoms`, in order."""
+    ranges, result = _by_atom(expr, known), ZERO
     for monomial, coefficient in expr.terms:
         term = IntExpr.of(coefficient)
         for atom in monomial:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
@@ -37,7 +38,7 @@ class ExprAttr(Data[IntExpr]):
     @staticmethod
     def of(value: IntLike) -> ExprAttr:
         """The attribute of an int, an atom, or an expression."""
-        return ExprAttr(IntExpr.of(value))
+        return _expr_attr(IntExpr.of(value))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> IntExpr:
@@ -49,17 +50,24 @@ class ExprAttr(Data[IntExpr]):
             printer.print_string(render(self.data))
 
 
+_expr_attr = lru_cache(maxsize=1 << 16)(ExprAttr)
+
 ExprArray: TypeAlias = ArrayAttr[ExprAttr]
 
 
 def expr_array(values: Iterable[IntLike]) -> ExprArray:
     """An array attribute of expressions, such as a shape."""
-    return ArrayAttr([ExprAttr.of(v) for v in values])
+    return _expr_array(tuple([IntExpr.of(v) for v in values]))
+
+
+@lru_cache(maxsize=1 << 16)
+def _expr_array(exprs: Sequence[IntExpr]) -> ExprArray:
+    return ArrayAttr([ExprAttr.of(e) for e in exprs])
 
 
 def exprs_of(array: ExprArray) -> tuple[IntExpr, ...]:
     """The expressions of an array attribute."""
-    return tuple(a.data for a in array.data)
+    return tuple([a.data for a in array.data])
 
 
 def expr_symbols(attribute: Attribute) -> set[str]:

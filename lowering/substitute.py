@@ -57,7 +57,7 @@ class _Substitution:
 
     def apply(self, attribute: Attribute) -> Attribute:
         if isinstance(attribute, ExprAttr):
-            return ExprAttr(attribute.data.substitute(self.mapping))
+            return ExprAttr.of(attribute.data.substitute(self.mapping))
         # Other data is not even hashed: a constant's hash reads its whole array.
         if not isinstance(attribute, _NESTED):
             return attribute

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import index, is_
 from typing import TypeAlias
 
@@ -22,20 +21,28 @@ _EVALUATE: dict[str, Callable[[int, int], int]] = {
 COMPOUND_OPS = tuple(_EVALUATE)
 
 
-@dataclass(frozen=True)
 class Compound:
     """A ``floordiv``, ``mod``, ``min`` or ``max`` of expressions that did not simplify further."""
 
-    op: str
-    lhs: IntExpr
-    rhs: IntExpr
+    __slots__ = ("_hash", "lhs", "op", "rhs")
+    __match_args__ = ("op", "lhs", "rhs")
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.op, self.lhs, self.rhs))
+    def __init__(self, op: str, lhs: IntExpr, rhs: IntExpr):
+        self.op, self.lhs, self.rhs = op, lhs, rhs
+        self._hash = hash((op, lhs, rhs))
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Compound):
+            return NotImplemented
+        return (self.op, self.lhs, self.rhs) == (other.op, other.lhs, other.rhs)
+
+    def __repr__(self) -> str:
+        return f"Compound({self.op!r}, {self.lhs!r}, {self.rhs!r})"
 
 
 Atom: TypeAlias = Sym | Arg | Compound
@@ -66,23 +73,39 @@ def _monomial_key(monomial: Monomial) -> tuple[bool, tuple[tuple[int, int, str],
     return (not monomial, tuple(_atom_key(a) for a in monomial))
 
 
-@dataclass(frozen=True)
+def _term_key(term: tuple[Monomial, int]) -> tuple[bool, tuple[tuple[int, int, str], ...]]:
+    return _monomial_key(term[0])
+
+
 class IntExpr:
     """A canonical polynomial: `terms` pairs each product of atoms with its coefficient, sorted.
 
     The constant term is the last.
 
     Build expressions with `IntExpr.of`, `sym`, `arg` and Python's ``+ - * // %`` (floor semantics).
+    They never change; what they are and give is remembered, as the same ones come up all the time.
     """
 
-    terms: tuple[tuple[Monomial, int], ...]
+    __slots__ = ("_arg_set", "_args", "_atoms", "_hash", "_leaves", "constant", "terms")
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.terms)
+    constant: int | None
+    """The value, if the expression is one number; `None` otherwise."""
+
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...]):
+        self.terms = terms
+        self._hash = hash(terms)
+        self.constant = None if terms else 0
+        if len(terms) == 1 and not terms[0][0]:
+            self.constant = terms[0][1]
+        self._atoms = self._leaves = self._args = self._arg_set = None
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return self.terms == other.terms if isinstance(other, IntExpr) else NotImplemented
 
     @staticmethod
     def of(value: IntLike) -> IntExpr:
@@ -90,28 +113,20 @@ class IntExpr:
         if isinstance(value, IntExpr):
             return value
         if isinstance(value, _ATOMS):
-            return IntExpr((((value,), 1),))
-        return _number(index(value))
+            return _expression((((value,), 1),))
+        return _number(value if type(value) is int else int(index(value)))
 
     @staticmethod
     def from_terms(terms: Mapping[Monomial, int]) -> IntExpr:
         """The sum of products with these coefficients; each product's atoms are in order."""
         kept = [(m, c) for m, c in terms.items() if c]
         if len(kept) > 1:
-            kept.sort(key=lambda term: _monomial_key(term[0]))
-        return IntExpr(tuple(kept))
+            kept.sort(key=_term_key)
+        return _expression(tuple(kept))
 
     @property
     def is_constant(self) -> bool:
-        return not self.terms or (len(self.terms) == 1 and not self.terms[0][0])
-
-    @property
-    def constant(self) -> int | None:
-        """The value, if the expression is one number; `None` otherwise."""
-        if not self.terms:
-            return 0
-        monomial, coefficient = self.terms[0]
-        return coefficient if len(self.terms) == 1 and not monomial else None
+        return self.constant is not None
 
     @property
     def offset(self) -> int:
@@ -127,61 +142,19 @@ class IntExpr:
         return monomial[0] if coefficient == 1 and len(monomial) == 1 else None
 
     def __add__(self, other: IntLike) -> IntExpr:
-        rhs = IntExpr.of(other)
-        if (number := rhs.constant) is not None:
-            return self._plus(number)
-        if (number := self.constant) is not None:
-            return rhs._plus(number)
-        terms = dict(self.terms)
-        for monomial, coefficient in rhs.terms:
-            terms[monomial] = terms.get(monomial, 0) + coefficient
-        return IntExpr.from_terms(terms)
-
-    def _plus(self, number: int) -> IntExpr:
-        """The sum with a number, which needs no order."""
-        if not number:
-            return self
-        rest = self.terms
-        if rest and not rest[-1][0]:
-            rest, number = rest[:-1], number + rest[-1][1]
-        if not rest:
-            return _number(number)
-        return IntExpr((*rest, ((), number)) if number else rest)
-
-    def _times(self, number: int) -> IntExpr:
-        """The product with a number, which needs no order."""
-        if number == 1:
-            return self
-        if (value := self.constant) is not None:
-            return _number(value * number)
-        return IntExpr(tuple([(m, c * number) for m, c in self.terms])) if number else ZERO
+        return _sum(self, other if isinstance(other, IntExpr) else IntExpr.of(other))
 
     def __neg__(self) -> IntExpr:
-        return self._times(-1)
+        return _times(self, -1)
 
     def __sub__(self, other: IntLike) -> IntExpr:
-        rhs = IntExpr.of(other)
-        if (number := rhs.constant) is not None:
-            return self._plus(-number)
-        return self + rhs._times(-1)
+        return _difference(self, other if isinstance(other, IntExpr) else IntExpr.of(other))
 
     def __rsub__(self, other: IntLike) -> IntExpr:
         return IntExpr.of(other) - self
 
     def __mul__(self, other: IntLike) -> IntExpr:
-        rhs = IntExpr.of(other)
-        if (number := rhs.constant) is not None:
-            return self._times(number)
-        if (number := self.constant) is not None:
-            return rhs._times(number)
-        terms: dict[Monomial, int] = {}
-        for m0, c0 in self.terms:
-            for m1, c1 in rhs.terms:
-                m = m0 + m1
-                if m0 and m1:
-                    m = tuple(sorted(m, key=_atom_key))
-                terms[m] = terms.get(m, 0) + c0 * c1
-        return IntExpr.from_terms(terms)
+        return _product(self, other if isinstance(other, IntExpr) else IntExpr.of(other))
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -210,41 +183,47 @@ class IntExpr:
 
     def symbols(self) -> set[str]:
         """Names of the symbols in the expression."""
-        return {a.name for a in self.atoms() if isinstance(a, Sym)}
+        return {a.name for a in self.leaves if isinstance(a, Sym)}
+
+    @property
+    def all_atoms(self) -> tuple[Atom, ...]:
+        """Every atom in the expression once, compounds before what is in them."""
+        if self._atoms is None:
+            self._atoms = tuple(dict.fromkeys(_all_atoms(self)))
+        return self._atoms
+
+    @property
+    def leaves(self) -> tuple[Sym | Arg, ...]:
+        """Every symbol and operand in the expression once, in order."""
+        if self._leaves is None:
+            atoms = self.all_atoms
+            self._leaves = tuple([a for a in atoms if not isinstance(a, Compound)])
+        return self._leaves
 
     def args(self) -> frozenset[int]:
         """Positions of the operands in the expression."""
-        return self._args
+        if self._arg_set is None:
+            self._arg_set = frozenset(self.args_in_order)
+        return self._arg_set
 
-    @cached_property
-    def _args(self) -> frozenset[int]:
-        return frozenset(self.args_in_order)
-
-    @cached_property
+    @property
     def args_in_order(self) -> tuple[int, ...]:
         """Positions of the operands, in the order in which they first appear."""
-        return tuple(dict.fromkeys([a.index for a in self.atoms() if isinstance(a, Arg)]))
+        if self._args is None:
+            self._args = tuple([a.index for a in self.leaves if isinstance(a, Arg)])
+        return self._args
 
-    @cached_property
+    @property
     def has_compounds(self) -> bool:
         """Whether there is a ``floordiv``, ``mod``, ``min`` or ``max`` in the expression."""
-        return any(isinstance(a, Compound) for monomial, _ in self.terms for a in monomial)
+        return len(self.all_atoms) > len(self.leaves)
 
     def substitute(self, mapping: Mapping[Atom, IntLike]) -> IntExpr:
         """Replace symbols and operands; what the mapping does not hold stays."""
-        if not mapping or self.is_constant:
+        leaves = self.leaves
+        if not mapping or not leaves:
             return self
-        terms: dict[Monomial, int] = {}
-        is_same = True
-        for monomial, coefficient in self.terms:
-            factors = [_replaced(atom, mapping) for atom in monomial]
-            if all(map(is_, factors, monomial)):
-                terms[monomial] = terms.get(monomial, 0) + coefficient
-                continue
-            is_same = False
-            for m, c in _product(factors).terms:
-                terms[m] = terms.get(m, 0) + coefficient * c
-        return self if is_same else IntExpr.from_terms(terms)
+        return _substituted(self, tuple([mapping.get(leaf) for leaf in leaves]))
 
     def evaluate(self, value_of: Callable[[Sym | Arg], int]) -> int:
         """The value of the expression when `value_of` gives the values of symbols and operands.
@@ -292,10 +271,13 @@ class IntExpr:
         return f"IntExpr({self})"
 
 
-ZERO = IntExpr(())
+_expression = lru_cache(maxsize=1 << 16)(IntExpr)
+"""The expression of some terms; most often it is there already, with what is known of it."""
+
+ZERO = _expression(())
 
 
-ONE = IntExpr((((), 1),))
+ONE = _expression((((), 1),))
 
 
 def sym(name: str) -> IntExpr:
@@ -309,30 +291,108 @@ def arg(index: int) -> IntExpr:
     return IntExpr.of(Arg(index))
 
 
+@lru_cache(maxsize=1 << 13)
 def _number(value: int) -> IntExpr:
-    return _small_number(value) if -_SMALL < value < _SMALL else IntExpr((((), value),))
+    return _expression((((), value),) if value else ())
 
 
-_SMALL = 1 << 12
+@lru_cache(maxsize=1 << 16)
+def _sum(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    if rhs.constant is not None:
+        return _plus(lhs, rhs.constant)
+    if lhs.constant is not None:
+        return _plus(rhs, lhs.constant)
+    terms = dict(lhs.terms)
+    for monomial, coefficient in rhs.terms:
+        terms[monomial] = terms.get(monomial, 0) + coefficient
+    return IntExpr.from_terms(terms)
 
 
-@lru_cache(maxsize=2 * _SMALL)
-def _small_number(value: int) -> IntExpr:
-    return IntExpr((((), value),) if value else ())
+@lru_cache(maxsize=1 << 16)
+def _difference(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    if rhs.constant is not None:
+        return _plus(lhs, -rhs.constant)
+    return lhs + _times(rhs, -1)
+
+
+@lru_cache(maxsize=1 << 16)
+def _product(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
+    if rhs.constant is not None:
+        return _times(lhs, rhs.constant)
+    if lhs.constant is not None:
+        return _times(rhs, lhs.constant)
+    terms: dict[Monomial, int] = {}
+    for m0, c0 in lhs.terms:
+        for m1, c1 in rhs.terms:
+            m = m0 + m1
+            if m0 and m1:
+                m = tuple(sorted(m, key=_atom_key))
+            terms[m] = terms.get(m, 0) + c0 * c1
+    return IntExpr.from_terms(terms)
+
+
+def _plus(expr: IntExpr, number: int) -> IntExpr:
+    """The sum with a number, which needs no order."""
+    if not number:
+        return expr
+    rest = expr.terms
+    if rest and not rest[-1][0]:
+        rest, number = rest[:-1], number + rest[-1][1]
+    if not rest:
+        return _number(number)
+    return _expression((*rest, ((), number)) if number else rest)
+
+
+def _times(expr: IntExpr, number: int) -> IntExpr:
+    """The product with a number, which needs no order."""
+    if number == 1:
+        return expr
+    if expr.constant is not None:
+        return _number(expr.constant * number)
+    return _expression(tuple([(m, c * number) for m, c in expr.terms])) if number else ZERO
+
+
+@lru_cache(maxsize=1 << 16)
+def _substituted(expr: IntExpr, new: Sequence[IntLike | None]) -> IntExpr:
+    """An expression with new leaves, in the order of `leaves`; `None` is one that stays."""
+    mapping: dict[Atom, IntLike] = {
+        leaf: value
+        for leaf, value in zip(expr.leaves, new, strict=True)
+        if value is not None and (value.as_atom if isinstance(value, IntExpr) else value) != leaf
+    }
+    if not mapping:
+        return expr
+    terms: dict[Monomial, int] = {}
+    for monomial, coefficient in expr.terms:
+        factors = [_replaced(atom, mapping) for atom in monomial]
+        if all(map(is_, factors, monomial)):
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+            continue
+        for m, c in _product_of(factors).terms:
+            terms[m] = terms.get(m, 0) + coefficient * c
+    return IntExpr.from_terms(terms)
+
+
+def _all_atoms(expr: IntExpr) -> Iterator[Atom]:
+    for monomial, _ in expr.terms:
+        for atom in monomial:
+            yield atom
+            if isinstance(atom, Compound):
+                yield from _all_atoms(atom.lhs)
+                yield from _all_atoms(atom.rhs)
 
 
 def _mentions(atom: Atom, wanted: Atom) -> bool:
     if atom == wanted:
         return True
     return isinstance(atom, Compound) and any(
-        _mentions(a, wanted) for e in (atom.lhs, atom.rhs) for m, _ in e.terms for a in m
+        wanted in operand.all_atoms for operand in (atom.lhs, atom.rhs)
     )
 
 
-def _product(factors: Sequence[IntLike]) -> IntExpr:
-    first, *others = factors
-    product = IntExpr.of(first)
-    for factor in others:
+def _product_of(factors: Iterable[IntLike]) -> IntExpr:
+    product = ONE
+    for factor in factors:
         product = product * factor
     return product
 
@@ -340,8 +400,7 @@ def _product(factors: Sequence[IntLike]) -> IntExpr:
 def _replaced(atom: Atom, mapping: Mapping[Atom, IntLike]) -> IntLike:
     """What the mapping has for an atom; the atom itself where that is the same."""
     if not isinstance(atom, Compound):
-        new = mapping.get(atom, atom)
-        return atom if (new.as_atom if isinstance(new, IntExpr) else new) == atom else new
+        return mapping.get(atom, atom)
     lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
     return atom if lhs is atom.lhs and rhs is atom.rhs else compound(atom.op, lhs, rhs)
 
@@ -443,6 +502,7 @@ _BUILD: dict[str, Callable[[IntExpr, IntExpr], IntExpr]] = {
 }
 
 
+@lru_cache(maxsize=1 << 16)
 def compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     """The simplified ``floordiv``, ``mod``, ``min`` or ``max`` of two expressions."""
     return _BUILD[op](lhs, rhs)
