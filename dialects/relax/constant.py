@@ -13,20 +13,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Data
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_attr_definition,
-    irdl_op_definition,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import irdl_attr_definition, prop_def, result_def, traits_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import DTYPES, element_type
+from ..irdl import IRDLOperation, irdl_op_definition
 from .types import TensorType
 
 INLINE_ELEMENTS = 16
@@ -34,6 +28,9 @@ INLINE_ELEMENTS = 16
 
 Larger ones come from a sidecar.
 """
+
+SAMPLED_ELEMENTS = 64
+"""About how many elements tell apart constants that differ."""
 
 _SIDECAR: ContextVar[Mapping[str, NDArray[Any]]] = ContextVar("sidecar", default={})
 
@@ -57,6 +54,7 @@ class TensorData:
     key: str = ""
     known_digest: str = ""
     _digest: str = field(default="", init=False, repr=False)
+    _number: int | None = field(default=None, init=False, repr=False)
 
     @staticmethod
     def of(array: NDArray[Any], dtype: str | None = None, key: str = "") -> TensorData:
@@ -80,7 +78,7 @@ class TensorData:
 
     def _hash(self, array: NDArray[Any]) -> str:
         head = f"{self.dtype}{self.shape}".encode()
-        content = memoryview(cast(Any, array.reshape(-1).view(np.uint8)))
+        content = memoryview(cast(Any, _bytes(array)))
         return hashlib.blake2b(content, digest_size=16, key=hashlib.md5(head).digest()).hexdigest()
 
     @property
@@ -93,13 +91,26 @@ class TensorData:
         return self.array
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorData) and (
-            self is other
-            or (self.dtype, self.shape, self.digest) == (other.dtype, other.shape, other.digest)
-        )
+        if self is other:
+            return True
+        if not isinstance(other, TensorData):
+            return False
+        if (self.dtype, self.shape) != (other.dtype, other.shape):
+            return False
+        if self.array is None or other.array is None:
+            return self.digest == other.digest
+        return hash(self) == hash(other) and np.array_equal(_bytes(self.array), _bytes(other.array))
 
     def __hash__(self) -> int:
-        return hash((self.dtype, self.shape, self.digest))
+        """Of a sample of the content: looking for equal constants need not read all of them.
+
+        So one whose data was not given is found among others like it only.
+        """
+        if self._number is None:
+            content = self.known_digest if self.array is None else _sample(self.array)
+            object.__setattr__(self, "_number", hash((self.dtype, self.shape, content)))
+        assert self._number is not None
+        return self._number
 
     @property
     def is_inline(self) -> bool:
@@ -121,6 +132,16 @@ class TensorData:
     def tensor_type(self) -> TensorType:
         """The type of the constant."""
         return TensorType.of(self.shape, element_type(self.dtype))
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    return array.reshape(-1).view(np.uint8)
+
+
+def _sample(array: NDArray[Any]) -> bytes:
+    """The bytes of some elements from all over an array."""
+    flat = array.reshape(-1)
+    return flat[:: max(1, flat.size // SAMPLED_ELEMENTS)].tobytes()
 
 
 @contextmanager
