@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import IndexType, ModuleOp, TupleType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax, tir
 from ..dialects.diagnostics import Diagnostic
@@ -14,7 +14,6 @@ from ..dialects.int_expr import IntExpr
 from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..dialects.relax.types import tensors_in
 from ..dialects.sym import exprs_of
-from ..dialects.tir.regions import root_buffer
 from ..runtime.registry import get_global_func
 from .call_signature import Formal, TensorLike, Unification, buffer_formals, index_values, unify
 from .functions import blame, count_text, functions_by_name, graph_functions, names_text
@@ -138,13 +137,14 @@ def _verify_inputs_unwritten(where: str, callee: tir.PrimFuncOp, inputs: set[int
 
 def written_params(func: tir.PrimFuncOp) -> list[int]:
     """Positions of the parameters that a PrimFunc stores to, directly or through views of them."""
-    found: set[int] = set()
-    for op in func.walk():
-        if isinstance(op, tir.StoreOp):
-            buffer = root_buffer(op.buffer)
-            if isinstance(buffer, BlockArgument) and buffer.owner is func.body.block:
-                found.add(buffer.index)
-    return sorted(found)
+    return [param.index for param in func.params if _is_written(param)]
+
+
+def _is_written(buffer: SSAValue) -> bool:
+    users = [use.operation for use in buffer.uses]
+    return any(isinstance(op, tir.StoreOp) for op in users) or any(
+        isinstance(op, tir.MatchBufferOp) and _is_written(op.result) for op in users
+    )
 
 
 def call_result_type(op: relax.CallOp, callee: relax.FuncOp) -> Attribute:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from xdsl.ir import Operation, SSAValue
 
@@ -193,5 +194,19 @@ def _verify_not_empty(loops: Sequence[tir.ForOp], block: tir.BlockOp, what: str)
 
 def _reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loops around a block that drive its reduction, innermost first."""
-    loops = [p for p in ancestors(block) if isinstance(p, tir.ForOp)]
-    return [p for p in loops if block in reductions_driven_by(p)]
+    axes = zip(block.axis_vars, block.axis_kinds, strict=True)
+    driving = _bound_values(block, {var for var, kind in axes if kind == "reduce"})
+    found: list[tir.ForOp] = []
+    for parent in ancestors(block):
+        if isinstance(parent, tir.BlockOp):
+            driving |= _bound_values(parent, driving)
+        elif isinstance(parent, tir.ForOp) and parent.loop_var in driving:
+            found.append(parent)
+    return found
+
+
+def _bound_values(block: tir.BlockOp, axes: AbstractSet[SSAValue]) -> set[SSAValue]:
+    """The values that those of a block's axes are computed from that are among `axes`."""
+    numbering = block.numbering()
+    bindings = zip(block.axis_vars, exprs_of(block.bindings), strict=True)
+    return {numbering[i] for var, binding in bindings if var in axes for i in binding.args()}

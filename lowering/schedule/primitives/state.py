@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ....dialects import tir
-from ....dialects.nesting import ancestors, operations_in
+from ....dialects.nesting import operations_in
 from ..blocks import ScheduleError, function_of
 from ..navigate import drop_plain_root
 from .random_variables import RandomVariable
@@ -74,8 +74,9 @@ class ScheduleState:
     def after(self, primitive: str, names: dict[RandomVariable, str]) -> None:
         """Note which variables died in a primitive; `names` are what messages call them."""
         self._snapshot = None
+        inside: set[Operation] = {self.module}
         for variable, value in list(self.values.items()):
-            if isinstance(value, Operation) and self.module not in ancestors(value):
+            if isinstance(value, Operation) and not _reaches(value, inside):
                 self.ended[variable] = f"{names[variable]}, which '{primitive}' replaced"
                 self.forget(variable)
 
@@ -103,6 +104,18 @@ class ScheduleState:
             assert not isinstance(new, Operation) or isinstance(new, tir.BlockOp | tir.ForOp)
             state.define(variable, new)
         return state
+
+
+def _reaches(op: Operation, inside: set[Operation]) -> bool:
+    """Whether operations around `op` are `inside`; then it and those in between get so."""
+    path: list[Operation] = []
+    current: Operation | None = op
+    while current is not None and current not in inside:
+        path.append(current)
+        current = current.parent_op()
+    if current is not None:
+        inside.update(path)
+    return current is not None
 
 
 def _prim_funcs(module: ModuleOp) -> Iterator[tir.PrimFuncOp]:
