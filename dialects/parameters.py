@@ -8,10 +8,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import BlockArgument
-from xdsl.irdl import IRDLOperation, prop_def, region_def
+from xdsl.irdl import prop_def, region_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+
+from .irdl import IRDLOperation
 
 
 class FunctionOp(IRDLOperation, ABC):

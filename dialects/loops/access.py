@@ -9,8 +9,6 @@ from xdsl.dialects.builtin import ArrayAttr, IndexType, UnitAttr, VectorType, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -30,6 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import value_type
 from ..int_expr import ONE, IntExpr
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import (
     ExprAttr,
     OperandScope,

@@ -8,8 +8,6 @@ from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
 from xdsl.ir import BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
-    irdl_op_definition,
     prop_def,
     region_def,
     traits_def,
@@ -27,6 +25,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, OperandScope, pack, parse_body, print_expr, verify_args
 from ..tir.block_attributes import BoundAttr
 
@@ -64,8 +63,8 @@ class ForOp(IRDLOperation):
         super().__init__(
             operands=[operands, list(inits)],
             properties={
-                "lower": ExprAttr(first),
-                "extent": ExprAttr(size),
+                "lower": ExprAttr.of(first),
+                "extent": ExprAttr.of(size),
                 "kind": StringAttr(kind),
             },
             result_types=[[v.type for v in inits]],

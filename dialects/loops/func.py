@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Region
 from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     region_def,
@@ -25,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import is_element_type, value_type
 from ..int_expr import symbol_text
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..nesting import operations_in
 from ..sym import parse_symbol
 from ..tir.func import symbols_of

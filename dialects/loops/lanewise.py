@@ -14,8 +14,6 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     result_def,
@@ -25,6 +23,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..llvm_ext.types import element_type
 
 LANEWISE: dict[str, type[Operation]] = {

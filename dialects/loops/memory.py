@@ -7,15 +7,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
@@ -23,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..effects import AllocatesResult
 from ..int_expr import IntExpr
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_exprs, verify_args
 from ..tir.types import BufferType
 from .access import verify_rank

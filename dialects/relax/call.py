@@ -13,19 +13,12 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from ..effects import AllocatesResult
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..nesting import ancestors
 from ..sym import ExprAttr
 from .types import TensorType, tensors_in

@@ -18,9 +18,7 @@ from xdsl.ir import (
     TypeAttribute,
 )
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     param_def,
     prop_def,
@@ -33,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..parameters import FunctionOp, parse_parameters, print_parameters
 from .call import AllocTensorOp
 from .type_relations import says_less

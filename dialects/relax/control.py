@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    region_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, region_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ..irdl import IRDLOperation, irdl_op_definition
 from .type_relations import says_less
 from .types import PrimType, TensorType
 

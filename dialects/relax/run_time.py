@@ -7,18 +7,11 @@ from string import Formatter
 
 from xdsl.dialects.builtin import StringAttr, TupleType
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-    var_operand_def,
-)
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..irdl import IRDLOperation, irdl_op_definition
 from .call import NamedCallOp, verify_outputs
 from .control import is_condition
 from .types import TensorType

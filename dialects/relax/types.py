@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, IntegerType, NoneAttr, TupleType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -35,8 +36,8 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
         """The tensor type with these dims; without them, with this rank if it is known."""
         element = NoneAttr() if element_type is None else element_type
         if shape is not None:
-            return TensorType(expr_array(shape), element)
-        return TensorType(NoneAttr() if rank is None else IntAttr(rank), element)
+            return _tensor_type(expr_array(shape), element)
+        return _tensor_type(NoneAttr() if rank is None else IntAttr(rank), element)
 
     @property
     def dims(self) -> tuple[IntExpr, ...] | None:
@@ -96,6 +97,9 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
                 printer.print_string("?")
             else:
                 printer.print_attribute(self.element_type)
+
+
+_tensor_type = lru_cache(maxsize=1 << 12)(TensorType)
 
 
 def _parse_shape(parser: AttrParser) -> Attribute:

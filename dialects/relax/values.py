@@ -6,18 +6,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import StringAttr, TupleType, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    opt_prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntLike
+from ..irdl import IRDLOperation, irdl_op_definition
 from .types import ObjectType, PrimType, ShapeType, TensorType
 
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import FlatSymbolRefAttr, IntAttr, SymbolRefAttr
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..nesting import ancestors
 from ..relax.constant import DataAttr, TensorData
 from ..tir.types import BufferType

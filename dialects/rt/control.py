@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr, i1
 from xdsl.ir import Region, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    region_def,
-    traits_def,
-)
+from xdsl.irdl import opt_operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr, IntLike
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..parameters import print_text
 from ..sym import ExprAttr, parse_body, parse_expr
 from ..tir.types import BufferType

@@ -6,14 +6,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i8, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
@@ -26,6 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..bounds import is_less
 from ..effects import AllocatesResult
 from ..int_expr import IntExpr
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, parse_expr
 from ..tir.types import BufferType
 

@@ -8,8 +8,6 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -25,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..dtypes import value_type
 from ..effects import AllocatesResult
 from ..int_expr import ONE, IntExpr
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import (
     ExprArray,
     ExprAttr,

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
-from xdsl.ir import Region, SSAValue
-from xdsl.irdl import (
-    irdl_op_definition,
-)
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from ..int_expr import ONE, Arg, Atom, IntExpr, IntLike
+from ..irdl import SEGMENT_SIZES, irdl_op_definition, segment_sizes
 from ..parameters import print_text
 from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_expr
 from .block_attributes import (
@@ -221,33 +219,50 @@ class BlockOp(BlockLike):
         annotations: DictionaryAttr | None = None,
     ) -> BlockOp:
         """Build a block; expressions number operands as positions in `values`, axes included."""
-        flat = _expressions(axes, predicates, [*reads, *writes])
-        operands, packed = pack(flat, values, first=body.block.args)
-        take = iter(packed).__next__
-        triples = [(take(), take(), take()) for _ in axes]
-        bounds = [BoundAttr(ExprAttr(take()), ExprAttr(take())) for _ in predicates]
-
-        def region(r: BufferRegion) -> RegionAttr:
-            return RegionAttr.of([take() for _ in r.mins], [take() for _ in r.extents])
-
-        kept = [
-            AxisAttr(StringAttr(a.kind), ExprAttr(lower), ExprAttr(extent))
-            for a, (lower, extent, _) in zip(axes, triples, strict=True)
-        ]
-
+        operands, properties = BlockOp.header(
+            axes, body.block.args, values, predicates, reads, writes
+        )
         return BlockOp(
-            operands=[operands, [r.buffer for r in reads], [r.buffer for r in writes]],
+            operands=operands,
             properties={
+                **properties,
                 "block_name": StringAttr(name),
-                "axes": ArrayAttr(kept),
-                "bindings": expr_array([binding for _, _, binding in triples]),
-                "predicates": ArrayAttr(bounds),
-                "reads": ArrayAttr([region(r) for r in reads]),
-                "writes": ArrayAttr([region(r) for r in writes]),
                 "annotations": annotations,
             },
             regions=[body],
         )
+
+    @staticmethod
+    def header(
+        axes: Sequence[Axis],
+        axis_vars: Sequence[SSAValue],
+        values: Sequence[SSAValue],
+        predicates: Sequence[tuple[IntExpr, IntExpr]],
+        reads: Sequence[BufferRegion],
+        writes: Sequence[BufferRegion],
+    ) -> tuple[list[list[SSAValue]], dict[str, Attribute]]:
+        """Operands of each kind and properties that say what a block with these axes runs for.
+
+        Expressions number operands as positions in `values`.
+        """
+        flat = _expressions(axes, predicates, [*reads, *writes])
+        operands, packed = pack(flat, values, first=axis_vars)
+        take = iter(packed).__next__
+        triples = [(a.kind, take(), take(), take()) for a in axes]
+        bounds = [BoundAttr(ExprAttr.of(take()), ExprAttr.of(take())) for _ in predicates]
+
+        def region(r: BufferRegion) -> RegionAttr:
+            return RegionAttr.of([take() for _ in r.mins], [take() for _ in r.extents])
+
+        segments = [operands, [r.buffer for r in reads], [r.buffer for r in writes]]
+        return segments, {
+            "axes": ArrayAttr([AxisAttr.of(kind, low, size) for kind, low, size, _ in triples]),
+            "bindings": expr_array([binding for *_, binding in triples]),
+            "predicates": ArrayAttr(bounds),
+            "reads": ArrayAttr([region(r) for r in reads]),
+            "writes": ArrayAttr([region(r) for r in writes]),
+            SEGMENT_SIZES: segment_sizes(segments),
+        }
 
     def verify_(self) -> None:
         from .verify_block import verify_block  # all the rules, which reading IR takes no time for

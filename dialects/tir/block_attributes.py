@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
 from xdsl.ir import Attribute, BlockArgument, ParametrizedAttribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     opt_prop_def,
     param_def,
     prop_def,
@@ -26,6 +25,7 @@ from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from .types import BufferType
 
@@ -45,11 +45,21 @@ class AxisAttr(ParametrizedAttribute):
     min: ExprAttr = param_def()
     extent: ExprAttr = param_def()
 
+    @staticmethod
+    def of(kind: str, lower: IntExpr, extent: IntExpr) -> AxisAttr:
+        """The axis of a kind and range."""
+        return _axis(kind, lower, extent)
+
     def verify(self) -> None:
         if self.kind.data not in AXIS_KINDS:
             raise VerifyException(
                 f"expected an axis kind ({', '.join(AXIS_KINDS)}), got '{self.kind.data}'"
             )
+
+
+@lru_cache(maxsize=1 << 14)
+def _axis(kind: str, lower: IntExpr, extent: IntExpr) -> AxisAttr:
+    return AxisAttr(StringAttr(kind), ExprAttr.of(lower), ExprAttr.of(extent))
 
 
 @irdl_attr_definition
@@ -63,7 +73,12 @@ class RegionAttr(ParametrizedAttribute):
     @staticmethod
     def of(mins: Sequence[IntExpr], extents: Sequence[IntExpr]) -> RegionAttr:
         """The region with these first indices and extents."""
-        return RegionAttr(expr_array(mins), expr_array(extents))
+        return _region(tuple(mins), tuple(extents))
+
+
+@lru_cache(maxsize=1 << 14)
+def _region(mins: Sequence[IntExpr], extents: Sequence[IntExpr]) -> RegionAttr:
+    return RegionAttr(expr_array(mins), expr_array(extents))
 
 
 @irdl_attr_definition

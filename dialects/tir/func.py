@@ -15,8 +15,6 @@ from xdsl.ir import (
     SSAValue,
 )
 from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     opt_result_def,
@@ -31,6 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import dtype_name, element_type, is_element_type, value_type
 from ..int_expr import IntExpr, Sym
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..nesting import operations_in
 from ..parameters import FunctionOp, parse_parameters, print_parameters, print_text
 from ..sym import ExprAttr

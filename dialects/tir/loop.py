@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, StringAttr
 from xdsl.ir import BlockArgument, Region, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     region_def,
@@ -22,6 +20,7 @@ from xdsl.traits import NoTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import IntExpr
+from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, OperandScope, pack, print_expr, verify_args
 
 NONTEMPORAL = "nontemporal"
@@ -61,8 +60,8 @@ class ForOp(IRDLOperation):
         super().__init__(
             operands=[operands],
             properties={
-                "min": ExprAttr(lower),
-                "extent": ExprAttr(size),
+                "min": ExprAttr.of(lower),
+                "extent": ExprAttr.of(size),
                 "kind": StringAttr(kind),
                 "thread_tag": None if thread_tag is None else StringAttr(thread_tag),
                 "annotations": annotations,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects.builtin import ArrayAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -42,13 +43,9 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
         scope: str = GLOBAL,
     ) -> BufferType:
         """The buffer type with these dims; no scope, "", is the global one, as in TVM."""
-        return BufferType(
-            expr_array(shape),
-            element_type,
-            NoneAttr() if strides is None else expr_array(strides),
-            ExprAttr.of(offset),
-            StringAttr(scope or GLOBAL),
-        )
+        steps = NoneAttr() if strides is None else expr_array(strides)
+        start, where = ExprAttr.of(offset), scope or GLOBAL
+        return _buffer_type(expr_array(shape), element_type, steps, start, where)
 
     @property
     def dims(self) -> tuple[IntExpr, ...]:
@@ -158,6 +155,17 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
             if self.scope.data != GLOBAL:
                 printer.print_string(", ")
                 printer.print_string_literal(self.scope.data)
+
+
+@lru_cache(maxsize=1 << 12)
+def _buffer_type(
+    shape: ExprArray,
+    element_type: Attribute,
+    strides: ExprArray | NoneAttr,
+    offset: ExprAttr,
+    scope: str,
+) -> BufferType:
+    return BufferType(shape, element_type, strides, offset, StringAttr(scope))
 
 
 def _parse_shape(parser: AttrParser) -> ExprArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import ConstantOp
@@ -23,6 +24,11 @@ from ..scope import Scope
 from .comparisons import below_zero
 from .copy_ops import Copier
 from .lane_analysis import LaneAnalysis
+
+
+@lru_cache(maxsize=1 << 8)
+def _vector_type(element: Attribute, lanes: int) -> VectorType:
+    return VectorType(element, [lanes])
 
 
 class LaneValues(Copier):
@@ -60,7 +66,7 @@ class LaneValues(Copier):
 
     def vector_type(self, element: Attribute) -> VectorType:
         """The type of as many elements as there are lanes."""
-        return VectorType(element, [self.width])
+        return _vector_type(element, self.width)
 
     def emit(self, op: Operation) -> SSAValue:
         """Emit an operation; returns its first result."""

@@ -83,11 +83,8 @@ def replace_header(
 
     The operation and its body stay the same.
     """
-    body = block.detach_region(block.body)
-    new = tir.BlockOp.build_from(
-        block.block_name.data, axes, body, values.list, predicates, reads, writes, block.annotations
+    operands, properties = tir.BlockOp.header(
+        axes, block.axis_vars, values.list, predicates, reads, writes
     )
-    block.add_region(new.detach_region(body))
-    block.operands = list(new.operands)
-    block.properties = dict(new.properties)
-    new.erase()
+    block.operands = [value for segment in operands for value in segment]
+    block.properties |= properties

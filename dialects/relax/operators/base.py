@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, TypeAlias, cast
 
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from xdsl.irdl import (
     AnyOf,
     AttrSizedOperandSegments,
     BaseAttr,
-    IRDLOperation,
     OptOperandDef,
     ParsePropInAttrDict,
     VarOperandDef,
@@ -26,6 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...diagnostics import suggestion
 from ...int_expr import IntExpr
+from ...irdl import IRDLOperation
 from ..types import TensorType
 from .attributes import REQUIRED, AttributeKind
 from .language import TensorLanguage
@@ -89,15 +90,12 @@ class OperatorOp(IRDLOperation, ABC):
     @classmethod
     def variadic_operand(cls) -> str | None:
         """The operand that stands for several tensors, if there is one."""
-        operands = cls.get_irdl_definition().operands
-        return next((name for name, d in operands if _is_variadic(d)), None)
+        return _variadic_operand(cls)
 
     @classmethod
     def attribute_kinds(cls) -> dict[str, AttributeKind]:
         """What each attribute holds, in order."""
-        properties = cls.get_irdl_definition().properties
-        kinds = {name: d.constr for name, d in properties.items()}
-        return {name: k for name, k in kinds.items() if isinstance(k, AttributeKind)}
+        return _attribute_kinds(cls)
 
     @classmethod
     def attribute_names(cls) -> tuple[str, ...]:
@@ -202,10 +200,8 @@ class OperatorOp(IRDLOperation, ABC):
                 raise ValueError(f"expected attribute '{name}' of '{cls.name}', got none")
             if stored is not None:
                 values[name] = kind.decode(stored)
-            elif kind.default is None:
-                values[name] = None
             else:
-                values[name] = kind.decode(kind.encode(kind.default))
+                values[name] = _defaults(cls)[name]
         return values
 
     def attribute_values(self) -> dict[str, Any]:
@@ -264,6 +260,28 @@ class OperatorOp(IRDLOperation, ABC):
             raise VerifyException(
                 f"expected '{self.name}' to give {inferred}, got {self.result.type}"
             )
+
+
+@cache
+def _attribute_kinds(cls: type[OperatorOp]) -> dict[str, AttributeKind]:
+    kinds = {name: d.constr for name, d in cls.get_irdl_definition().properties.items()}
+    return {name: k for name, k in kinds.items() if isinstance(k, AttributeKind)}
+
+
+@cache
+def _defaults(cls: type[OperatorOp]) -> dict[str, Any]:
+    """What attributes are that are left out."""
+    kinds = {name: k for name, k in _attribute_kinds(cls).items() if k.default is not REQUIRED}
+    return {
+        name: None if k.default is None else k.decode(k.encode(k.default))
+        for name, k in kinds.items()
+    }
+
+
+@cache
+def _variadic_operand(cls: type[OperatorOp]) -> str | None:
+    operands = cls.get_irdl_definition().operands
+    return next((name for name, d in operands if _is_variadic(d)), None)
 
 
 def _is_variadic(definition: object) -> bool:
