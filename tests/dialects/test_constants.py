@@ -135,3 +135,19 @@ def test_equality_is_by_content():
 def test_strided_arrays_count_by_their_values():
     array = np.arange(6, dtype="float32").reshape(2, 3)
     assert TensorData.of(array.T) == TensorData.of(np.ascontiguousarray(array.T))
+
+
+def test_equal_constants_are_found_without_a_hash_of_their_contents():
+    first, second, other = (np.arange(10_000, dtype="float32") for _ in range(3))
+    other[4321] = 7  # between the elements that are looked at first
+    found = {TensorData.of(first): "first"}
+    assert found.get(TensorData.of(second)) == "first"
+    assert found.get(TensorData.of(other)) is None
+    assert found.get(TensorData.of(first.view("int32"), "int32")) is None
+    assert not next(iter(found)).is_hashed
+
+
+def test_constants_are_compared_by_their_bits():
+    nan, zero = np.array([np.nan], "float32"), np.zeros(1, "float32")
+    assert TensorData.of(nan) == TensorData.of(nan.copy())
+    assert TensorData.of(zero) != TensorData.of(-zero)
