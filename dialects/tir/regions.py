@@ -77,9 +77,10 @@ def accesses_in(
 
     What a reduction block reads of its own output is among them.
     """
-    detector = _Detector(body, values, statements)
+    found: list[Access] = []
+    detector = _Detector(body, values, statements, accesses=found)
     detector.visit(list(body.ops) if statements is None else statements)
-    return list(dict.fromkeys(detector.accesses))
+    return list(dict.fromkeys(found))
 
 
 def root_buffer(buffer: SSAValue) -> SSAValue:
@@ -107,7 +108,8 @@ class _Detector:
     writes: dict[SSAValue, list[Interval]] = field(default_factory=lambda: {})
     ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
     meaning: dict[SSAValue, IntExpr | None] = field(default_factory=lambda: {})
-    accesses: list[Access] = field(default_factory=lambda: [])
+    accesses: list[Access] | None = None
+    """Each access by itself, where that is asked for."""
     guards: tuple[IntExpr, ...] = ()
 
     def visit(self, ops: Sequence[Operation]) -> None:
@@ -241,16 +243,26 @@ class _Detector:
             indices = (None,)
         if self._is_inside(buffer) and not self._is_beside(buffer):
             return
-        region = BufferRegion(buffer, tuple(i.lower for i in box), tuple(i.extent for i in box))
-        point = tuple(i for i in indices if i is not None)
-        exact = point if len(point) == len(indices) else None
-        atoms = dict.fromkeys(a for e in exact or () for a in e.atoms() if a in self.ranges)
-        inner = tuple((a, self.ranges[a]) for a in atoms)
-        self.accesses.append(Access(region, into is self.writes, self.guards, exact, inner))
+        if self.accesses is not None:
+            self.accesses.append(self._access_of(buffer, into is self.writes, box, indices))
         known = into.get(buffer)
         into[buffer] = (
             box if known is None else [_hull(a, b) for a, b in zip(known, box, strict=True)]
         )
+
+    def _access_of(
+        self,
+        buffer: SSAValue,
+        is_store: bool,
+        box: list[Interval],
+        indices: Sequence[IntExpr | None],
+    ) -> Access:
+        region = BufferRegion(buffer, tuple(i.lower for i in box), tuple(i.extent for i in box))
+        point = tuple(i for i in indices if i is not None)
+        exact = point if len(point) == len(indices) else None
+        atoms = dict.fromkeys(a for e in exact or () for a in e.leaves if a in self.ranges)
+        inner = tuple((a, self.ranges[a]) for a in atoms)
+        return Access(region, is_store, self.guards, exact, inner)
 
     def _through_view(self, view: MatchBufferOp) -> list[Interval]:
         starts = self._rebase_all(exprs_of(view.starts), view.operands_)
