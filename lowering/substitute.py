@@ -22,6 +22,8 @@ def substitute_symbols(op: Operation, mapping: Mapping[str, IntLike]) -> None:
     Works for functions of every stage. Values whose type changes are replaced, so that references
     to them from outside of the IR go stale. Names of index parameters are not touched.
     """
+    if not mapping:
+        return
     substitution = _substitution(mapping)
     for inner in op.walk():
         substitution.apply_to(inner)

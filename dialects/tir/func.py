@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerType, StringAttr
 from xdsl.ir import (
     Attribute,
     BlockArgument,
     Operation,
-    ParametrizedAttribute,
     Region,
     SSAValue,
 )
@@ -28,11 +27,12 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import dtype_name, element_type, is_element_type, value_type
-from ..int_expr import IntExpr, Sym
+from ..int_expr import Sym
 from ..irdl import IRDLOperation, irdl_op_definition
 from ..nesting import operations_in
 from ..parameters import FunctionOp, parse_parameters, print_parameters, print_text
 from ..sym import ExprAttr
+from .block_attributes import AxisAttr, BoundAttr, RegionAttr
 from .types import BufferType
 
 
@@ -160,23 +160,24 @@ class PrimFuncOp(FunctionOp):
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
-def _exprs_in(attribute: Attribute) -> Iterator[IntExpr]:
-    from .block_attributes import AxisAttr, BoundAttr, RegionAttr
-
+def _add_symbols(attribute: Any, found: set[str]) -> None:
     kind = type(attribute)  # asking by `isinstance` takes as long as all the rest
     if kind is ExprAttr:
-        yield cast(ExprAttr, attribute).data
+        if not attribute.data.is_constant:
+            found |= attribute.data.symbols()
     elif kind is ArrayAttr:
-        for item in cast(ArrayAttr[Attribute], attribute).data:
-            yield from _exprs_in(item)
+        for item in attribute.data:
+            _add_symbols(item, found)
     elif kind in (AxisAttr, BoundAttr, RegionAttr):
-        for parameter in cast(ParametrizedAttribute, attribute).parameters:
-            yield from _exprs_in(parameter)
+        for parameter in attribute.parameters:
+            _add_symbols(parameter, found)
 
 
 def symbols_of(op: Operation) -> set[str]:
     """Symbols in an operation's expressions and in the types of its results and block arguments."""
-    found = {s for a in op.properties.values() for e in _exprs_in(a) for s in e.symbols()}
+    found: set[str] = set()
+    for attribute in op.properties.values():
+        _add_symbols(attribute, found)
     values: list[SSAValue] = [
         *op.results,
         *(a for r in op.regions for b in r.blocks for a in b.args),

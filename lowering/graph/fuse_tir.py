@@ -32,6 +32,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from ...dialects import relax
+from ...dialects.nesting import operations_in
 from ...dialects.sym import expr_array
 from ..functions import call_graph, functions_by_name, graph_functions, is_private
 from ..schedule.blocks import IS_SCHEDULED
@@ -52,7 +53,8 @@ def fuse_tir(module: ModuleOp) -> None:
                 made[func.sym_name.data] = fused_kernel(func, functions)
             except NotAKernel:
                 continue
-    calls = [op for op in module.walk() if isinstance(op, relax.CallOp)]
+    callers = graph_functions(module)
+    calls = [op for f in callers for op in operations_in(f) if isinstance(op, relax.CallOp)]
     for call in calls:
         if call.callee_name in made:
             _call_kernel(call, made[call.callee_name], functions)
