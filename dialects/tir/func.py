@@ -161,7 +161,7 @@ class PrimFuncOp(FunctionOp):
 
 
 def _add_symbols(attribute: Any, found: set[str]) -> None:
-    kind = type(attribute)  # asking by `isinstance` takes as long as all the rest
+    kind: type[Any] = type(attribute)  # asking by `isinstance` takes as long as all the rest
     if kind is ExprAttr:
         if not attribute.data.is_constant:
             found |= attribute.data.symbols()
