@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, IntegerType, StringAttr
 from xdsl.ir import (
@@ -161,7 +161,7 @@ class PrimFuncOp(FunctionOp):
 
 
 def _add_symbols(attribute: Any, found: set[str]) -> None:
-    kind: type[Any] = type(attribute)  # asking by `isinstance` takes as long as all the rest
+    kind = cast("type[Any]", type(attribute))  # `isinstance` takes as long as the rest
     if kind is ExprAttr:
         if not attribute.data.is_constant:
             found |= attribute.data.symbols()
