@@ -214,9 +214,19 @@ class Values:
             self.list.append(value)
         return arg(number)
 
+    def atom(self, value: SSAValue) -> Atom:
+        """The atom of a value in expressions."""
+        atom = self.expr(value).as_atom
+        assert atom is not None
+        return atom
+
     def rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
         """An operation's expression, whose ``arg(i)`` is ``operands[i]``, in this numbering."""
         return expr.substitute({Arg(i): self.expr(operands[i]) for i in expr.args()})
+
+    def exprs(self, array: ExprArray, operands: Sequence[SSAValue]) -> list[IntExpr]:
+        """An operation's expressions, such as the indices of a load, in this numbering."""
+        return [self.rebase(e, operands) for e in exprs_of(array)]
 
 
 def print_expr(

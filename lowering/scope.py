@@ -139,8 +139,7 @@ class Scope:
     def define_loop(self, old: SSAValue, new: SSAValue, lower: IntExpr, extent: IntExpr) -> Atom:
         """Let a new loop variable stand for an old one; returns its atom."""
         self.define(old, new)
-        atom = self.values.expr(new).as_atom
-        assert atom is not None
+        atom = self.values.atom(new)
         first = interval_of(lower, self.ranges)
         last = interval_of(lower + extent - 1, self.ranges)
         if first is not None and last is not None:

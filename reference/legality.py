@@ -80,8 +80,7 @@ class _Analysis:
         extent: IntExpr,
         operands: Sequence[SSAValue],
     ) -> None:
-        atom = self.values.expr(var).as_atom
-        assert atom is not None
+        atom = self.values.atom(var)
         first, size = self._rebase(lower, operands), self._rebase(extent, operands)
         if first is not None and size is not None:
             low, high = interval_of(first, self.ranges), interval_of(first + size - 1, self.ranges)

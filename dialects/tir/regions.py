@@ -172,8 +172,7 @@ class _Detector:
         if (most := constant_limit(extent)) is not None and most <= 1:
             self.meaning[loop_var] = lower  # of the only iteration, if there is one
             return
-        atom = self.values.expr(loop_var).as_atom
-        assert atom is not None
+        atom = self.values.atom(loop_var)
         self.ranges[atom] = Interval(first.lower, last.upper)
 
     def _guard(self, value: IntExpr | None) -> None:

@@ -34,8 +34,7 @@ class Boxes:
 
     def atoms(self, values: Sequence[SSAValue]) -> list[Atom]:
         """What stands for values in expressions."""
-        found = [self.values.expr(value).as_atom for value in values]
-        return [atom for atom in found if atom is not None]
+        return [self.values.atom(value) for value in values]
 
     @cached_property
     def _ranges(self) -> dict[Atom, Interval]:

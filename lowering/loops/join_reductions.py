@@ -94,7 +94,7 @@ def _continues(last: _Reduction, total: _Reduction) -> bool:
     """Whether a total is stored right behind another one of the same kind."""
     values = Values()
     places = [
-        [values.rebase(e.data, t.store.operands_) for e in t.store.indices.data]
+        values.exprs(t.store.indices, t.store.operands_)
         for t in (last, total)
     ]
     return (

@@ -18,6 +18,7 @@ from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
 from ..analysis.reductions import Accumulation, accumulations
+from ..analysis.strides import lane_step
 from ..scope import Scope, index_constant, is_inside
 from .copy_ops import bounds_of
 
@@ -63,14 +64,6 @@ ELEMENTWISE = (
 give 0. Others that are pure have a vector form as `loops.lanewise`."""
 
 
-def is_contiguous(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> bool:
-    """Whether neighbouring lanes access neighbouring elements of the last dim."""
-    if not indices or any(lane in e.atoms() for e in indices[:-1]):
-        return False
-    split = indices[-1].split_on(lane)
-    return split is not None and split[0] == ONE and buffer.element_strides()[-1] == ONE
-
-
 @dataclass
 class LaneAnalysis:
     """What running the iterations of a loop together means.
@@ -98,8 +91,7 @@ class LaneAnalysis:
         """Whether all operations work on vectors and no lane touches what another one writes."""
         self.places.clear()
         self.scope = Scope(Block(), in_place=True)
-        lane = self.scope.values.expr(self.loop.loop_var).as_atom
-        assert lane is not None
+        lane = self.scope.values.atom(self.loop.loop_var)
         self.lane = lane
         if not (self._allows_carried() and self._allows_all(self.loop.body.block, False)):
             return False
@@ -154,7 +146,7 @@ class LaneAnalysis:
         """The indices of an access, and whether its lanes are neighbours in memory."""
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         self.places.setdefault(op.buffer, []).append(indices)
-        return indices, is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane)
+        return indices, lane_step(cast(BufferType, op.buffer.type), indices, self.lane) == ONE
 
     def _note_element(self, element: Attribute) -> None:
         bits = 8 * byte_width(element)

@@ -53,8 +53,7 @@ class LaneValues(Copier):
         self.active: IntExpr | None = active
         self.mask: SSAValue | None = None
         self.guarded = guarded
-        lane = scope.values.expr(lanes.loop.loop_var).as_atom
-        assert lane is not None
+        lane = scope.values.atom(lanes.loop.loop_var)
         self.lane = lane
 
     def vector(self, old: SSAValue) -> SSAValue:

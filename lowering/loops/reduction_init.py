@@ -247,7 +247,7 @@ def _accessed_at_one_place(block: tir.BlockOp, buffer: SSAValue, loop: tir.ForOp
         if isinstance(op, tir.LoadOp | tir.StoreOp) and root_buffer(op.buffer) == buffer:
             if op.buffer != buffer and is_inside(op.buffer, loop):
                 return False
-            indices = [numbering.rebase(e.data, op.operands_) for e in op.indices.data]
+            indices = numbering.exprs(op.indices, op.operands_)
             places.add((op.buffer, *indices))
     return len(places) == 1
 

@@ -27,6 +27,7 @@ from ...dialects import loops
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
+from ..analysis.strides import lane_step
 from ..scope import Scope, is_inside
 from .lane_analysis import LaneAnalysis
 from .strided_load import shuffle
@@ -135,16 +136,11 @@ def _is_transposed(load: loops.LoadOp, outer: loops.ForOp, analysis: LaneAnalysi
     indices = analysis.scope.exprs(exprs_of(load.indices), load.operands_)
     type_ = load.buffer.type
     assert isinstance(type_, BufferType)
-    if len(indices) < 2 or load.mask is not None or type_.element_strides()[-1] != ONE:
+    if len(indices) < 2 or load.mask is not None:
         return False
     *others, last = indices
-    variable = analysis.scope.values.expr(outer.loop_var).as_atom
-    assert variable is not None
-    split = last.split_on(variable)
     return (
-        split is not None
-        and split[0] == ONE
-        and not any(variable in e.atoms() for e in others)
+        lane_step(type_, indices, analysis.scope.values.atom(outer.loop_var)) == ONE
         and analysis.lane not in last.atoms()
         and any(analysis.lane in e.atoms() for e in others)
     )

@@ -105,8 +105,7 @@ def _limit(op: scf.IfOp, loop: loops.ForOp, scope: Scope) -> tuple[IntExpr, bool
     if found is None:
         return None
     difference, holds_below = found
-    atom = scope.values.expr(loop.loop_var).as_atom
-    assert atom is not None
+    atom = scope.values.atom(loop.loop_var)
     factor, rest = difference.split_on(atom) or (ZERO, ZERO)
     if factor not in (ONE, -ONE) or not is_known_before(rest, loop, scope.values.list):
         return None

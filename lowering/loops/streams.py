@@ -12,8 +12,9 @@ from xdsl.utils.hints import isa
 from ...backend.host import LINE, CacheSizes
 from ...dialects import loops, tir
 from ...dialects.dtypes import byte_width
-from ...dialects.int_expr import Arg, Atom, IntExpr, IntLike
-from ...dialects.sym import exprs_of
+from ...dialects.int_expr import IntExpr
+from ...dialects.sym import Values
+from ..analysis.strides import memory_step
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterat
 
     The first cache keeps what is read once, from call to call, the second what is read repeatedly.
     """
+    values = Values()
     found: dict[SSAValue, dict[int, loops.LoadOp]] = {}
     skipped: set[SSAValue] = set()
     for op in loop.body.block.ops:
@@ -55,11 +57,11 @@ def streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterat
         buffer = op.buffer
         is_param = isinstance(buffer, BlockArgument) and buffer.owner is func.body.block
         if is_param and op.mask is None and bytes_of(buffer) > _kept(op, caches):
-            found.setdefault(buffer, {})[_offset(op).offset] = op
+            found.setdefault(buffer, {})[_offset(op, values).offset] = op
         else:
             skipped.add(buffer)
     for buffer, by_offset in found.items():
-        stream = None if buffer in skipped else _stream(loop, by_offset)
+        stream = None if buffer in skipped else _stream(loop, by_offset, values)
         if stream is not None:
             yield stream
 
@@ -74,10 +76,12 @@ def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
     return caches.l1
 
 
-def _stream(loop: loops.ForOp, by_offset: dict[int, loops.LoadOp]) -> Stream | None:
+def _stream(
+    loop: loops.ForOp, by_offset: dict[int, loops.LoadOp], values: Values
+) -> Stream | None:
     """The stream of loads by their constant offsets, in elements."""
     loads = [op for _, op in sorted(by_offset.items())]
-    starts = [_offset(op) for op in loads]
+    starts = [_offset(op, values) for op in loads]
     steps = {_step(op, loop) for op in loads}
     step = next(iter(steps))
     if len(steps) > 1 or step is None or len({s - s.offset for s in starts}) > 1:
@@ -98,30 +102,30 @@ def row_bytes(stream: Stream, outer: loops.ForOp) -> int | None:
 def emit_prefetch(loop: loops.ForOp, stream: Stream, var: SSAValue, ahead: int) -> None:
     """Ask for the lines of a stream of a loop as they are when a loop variable is `ahead` more."""
     width = _width(stream.buffer)
-    first, asked = _offset(stream.loads[0]).offset, -LINE
+    values = Values()
+    first, asked = _offset(stream.loads[0], values).offset, -LINE
+    moved = {values.atom(var): values.expr(var) + ahead}
     for op in stream.loads:
-        mapping: dict[Atom, IntLike] = {
-            Arg(i): IntExpr.of(Arg(i)) + ahead for i, v in enumerate(op.operands_) if v is var
-        }
-        *outer, last = (e.substitute(mapping) for e in exprs_of(op.indices))
-        start = (_offset(op).offset - first) * width
+        *outer, last = (e.substitute(moved) for e in values.exprs(op.indices, op.operands_))
+        start = (_offset(op, values).offset - first) * width
         for place in range(0, _lanes(op) * width, LINE):
             if start + place - asked >= LINE:
                 asked = start + place
                 indices = [*outer, last + place // width]
-                hint = loops.PrefetchOp(op.buffer, indices, op.operands_)
+                hint = loops.PrefetchOp(op.buffer, indices, values.list)
                 loop.body.block.insert_op_before(hint, op)
 
 
-def _offset(op: loops.LoadOp) -> IntExpr:
-    """The place of the first element that is read, in elements over the operands."""
-    return _type(op.buffer).linear_index(exprs_of(op.indices))
+def _offset(op: loops.LoadOp, values: Values) -> IntExpr:
+    """The place of the first element that is read, in elements."""
+    return _type(op.buffer).linear_index(values.exprs(op.indices, op.operands_))
 
 
 def _step(op: loops.LoadOp, loop: loops.ForOp) -> int | None:
     """Elements from one iteration to the next; `None` where that is not one positive number."""
-    atoms = [Arg(i) for i, v in enumerate(op.operands_) if v is loop.loop_var]
-    step = _offset(op).coefficient_of(atoms[0]) if atoms else None
+    values = Values()
+    indices, variable = values.exprs(op.indices, op.operands_), values.atom(loop.loop_var)
+    step = memory_step(_type(op.buffer), indices, variable)
     number = None if step is None else step.constant
     return number if number is not None and number > 0 else None
 

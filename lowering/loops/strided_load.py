@@ -17,8 +17,9 @@ from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
 from xdsl.dialects.vector import ShuffleOp
 from xdsl.ir import SSAValue
 
-from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.int_expr import Atom, IntExpr
 from ...dialects.tir.types import BufferType
+from ..analysis.strides import lane_step
 from ..scope import Scope
 
 MAX_STRIDE = 4
@@ -27,13 +28,9 @@ MAX_STRIDE = 4
 
 def stride_of(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> int | None:
     """How many elements of the last dim lie from lane to lane, if that is a small constant."""
-    if not indices or any(lane in e.atoms() for e in indices[:-1]):
-        return None
-    split = indices[-1].split_on(lane)
-    stride = None if split is None else split[0].constant
-    if not stride or abs(stride) > MAX_STRIDE or buffer.element_strides()[-1] != ONE:
-        return None
-    return stride
+    step = lane_step(buffer, indices, lane)
+    stride = None if step is None else step.constant
+    return stride if stride and abs(stride) <= MAX_STRIDE else None
 
 
 def strided_load(

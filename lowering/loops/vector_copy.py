@@ -12,12 +12,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import loops
 from ...dialects.bounds import is_non_negative
-from ...dialects.int_expr import ZERO, IntExpr, minimum
+from ...dialects.int_expr import ONE, ZERO, IntExpr, minimum
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
+from ..analysis.strides import lane_step
 from ..scope import Bound
 from .copy_ops import bounds_of
-from .lane_analysis import is_contiguous
 from .lane_values import LaneValues
 from .mem2reg import zero
 from .strided_load import stride_of, strided_load
@@ -51,7 +51,7 @@ class VectorCopier(LaneValues):
             return
         indices = scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, type_ = scope.value(op.buffer), self.vector_type(op.result.type)
-        if is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane):
+        if lane_step(cast(BufferType, op.buffer.type), indices, self.lane) == ONE:
             new = loops.LoadOp(buffer, self.at(indices), scope.values.list, type_, self.mask)
             scope.emit(new)
             scope.define(op.result, new.result)
@@ -111,7 +111,7 @@ class VectorCopier(LaneValues):
         scope = self.scope
         indices = scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, value, values = scope.value(op.buffer), self.vector(op.value), scope.values.list
-        if is_contiguous(indices, cast(BufferType, op.buffer.type), self.lane):
+        if lane_step(cast(BufferType, op.buffer.type), indices, self.lane) == ONE:
             past = op.nontemporal is not None
             scope.emit(loops.StoreOp(value, buffer, self.at(indices), values, self.mask, past))
             return

@@ -171,8 +171,7 @@ class _Builder:
         values = self.values
         renamed: dict[Atom, IntLike] = {}
         for old, new in copies.items():
-            atom = values.expr(old).as_atom
-            assert atom is not None
+            atom = values.atom(old)
             renamed[atom] = values.expr(new)
         is_init = block is not one.block
         numbers = [i for i, a in enumerate(one.axes) if not is_init or a.kind == "spatial"]
@@ -181,7 +180,7 @@ class _Builder:
             for a in (one.axes[i] for i in numbers)
         ]
         loops = {loop.loop_var for loop in one.loops} - set(copies) if is_init else set[SSAValue]()
-        gone = {values.expr(v).as_atom for v in loops}
+        gone = {values.atom(v) for v in loops}
         bounds = [
             (a.substitute(renamed), b.substitute(renamed))
             for a, b in one.inside

@@ -65,8 +65,7 @@ def divide_block(
             raise ScheduleError(
                 f"expected {loop_text(loop)} to run from 0 to an extent that no loop decides", loop
             )
-        atom = values.expr(loop.loop_var).as_atom
-        assert atom is not None
+        atom = values.atom(loop.loop_var)
         extents[atom] = loop.extent.data
     axes = [_divide_axis(block, i, values, extents) for i in range(len(block.axis_vars))]
     outside: list[Bound] = []

@@ -192,7 +192,7 @@ def _shift(op: Operation, mins: Sequence[IntExpr | None], outer: Values) -> None
     """Let an access count from the buffer's new first element."""
     assert isinstance(op, tir.LoadOp | tir.StoreOp)
     values = Values()
-    indices = [values.rebase(e, op.operands_) for e in exprs_of(op.indices)]
+    indices = values.exprs(op.indices, op.operands_)
     moved = [
         index if low is None else index - values.rebase(low, outer.list)
         for index, low in zip(indices, mins, strict=True)

@@ -95,9 +95,5 @@ class ScalarCopier:
 
 def ranges_of_values(values: Values) -> dict[Atom, Interval]:
     """What is known of the values in a numbering."""
-    found: dict[Atom, Interval] = {}
-    for value in values.list:
-        atom = values.expr(value).as_atom
-        if atom is not None and (interval := value_range(value)) is not None:
-            found[atom] = interval
-    return found
+    known = {values.atom(value): value_range(value) for value in values.list}
+    return {atom: interval for atom, interval in known.items() if interval is not None}

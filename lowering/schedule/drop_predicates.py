@@ -67,8 +67,7 @@ def _end(
     store: tir.StoreOp, var: SSAValue, end: IntExpr, values: Values
 ) -> tuple[int, IntExpr] | None:
     """The dim that an axis indexes, and the first element beyond those up to an end of the axis."""
-    atom = values.expr(var).as_atom
-    assert atom is not None
+    atom = values.atom(var)
     for dim, index in enumerate(exprs_of(store.indices)):
         parts = values.rebase(index, store.operands_).split_on(atom)
         step = None if parts is None else parts[0].constant
@@ -196,7 +195,7 @@ class _Iterations:
         type_ = op.buffer.type
         assert isinstance(type_, tir.BufferType)
         own = Values()
-        indices = [own.rebase(e, op.operands_) for e in exprs_of(op.indices)]
+        indices = own.exprs(op.indices, op.operands_)
         changed = False
         is_moved = any(self.block.axis_vars[i] in op.operands_ for i in self.widened)
         ends = self._written_ends(op.buffer, type_.dims) if is_moved else type_.dims
@@ -230,9 +229,8 @@ class _Iterations:
 
     def _clamped(self, value: SSAValue, own: Values) -> dict[Atom, IntLike]:
         """A widened axis with its largest value that it had before."""
-        atom = own.expr(value).as_atom
         number = next((i for i in self.widened if self.block.axis_vars[i] is value), None)
-        if atom is None or number is None:
+        if number is None:
             return {}
         axis = self.axes[number]
         if not _has_iterations(axis.extent, self.block):
@@ -242,7 +240,7 @@ class _Iterations:
                 self.block,
             )
         last = own.rebase(axis.min + axis.extent - 1, self.values.list)
-        return {atom: minimum(IntExpr.of(atom), last)}
+        return {own.atom(value): minimum(own.expr(value), last)}
 
     def _is_computed(self, value: SSAValue) -> bool:
         """Whether a value is none of the block's axes and comes from inside of it."""
@@ -257,8 +255,7 @@ class _Iterations:
         known = {**self.ranges, **ranges_of_values(self.values)}
         mapping: dict[Atom, IntLike] = {}
         for value, axis in zip(self.block.axis_vars, self.axes, strict=True):
-            atom = self.values.expr(value).as_atom
-            assert atom is not None
+            atom = self.values.atom(value)
             mapping[atom] = axis.binding
         span = interval_of(simplify(at.substitute(mapping), known), known)
         return (

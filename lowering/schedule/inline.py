@@ -237,10 +237,10 @@ def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
     copies: list[Operation] = []
     for load in loads:
         values = Values()
-        indices = [values.rebase(e, load.operands_) for e in exprs_of(load.indices)]
+        indices = values.exprs(load.indices, load.operands_)
         key = (
             load.parent,
-            tuple(numbering.rebase(e, load.operands_) for e in exprs_of(load.indices)),
+            tuple(numbering.exprs(load.indices, load.operands_)),
         )
         if key not in known:
             meaning = definition.meaning(indices)

@@ -70,7 +70,7 @@ def _distinct(loads: Sequence[tir.LoadOp]) -> list[tir.LoadOp]:
     """One load for each element."""
     numbering, found = Values(), dict[tuple[IntExpr, ...], tir.LoadOp]()
     for load in loads:
-        key = tuple(numbering.rebase(e, load.operands_) for e in exprs_of(load.indices))
+        key = tuple(numbering.exprs(load.indices, load.operands_))
         found.setdefault(key, load)
     return list(found.values())
 

@@ -25,7 +25,7 @@ from ...dialects.bounds import interval_of, is_less, is_non_negative
 from ...dialects.dtypes import bit_width, is_float, is_unsigned, value_type
 from ...dialects.int_expr import ONE, ZERO, Atom, IntExpr, Sym
 from ...dialects.nesting import ancestors, enclosing
-from ...dialects.sym import Values, expr_array, exprs_of, pack
+from ...dialects.sym import Values, expr_array, pack
 from ...dialects.tir.verify_access import buffer_text
 from ..scope import Bound, describe
 from .blocks import ScheduleError, common_block, function_of, perfect_nest, statement_in, uses_of
@@ -219,7 +219,7 @@ def relayout(buffer: SSAValue, index_map: Placement, dims: Sequence[IntExpr]) ->
     )
     for op in accesses:
         values = Values()
-        indices = [values.rebase(e, op.operands_) for e in exprs_of(op.indices)]
+        indices = values.exprs(op.indices, op.operands_)
         moved = [simplify_around(e, values) for e in index_map(indices)]
         operands, packed = pack(moved, values.list)
         first = list(op.operands)[: len(op.operands) - len(op.operands_)]
@@ -246,7 +246,7 @@ def _verify_inside(
     uses = uses_of(buffer)
     for op in (*uses.loads, *uses.stores):
         values = Values()
-        indices = moved([values.rebase(e, op.operands_) for e in exprs_of(op.indices)])
+        indices = moved(values.exprs(op.indices, op.operands_))
         ranges = ranges_of_values(values)
         for index, dim in zip(indices, dims, strict=True):
             span = interval_of(index, ranges)

@@ -12,7 +12,7 @@ from ...dialects import tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Compound, IntExpr
 from ...dialects.nesting import ancestors, operations_in
-from ...dialects.sym import Values, exprs_of
+from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.independence import Conflict, conflict_of
 from .blocks import ScheduleError, function_of
@@ -148,9 +148,9 @@ def verify_data_parallel(
     """
     verify_only_blocks(loop)
     values = Values()
-    variable = values.expr(loop.loop_var).as_atom
+    variable = values.atom(loop.loop_var)
     for block in outermost_blocks(loop):
-        bindings = [values.rebase(b, block.numbering()) for b in exprs_of(block.bindings)]
+        bindings = values.exprs(block.bindings, block.numbering())
         for axis, kind_of_axis, binding in zip(
             block.axis_vars, block.axis_kinds, bindings, strict=True
         ):

@@ -109,8 +109,7 @@ def _part_sizes(
 def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
     """Raise ScheduleError where a part but the first, of this size, would start a reduction."""
     values = Values()
-    variable = values.expr(loop.loop_var).as_atom
-    assert variable is not None
+    variable = values.atom(loop.loop_var)
     first = values.rebase(loop.min.data, loop.operands_)
     for block in reductions_driven_by(loop):
         if block.init is None:

@@ -29,12 +29,9 @@ def verify_starts_once(block: tir.BlockOp, inner: Sequence[tir.ForOp]) -> None:
     values = Values()
     extents: dict[Atom, IntExpr] = {}
     for loop in inner:
-        atom = values.expr(loop.loop_var).as_atom
-        assert atom is not None
-        extents[atom] = values.rebase(loop.extent.data, loop.operands_)
+        extents[values.atom(loop.loop_var)] = values.rebase(loop.extent.data, loop.operands_)
     left = {a for a, extent in extents.items() if extent != ONE}
-    for binding in exprs_of(block.bindings):
-        own = values.rebase(binding, block.numbering())
+    for own in values.exprs(block.bindings, block.numbering()):
         used = used_in(own, extents)
         if used <= left and is_bijective(own, {a: extents[a] for a in used}):
             left -= used
@@ -52,7 +49,7 @@ def _is_told_by(
     variable: Atom, block: tir.BlockOp, values: Values, extents: Mapping[Atom, IntExpr]
 ) -> bool:
     """Whether bindings over one loop alone, as after a fusion, tell its iterations apart."""
-    bindings = [values.rebase(b, block.numbering()) for b in exprs_of(block.bindings)]
+    bindings = values.exprs(block.bindings, block.numbering())
     own = [b for b in bindings if used_in(b, extents) == {variable}]
     return determines(own, [variable], {})
 

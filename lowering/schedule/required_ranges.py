@@ -227,8 +227,8 @@ class _IteratorMap:
         """`inside` are the loops within `loop`, `outside` that loop and those around it."""
         values = Values()
         loops, blocks = _between(writer, statement)
-        extents = {_atom(values, op): op.extent.data for op in loops}
-        inside = {_atom(values, op) for op in loops if loop in ancestors(op)}
+        extents = {values.atom(op.loop_var): op.extent.data for op in loops}
+        inside = {values.atom(op.loop_var) for op in loops if loop in ancestors(op)}
         iterators = _IteratorMap(loops, blocks, extents, inside, set(extents) - inside, values, {})
         for block in reversed(blocks):
             for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
@@ -300,9 +300,3 @@ def _between(
     raise ScheduleError(
         f"expected block '{writer.block_name.data}' to be in the loop's statement", writer
     )
-
-
-def _atom(values: Values, loop: tir.ForOp) -> Atom:
-    atom = values.expr(loop.loop_var).as_atom
-    assert atom is not None
-    return atom

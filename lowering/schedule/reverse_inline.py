@@ -38,7 +38,7 @@ def reverse_compute_inline(block: tir.BlockOp) -> None:
     consumer = defines(block)
     producer, load, axes = _sole_producer(consumer)
     values = Values()
-    stored = [values.rebase(e, producer.store.operands_) for e in exprs_of(producer.store.indices)]
+    stored = values.exprs(producer.store.indices, producer.store.operands_)
     copier = ScalarCopier(values, axis_values(block, axes, stored))
     loads = [op for op in consumer.ops if _is_same_load(op, load)]
     for op in loads:

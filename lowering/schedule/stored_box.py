@@ -61,10 +61,8 @@ def indices_over_axes(
     values = Values()
     shift: dict[Atom, IntExpr] = {}
     for var in axes:
-        atom = values.expr(var).as_atom
-        assert atom is not None
-        shift[atom] = values.expr(var) + block.axes.data[var.index].min.data
-    indices = [values.rebase(e, access.operands_) for e in exprs_of(access.indices)]
+        shift[values.atom(var)] = values.expr(var) + block.axes.data[var.index].min.data
+    indices = values.exprs(access.indices, access.operands_)
     return [v.index for v in axes], [e.substitute(shift) for e in indices]
 
 

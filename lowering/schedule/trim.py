@@ -52,8 +52,7 @@ def trim(loop: tir.ForOp) -> tir.ForOp:
 def _end(loop: tir.ForOp, block: tir.BlockOp) -> int | None:
     """The iteration of a loop from which on a predicate of a block is false, if there is one."""
     values = Values()
-    variable = values.expr(loop.loop_var).as_atom
-    assert variable is not None
+    variable = values.atom(loop.loop_var)
     found: list[int] = []
     for bound in block.predicates.data:
         room = values.rebase(bound.rhs.data - bound.lhs.data - 1, block.numbering())

@@ -20,6 +20,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
 from ...analysis.reuse import has_reuse
+from ...analysis.strides import Strides
 from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..primitives.random_variables import BlockRV
 from ..primitives.schedule import Schedule
@@ -28,7 +29,6 @@ from .contraction_plan import is_packable
 from .lanes import WINDOW, choose_lanes
 from .match_contraction import contraction_of, step_along
 from .register_tile import REDUCTION_TILES, chunk_of
-from .strides import Strides
 
 ROWS = 8
 """Rows that are added at once."""
@@ -54,8 +54,8 @@ def vectorize_column_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Tar
         loops = nest_loops(block)
         reduce = [op for op in loops if iterator_kinds(op, block) == {"reduce"}]
         extents = [op.extent.data.constant for op in reduce]
-        strides = Strides(block)
-        if any(strides.step(load, lanes.loop) not in (ZERO, ONE) for load in strides.loads):
+        steps = Strides(block).load_steps(lanes.loop.loop_var)
+        if any(step not in (ZERO, ONE) for step in steps):
             continue
         if not reduce or (None not in extents and prod(e or 1 for e in extents) <= WINDOW):
             continue

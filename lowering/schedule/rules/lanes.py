@@ -21,11 +21,11 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO
+from ...analysis.strides import Strides
 from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..kinds import verify_kind
 from ..loop_checks import verify_plain
 from ..primitives.schedule import Schedule
-from .strides import Strides
 
 COMBINING = 12
 """What it costs to combine the lanes of a vector, in loads of a vector."""
@@ -79,12 +79,12 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
         return None
     is_reduction = kinds == {"reduce"}
     wanted = ZERO if is_reduction else ONE
-    if any(strides.step(s, loop) != wanted for s in strides.stores):
+    if set(strides.store_steps(loop.loop_var)) != {wanted}:
         return None
     bits = max(8 * byte_width(s.value.type) for s in strides.stores)
     lanes = target.lanes(bits)
-    steps = [strides.step(load, loop) for load in strides.loads]
-    if is_reduction and not any(step == ONE for step in steps):
+    steps = strides.load_steps(loop.loop_var)
+    if is_reduction and ONE not in steps:
         return None
     gathers = sum(step is None or step not in (ZERO, ONE) for step in steps)
     count = extent or 16 * lanes

@@ -25,13 +25,13 @@ from ....dialects import tir
 from ....dialects.bounds import interval_of
 from ....dialects.int_expr import ONE, ZERO, Atom, IntLike
 from ....dialects.nesting import operations_in
-from ....dialects.sym import Values, exprs_of
+from ....dialects.sym import Values
+from ...analysis.strides import Strides
 from ..blocks import blocks_in, iterator_kinds, statements
 from ..conditions import conjuncts, yielded
 from ..copy_scalars import ranges_of_values
 from ..fold_conditions import choices_of, folded_conditions
 from ..primitives.schedule import Schedule
-from .strides import Strides
 
 MAX_OPERATIONS = 64
 """Loops with more operations stay as they are: each part repeats them."""
@@ -100,8 +100,7 @@ def _halves(loop: tir.ForOp) -> list[int] | None:
 def _cut(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> int | None:
     """The iteration in front of which a loop by itself changes what a condition gives."""
     values = Values()
-    variable = values.expr(loop.loop_var).as_atom
-    assert variable is not None
+    variable = values.atom(loop.loop_var)
     excesses = conjuncts(choice.cond, values)
     if excesses is None or len(excesses) != 1:
         return None
@@ -138,16 +137,14 @@ def _strides_in_lanes(loop: tir.ForOp, block: tir.BlockOp) -> bool:
     Such a loop gains nothing: its lanes are gathered with a condition or without.
     """
     strides = Strides(block)
-    return any(strides.step(op, loop) == ONE for op in strides.stores) and any(
-        strides.step(op, loop) not in (ZERO, ONE) for op in strides.loads
-    )
+    loaded = strides.load_steps(loop.loop_var)
+    return ONE in strides.store_steps(loop.loop_var) and any(s not in (ZERO, ONE) for s in loaded)
 
 
 def _range(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> tuple[int | None, int | None]:
     """From which iteration on, and before which one, a loop does not make a condition fail."""
     values = Values()
-    variable = values.expr(loop.loop_var).as_atom
-    assert variable is not None
+    variable = values.atom(loop.loop_var)
     meaning = _bindings(block, values)
     first: int | None = None
     last: int | None = None
@@ -170,9 +167,5 @@ def _range(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> tuple[int |
 
 def _bindings(block: tir.BlockOp, values: Values) -> dict[Atom, IntLike]:
     """What the axes of a block are over the variables of loops."""
-    found: dict[Atom, IntLike] = {}
-    for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
-        atom = values.expr(var).as_atom
-        assert atom is not None
-        found[atom] = values.rebase(binding, block.numbering())
-    return found
+    axes = [values.atom(var) for var in block.axis_vars]
+    return dict(zip(axes, values.exprs(block.bindings, block.numbering()), strict=True))

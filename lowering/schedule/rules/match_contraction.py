@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Operation, SSAValue
@@ -24,6 +25,7 @@ from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ....dialects.nesting import ancestors
 from ....dialects.sym import exprs_of
 from ...analysis.aliasing import may_share_memory
+from ...analysis.strides import Strides
 from ..blocks import uses_of
 from ..plain_nest import plain_loops
 
@@ -42,6 +44,11 @@ class Contraction:
     """The loads that `n` indexes."""
     lhs: tuple[tir.LoadOp, ...]
     """The others, apart from those of the result itself."""
+
+    @cached_property
+    def strides(self) -> Strides:
+        """The accesses over the axes."""
+        return Strides(self.block, bound=False)
 
     @property
     def k(self) -> list[int]:
@@ -173,20 +180,16 @@ def _contiguous_axis(block: tir.BlockOp, store: tir.StoreOp) -> int | None:
 
 def step_along(contraction: Contraction, load: tir.LoadOp, axis: int) -> IntExpr | None:
     """How far a load moves in memory with an axis, `None` where that is not one number."""
-    offset = _type(load.buffer).linear_index(exprs_of(load.indices))
-    atoms = [Arg(i) for i, v in enumerate(load.operands_) if v is contraction.block.axis_vars[axis]]
-    return offset.coefficient_of(atoms[0]) if atoms else ZERO
+    return contraction.strides.step(load, contraction.block.axis_vars[axis])
 
 
 def column_dim(contraction: Contraction, access: tir.LoadOp | tir.StoreOp) -> int | None:
     """The dim of an access that `n`, and nothing else, indexes, if it indexes only that."""
-    var = contraction.block.axis_vars[contraction.n]
-    users = [
-        (dim, e)
-        for dim, e in enumerate(exprs_of(access.indices))
-        if any(access.operands_[i] is var for i in e.args())
-    ]
-    return users[0][0] if len(users) == 1 and isinstance(users[0][1].as_atom, Arg) else None
+    strides, var = contraction.strides, contraction.block.axis_vars[contraction.n]
+    dim, *more = strides.dims_moved(access, var) or (None,)
+    if dim is None or more or strides.indices[access][dim] != strides.scope.values.expr(var):
+        return None
+    return dim
 
 
 def dense_bytes(buffer: SSAValue) -> int | None:

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ....dialects.sym import exprs_of
 from ...analysis.reuse import has_reuse
+from ...analysis.strides import Strides
 from ..blocks import blocks_in
 from ..plain_nest import plain_loops
 from ..primitives.random_variables import LoopRV
@@ -57,32 +59,31 @@ def tile_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 class _Reduction:
     spatial: dict[int, tir.ForOp]
     reduce: dict[int, tir.ForOp]
-    reads: tuple[IntExpr, ...]
-    """Element offset of each operand, over the axes."""
-    write: IntExpr
+    strides: Strides
+    reads: tuple[tir.LoadOp, ...]
+    """The loads of operands."""
+
+    def steps(self, axis: int) -> list[IntExpr | None]:
+        """How far each load moves with an axis that has a loop."""
+        loop = self.spatial.get(axis) or self.reduce[axis]
+        return [self.strides.step(op, loop.loop_var) for op in self.reads]
 
 
 def _reduction(block: tir.BlockOp) -> _Reduction | None:
     loops = plain_loops(block)
     if not loops or block.init is None or block.predicates.data or not _owns_its_result(block):
         return None
-    offsets = [_offset(r) for r in block.regions_of("reads")]
-    (write,) = [_offset(r) for r in block.regions_of("writes")]
-    if write is None or any(o is None for o in offsets):
+    regions = [*block.regions_of("reads"), *block.regions_of("writes")]
+    if any(extent != ONE for region in regions for extent in region.extents):
         return None
     kinds = block.axis_kinds
     reduce = {a: loop for a, loop in loops.items() if kinds[a] == "reduce"}
     if set(kinds) - {"spatial", "reduce"} or not reduce:
         return None
     spatial = {a: loop for a, loop in loops.items() if kinds[a] == "spatial"}
-    return _Reduction(spatial, reduce, tuple(o for o in offsets if o is not None), write)
-
-
-def _offset(region: tir.BufferRegion) -> IntExpr | None:
-    """The element offset of a region of one element."""
-    type_ = region.buffer.type
-    assert isinstance(type_, tir.BufferType)
-    return type_.linear_index(region.mins) if all(e == ONE for e in region.extents) else None
+    strides = Strides(block)
+    reads = tuple(op for op in strides.loads if op.buffer not in block.write_buffers)
+    return _Reduction(spatial, reduce, strides, reads)
 
 
 def _owns_its_result(block: tir.BlockOp) -> bool:
@@ -121,23 +122,18 @@ def _only_updates(block: tir.BlockOp, store: tir.StoreOp) -> bool:
     return True
 
 
-def _step(offset: IntExpr, axis: int) -> IntExpr | None:
-    """How far the element moves with an axis, `None` where that is not one number."""
-    return offset.coefficient_of(Arg(axis))
-
-
 def _is_contiguous(reduction: _Reduction, axis: int) -> bool:
     """Whether every operand stays or moves by one element along the axis, and one of them moves."""
-    steps = [_step(o, axis) for o in reduction.reads]
-    return all(s is not None and (not s.terms or s == ONE) for s in steps) and ONE in steps
+    steps = reduction.steps(axis)
+    return all(step in (ZERO, ONE) for step in steps) and ONE in steps
 
 
 def _rearrange(sch: Schedule, reduction: _Reduction, target: Target) -> None:
     innermost = max(reduction.reduce)
     rows = [
         axis
-        for axis in reduction.spatial
-        if _step(reduction.write, axis) == ONE and _is_contiguous(reduction, axis)
+        for axis, loop in reduction.spatial.items()
+        if reduction.strides.store_steps(loop.loop_var) == [ONE] and _is_contiguous(reduction, axis)
     ]
     length = reduction.reduce[innermost].extent.data.constant
     is_window = bool(rows) and length is not None and length < LEAST_TERMS
@@ -194,13 +190,13 @@ def _sharing_last(reduction: _Reduction, row: int) -> list[tir.ForOp]:
 
     That is the loop over rows of a product, and the one over a convolution's output channels.
     """
-    moving = [o for o in reduction.reads if _step(o, row) == ONE]
+    moving = [step == ONE for step in reduction.steps(row)]
     loops = {a: loop for a, loop in reduction.spatial.items() if a != row}
     sharing = [
         a
         for a, loop in loops.items()
         if _factor(loop.extent.data, ROW_TILES) is not None
-        and all(_step(o, a) == ZERO for o in moving)
+        and all(step == ZERO for step in compress(reduction.steps(a), moving))
     ]
     last = sharing[-1:]
     return [*(loop for a, loop in loops.items() if a not in last), *(loops[a] for a in last)]

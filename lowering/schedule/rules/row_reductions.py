@@ -23,11 +23,11 @@ from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
 from ...analysis.reuse import has_reuse
+from ...analysis.strides import Strides
 from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
 from .lanes import choose_lanes
-from .strides import Strides
 
 ROWS = (4, 3, 2)
 """How many rows are read at once, if that divides their number."""
@@ -138,7 +138,7 @@ def vectorize_arg_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target
             continue
         strides = Strides(block)
         loops = [op for op in nest_loops(block) if iterator_kinds(op, block) == {"reduce"}]
-        contiguous = [op for op in loops if any(strides.step(x, op) == ONE for x in strides.loads)]
+        contiguous = [op for op in loops if ONE in strides.load_steps(op.loop_var)]
         if not contiguous:
             continue
         loop, bits = contiguous[-1], max(8 * byte_width(s.value.type) for s in strides.stores)

@@ -18,9 +18,9 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
 from ...analysis.reuse import has_reuse
+from ...analysis.strides import Strides
 from ..blocks import blocks_in, loops_around
 from ..primitives.schedule import Schedule
-from .strides import Strides
 
 
 def stream_results(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
@@ -52,7 +52,7 @@ def _is_in_order(block: tir.BlockOp) -> bool:
     if not loops or loops[-1].kind.data != "vectorized":
         return False
     for store in strides.stores:
-        steps = [strides.step(store, loop) for loop in loops if loop.extent.data != ONE]
+        steps = [strides.step(store, loop.loop_var) for loop in loops if loop.extent.data != ONE]
         numbers = [0 if step is None else step.constant or 0 for step in steps]
         if numbers[-1:] != [1] or min(numbers) < 1 or numbers != sorted(numbers, reverse=True):
             return False

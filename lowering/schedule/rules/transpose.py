@@ -20,11 +20,11 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
+from ...analysis.strides import Strides
 from ...cost_model import UNKNOWN_EXTENT
 from ..blocks import blocks_in, nest_loops
 from ..primitives.schedule import Schedule
 from .lanes import choose_lanes
-from .strides import Strides
 
 LINES = (4, 3, 2, 1)
 """How many lines of each row of an operand a tile has, if that divides their number; where nobody
@@ -49,8 +49,8 @@ def tile_transposes(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool:
     """Whether rows of what is stored are as far apart as those of what is loaded, or farther."""
     strides = Strides(block)
-    stored = [strides.step(op, rows) for op in strides.stores]
-    loaded = [strides.step(op, columns) for op in strides.loads]
+    stored = strides.store_steps(rows.loop_var)
+    loaded = strides.load_steps(columns.loop_var)
     lengths = [max(map(_length, steps), default=0) for steps in (stored, loaded)]
     return lengths[0] >= lengths[1]
 
@@ -64,10 +64,10 @@ def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | N
     """The loop along which a load is contiguous that jumps along `lanes`."""
     strides = Strides(block)
     for load in strides.loads:
-        step = strides.step(load, lanes)
+        step = strides.step(load, lanes.loop_var)
         if step is not None and step not in (ZERO, ONE):
             for loop in nest_loops(block):
-                if loop.extent.data != ONE and strides.step(load, loop) == ONE:
+                if loop.extent.data != ONE and strides.step(load, loop.loop_var) == ONE:
                     return loop
     return None
 

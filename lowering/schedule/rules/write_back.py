@@ -10,6 +10,7 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
+from ...analysis.strides import Strides
 from ..blocks import blocks_in, loops_around
 from ..primitives.schedule import Schedule
 from .match_contraction import Contraction
@@ -58,11 +59,10 @@ def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
     wide = [i for i, dim in enumerate(type_.dims) if dim != ONE]
     if not wide or type_.element_strides()[wide[-1]] != ONE:
         return None
-    index = exprs_of(store.indices)[wide[-1]]
-    used = [i for i in index.args() if store.operands_[i] in block.axis_vars]
-    if len(used) != 1 or index.coefficient_of(Arg(used[0])) != ONE:
-        return None
-    return store.operands_[used[0]]
+    strides = Strides(block, bound=False)
+    index, values = strides.indices[store][wide[-1]], strides.scope.values
+    used = [var for var in block.axis_vars if values.atom(var) in index.atoms()]
+    return used[0] if [index.coefficient_of(values.atom(v)) for v in used] == [ONE] else None
 
 
 def _is_column(index: IntExpr, contraction: Contraction) -> bool:

@@ -1,0 +1,120 @@
+"""How far accesses move with a loop or a block axis, in memory and in each dim.
+
+::
+
+    for i in (0, n): for j in (0, m): Y[i, j] = X[j, i + 1]
+
+Along `i`, the store to Y moves by m elements and the load of X by 1; by 1 and n along `j`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.nesting import operations_in
+from ...dialects.sym import exprs_of
+from ..scope import Scope, index_constant
+
+
+def memory_step(
+    type_: tir.BufferType, indices: Sequence[IntExpr], variable: Atom
+) -> IntExpr | None:
+    """Elements in memory from one value of a variable to the next; `None` where that differs."""
+    return type_.linear_index(indices).coefficient_of(variable)
+
+
+def lane_step(type_: tir.BufferType, indices: Sequence[IntExpr], variable: Atom) -> IntExpr | None:
+    """The same along a contiguous last dim; `None` also where a variable moves other dims."""
+    if not indices or type_.element_strides()[-1] != ONE:
+        return None
+    if any(variable in index.atoms() for index in indices[:-1]):
+        return None
+    return indices[-1].coefficient_of(variable)
+
+
+@dataclass
+class Strides:
+    """The accesses of a block outside of its initialisation, over the loops around it.
+
+    Indices are over SSA values, numbered by `scope.values`; `tir.apply` and constants are folded.
+    Axes stand for their bindings, or for themselves if they are not `bound`.
+    """
+
+    block: tir.BlockOp
+    bound: bool = True
+    stores: list[tir.StoreOp] = field(default_factory=lambda: [])
+    loads: list[tir.LoadOp] = field(default_factory=lambda: [])
+    scope: Scope = field(default_factory=lambda: Scope(Block(), in_place=True))
+    indices: dict[Operation, list[IntExpr]] = field(default_factory=lambda: {})
+
+    def __post_init__(self) -> None:
+        block, scope = self.block, self.scope
+        numbering = block.numbering()
+        for var, binding in zip(block.axis_vars, exprs_of(block.bindings), strict=True):
+            if self.bound:
+                scope.meaning[var] = scope.expr(binding, numbering)
+        for op in operations_in(block):
+            if op is block or isinstance(op.parent_op(), tir.InitOp):
+                continue
+            if isinstance(op, tir.ApplyOp):
+                scope.meaning[op.result] = scope.expr(op.expr.data, op.operands)
+            elif isinstance(op, ConstantOp) and (number := index_constant(op)) is not None:
+                scope.meaning[op.result] = IntExpr.of(number)
+            elif isinstance(op, tir.LoadOp | tir.StoreOp):
+                self.indices[op] = scope.exprs(exprs_of(op.indices), op.operands_)
+                if isinstance(op, tir.LoadOp):
+                    self.loads.append(op)
+                else:
+                    self.stores.append(op)
+
+    def step(self, access: tir.LoadOp | tir.StoreOp, variable: SSAValue) -> IntExpr | None:
+        """Elements from one value of a loop variable or axis to the next.
+
+        `None` where that differs, also as it depends on what is loaded.
+        """
+        type_, values, indices = access.buffer.type, self.scope.values, self.indices[access]
+        assert isinstance(type_, tir.BufferType)
+        used = {values.list[i] for index in indices for i in index.args()}
+        if any(self._changes(value, variable) for value in used):
+            return None
+        return memory_step(type_, indices, values.atom(variable))
+
+    def load_steps(self, variable: SSAValue) -> list[IntExpr | None]:
+        """The `step` of each load."""
+        return [self.step(op, variable) for op in self.loads]
+
+    def store_steps(self, variable: SSAValue) -> list[IntExpr | None]:
+        """The `step` of each store."""
+        return [self.step(op, variable) for op in self.stores]
+
+    def dims_moved(self, access: tir.LoadOp | tir.StoreOp, variable: SSAValue) -> list[int]:
+        """The dims whose index mentions a variable."""
+        atom = self.scope.values.atom(variable)
+        return [dim for dim, e in enumerate(self.indices[access]) if atom in e.atoms()]
+
+    def _changes(self, value: SSAValue, variable: SSAValue) -> bool:
+        """Whether a value that is computed in the block differs between a variable's values."""
+        op = value.owner
+        if isinstance(op, Block):
+            return False
+        if isinstance(op, tir.LoadOp) and op in self.indices:
+            step = self.step(op, variable)
+            return step is None or bool(step.terms) or op.buffer in self.block.write_buffers
+        operands = [v for v in op.operands if not isinstance(v.type, tir.BufferType)]
+        return bool(op.regions) or any(
+            self._varies(self.scope.index(v), variable)
+            if isinstance(v.type, IndexType)
+            else self._changes(v, variable)
+            for v in operands
+        )
+
+    def _varies(self, expr: IntExpr, variable: SSAValue) -> bool:
+        values = [self.scope.values.list[i] for i in expr.args()]
+        return any(value is variable or self._changes(value, variable) for value in values)
