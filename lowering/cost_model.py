@@ -101,7 +101,7 @@ class CostModel:
         return self.transpose(lanes) + 2 * self.machine.copy
 
     def reduce_lanes(self, lanes: int) -> float:
-        """Cycles to add up the lanes of a vector beside others, as `join_reductions` does."""
+        """Cycles to add up the lanes of a vector beside others, as `lower-multi-reduction` does."""
         return log2(lanes) / 4
 
     # Contractions.

@@ -9,26 +9,9 @@ from xdsl.dialects import vector
 from xdsl.ir import Operation, SSAValue
 
 from ..dialects.llvm_ext.vectors import ExtractElementOp, PoisonOp
-from ..dialects.loops import LanewiseOp
+from ..dialects.loops import LanewiseOp, MultiReductionOp, combiner_of
 from .scalars import SCALARS
 from .values import EvaluationError, Maker, Precision, ScalarFunction, Value, lanes_of, value_dtype
-
-_COMBINERS = {
-    "add": ("arith.addi", "arith.addf"),
-    "mul": ("arith.muli", "arith.mulf"),
-    "minui": ("arith.minui", None),
-    "minsi": ("arith.minsi", None),
-    "maxui": ("arith.maxui", None),
-    "maxsi": ("arith.maxsi", None),
-    "and": ("arith.andi", None),
-    "or": ("arith.ori", None),
-    "xor": ("arith.xori", None),
-    "minnumf": (None, "arith.minnumf"),
-    "maxnumf": (None, "arith.maxnumf"),
-    "minimumf": (None, "arith.minimumf"),
-    "maximumf": (None, "arith.maximumf"),
-}
-"""The scalar operation of each reduction kind, on integers and on floats."""
 
 
 class _Like:
@@ -40,18 +23,30 @@ class _Like:
 
 def _reduction(op: vector.ReductionOp, precision: Precision) -> ScalarFunction:
     """Lanes are combined in order, after `acc`."""
-    is_float = precision.compute(value_dtype(op.dest.type)).kind == "f"
-    name = _COMBINERS[op.kind.data.value][is_float]
-    if name is None:
+    combiner = combiner_of(op.kind, op.dest.type)
+    if combiner is None:
         raise EvaluationError(
             f"expected a reduction of {op.vector.type}, got '{op.kind.data.value}'"
         )
-    combine = SCALARS[name](_Like(op.dest), precision)
+    combine = SCALARS[combiner.name](_Like(op.dest), precision)
 
     def reduce(values: Value, acc: Value = None) -> Value:
         total, first = (values[..., 0], 1) if acc is None else (acc, 0)
         for lane in range(first, values.shape[-1]):
             total = combine(total, values[..., lane])
+        return total
+
+    return reduce
+
+
+def _multi_reduction(op: MultiReductionOp, precision: Precision) -> ScalarFunction:
+    """Lanes are combined in order, those of one vector after the other, after `acc`."""
+    combine = SCALARS[op.combiner.name](_Like(op.result), precision)
+
+    def reduce(total: Value, *vectors: Value) -> Value:
+        for values in vectors:
+            for lane in range(values.shape[-1]):
+                total = combine(total, values[..., lane])
         return total
 
     return reduce
@@ -145,6 +140,7 @@ VECTORS: dict[str, Maker] = {
     "vector.shuffle": _shuffle,
     ExtractElementOp.name: _extract_element,
     LanewiseOp.name: _lanewise,
+    MultiReductionOp.name: _multi_reduction,
     PoisonOp.name: _poison,
 }
 """How each operation across lanes is computed."""

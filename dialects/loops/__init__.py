@@ -20,6 +20,10 @@ from .lanewise import LanewiseOp as LanewiseOp
 from .memory import AllocaOp as AllocaOp
 from .memory import PrefetchOp as PrefetchOp
 from .memory import ViewOp as ViewOp
+from .multi_reduction import COMBINING_KINDS as COMBINING_KINDS
+from .multi_reduction import Combiner as Combiner
+from .multi_reduction import MultiReductionOp as MultiReductionOp
+from .multi_reduction import combiner_of as combiner_of
 
 LoopsDialect = Dialect(
     "loops",
@@ -31,6 +35,7 @@ LoopsDialect = Dialect(
         LanewiseOp,
         LoadOp,
         MaskOp,
+        MultiReductionOp,
         PrefetchOp,
         StoreOp,
         ViewOp,

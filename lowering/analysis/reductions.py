@@ -37,18 +37,31 @@ Accumulation: TypeAlias = (
 )
 """All of these, with those on integers, which give the same in any order."""
 
+Reduction: TypeAlias = Accumulation | loops.MultiReductionOp
+"""Operations that accumulate terms, or lanes of them."""
 
-def is_reordered(op: Accumulation) -> bool:
+
+def is_reordered(op: Reduction) -> bool:
     """Whether the terms that an operation accumulates may be taken in another order."""
     return not isinstance(op, FloatAccumulation) or FastMathFlag.REASSOC in op.fastmath.data
 
 
-def accumulations(start: SSAValue, end: SSAValue) -> list[Accumulation]:
+def combiner_of(op: Reduction) -> loops.Combiner:
+    """The operation on two values that a reduction applies."""
+    return op.combiner if isinstance(op, loops.MultiReductionOp) else type(op)
+
+
+def fastmath_of(op: Reduction) -> arith.FastMathFlagsAttr | None:
+    """Flags of an operation on floats."""
+    return op.fastmath if isinstance(op, FloatAccumulation | loops.MultiReductionOp) else None
+
+
+def accumulations(start: SSAValue, end: SSAValue) -> list[Reduction]:
     """The accumulations of one kind from `start` to `end`; none if anything else is on the way.
 
     Loops on the way that carry the value count with what they do to it.
     """
-    chain: list[Accumulation] = []
+    chain: list[Reduction] = []
     value = start
     while value is not end:
         use = value.get_user_of_unique_use()
@@ -59,49 +72,29 @@ def accumulations(start: SSAValue, end: SSAValue) -> list[Accumulation]:
                 return []
             chain += inner
             value = use.carried[position]
-        elif isinstance(use, Accumulation):
+        elif isinstance(use, Reduction):
             chain.append(use)
             value = use.result
         else:
             return []
-    same_kind = len({type(op) for op in chain}) == 1
+    same_kind = len({combiner_of(op) for op in chain}) == 1
     return chain if same_kind and end.has_one_use() else []
 
 
-def identity(op: Accumulation, type_: Attribute) -> IntegerAttr | FloatAttr:
+def identity(op: Reduction, type_: Attribute) -> IntegerAttr | FloatAttr:
     """The number that an accumulation leaves other numbers as they are with."""
+    kind, flags = loops.COMBINING_KINDS[combiner_of(op)], fastmath_of(op)
     if isa(type_, IntegerType):
-        return IntegerAttr(_integer_identity(op, type_.width.data), type_, truncate_bits=True)
-    return FloatAttr(_float_identity(op), cast(AnyFloat, type_))
-
-
-def _integer_identity(op: Accumulation, width: int) -> int:
-    match op:
-        case arith.MuliOp():
-            return 1
-        case arith.AndIOp() | arith.MinUIOp():
-            return -1
-        case arith.MaxSIOp():
-            return -(1 << (width - 1))
-        case arith.MinSIOp():
-            return (1 << (width - 1)) - 1
-        case _:
-            return 0
-
-
-def _float_identity(op: Accumulation) -> float:
-    assert isinstance(op, FloatAccumulation)
-    no_nans = FastMathFlag.NO_NANS in op.fastmath.data
-    match op:
-        case arith.AddfOp():
-            return -0.0
-        case arith.MulfOp():
-            return 1.0
-        case arith.MaximumfOp():
-            return -inf
-        case arith.MinimumfOp():
-            return inf
-        case arith.MaxnumfOp():
-            return -inf if no_nans else nan
-        case _:
-            return inf if no_nans else nan
+        most = (1 << (type_.width.data - 1)) - 1
+        numbers = {"mul": 1, "and": -1, "minui": -1, "maxsi": -1 - most, "minsi": most}
+        return IntegerAttr(numbers.get(kind, 0), type_, truncate_bits=True)
+    has_nan = flags is None or FastMathFlag.NO_NANS not in flags.data
+    floats = {
+        "add": -0.0,
+        "mul": 1.0,
+        "maximumf": -inf,
+        "minimumf": inf,
+        "maxnumf": nan if has_nan else -inf,
+        "minnumf": nan if has_nan else inf,
+    }
+    return FloatAttr(floats[kind], cast(AnyFloat, type_))

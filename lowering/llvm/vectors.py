@@ -106,23 +106,6 @@ def _lanewise(f: FunctionBuilder, op: loops.LanewiseOp) -> None:
     applied.drop_all_references()
 
 
-_REDUCTIONS: dict[str, tuple[str, str]] = {
-    "add": ("arith.addi", "arith.addf"),
-    "mul": ("arith.muli", "arith.mulf"),
-    "and": ("arith.andi", ""),
-    "or": ("arith.ori", ""),
-    "xor": ("arith.xori", ""),
-    "minsi": ("arith.minsi", ""),
-    "maxsi": ("arith.maxsi", ""),
-    "minui": ("arith.minui", ""),
-    "maxui": ("arith.maxui", ""),
-    "minimumf": ("", "arith.minimumf"),
-    "maximumf": ("", "arith.maximumf"),
-    "minnumf": ("", "arith.minnumf"),
-    "maxnumf": ("", "arith.maxnumf"),
-}
-"""The operation on two elements, integers or floats, of each kind of reduction."""
-
 _REDUCE_INTRINSICS = {
     "minsi": "smin",
     "maxsi": "smax",
@@ -135,7 +118,6 @@ _REDUCE_INTRINSICS = {
 }
 _EXTREMA = {"maximumf": "maximum", "minimumf": "minimum"}
 _UNORDERED: Properties = {"predicate": FCmpPredicateAttr(FCmpPredicate.UNO)}
-_BY_NAME = {kind.name: kind for kind in (*INTEGER_BINARY, *FLOAT_FUNCTIONS)}
 
 
 def _reduction(f: FunctionBuilder, op: vector.ReductionOp) -> None:
@@ -143,10 +125,9 @@ def _reduction(f: FunctionBuilder, op: vector.ReductionOp) -> None:
     start = None if op.acc is None else f.value(op.acc)
     element = element_type(value.type)
     is_float = isinstance(element, FLOAT_TYPES)
-    name = _REDUCTIONS.get(kind, ("", ""))[is_float]
-    if not name:
+    combiner, flags = loops.combiner_of(op.kind, op.dest.type), fastmath(op)
+    if combiner is None:
         raise f.fail(op, f"expected a reduction of {value.type}, got '{kind}'")
-    combiner, flags = _BY_NAME[name], fastmath(op)
     if is_small_float(element):
         result = _in_order(f, combiner, value, start, flags)
     elif is_float and kind in _EXTREMA and chooses_extrema(f, flags):

@@ -17,7 +17,7 @@ from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
-from ..analysis.reductions import Accumulation, accumulations
+from ..analysis.reductions import Reduction, accumulations, is_reordered
 from ..analysis.strides import lane_step
 from ..scope import Scope, index_constant, is_inside
 from .copy_ops import bounds_of
@@ -82,7 +82,7 @@ class LaneAnalysis:
     has_gather: bool = False
     bits: int = 8
     is_masked_in_memory: bool = True
-    accumulated: list[Accumulation] = field(default_factory=lambda: [])
+    accumulated: list[Reduction] = field(default_factory=lambda: [])
     """For each value that the loop carries, an operation that accumulates it over the lanes."""
     places: dict[SSAValue, list[list[IntExpr]]] = field(default_factory=lambda: {})
     stored: set[SSAValue] = field(default_factory=lambda: set())
@@ -110,7 +110,7 @@ class LaneAnalysis:
         """Whether all that the loop carries is accumulated, which may be in any order."""
         for start, end in zip(self.loop.carry_vars, self.loop.yielded, strict=True):
             chain = accumulations(start, end)
-            if not chain:
+            if not chain or not all(map(is_reordered, chain)):
                 return False
             self.accumulated.append(chain[0])
         self.varying.update(self.loop.carry_vars)

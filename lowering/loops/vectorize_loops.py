@@ -27,10 +27,11 @@ from ...dialects import loops
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr, maximum
 from ...dialects.nesting import ancestors
+from ..analysis.reductions import combiner_of, fastmath_of
 from ..scope import Scope, replace_by_block
 from .copy_ops import Copier
-from .horizontal_reductions import add_lanes, start
 from .lane_analysis import LaneAnalysis
+from .partial_sums import start
 from .promote_accumulators import promote_in_vectorized
 from .register_transposes import transposed_tile
 from .unroll_loops import DEFAULT_LIMIT, unroll_in_vectorized
@@ -43,19 +44,20 @@ take half of the registers."""
 
 
 class _Vectorizer:
-    """Emits one loop as vectors; `totals` is what it carries, as far as it has been emitted."""
+    """Emits one loop as vectors: `partial` are those of what it carries, beside `totals`."""
 
     def __init__(self, analysis: LaneAnalysis, scope: Scope):
         self.analysis = analysis
         self.scope = scope
         self.totals = [scope.value(v) for v in analysis.loop.inits]
+        self.partial: list[Sequence[SSAValue]] = []
         self.lanes = analysis.isa.lanes(analysis.bits)
         room = analysis.isa.vector_registers // (2 * max(len(self.totals), 1))
         self.together = self.lanes * (1 << min(room, MAX_STRAIGHT_LINE).bit_length() >> 1 or 1)
         """Iterations at once of a loop that accumulates."""
 
-    def emit(self, lower: IntExpr, extent: IntExpr) -> None:
-        """Run the whole loop."""
+    def emit(self, lower: IntExpr, extent: IntExpr) -> Sequence[SSAValue]:
+        """Run the whole loop; returns what it carries."""
         most = self._most(extent)
         if (count := extent.constant) is not None:
             self._emit_constant(lower, count)
@@ -64,6 +66,8 @@ class _Vectorizer:
         else:
             extent = extent if is_non_negative(extent) else maximum(ZERO, extent)
             self._emit_symbolic(lower, extent)
+        self._reduce()
+        return self.totals
 
     def _most(self, extent: IntExpr) -> int | None:
         """The most iterations that there may be."""
@@ -112,7 +116,7 @@ class _Vectorizer:
             for position in range(number):
                 base = lower + position * width
                 starts = VectorCopier(self.scope, self.analysis, width, base).copy_body(starts)
-            self._add(starts)
+            self.partial.append(starts)
             return vectors * width
         body = Block(arg_types=[IndexType(), *(v.type for v in starts)])
         loop = loops.ForOp(ZERO, vectors, self.scope.values.list, starts, Region(body))
@@ -121,14 +125,14 @@ class _Vectorizer:
         with self.scope.inside(body):
             copier = VectorCopier(self.scope, self.analysis, width, base)
             self.scope.emit(loops.YieldOp(copier.copy_body(body.args[1:])))
-        self._add(loop.carried)
+        self.partial.append(loop.carried)
         return vectors * width
 
     def _emit_vector(self, width: int, base: IntExpr, active: IntExpr | None) -> None:
         starts = self._starts(width)
         guarded = active is None or active.constant is not None or not self.totals
         copier = VectorCopier(self.scope, self.analysis, width, base, active, guarded)
-        self._add(copier.copy_body(starts))
+        self.partial.append(copier.copy_body(starts))
 
     def _emit_rest(self, base: IntExpr, rest: IntExpr, width: int) -> None:
         """Run at most `width` iterations, maybe none, under a mask."""
@@ -142,6 +146,7 @@ class _Vectorizer:
 
     def _emit_serial(self, lower: IntExpr, count: IntExpr) -> None:
         """Run iterations one by one."""
+        self._reduce()
         body = Block(arg_types=[IndexType(), *(v.type for v in self.totals)])
         loop = loops.ForOp(lower, count, self.scope.values.list, self.totals, Region(body))
         self.scope.emit(loop)
@@ -155,13 +160,16 @@ class _Vectorizer:
     def _starts(self, width: int) -> list[SSAValue]:
         return [start(op, width, self.scope) for op in self.analysis.accumulated]
 
-    def _add(self, vectors: Sequence[SSAValue]) -> None:
-        self.totals = [
-            add_lanes(op, total, lanes, self.scope)
-            for op, total, lanes in zip(
-                self.analysis.accumulated, self.totals, vectors, strict=True
-            )
-        ]
+    def _reduce(self) -> None:
+        """Combine what the loop carries with all lanes of its partial results."""
+        if not self.partial:
+            return
+        for position, op in enumerate(self.analysis.accumulated):
+            total, vectors = self.totals[position], [v[position] for v in self.partial]
+            reduced = loops.MultiReductionOp(combiner_of(op), total, vectors, fastmath_of(op))
+            self.scope.emit(reduced)
+            self.totals[position] = reduced.result
+        self.partial = []
 
 
 def vectorize_loop(op: loops.ForOp, isa: InstructionSet) -> None:
@@ -179,9 +187,8 @@ def vectorize_loop(op: loops.ForOp, isa: InstructionSet) -> None:
     scope = Scope(around, in_place=True)
     _note_ranges(op, scope)
     lower, extent = scope.exprs([op.lower.data, op.extent.data], op.operands_)
-    vectorizer = _Vectorizer(analysis, scope)
-    vectorizer.emit(lower, extent)
-    replace_by_block(op, around, vectorizer.totals)
+    totals = _Vectorizer(analysis, scope).emit(lower, extent)
+    replace_by_block(op, around, totals)
 
 
 def _note_ranges(op: loops.ForOp, scope: Scope) -> None:

@@ -22,6 +22,7 @@ TO_LOOPS = (
     "unroll-loops",
     "vectorize-loops",
     "promote-buffers",
+    "lower-multi-reduction",
     "cse-loops",
     "dce",
 )

@@ -17,6 +17,7 @@ PASSES = (
     "unroll-loops",
     "vectorize-loops",
     "promote-buffers",
+    "lower-multi-reduction",
     "cse-loops",
     "dce",
 )

@@ -13,7 +13,13 @@ from xrelax.reference import evaluate
 from xrelax.reference.check import check_pipeline
 
 SUITE = Path(__file__).parents[2] / "filecheck" / "lowering" / "loops"
-PASSES = ("convert-tir-to-loops", "vectorize-loops", "unroll-loops", "promote-buffers")
+PASSES = (
+    "convert-tir-to-loops",
+    "vectorize-loops",
+    "unroll-loops",
+    "promote-buffers",
+    "lower-multi-reduction",
+)
 SPECIAL = ("gather", "guarded", "fused", "kept", "passed", "scaled", "scratch")
 """Functions that read memory that nobody wrote, need arguments of their own, or call C."""
 

@@ -21,7 +21,7 @@ from xrelax.runtime.tensor import Tensor
 SETTINGS = settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-PASSES = ("vectorize-loops", "promote-buffers", "cse-loops", "dce")
+PASSES = ("vectorize-loops", "promote-buffers", "lower-multi-reduction", "cse-loops", "dce")
 INTEGERS = ("i8", "i16", "i32", "i64")
 FLOATS = ("f16", "bf16", "f32", "f64")
 TARGETS = ("llvm", "llvm -mcpu=haswell", "llvm -mtriple=aarch64-linux-gnu")

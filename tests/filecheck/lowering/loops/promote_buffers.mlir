@@ -323,34 +323,6 @@ loops.func @kept(%Y: !tir.buffer<[n], f32>) symbols [n] noalias {
 
 // -----
 
-// Lanes that a loop adds up in each iteration are added up after it.
-
-// CHECK-LABEL: loops.func @hoisted(
-// CHECK:         %[[START:[0-9]+]] = arith.constant -0.000000e+00 : f32
-// CHECK-NEXT:    %[[LANES:[0-9]+]] = vector.broadcast %[[START]] : f32 to vector<8xf32>
-// CHECK-NEXT:    %[[SUMS:[0-9]+]] = loops.for %i in (0, 4) carry (%{{.*}} = %[[LANES]] : vector<8xf32>) {
-// CHECK-NEXT:      %x = loops.load %X[%i, 0]
-// CHECK-NEXT:      %t = arith.addf %{{.*}}, %x fastmath<reassoc,nsz,contract> : vector<8xf32>
-// CHECK-NEXT:      loops.yield %t : vector<8xf32>
-// CHECK-NEXT:    }
-// CHECK-NEXT:    %[[SUM:[0-9]+]] = vector.reduction <add>, %[[SUMS]] fastmath<reassoc,nsz,contract> : vector<8xf32> into f32
-// CHECK-NEXT:    %[[ALL:[0-9]+]] = arith.addf %{{.*}}, %[[SUM]] fastmath<reassoc,nsz,contract> : f32
-// CHECK-NEXT:    loops.store %[[ALL]], %Y[0]
-loops.func @hoisted(%X: !tir.buffer<[4, 8], f32>, %Y: !tir.buffer<[1], f32>) noalias {
-  %zero = arith.constant -0.0 : f32
-  loops.for %i in (0, 4) {
-    %y = loops.load %Y[0] : !tir.buffer<[1], f32> -> f32
-    %z = vector.broadcast %zero : f32 to vector<8xf32>
-    %x = loops.load %X[%i, 0] : !tir.buffer<[4, 8], f32> -> vector<8xf32>
-    %t = arith.addf %z, %x fastmath<reassoc,nsz,contract> : vector<8xf32>
-    %r = vector.reduction <add>, %t fastmath<reassoc,nsz,contract> : vector<8xf32> into f32
-    %s = arith.addf %y, %r fastmath<reassoc,nsz,contract> : f32
-    loops.store %s, %Y[0] : !tir.buffer<[1], f32>, f32
-  }
-}
-
-// -----
-
 // Scratch memory of which some lanes are read: the value, with 0 in the others.
 
 // CHECK-LABEL: loops.func @masked_read(

@@ -316,17 +316,14 @@ loops.func @last_lanes(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[16], f32>) n
 // CHECK-NEXT:    %Y_2 = vector.broadcast %0 : f32 to vector<64xf32>
 // CHECK-NEXT:    %x = loops.load %X[0] : {{.*}} -> vector<64xf32>
 // CHECK-NEXT:    %s = arith.addf %Y_2, %x fastmath<reassoc,nsz,contract> : vector<64xf32>
-// CHECK-NEXT:    %1 = vector.reduction <add>, %s fastmath<reassoc,nsz,contract> : vector<64xf32> into f32
-// CHECK-NEXT:    %2 = arith.addf %Y_1, %1 fastmath<reassoc,nsz,contract> : f32
-// CHECK-NEXT:    %3 = arith.constant -0.000000e+00 : f32
-// CHECK-NEXT:    %Y_3 = vector.broadcast %3 : f32 to vector<8xf32>
-// CHECK-NEXT:    %4 = loops.mask 6 : vector<8xi1>
-// CHECK-NEXT:    %x_1 = loops.load %X[64] mask %4 : {{.*}} -> vector<8xf32>
+// CHECK-NEXT:    %1 = arith.constant -0.000000e+00 : f32
+// CHECK-NEXT:    %Y_3 = vector.broadcast %1 : f32 to vector<8xf32>
+// CHECK-NEXT:    %2 = loops.mask 6 : vector<8xi1>
+// CHECK-NEXT:    %x_1 = loops.load %X[64] mask %2 : {{.*}} -> vector<8xf32>
 // CHECK-NEXT:    %s_1 = arith.addf %Y_3, %x_1 fastmath<reassoc,nsz,contract> : vector<8xf32>
-// CHECK-NEXT:    %5 = loops.lanewise "arith.select"(%4, %s_1, %Y_3)
-// CHECK-NEXT:    %6 = vector.reduction <add>, %5 fastmath<reassoc,nsz,contract> : vector<8xf32> into f32
-// CHECK-NEXT:    %7 = arith.addf %2, %6 fastmath<reassoc,nsz,contract> : f32
-// CHECK-NEXT:    loops.store %7, %Y[0]
+// CHECK-NEXT:    %3 = loops.lanewise "arith.select"(%2, %s_1, %Y_3)
+// CHECK-NEXT:    %4 = loops.multi_reduction <add>, %Y_1, %s, %3 fastmath<reassoc,nsz,contract> : f32, vector<64xf32>, vector<8xf32>
+// CHECK-NEXT:    loops.store %4, %Y[0]
 loops.func @sum(%X: !tir.buffer<[70], f32>, %Y: !tir.buffer<[1], f32>) noalias {
   loops.for %j in (0, 70) vectorized {
     %x = loops.load %X[%j] : !tir.buffer<[70], f32> -> f32
@@ -431,7 +428,7 @@ loops.func @nontemporal(%X: !tir.buffer<[19], f32>, %Y: !tir.buffer<[19], f32>) 
 // A loop that is to be vectorized may sum up in any order; what is no sum stays in order.
 
 // CHECK-LABEL: loops.func @carried(
-// CHECK:         vector.reduction <add>, %{{.*}} fastmath<reassoc,nsz,contract>
+// CHECK:         loops.multi_reduction <add>, %{{.*}} fastmath<reassoc,nsz,contract>
 // CHECK:         loops.for %j in (0, 16) carry (%s_1 = %zero : f32) {
 // CHECK-NEXT:      %x_1 = loops.load %X[%j] : {{.*}} -> f32
 // CHECK-NEXT:      %z_1 = arith.subf %x_1, %s_1 : f32

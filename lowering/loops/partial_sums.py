@@ -1,13 +1,12 @@
-"""Lanes that a loop adds up in each iteration are added up once, after it.
+"""Partial sums in the lanes of vectors stay apart in the serial loops that add to them.
 
 ::
 
-    %s = loops.for … carry (%c = %s0) {         %v = loops.for … carry (%c = %zeros) {
-      %v = arith.addf %zeros, %x                  %d = arith.addf %c, %x
-      %r = vector.reduction <add>, %v     ⇒       loops.yield %d : vector<16xf32>
-      %d = arith.addf %c, %r                    }
-      loops.yield %d : f32                      %r = vector.reduction <add>, %v
-    }                                           %s = arith.addf %s0, %r
+    %s = loops.for … carry (%c = %s0) {               %v = loops.for … carry (%c = %zeros) {
+      %v = arith.addf %zeros, %x                        %d = arith.addf %c, %x
+      %d = loops.multi_reduction <add>, %c, %v    ⇒     loops.yield %d : vector<16xf32>
+      loops.yield %d : f32                            }
+    }                                                 %s = loops.multi_reduction <add>, %s0, %v
 """
 
 from __future__ import annotations
@@ -16,56 +15,62 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.vector import BroadcastOp, ReductionOp
+from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...dialects import loops
-from ..analysis.reductions import Accumulation, accumulations, identity, is_reordered
+from ..analysis.reductions import Reduction, accumulations, identity
 from ..scope import Scope, replace_by_block
-from .horizontal_reductions import add_lanes, start
+
+
+def start(op: Reduction, width: int, scope: Scope) -> SSAValue:
+    """Emit the vector with which an accumulation of `width` lanes starts."""
+    element = op.result.type
+    number = ConstantOp(identity(op, element))
+    spread = BroadcastOp(number.result, VectorType(element, [width]))
+    scope.emit(number)
+    scope.emit(spread)
+    return spread.vector
 
 
 @dataclass
-class _Reduction:
+class _Partial:
     """A value that a loop carries at `position`, and lanes that it is given in each iteration."""
 
     position: int
-    op: Accumulation
-    reduction: ReductionOp
-    origin: BroadcastOp
+    op: loops.MultiReductionOp
+    origins: list[BroadcastOp]
 
 
 def hoist_reductions(block: Block) -> None:
-    """Keep lanes apart in the serial loops of a block, inner ones first."""
+    """Reduce lanes after the serial loops of a block that accumulate them, inner ones first."""
     for op in list(block.ops):
         for region in op.regions:
             for inner in region.blocks:
                 hoist_reductions(inner)
         if isinstance(op, loops.ForOp) and op.kind.data in ("serial", "unrolled"):
-            found = [t for i in range(len(op.inits)) for t in _reductions(op, i)]
+            found = [p for i in range(len(op.inits)) for p in _partials(op, i)]
             if found:
                 _hoist(op, found)
 
 
-def _reductions(loop: loops.ForOp, position: int) -> list[_Reduction]:
-    found: list[_Reduction] = []
+def _partials(loop: loops.ForOp, position: int) -> list[_Partial]:
+    found: list[_Partial] = []
     for op in accumulations(loop.carry_vars[position], loop.yielded[position]):
-        if op.parent is not loop.body.block or not is_reordered(op):
+        if not isinstance(op, loops.MultiReductionOp) or op.parent is not loop.body.block:
             continue
-        reduction = op.rhs.owner
-        if not isinstance(reduction, ReductionOp) or not op.rhs.has_one_use():
-            continue
-        origin = _origin(op, reduction)
-        if origin is not None and origin.parent is loop.body.block:
-            found.append(_Reduction(position, op, reduction, origin))
+        origins = [o for v in op.vectors if (o := _origin(op, v)) and o.parent is op.parent]
+        if len(origins) == len(op.vectors):
+            found.append(_Partial(position, op, origins))
     return found
 
 
-def _origin(op: Accumulation, reduction: ReductionOp) -> BroadcastOp | None:
+def _origin(op: loops.MultiReductionOp, vector: SSAValue) -> BroadcastOp | None:
     """The identity with which the lanes start, if nothing else sees them on the way."""
-    users: set[Operation] = {reduction}
+    users: set[Operation] = {op}
     values: list[SSAValue] = []
-    root = _follow(reduction.vector, type(op), users, values)
+    root = _follow(vector, op.combiner, users, values)
     if root is None or not isinstance(origin := root.owner, BroadcastOp):
         return None
     number = origin.source.owner
@@ -101,34 +106,33 @@ def _follow(
     return _follow(owner.operands[0], kind, users, values) if isinstance(owner, kind) else None
 
 
-def _hoist(loop: loops.ForOp, totals: Sequence[_Reduction]) -> None:
+def _hoist(loop: loops.ForOp, partials: Sequence[_Partial]) -> None:
     """Rebuild a loop that carries the lanes of all totals, and no value that it leaves as it is."""
-    before, after = Scope(Block(), in_place=True), Scope(Block(), in_place=True)
-    body = loop.body.block
+    scope, body = Scope(Block(), in_place=True), loop.body.block
     starts: list[SSAValue] = []
-    for total in totals:
-        type_ = total.origin.vector.type
-        starts.append(start(total.op, type_.get_shape()[0], before))
-        lanes = body.insert_arg(type_, len(body.args))
-        total.origin.vector.replace_all_uses_with(lanes)
-        total.op.result.replace_all_uses_with(total.op.lhs)
-    kept = [
-        p for p, (var, v) in enumerate(zip(loop.carry_vars, loop.yielded, strict=False)) if var != v
-    ]
-    new = _rebuilt(loop, kept, starts, [t.reduction.vector for t in totals])
-    current = list(loop.inits)
+    for partial in partials:
+        for origin in partial.origins:
+            type_ = origin.vector.type
+            starts.append(start(partial.op, type_.get_shape()[0], scope))
+            origin.vector.replace_all_uses_with(body.insert_arg(type_, len(body.args)))
+        partial.op.result.replace_all_uses_with(partial.op.acc)
+    pairs = zip(loop.carry_vars, loop.yielded, strict=False)
+    kept = [p for p, (var, value) in enumerate(pairs) if var != value]
+    new = _rebuilt(loop, kept, starts, [v for p in partials for v in p.op.vectors])
+    scope.emit(new)
+    current, lanes = list(loop.inits), iter(new.carried[len(kept) :])
     for position, result in zip(kept, new.carried, strict=False):
         current[position] = result
-    for total, lanes in zip(totals, new.carried[len(kept) :], strict=True):
-        current[total.position] = add_lanes(total.op, current[total.position], lanes, after)
-        for op in (total.op, total.reduction, total.origin):
-            op.detach()
-            op.erase()
-    before.emit(new)
-    for op in list(after.block.ops):
-        op.detach()
-        before.emit(op)
-    replace_by_block(loop, before.block, current)
+    for partial in partials:
+        op, acc = partial.op, current[partial.position]
+        vectors = [next(lanes) for _ in op.vectors]
+        total = loops.MultiReductionOp(op.combiner, acc, vectors, op.fastmath)
+        scope.emit(total)
+        current[partial.position] = total.result
+        for old in (op, *partial.origins):
+            old.detach()
+            old.erase()
+    replace_by_block(loop, scope.block, current)
 
 
 def _rebuilt(
