@@ -114,7 +114,7 @@ def check_module(
 
 def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:
     """Functions of an executable on NumPy arrays, in which bfloat16 is held as its 16 bits."""
-    from .runtime.packed_calls import without_prints
+    from .runtime.callback import without_prints
     from .runtime.structure import result_arrays
     from .runtime.tensor import Tensor, from_numpy
 

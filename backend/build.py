@@ -14,7 +14,7 @@ from ..runtime.executable import Executable
 from ..runtime.saving import stored_tensor
 from ..runtime.signature import FunctionSpec, LoadSpec
 from .jit import Library, compile_module, join_libraries
-from .llvm_text import emit_module
+from .llvm_module import emit_module
 from .target import Target
 
 

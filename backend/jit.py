@@ -7,14 +7,13 @@ gets loaded: a cached object and freshly compiled text take the same way into me
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import count
 from typing import Any
 
 from ..runtime.llvm_binding import LLVM_LOCK, binding, llvm_module
 from ..runtime.native import Machine, NativeCode
-from .cpu_features import required_machine
 from .errors import BackendError
-from .single_lanes import with_scalar_stores
-from .target import Target, create_target_machine
+from .target import Target, create_target_machine, required_machine
 
 
 class Library(NativeCode):
@@ -194,3 +193,46 @@ def _verify_message(message: str, text: str) -> str:
 def _function_before(text: str) -> str:
     names = _DEFINITION.findall(text)
     return f" of '{names[-1].strip(chr(34))}'" if names else ""
+
+
+_STORE = re.compile(
+    r"(?:tail )?call void @llvm\.masked\.store\.[\w.]+\("
+    r"(?P<vector><\d+ x (?P<element>\w+)>) (?P<value>[^,]+|<.*>|splat \(.*?\)), "
+    r"ptr (?P<attributes>[^,%@]*)(?P<pointer>[%@][^, ]+), "
+    r"<\d+ x i1> <i1 true(?:, i1 false)+>\)[^\n]*"
+)
+
+_ALIGN = re.compile(r"align \d+")
+
+
+def with_scalar_stores(module: Any) -> str | None:
+    """The text of a module without masked stores of the first lane alone; None if it has none.
+
+    ::
+
+        call void @llvm.masked.store.v16i16.p0(<16 x i16> %8, ptr align 2 %5,
+                                               <16 x i1> <i1 true, i1 false, …>)
+    ⇒
+        %lane.0 = extractelement <16 x i16> %8, i64 0
+        store i16 %lane.0, ptr %5, align 2
+
+    Where the value is truncated from wider integers, LLVM 22 merges that with the store, makes the
+    store a scalar one, and loses the truncation: on x86 with AVX-512 it writes the bytes after the
+    element too. Masks become constant during optimisation, so this runs on the code after it.
+    """
+    if not any(f.name.startswith("llvm.masked.store.") for f in module.functions):
+        return None
+    numbers = count()
+
+    def scalar(found: re.Match[str]) -> str:
+        name = f"%lane.{next(numbers)}"
+        vector, element, value = found["vector"], found["element"], found["value"]
+        aligned = _ALIGN.search(found["attributes"])
+        align = aligned[0] if aligned else "align 1"
+        return (
+            f"{name} = extractelement {vector} {value}, i64 0\n"
+            f"  store {element} {name}, ptr {found['pointer']}, {align}"
+        )
+
+    text, replaced = _STORE.subn(scalar, str(module))
+    return text if replaced else None

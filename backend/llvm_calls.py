@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects.llvm_ext import CallPtrOp, IntrinsicOp
-from ..dialects.llvm_ext.intrinsics import RESULT, SIGNATURES
+from ..dialects.llvm_ext.calls import RESULT, SIGNATURES
 from .errors import BackendError
 from .llvm_function import Emitter, FunctionWriter
 from .llvm_types import fastmath_text, mangled, symbol_text, type_text

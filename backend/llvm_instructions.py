@@ -14,10 +14,9 @@ from ..dialects.llvm_ext.types import element_type
 from .errors import BackendError
 from .llvm_calls import CALL_EMITTERS
 from .llvm_casts import CAST_EMITTERS
-from .llvm_constants import constant_text
 from .llvm_function import Emitter, FunctionWriter
 from .llvm_memory import MEMORY_EMITTERS
-from .llvm_types import fastmath_text, symbol_text
+from .llvm_types import constant_text, fastmath_text, symbol_text
 
 _OVERFLOW = ("", " nsw", " nuw", " nsw nuw")
 

@@ -1,8 +1,22 @@
-"""LLVM text of functions and globals: heads, linkage, attributes."""
+"""LLVM IR text of a module of `llvm.func`s: what the JIT compiles.
+
+llvm.func @f(%x: f32) -> f32 {          define float @f(float %1) {
+  %y = llvm.fadd %x, %x : f32     ⇒     b0:
+  llvm.return %y : f32                    %2 = fadd float %1, %1
+}                                         ret float %2
+                                        }
+"""
 
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+)
 from xdsl.dialects.llvm import (
     FramePointerKindAttr,
     FuncOp,
@@ -13,9 +27,10 @@ from xdsl.dialects.llvm import (
 from xdsl.ir import Attribute
 
 from .errors import BackendError
-from .llvm_constants import constant_text
 from .llvm_function import Emitters, FunctionWriter, ModuleState
-from .llvm_types import escaped, symbol_text, type_text
+from .llvm_instructions import EMITTERS
+from .llvm_types import constant_text, escaped, symbol_text, type_text
+from .target import Target
 
 _VISIBILITY = {0: "", 1: "hidden ", 2: "protected "}
 _UNNAMED_ADDR = {0: "", 1: "local_unnamed_addr", 2: "unnamed_addr"}
@@ -170,3 +185,29 @@ def _argument_attribute(key: str, value: Attribute) -> str:
     if key in _NUMBERS and isinstance(value, IntegerAttr):
         return _NUMBERS[key].format(value.value.data)
     raise BackendError(f"unknown argument attribute '{key}' = {value}")
+
+
+def emit_module(module: ModuleOp, target: Target | None = None) -> str:
+    """LLVM IR of a module of `llvm.func` and `llvm.mlir.global`, of `llvm` and `llvm_ext` ops.
+
+    With a target the text states its triple and data layout. Raises `BackendError`, which names
+    the function and the operation, for what has no LLVM IR; nothing is left out silently.
+    """
+    state = ModuleState(target is None or target.isa.converts_f16)
+    lines: list[str] = []
+    if target is not None:
+        lines += (
+            f'target datalayout = "{target.data_layout}"',
+            f'target triple = "{target.triple}"',
+        )
+    for op in module.body.block.ops:
+        match op:
+            case FuncOp():
+                lines += function_lines(op, state, EMITTERS)
+            case GlobalOp():
+                lines.append(global_line(op))
+            case _:
+                raise BackendError(f"cannot emit '{op.name}' at the top of a module")
+    lines += state.declarations.values()
+    lines += state.metadata_lines()
+    return "\n".join(lines) + "\n"

@@ -1,14 +1,73 @@
-"""How long the work of a core takes: what the cost model knows of a processor.
+"""What the cost model knows of a processor: the sizes of its caches, and how long its work takes.
 
-`benchmarks/calibrate.py` measures the values of a machine and prints them as the text that
+`benchmarks/calibrate.py` measures the times of a machine and prints them as the text that
 ``Target("llvm -model=…")`` takes: fields with hyphens, as in ``fma-latency=4,l2-panel=1.3``.
 """
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
 
 from .errors import BackendError
+
+_LINUX_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_MAC_NAMES = ("hw.l1dcachesize", "hw.l2cachesize", "hw.l3cachesize")
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSizes:
+    """Bytes of one core's L1 data and L2 cache, and of the L3 cache that it shares."""
+
+    l1: int = 32 << 10
+    l2: int = 1 << 20
+    l3: int = 8 << 20
+
+
+@cache
+def host_caches() -> CacheSizes:
+    """What the operating system reports; the defaults of `CacheSizes` for a level it does not."""
+    if sys.platform == "linux":
+        sizes = _linux_sizes(_LINUX_CACHES)
+    elif sys.platform == "darwin":
+        sizes = _mac_sizes()
+    else:
+        sizes = {}
+    default = CacheSizes()
+    return CacheSizes(sizes.get(1, default.l1), sizes.get(2, default.l2), sizes.get(3, default.l3))
+
+
+def _linux_sizes(root: Path) -> dict[int, int]:
+    sizes: dict[int, int] = {}
+    for index in sorted(root.glob("index*")):
+        try:
+            kind = (index / "type").read_text().strip()
+            level = int((index / "level").read_text())
+            size = (index / "size").read_text().strip()
+        except (OSError, ValueError):
+            continue
+        if kind != "Instruction" and size[:-1].isdigit() and size[-1] in _UNITS:
+            sizes[level] = int(size[:-1]) * _UNITS[size[-1]]
+    return sizes
+
+
+def _mac_sizes() -> dict[int, int]:
+    query = ctypes.CDLL(None).sysctlbyname
+    sizes: dict[int, int] = {}
+    for level, name in enumerate(_MAC_NAMES, start=1):
+        value, length = ctypes.c_uint64(), ctypes.c_size_t(8)
+        failed = query(name.encode(), ctypes.byref(value), ctypes.byref(length), None, 0)
+        if not failed and value.value:
+            sizes[level] = value.value
+    return sizes
+
+
+LINE = 64
+"""Bytes of a line of the cache."""
 
 
 @dataclass(frozen=True, slots=True)

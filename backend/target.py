@@ -1,6 +1,7 @@
 """What code is generated for: `Target("llvm -mcpu=znver4")`, frozen and hashable."""
 
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +9,9 @@ from functools import cache
 from typing import Any
 
 from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
+from ..runtime.native import Machine
 from .errors import BackendError
-from .host import CacheSizes, host_caches
-from .machine_model import MachineModel
+from .machine_model import CacheSizes, MachineModel, host_caches
 from .target_names import verify_known, verify_signs, verify_supported
 from .targets import architecture_of
 from .targets.architecture import InstructionSet
@@ -246,3 +247,53 @@ def _probe(triple: str, cpu: str, features: str) -> tuple[str, InstructionSet]:
             module.triple = triple
             assembly = machine.emit_assembly(module)
     return str(machine.target_data), architecture.instruction_set(assembly)
+
+
+_PAIR = """
+define i32 @f{number}(ptr %p) "target-features"="{features}" {{
+  store volatile i32 0, ptr %p
+  ret i32 0
+}}
+define i32 @g{number}(ptr %p) {{
+  %r = call i32 @f{number}(ptr %p)
+  ret i32 %r
+}}
+"""
+_CALL_LEFT = re.compile(r"call i32 @f(\d+)\(")
+
+
+@cache
+def required_machine(target: Target) -> Machine:
+    """The triple and the features of a target, as far as the host's LLVM has names for them.
+
+    The features of another architecture are not known: code for it is not loaded here anyway.
+
+    LLVM inlines a function only into one that has all of its features:
+
+        define i32 @f3(ptr %p) "target-features"="+avx2" { … }
+        define i32 @g3(ptr %p) { %r = call i32 @f3(ptr %p) … }
+
+    Code for the target may use AVX2 if no call of ``@f3`` is left.
+    """
+    if not target.is_host:
+        return Machine(target.triple, ())
+    with LLVM_LOCK:
+        names = sorted(binding().get_host_cpu_features())
+        left = {int(n) for n in _CALL_LEFT.findall(_inlined(target, names))}
+    return Machine(target.triple, tuple(n for i, n in enumerate(names) if i not in left))
+
+
+def _inlined(target: Target, names: list[str]) -> str:
+    """The pairs of functions, one for each feature, after optimisation for the target."""
+    llvm = binding()
+    pairs = (
+        _PAIR.format(number=i, features=",".join(filter(None, (target.features, f"+{name}"))))
+        for i, name in enumerate(names)
+    )
+    machine = create_target_machine(target.triple, target.cpu, target.features, 1)
+    with llvm_module(llvm.parse_assembly, "".join(pairs)) as module:
+        module.triple, module.data_layout = target.triple, target.data_layout
+        options = llvm.create_pipeline_tuning_options(speed_level=1)
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return str(module)

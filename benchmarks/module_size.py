@@ -32,7 +32,7 @@ relax.func @g{i}(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {{
 
 def seconds(functions: int) -> dict[str, float]:
     """CPU seconds of each step on a module of so many functions, half kernels and half graphs."""
-    from xrelax.backend.llvm_text import emit_module
+    from xrelax.backend.llvm_module import emit_module
     from xrelax.dialects import get_context
     from xrelax.dialects.diagnostics import verify
     from xrelax.pipeline import STAGES, load_pass

@@ -67,9 +67,8 @@ def chosen(options: argparse.Namespace) -> list[Any]:
 
 def runnable(text: str) -> Any:
     """The target of a text; ValueError unless this processor runs code for it."""
-    from xrelax.backend.cpu_features import required_machine
     from xrelax.backend.errors import BackendError
-    from xrelax.backend.target import Target
+    from xrelax.backend.target import Target, required_machine
     from xrelax.runtime.native import NativeError
 
     try:

@@ -22,8 +22,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ..dialects import relax
 from ..dialects.dims import dims_of
-from ..ir.call_expr import Call
 from ..ir.call_parts import Op
+from ..ir.calls import Call
 from ..ir.expr import Expr, expression, view
 from ..ir.function import Function
 from ..ir.operators import to_value

@@ -15,7 +15,7 @@ from ..dialects.parameters import value_name
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..ir.expr import Var
-from .names import numbered_name
+from .module import numbered_name
 from .scope import FunctionScope, checked_params
 
 

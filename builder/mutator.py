@@ -1,10 +1,21 @@
-"""Rewriters of graph functions: a new function is built through a value map, the old one stays."""
+"""Rewriters of graph functions: a new function is built through a value map, the old one stays.
+
+::
+
+    @relax.expr_functor.mutator
+    class Rewriter(relax.PyExprMutator):
+        def visit_call_(self, call):
+            call = self.visit_expr_post_order(call)
+            return call if call.op != ADD else relax.op.multiply(*call.args)
+
+    new = Rewriter().visit_expr(mod["main"])
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl.ir import Operation, Region
 
@@ -21,16 +32,18 @@ from ..ir.blocks import (
     SeqExpr,
     VarBinding,
 )
-from ..ir.call_expr import Call
 from ..ir.call_parts import Arguments, with_operands
+from ..ir.calls import Call
 from ..ir.expr import DataflowVar, Expr, Var, expression, view
 from ..ir.function import Function
 from ..ir.module import IRModule
 from ..ir.operators import to_value
-from .block_builder import BlockBuilder
+from ..ir.transform import PassContext, pass_decorator, pass_of
+from .block_builder import BlockBuilder, inside_of
 from .finish import finish
 from .scope import FunctionScope, OldName
 from .visitor import Functor
+from .visitor import PyExprVisitor as PyExprVisitor
 
 
 class PyExprMutator(Functor):
@@ -201,3 +214,57 @@ def _blaming(place: Callable[[], str]) -> Generator[None]:
         raise Diagnostic(f"{place()}: {error.message}") from error
     except ValueError as error:
         raise ValueError(f"{place()}: {error}") from error
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def mutator(cls: Class) -> Class:
+    """Class decorator of subclasses of `PyExprMutator`; raises TypeError for other classes."""
+    return _derived(cls, PyExprMutator)
+
+
+def visitor(cls: Class) -> Class:
+    """Class decorator of subclasses of `PyExprVisitor`; raises TypeError for other classes."""
+    return _derived(cls, PyExprVisitor)
+
+
+def _derived(cls: Class, base: type) -> Class:
+    if not issubclass(cls, base):
+        raise TypeError(f"expected a subclass of {base.__name__}, got {cls.__name__}")
+    return cls
+
+
+Transform: TypeAlias = "Callable[[DataflowBlock, IRModule, PassContext], DataflowBlock]"
+
+
+class _BlockRewriter(PyExprMutator):
+    """Rebuilds functions; dataflow blocks as a function of blocks says."""
+
+    def __init__(self, transform: Transform, mod: IRModule, ctx: PassContext):
+        super().__init__()
+        self._transform = transform
+        self._mod = mod
+        self._ctx = ctx
+
+    def visit_dataflow_block_(self, block: DataflowBlock) -> Any:
+        with inside_of(self.builder_):
+            new = self._transform(block, self._mod, self._ctx)
+        return super().visit_dataflow_block_(block) if new == block else new
+
+
+def _lifted(transform: Transform) -> Callable[[IRModule, PassContext], IRModule]:
+    def on_module(mod: IRModule, ctx: PassContext) -> IRModule:
+        for var, func in mod.items():
+            if isinstance(func, Function):
+                mod[var] = _BlockRewriter(transform, mod, ctx).visit_expr(func)
+        return mod
+
+    return on_module
+
+
+dataflowblock_pass = pass_decorator(
+    lambda d, info: pass_of(d, info, "transform_dataflowblock", _lifted),
+    "Decorator of a function ``(block, mod, ctx)``, or a class: a pass on each dataflow block.\n\n"
+    "It returns the block as it is, or what the `visit_binding_block` of a mutator makes of it.",
+)

@@ -12,9 +12,8 @@ from typing import Any, cast
 
 from ..dialects.diagnostics import suggestion
 from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
-from ..ir.call_expr import Call
 from ..ir.call_parts import ExternFunc, Op
-from ..ir.calls import inplace_call, kernel_call, output_type
+from ..ir.calls import Call, inplace_call, kernel_call, output_type
 from ..ir.expr import Constant, Expr, apply_operator, expression
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type

@@ -15,7 +15,7 @@ from ..ir.call_parts import with_operands
 from ..ir.detached import FreeVariable, OpenDataflow, attach
 from ..ir.expr import Expr, Var
 from ..lowering.graph.values import canonical
-from .names import Names
+from .module import Names
 
 COPIED = (relax.ConstantOp, relax.PrimValueOp, relax.ShapeOp)
 """Operations without operands that stand where they are needed, in as many places as that takes."""

@@ -15,8 +15,8 @@ from ..ir.blocks import (
     SeqExpr,
     VarBinding,
 )
-from ..ir.call_expr import Call
 from ..ir.call_parts import Arguments, ExternFunc, GlobalVar
+from ..ir.calls import Call
 from ..ir.expr import (
     Constant,
     DataflowVar,

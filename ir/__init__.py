@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..names import known, resolve
-from . import call_expr as call_expr  # what shows calls, where `expr.view` meets one
+from . import calls as calls  # what shows calls, where `expr.view` meets one
 
 
 def __getattr__(name: str) -> Any:

@@ -12,9 +12,8 @@ from ..dialects import relax
 from ..dialects.dims import dim_of, dims_of
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
-from .constants import data_of
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
-from .operators import invoke_op, operand_values, operator_op, to_value
+from .operators import data_of, invoke_op, operand_values, operator_op, to_value
 from .struct_info import AnyStructInfo, Shape, shape_of, struct_info, to_type
 
 

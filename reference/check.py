@@ -16,9 +16,9 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from ..dialects import get_context, loops, relax, rt, tir
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import sym
+from .arguments import flatten
 from .compare import as_float64, mismatch
 from .evaluate import Outcome, is_scalar, parameters, run
-from .graph_arguments import flatten
 from .inputs import copy_arguments, draw_arguments, draw_symbols
 from .session import Registry
 from .values import Array, EvaluationError

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ..dialects import loops, relax, rt, tir
 from ..dialects.dtypes import dtype_name, is_element_type
 from ..dialects.relax.constant import storage_dtype
-from .graph_arguments import Shape, as_result, flatten
+from .arguments import Shape, as_result, flatten
 from .memory import Buffer
 from .relax import run_graph
 from .rt import run_planned

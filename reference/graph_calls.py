@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, SSAValue
 from ..dialects import relax
 from ..dialects.relax.types import TensorType, tensors_in
 from ..dialects.sym import ExprAttr, exprs_of
+from .arguments import GraphValue, flatten
 from .expressions import number, shape_of
-from .graph_arguments import GraphValue, flatten
 from .memory import Buffer
 from .session import Session
 from .values import EvaluationError

@@ -13,8 +13,8 @@ from ..dialects import relax
 from ..dialects.relax.operators.base import evaluated
 from ..dialects.relax.symbols import determined_symbols
 from ..dialects.relax.types import TensorType, tensors_in
+from .arguments import GraphValue, Shape, bind_values, flatten
 from .expressions import number, shape_of
-from .graph_arguments import GraphValue, Shape, bind_values, flatten
 from .graph_calls import CALLS, Graph, arguments, fresh
 from .memory import Buffer
 from .session import Session

@@ -15,14 +15,12 @@ from ..dialects.relax.types import PrimType, ShapeType
 from ..dialects.rt.call import ASSERT
 from ..dialects.sym import exprs_of
 from ..dialects.tir import BufferType
-from .binding import Expected, bind_symbols
+from .arguments import Expected, GraphValue, Shape, bind_symbols, bind_values, flatten
 from .expressions import number, shape_of
-from .graph_arguments import GraphValue, Shape, bind_values, flatten
-from .memory import Buffer
+from .memory import Buffer, cell_bytes, place_view
 from .relax import constant_buffer
 from .session import Session, check_apart
 from .values import POISON_BYTE, EvaluationError
-from .views import cell_bytes, place_view
 
 
 @dataclass

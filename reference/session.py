@@ -15,7 +15,7 @@ from ..dialects import loops, tir
 from ..dialects.int_expr import Sym
 from ..dialects.nesting import on_deep_stack
 from ..dialects.rt.call import MAX_CALL_DEPTH, depth_message
-from .binding import Expected, bind_symbols
+from .arguments import Expected, bind_symbols
 from .control import CONTROL
 from .kernel import Frame, KernelCompiler, Step
 from .loops import LOOPS

@@ -17,9 +17,8 @@ from .empty_reductions import empty_reduction, run_where_empty
 from .expressions import shape_of, substitute_symbols
 from .kernel import Frame, Handler, KernelCompiler, Number, Step, for_loop
 from .math_ops import fma64
-from .memory import Buffer, View, read, write
+from .memory import Buffer, View, place_view, read, write
 from .values import EvaluationError, Value, value_dtype
-from .views import place_view
 
 
 def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..builder.block_pass import dataflowblock_pass as dataflowblock_pass
 from ..builder.dpl import DFPattern
+from ..builder.mutator import dataflowblock_pass as dataflowblock_pass
 from ..dialects.diagnostics import suggestion
-from ..ir.constants import tensor_data
 from ..ir.module import IRModule
+from ..ir.operators import tensor_data
 from ..ir.transform import Pass as Pass
 from ..ir.transform import PassContext, PassInfo, XDSLPass
 from ..ir.transform import Sequential as Sequential

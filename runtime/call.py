@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from .arguments import Plan, bind_arguments, make_plan, overlapping, stage, to_tensor
-from .callback import CALLBACK_ADDRESS, CallState, Lease, ReadOnlyMemory
-from .context import (
+from .call_words import (
     ARENA,
     CALLBACK,
     CHECK,
@@ -23,6 +22,7 @@ from .context import (
     STATUS_SIGNAL,
     TOKEN,
 )
+from .callback import CALLBACK_ADDRESS, CallState, Lease, ReadOnlyMemory
 from .layout import Layout
 from .memory import ArenaPool, Storage
 from .outputs import Outputs, accepts_out

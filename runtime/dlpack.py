@@ -8,11 +8,12 @@ last view.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from .device import CPU_TYPE
-from .dtype import dtype_info, dtype_of_dlpack
+from .dtype import DTYPES, dtype_info, dtype_of_dlpack
 
 VERSION = (1, 0)
 """The DLPack version of the versioned capsules that are made here."""
@@ -239,3 +240,39 @@ def _read(tensor: Any, read_only: bool, owner: object) -> SharedMemory:
         read_only,
         owner,
     )
+
+
+_names: dict[object, str | None] = {}
+
+
+def torch_memory(source: Any) -> SharedMemory | None:
+    """The memory of a plain torch tensor on the CPU, as DLPack would describe it.
+
+    None for anything else, and where torch has to decide: gradients, other layouts. Raises
+    BufferError for a view whose elements are still to be negated, of which DLPack does not tell.
+    """
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not isinstance(source, torch.Tensor):
+        return None
+    if source.is_neg():
+        raise BufferError("expected a tensor without the negative bit, use tensor.resolve_neg()")
+    if type(source) is not torch.Tensor:
+        return None
+    dtype = _dtype_name(source.dtype)
+    if (
+        dtype is None
+        or not source.is_cpu
+        or source.layout is not torch.strided
+        or source.requires_grad
+    ):
+        return None
+    strides = None if source.is_contiguous() else source.stride()
+    return SharedMemory(source.data_ptr(), tuple(source.shape), dtype, strides, False, source)
+
+
+def _dtype_name(dtype: object) -> str | None:
+    try:
+        return _names[dtype]
+    except KeyError:
+        name = str(dtype).removeprefix("torch.")
+        return _names.setdefault(dtype, DTYPES[name].name if name in DTYPES else None)

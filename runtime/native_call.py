@@ -16,15 +16,66 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .arguments import Plan
 from .call import CompiledFunction, new_result
-from .call_words import HASH_FACTOR, PLAN_BITS, PLAN_SLOTS, CallWord, PlanWord, TensorWord
+from .call_words import HASH_FACTOR, PLAN_BITS, PLAN_SLOTS, CallWord, Place, PlanWord, TensorWord
 from .dtype import dtype_info
 from .layout import Layout
-from .native_callable import set_native_call
 from .outputs import accepts_out
 from .python_words import Words, admit_torch, python_words, words
 from .signature import FunctionSpec, ParamSpec, TensorSpec
 
-Keeper: TypeAlias = "tuple[Words, tuple[Layout, ...]]"
+_TP_CALL, _TP_MEMBERS = 50, 72
+_BASETYPE, _HAVE_VECTORCALL = 1 << 10, 1 << 11
+_PY_SSIZE_T, _READ_ONLY = 19, 1
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = (("number", ctypes.c_int), ("value", ctypes.c_void_p))
+
+
+class _Member(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("type", ctypes.c_int),
+        ("offset", ctypes.c_ssize_t),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class _Spec(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("basic_size", ctypes.c_int),
+        ("item_size", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("slots", ctypes.POINTER(_Slot)),
+    )
+
+
+_MEMBERS = (_Member * 2)(
+    _Member(b"__vectorcalloffset__", _PY_SSIZE_T, Place.VECTORCALL, _READ_ONLY, None)
+)
+
+
+def _make() -> type:
+    """The base type of objects whose calls run native code, made of CPython's stable interface.
+
+    Its instances are ``struct { PyObject_HEAD; vectorcallfunc function; void *call; }``.
+    """
+    call = ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p)
+    slots = (_Slot * 3)(
+        _Slot(_TP_CALL, call), _Slot(_TP_MEMBERS, ctypes.cast(_MEMBERS, ctypes.c_void_p))
+    )
+    size = Place.CALL + ctypes.sizeof(ctypes.c_void_p)
+    spec = _Spec(_NAME, size, 0, _BASETYPE | _HAVE_VECTORCALL, slots)
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(
+        ("PyType_FromSpec", ctypes.pythonapi)
+    )
+    return make(ctypes.byref(spec))
+
+
+_NAME = f"{__name__}.NativeCallable".encode()
+
 
 if TYPE_CHECKING:
 
@@ -32,8 +83,20 @@ if TYPE_CHECKING:
         """An object whose calls run native code, from the address in it."""
 
         def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
+
 else:
-    from .native_callable import NativeCallable
+    # Without native calls it has no instances.
+    NativeCallable = type("NativeCallable", (), {}) if python_words() is None else _make()
+
+
+def set_native_call(instance: Any, function: int, call: int) -> None:
+    """Set what runs when an instance is called, and the address of its table."""
+    address = id(instance)
+    ctypes.c_int64.from_address(address + Place.CALL).value = call
+    ctypes.c_int64.from_address(address + Place.VECTORCALL).value = function
+
+
+Keeper: TypeAlias = "tuple[Words, tuple[Layout, ...]]"
 
 
 class CallTable:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
-from .context import CHECK, CONTEXT_WORDS, SECOND
+from .call_words import CHECK, CONTEXT_WORDS, SECOND
 from .pool_fork_join import FORK_JOIN
 from .pool_workers import WORKERS
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .device import CPU_TYPE, Device, cpu, device
-from .dlpack import SharedMemory, SupportsDLPack, consume, consume_capsule, export
+from .dlpack import SharedMemory, SupportsDLPack, consume, consume_capsule, export, torch_memory
 from .dtype import (
     bfloat16_to_float32,
     dtype_info,
@@ -18,7 +18,6 @@ from .dtype import (
 )
 from .layout import ArrayInterface, Layout
 from .memory import Storage, buffer_address
-from .torch_view import torch_memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 

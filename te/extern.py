@@ -1,10 +1,10 @@
-"""Tensors that statements compute, for what no expression of an element says, such as sorting."""
+"""Tensors that statements compute: scans, scattered updates, and code such as sorting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.dialects import scf
@@ -14,11 +14,11 @@ from xdsl.ir import Block, Region
 from ..dialects import tir
 from ..dialects.dtypes import check_dtype, element_type
 from ..dialects.parameters import value_hint
-from .arithmetic import convert, dim_expr, index_value
+from .arithmetic import cast, const, convert, dim_expr, index_value
 from .emit import Emitter
-from .expr import ExprLike, PrimExpr, Value, Var
+from .expr import ExprLike, Load, PrimExpr, Value, Var
 from .intrinsics import boolean
-from .tensor import Compute, IterVar, ShapeLike, Tensor, shape_of
+from .tensor import Compute, IterVar, ShapeLike, Tensor, axis_names, compute, shape_of
 
 
 class IRBuilder:
@@ -125,3 +125,75 @@ def extern(
     )
     definition.statements = lambda ib: fcompute(ib, inputs, definition.outputs, *variables)
     return definition.outputs
+
+
+def scan(
+    shape: ShapeLike,
+    axis: int,
+    fcompute: Callable[..., Any],
+    dtype: str,
+    name: str = "scan",
+) -> Tensor:
+    """The tensor whose element at ``(i, j, …)`` is ``fcompute(before, i, j, …)``.
+
+    `before` is the tensor itself, of which elements with a smaller index along `axis` may be read:
+    the axis runs in order. What TVM's ``te.scan`` is for, in one definition.
+    """
+    dims = [dim_expr(d) for d in shape]
+    index_dtype = "int32" if all(d.is_constant for d in dims) else "int64"
+    axes = tuple(
+        IterVar(f"i{n}", 0, index_value(d), "scan" if n == axis else "spatial", index_dtype)
+        for n, d in enumerate(dims)
+    )
+    before = Tensor(name, shape_of(dims), check_dtype(dtype))
+    element = cast(dtype, convert(fcompute(before, *axes)))
+    before.op = Compute(name, axes, (element,), (before,))
+    return before
+
+
+@dataclass(eq=False)
+class Scatter(Compute):
+    """The definition of a tensor that starts as `base`, then is updated along the axes in order."""
+
+    base: Tensor | None = None
+    place: tuple[PrimExpr, ...] = ()
+    condition: PrimExpr = field(default_factory=lambda: const(True))
+
+    def expressions(self) -> tuple[PrimExpr, ...]:
+        return (*self.start().bodies, *self.place, self.condition, *self.bodies)
+
+    def start(self) -> Compute:
+        """The definition of what the tensor starts as."""
+        base = self.base
+        assert base is not None
+
+        def element(*i: ExprLike) -> Load:
+            return base(*i)
+
+        return compute(base.shape, element, name=f"{self.name}_init").op
+
+
+def scatter(
+    base: Tensor,
+    shape: ShapeLike,
+    fupdate: Callable[..., tuple[Sequence[Any], Callable[[PrimExpr], Any], Any]],
+    name: str = "scatter",
+) -> Tensor:
+    """`base` after one update for each index into `shape`, in row-major order.
+
+    ``fupdate(i, j, …)`` gives the place of an element, a function of that element to its new value,
+    and the condition under which it is updated, which must imply that the place is inside.
+    """
+    dims = [dim_expr(d) for d in shape]
+    axes = tuple(
+        IterVar(n, 0, index_value(d), "opaque", "int64")
+        for n, d in zip(axis_names(fupdate, len(dims)), dims, strict=True)
+    )
+    place, value, condition = fupdate(*axes)
+    definition = Scatter(name, axes, (), base=base)
+    output = Tensor(name, base.shape, base.dtype, definition)
+    definition.outputs = (output,)
+    definition.place = tuple(convert(p) for p in place)
+    definition.condition = boolean(condition)
+    definition.bodies = (convert(value(Load(output, definition.place, base.dtype))),)
+    return output

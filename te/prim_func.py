@@ -18,9 +18,8 @@ from ..dialects.tir.regions import infer_regions
 from .arithmetic import cast, dim_expr
 from .emit import Emitter
 from .expr import Index, Load, PrimExpr, Reduce, children
-from .extern import Extern
+from .extern import Extern, Scatter
 from .intrinsics import if_then_else
-from .scatter import Scatter
 from .tensor import Compute, IterVar, Tensor
 
 

@@ -14,9 +14,8 @@ from typing import Any
 from ..dialects.relax.operators import OPERATORS
 from ..dialects.relax.operators.base import OperatorOp, evaluated
 from .arithmetic import index_value
-from .broadcast import ConstantTensor
 from .expr import Imm
-from .tensor import Tensor
+from .tensor import ConstantTensor, Tensor
 
 RENAMED = {
     "cast": "relax.astype",

@@ -2,19 +2,19 @@
 
 Everything else is xDSL's: an op is here only where `llvm.*` has none (`fptosi`, `switch`,
 `extractelement`, most intrinsics), takes no vectors (`fcmp`, `select`), or verifies nothing (the
-float casts). `backend/llvm_text.py` turns both dialects into LLVM IR.
+float casts). `backend/llvm_module.py` turns both dialects into LLVM IR.
 """
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Dialect
 
+from .calls import SIGNATURES as SIGNATURES
 from .calls import CallPtrOp as CallPtrOp
 from .calls import IntrinsicOp as IntrinsicOp
 from .casts import CastKind as CastKind
 from .casts import CastKindAttr as CastKindAttr
 from .casts import CastOp as CastOp
 from .control import SwitchOp as SwitchOp
-from .intrinsics import SIGNATURES as SIGNATURES
 from .vectors import ExtractElementOp as ExtractElementOp
 from .vectors import FCmpOp as FCmpOp
 from .vectors import FCmpPredicate as FCmpPredicate

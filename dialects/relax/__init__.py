@@ -3,10 +3,13 @@
 from xdsl.ir import Dialect
 
 from .call import AllocTensorOp as AllocTensorOp
+from .call import AssertOp as AssertOp
 from .call import CallDPSPackedOp as CallDPSPackedOp
 from .call import CallOp as CallOp
 from .call import CallPackedOp as CallPackedOp
+from .call import CallPurePackedOp as CallPurePackedOp
 from .call import CallTIROp as CallTIROp
+from .call import PrintOp as PrintOp
 from .call_inplace import CallTIRInplaceOp as CallTIRInplaceOp
 from .closure import FuncType as FuncType
 from .closure import InvokeOp as InvokeOp
@@ -23,9 +26,6 @@ from .func import OutputOp as OutputOp
 from .func import ReturnOp as ReturnOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
-from .run_time import AssertOp as AssertOp
-from .run_time import CallPurePackedOp as CallPurePackedOp
-from .run_time import PrintOp as PrintOp
 from .tuple import TupleGetItemOp as TupleGetItemOp
 from .tuple import TupleOp as TupleOp
 from .types import ObjectType as ObjectType

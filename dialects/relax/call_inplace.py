@@ -24,8 +24,7 @@ from ..sym import ExprAttr, expr_array, exprs_of, parse_expr
 from .call import SymbolCallOp, verify_outputs
 from .closure import GraphFunctionOp
 from .func import DataflowOp, OutputOp
-from .leaves import Leaf, leaves
-from .tuple import TupleGetItemOp, TupleOp
+from .tuple import Leaf, TupleGetItemOp, TupleOp, leaves
 from .types import TensorType, tensors_in
 from .values import MatchCastOp
 

@@ -1,16 +1,12 @@
-"""Tuples in the `relax` dialect."""
+"""Tuples in the `relax` dialect, and which tensors a value may come from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    IntAttr,
-    TupleType,
-)
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, TupleType
+from xdsl.ir import Attribute, OpResult, SSAValue, TypeAttribute
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -18,6 +14,10 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..irdl import IRDLOperation, irdl_op_definition
+from .func import DataflowOp
+from .operators.reshaping import MemoryViewOp
+from .types import tensors_in
+from .values import MatchCastOp
 
 
 def _tuple_type(fields: Sequence[SSAValue]) -> TupleType:
@@ -97,3 +97,34 @@ def _field_type(type_: Attribute, index: int) -> Attribute:
     if not 0 <= index < len(fields):
         raise VerifyException(f"expected a field of a tuple of {len(fields)}, got {index}")
     return fields[index]
+
+
+Leaf: TypeAlias = tuple[SSAValue, int]
+"""A tensor by its origin, a parameter or the result of an operation, and its position in there."""
+
+
+def leaves(value: SSAValue) -> list[Leaf]:
+    """The tensors of a tensor or tuple value, flattened in order."""
+    match value.owner:
+        case TupleOp() as op:
+            return [leaf for field in op.fields for leaf in leaves(field)]
+        case TupleGetItemOp() as op:
+            assert isinstance(op.tuple_value.type, TupleType)
+            sizes = [len(tensors_in(t)) for t in op.tuple_value.type.types.data]
+            start = sum(sizes[: op.index.data])
+            return leaves(op.tuple_value)[start : start + sizes[op.index.data]]
+        case DataflowOp() as op:
+            assert isinstance(value, OpResult)
+            return leaves(op.output.values[value.index])
+        case MatchCastOp() as op:
+            return leaves(op.value)
+        case _:
+            return [(value, i) for i in range(len(tensors_in(value.type)))]
+
+
+def in_memory(leaf: Leaf) -> list[Leaf]:
+    """The tensor, then those that it is a view of, up to the one that has memory of its own."""
+    found = [leaf]
+    while isinstance(op := found[-1][0].owner, MemoryViewOp):
+        found += leaves(op.x)
+    return found

@@ -8,10 +8,10 @@ from xdsl.ir import Dialect
 from .call import CallDPSOp as CallDPSOp
 from .call import CallPackedOp as CallPackedOp
 from .call import DataflowOp as DataflowOp
-from .check import CheckOp as CheckOp
 from .constant import ConstantOp as ConstantOp
 from .constant import LoadedOp as LoadedOp
 from .control import AssertOp as AssertOp
+from .control import CheckOp as CheckOp
 from .control import IfOp as IfOp
 from .func import FuncOp as FuncOp
 from .memory import AllocOp as AllocOp

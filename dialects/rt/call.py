@@ -35,7 +35,7 @@ from ..irdl import IRDLOperation, irdl_op_definition
 from ..parameters import print_text
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from ..tir.types import BufferType
-from .check import CheckOp
+from .control import CheckOp
 from .memory import ArenaOp
 
 PRINT, ASSERT = "relax.print", "relax.assert"

@@ -20,8 +20,7 @@ from ...runtime.executable import signature_text
 from ...runtime.native_call import NativeFunction
 from .export import exported_program
 from .exported_program import Program, structures
-from .tensors import as_argument, is_torch, to_torch
-from .torch_call import TorchCall
+from .tensors import TorchCall, as_argument, is_torch, to_torch
 
 
 class Leaf(NamedTuple):

@@ -18,7 +18,7 @@ from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from ...runtime.warning import XRelaxWarning
-from .decompositions import decompositions
+from .export import decompositions
 from .partition import compile_graph
 from .registry import load_converters
 from .source_lines import frame_place

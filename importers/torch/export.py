@@ -1,13 +1,13 @@
-"""`torch.export` of a model that can be exported; what depends on data is refused by its line."""
+"""`torch.export` of models, with decompositions; what depends on data is refused by its line."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import torch
-from torch import nn
+from torch import _decomp, nn
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -18,8 +18,32 @@ from torch.export import ExportedProgram
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.modules import batchnorm, dropout, instancenorm
 
-from .registry import KEEP_IN_TENSOR, Problem, UnsupportedError
+from .registry import KEEP_IN_TENSOR, Problem, UnsupportedError, overload_name
 from .source_lines import frame_place
+
+Table = dict[Any, Callable[..., Any]]
+
+_FURTHER = "torch._decomp.decompositions"
+"""Where PyTorch keeps decompositions that its export does not apply by itself.
+
+Those that it has elsewhere end in operators of its own compiler, `prims`.
+"""
+
+
+def decompositions(known: Collection[str]) -> Table:
+    """What the export decomposes, and what else can be, without the overloads that are known."""
+    given: Any = _decomp  # whose types are partly unknown
+    known_to_pytorch: Table = given.decomposition_table
+    further = {op: f for op, f in known_to_pytorch.items() if f.__module__ == _FURTHER}
+    table: Any = torch.export.default_decompositions()
+    for op, function in further.items():
+        if op not in table and overload_name(op).startswith("aten."):
+            table[op] = function
+    for op in list(table):
+        if overload_name(op) in known:
+            table.pop(op)
+    return table
+
 
 _SHOWN = 3
 """Modules that an error names; of the rest it says how many there are."""

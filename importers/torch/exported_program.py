@@ -17,7 +17,7 @@ from xdsl.ir import Attribute
 
 from ...dialects import relax
 from ...ir.module import IRModule
-from .decompositions import decompositions
+from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
 from .parameters import parameter_data
 from .registry import Converter, Problem, UnsupportedError, load_converters, overload_name

@@ -19,18 +19,16 @@ CONVERTERS: dict[str, Converter] = {}
 _THEMES = (
     "activation",
     "arithmetic",
-    "attention",
-    "convolution",
     "creation",
     "elementwise",
     "indexing",
     "linear",
     "manipulation",
     "normalization",
-    "pooling",
     "reduction",
     "slicing",
     "sorting",
+    "windows",
 )
 
 IGNORED_KEYWORDS = frozenset(

@@ -28,9 +28,8 @@ from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array, expr_symbols
 from ...te import topi
-from ...te.broadcast import ConstantTensor
 from ...te.prim_func import build_prim_func
-from ...te.tensor import Tensor, placeholder, shape_of
+from ...te.tensor import ConstantTensor, Tensor, placeholder, shape_of
 from ..functions import PRIVATE, functions_by_name, unique_name
 from ..substitute import substituted
 

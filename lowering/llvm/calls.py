@@ -11,7 +11,7 @@ from ...dialects import rt, tir
 from ...dialects.int_expr import IntExpr
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
-from ...runtime.context import ARENA, CONSTANTS
+from ...runtime.call_words import ARENA, CONSTANTS
 from ..call_signature import unify
 from ..functions import blame
 from .builder import FunctionBuilder, Lowering

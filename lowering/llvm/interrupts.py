@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ArrayAttr, i1, i32, i64
 from xdsl.ir import Block, SSAValue
 
 from ...dialects import llvm_ext, rt
-from ...runtime.context import DUE, POLL
+from ...runtime.call_words import DUE, POLL
 from .builder import FunctionBuilder
 from .module_state import ModuleState
 from .native_calls import call_symbol

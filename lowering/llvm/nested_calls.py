@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import SSAValue
 
 from ...dialects.rt.call import MAX_CALL_DEPTH, depth_message
+from ...runtime.call_words import DEPTH
 from ...runtime.callback import GIVE_SITE, TAKE_SITE
-from ...runtime.context import DEPTH
 from .builder import FunctionBuilder
 from .types import PTR, SLE
 from .words import call_back, fail_check, stack_words, word_address

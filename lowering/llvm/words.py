@@ -13,7 +13,7 @@ from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ...dialects import llvm_ext
-from ...runtime.context import CALLBACK, CHECK, STATUS_CHECK, TOKEN
+from ...runtime.call_words import CALLBACK, CHECK, STATUS_CHECK, TOKEN
 from .builder import FunctionBuilder
 from .native_calls import field_address
 from .types import NE, PTR, UNIT, gep_properties

@@ -26,7 +26,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from ...backend.host import CacheSizes
+from ...backend.machine_model import CacheSizes
 from ...backend.target import Target
 from ...dialects import loops, rt, tir
 from ...dialects.sym import exprs_of

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.hints import isa
 
-from ...backend.host import LINE, CacheSizes
+from ...backend.machine_model import LINE, CacheSizes
 from ...dialects import loops, tir
 from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import IntExpr

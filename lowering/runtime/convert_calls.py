@@ -9,7 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.leaves import Leaf, leaves
+from ...dialects.relax.tuple import Leaf, leaves
 from ...dialects.relax.types import tensors_in
 from ...dialects.rt.call import ASSERT, PRINT
 from ...dialects.sym import exprs_of

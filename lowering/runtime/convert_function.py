@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.leaves import Leaf, in_memory, leaves
 from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ..functions import blame
 from .convert_calls import CallConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type

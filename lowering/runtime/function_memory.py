@@ -13,7 +13,7 @@ from ...dialects import relax, rt, tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
-from ...dialects.relax.leaves import Leaf, in_memory, leaves
+from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ...dialects.relax.types import tensors_in
 from ..equations import Equation
 

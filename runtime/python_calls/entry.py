@@ -21,15 +21,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..call_words import (
+    ARENA,
+    CHECK,
+    CONTEXT_WORDS,
     ENTRY_SYMBOL,
     POLL_SYMBOL,
+    PYTHON,
+    STATUS_SIGNAL,
     CallWord,
     Place,
     PlanWord,
     PythonWord,
     TensorWord,
 )
-from ..context import ARENA, CHECK, CONTEXT_WORDS, PYTHON, STATUS_SIGNAL
 from .arguments import view_function
 from .code import I1, I32, I64, PTR, Block, PythonCode, Value, start
 from .lookup import Lookup, overlap_function

@@ -1,23 +1,25 @@
-"""Parameters of script functions, and annotations of graphs: `R.Tensor((1, "n"))`."""
+"""Parameters of script functions, attributes, and annotations of graphs: `R.Tensor((1, "n"))`."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import TupleType
-from xdsl.ir import TypeAttribute
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, TupleType
+from xdsl.ir import Attribute, TypeAttribute
 
 from ...dialects import relax
-from ...dialects.dtypes import element_type
+from ...dialects.attributes import to_attribute
+from ...dialects.dtypes import element_type, is_float
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.types import TensorType
 from ...dialects.sym import expr_array
 from ...te.arithmetic import dim_expr, symbol
-from ...te.expr import Index, PrimExpr
+from ...te.emit import ssa_type
+from ...te.expr import Imm, Index, PrimExpr
 from ..errors import Source
-from .describe import describe_value
+from .buffers import describe_value
 from .expressions import ExprParser
 
 EXPECTED = 'expected an annotation such as R.Tensor((1, "n"), "float32")'
@@ -219,3 +221,26 @@ def _annotation(source: Source, parameter: ast.arg) -> ast.expr:
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return source.expression(annotation, annotation.value)
     return annotation
+
+
+def dictionary(value: Any) -> DictionaryAttr:
+    """A dict as an attribute; raises ValueError for anything else."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected a dict of attributes, got {type(value).__name__}")
+    entries = cast("Mapping[Any, Any]", value)
+    return DictionaryAttr({str(k): attribute(v) for k, v in entries.items()})
+
+
+def attribute(value: Any) -> Attribute:
+    """A Python value or a typed literal such as ``T.int32(4)`` as an attribute."""
+    match value:
+        case Mapping():
+            return dictionary(value)
+        case list() | tuple():
+            return ArrayAttr([attribute(v) for v in cast("Sequence[Any]", value)])
+        case Imm() if is_float(value.dtype):
+            return FloatAttr(float(value.value), cast(Any, ssa_type(value.dtype)))
+        case Imm():
+            return IntegerAttr(int(value.value), cast(Any, ssa_type(value.dtype)))
+        case _:
+            return to_attribute(value)

@@ -13,7 +13,7 @@ from ...dialects.int_expr import ZERO, Arg, IntExpr
 from ...dialects.parameters import value_hint
 from ...dialects.tir.regions import infer_regions
 from ...te.expr import Imm, PrimExpr, Var
-from .attributes import dictionary
+from .annotations import dictionary
 from .regions import RegionParser
 from .statement_reader import StatementReader
 

@@ -11,8 +11,7 @@ from ...te.arithmetic import convert
 from ...te.expr import Load, PrimExpr
 from ..errors import ScriptError
 from ..namespace import ScriptName
-from .buffers import Buffer
-from .describe import describe_syntax, describe_value
+from .buffers import Buffer, describe_syntax, describe_value
 from .scope import Scope
 
 

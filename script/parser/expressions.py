@@ -17,8 +17,7 @@ from ...te.intrinsics import (
     power,
 )
 from ..namespace import ScriptName
-from .buffers import Buffer, BufferSlice
-from .describe import describe_value
+from .buffers import Buffer, BufferSlice, describe_value
 from .expr_reader import ExprReader
 from .scope import as_script_name
 from .script_calls import Method, buffer_attribute, buffer_slice, call, load

@@ -15,7 +15,7 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.parameters import value_hint
 from ...te.arithmetic import convert, dim_expr
 from ...te.expr import Imm, Index, PrimExpr, Var
-from .attributes import dictionary
+from .annotations import dictionary
 from .statement_reader import StatementReader
 
 LOOP_KINDS = {

@@ -16,7 +16,7 @@ from ...lowering.verify_calls import verify_calls
 from ..errors import ScriptError, Source
 from ..namespace import ScriptName
 from ..printer.metadata import read_constants
-from .attributes import dictionary
+from .annotations import dictionary
 from .expressions import ExprParser
 from .prim_func import PrimFuncParser
 from .relax_func import RelaxFuncParser

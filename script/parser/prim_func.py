@@ -16,8 +16,7 @@ from ...te.arithmetic import dim_expr, symbol
 from ...te.emit import Emitter
 from ...te.expr import Value
 from ...te.scalar_builder import ssa_type
-from .annotations import parameters_of
-from .attributes import dictionary
+from .annotations import dictionary, parameters_of
 from .buffers import Buffer
 from .expressions import ExprParser
 from .regions import HINTS, VIEW_ARGUMENTS

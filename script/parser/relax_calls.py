@@ -15,7 +15,7 @@ from ...dialects.diagnostics import suggestion
 from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.relax.symbols import paired_dims
 from ...dialects.relax.type_relations import forget_symbols
-from ...ir.constants import constant_data
+from ...ir.operators import constant_data
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
 from .relax_reader import RelaxReader

@@ -13,9 +13,8 @@ from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.type_relations import forget_symbols, says_less
 from ...te.arithmetic import symbol
-from .annotations import parameters_of
-from .attributes import dictionary
-from .describe import describe_statement
+from .annotations import dictionary, parameters_of
+from .buffers import describe_statement
 from .prim_func import is_symbol
 from .relax_control import ControlParser
 from .relax_reader import ModuleName, NotOutput, Options, RelaxReader, Signature

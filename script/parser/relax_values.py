@@ -9,10 +9,10 @@ from xdsl.ir import SSAValue
 
 from ...dialects import relax
 from ...dialects.relax.types import tensors_in
-from ...ir.constants import constant_data as constant_data
+from ...ir.operators import constant_data as constant_data
 from ..errors import ScriptError
 from ..namespace import ScriptName
-from .describe import describe_value
+from .buffers import describe_value
 from .relax_calls import CallParser
 from .relax_reader import NotOutput, RelaxReader
 

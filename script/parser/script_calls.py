@@ -14,8 +14,7 @@ from ...te.arithmetic import cast, const, convert
 from ...te.expr import ExternCall, Load, PrimExpr
 from ...te.intrinsics import FUNCTIONS
 from ..namespace import ScriptName
-from .buffers import Buffer, BufferSlice, DataPointer
-from .describe import describe_value
+from .buffers import Buffer, BufferSlice, DataPointer, describe_value
 from .expr_reader import ExprReader
 
 _DTYPE_FIRST = ("Cast", "reinterpret", "min_value", "max_value", "infinity")

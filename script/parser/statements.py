@@ -15,7 +15,7 @@ from ...te.expr import ExternCall, Imm, PrimExpr, children
 from ...te.intrinsics import boolean
 from .bindings import BindingParser
 from .blocks import BlockParser
-from .describe import describe_statement
+from .buffers import describe_statement
 from .loops import LoopParser
 from .scope import Scope
 from .statement_reader import StatementReader

@@ -15,8 +15,7 @@ from ...dialects.tir import ApplyOp, BufferType, CallExternOp, LoadOp, MatchBuff
 from ...dialects.tir.scalar_ops import reads_memory, yielded
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
-from .operators import Text
-from .signs import Signs, dtype_of, input_sign, sized_integer
+from .operators import Signs, Text, dtype_of, input_sign, sized_integer
 
 PYTHON_SPELLING = {
     "floordiv": "{0} // {1}",

@@ -11,15 +11,13 @@ from xdsl.ir import BlockArgument, Operation
 from ...dialects.dtypes import dtype_name
 from ...dialects.relax import FuncOp
 from ...dialects.tir import AllocBufferOp, BlockOp, BufferType, PrimFuncOp
-from .bindings import live_operations
-from .buffers import declare_buffer, shape_text, symbols_in_order
 from .expressions import Expressions
 from .literals import dictionary_text, quote
 from .metadata import OMITTED, Metadata
-from .names import Names, without_suffix
 from .relax import FunctionPrinter
-from .tir_statements import Statements
-from .writer import Writer
+from .tir_blocks import declare_buffer, shape_text, symbols_in_order
+from .tir_statements import Statements, live_operations
+from .writer import Names, Writer, without_suffix
 
 HANDLE = "var_"
 """What the name of a handle has before that of its buffer."""

@@ -1,8 +1,106 @@
-"""Tables: how the scalar operations of `arith` and `math` are spelled in TVMScript."""
+"""How scalar operations are spelled in TVMScript, and the signedness of integers in print."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...dialects.dtypes import dtype_name, is_unsigned
+from ...dialects.tir import BufferType, CallExternOp, LoadOp
+from ...dialects.tir.scalar_ops import yielded
+
+UNSIGNED_INPUT = frozenset(
+    f"arith.{n}"
+    for n in ("divui", "remui", "minui", "maxui", "shrui", "ceildivui", "extui", "uitofp")
+)
+SIGNED_INPUT = frozenset(
+    f"arith.{n}"
+    for n in (
+        "divsi",
+        "remsi",
+        "floordivsi",
+        "ceildivsi",
+        "minsi",
+        "maxsi",
+        "shrsi",
+        "extsi",
+        "sitofp",
+    )
+) | {"math.absi"}
+UNSIGNED_RESULT = UNSIGNED_INPUT - {"arith.extui", "arith.uitofp"} | {"arith.fptoui"}
+SIGNED_RESULT = SIGNED_INPUT - {"arith.extsi", "arith.sitofp"} | {"arith.fptosi"}
+SAME_AS_INPUT = frozenset(
+    f"arith.{n}" for n in ("addi", "subi", "muli", "andi", "ori", "xori", "shli", "select")
+) | {"math.ctpop", "math.ctlz", "math.cttz", "math.ipowi"}
+
+_UNSIGNED_PREDICATES = range(6, 10)
+_SIGNED_PREDICATES = range(2, 6)
+
+
+def input_sign(op: Operation) -> bool | None:
+    """Whether the operation takes its operands as unsigned; `None` where it makes no difference."""
+    if op.name in UNSIGNED_INPUT:
+        return True
+    if op.name in SIGNED_INPUT:
+        return False
+    if isinstance(op, CmpiOp):
+        predicate = op.predicate.value.data
+        if predicate in _UNSIGNED_PREDICATES:
+            return True
+        return False if predicate in _SIGNED_PREDICATES else None
+    return None
+
+
+def sized_integer(type_: Attribute) -> bool:
+    """Whether signedness matters for the type."""
+    return isinstance(type_, IntegerType) and type_ != IntegerType(1)
+
+
+def dtype_of(type_: Attribute, unsigned: bool) -> str:
+    """The dtype name of a scalar type, such as "uint8" for an unsigned i8."""
+    name = dtype_name(type_)
+    return f"u{name}" if unsigned and sized_integer(type_) else name
+
+
+class Signs:
+    """Finds out what signedness values have by where they come from."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, bool | None] = {}
+
+    def fix(self, value: SSAValue, unsigned: bool) -> None:
+        """From now on the value has this signedness: it was printed with its dtype."""
+        self._known[value] = unsigned
+
+    def natural(self, value: SSAValue) -> bool | None:
+        """Whether the value is unsigned; `None` where it can be either."""
+        if value not in self._known:
+            self._known[value] = self._find(value)
+        return self._known[value]
+
+    def _find(self, value: SSAValue) -> bool | None:
+        op = value.owner
+        if not isinstance(op, Operation):
+            return False
+        if isinstance(op, LoadOp):
+            return is_unsigned(cast(BufferType, op.buffer.type).dtype)
+        if op.name in UNSIGNED_RESULT:
+            return True
+        if op.name in SIGNED_RESULT or isinstance(op, CallExternOp):
+            return False
+        if op.name in SAME_AS_INPUT:
+            return self.common([o for o in op.operands if o.type == value.type])
+        if op.name == "scf.if":
+            return self.common(yielded(op))
+        return None
+
+    def common(self, values: list[SSAValue]) -> bool | None:
+        """The signedness of the first value that has one of its own."""
+        return next((s for v in values if (s := self.natural(v)) is not None), None)
+
 
 OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, ADD, MULTIPLY, UNARY, PRIMARY = range(12)
 """Python's precedences, from loose to tight."""

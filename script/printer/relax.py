@@ -24,9 +24,8 @@ from ...dialects.relax import (
 from ...dialects.relax.types import type_symbols
 from .literals import call_text, dictionary_text
 from .metadata import Metadata
-from .names import Names
 from .relax_values import ValueTexts
-from .writer import Writer
+from .writer import Names, Writer
 
 _EFFECTS = (AssertOp, CallPackedOp, PrintOp)
 """Operations that often stand for their effect alone."""

@@ -12,7 +12,7 @@ from xdsl.parser import Parser
 
 from xrelax.backend import build_cache
 from xrelax.backend.jit import Library, compile_module
-from xrelax.backend.llvm_text import emit_module
+from xrelax.backend.llvm_module import emit_module
 from xrelax.backend.target import Target
 from xrelax.compilation import Compilation
 from xrelax.dialects.llvm_ext import LLVMExt

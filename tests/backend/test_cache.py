@@ -16,7 +16,7 @@ from cached_modules import ROW, X, module
 
 import xrelax as tvm
 from xrelax import relax
-from xrelax.backend import build_cache, source_hash
+from xrelax.backend import build_cache
 from xrelax.backend.cache import Cache, default_cache
 from xrelax.runtime.call_words import ENTRY_SYMBOL
 from xrelax.script import from_source
@@ -76,22 +76,22 @@ def test_the_source_hash_follows_the_source(monkeypatch, tmp_path):
     (tmp_path / "other").mkdir()
     for name in ("a.py", "sub/__init__.py", "sub/b.py", "other/c.py"):
         (tmp_path / name).write_text("")
-    assert [f.removeprefix(str(tmp_path)) for f in source_hash.source_files(str(tmp_path))] == [
+    assert [f.removeprefix(str(tmp_path)) for f in build_cache.source_files(str(tmp_path))] == [
         "/a.py",
         "/sub/__init__.py",
         "/sub/b.py",
     ]
-    monkeypatch.setattr(source_hash, "_ROOT", str(tmp_path))
-    hashes = {source_hash.source_hash.__wrapped__()}
+    monkeypatch.setattr(build_cache, "_ROOT", str(tmp_path))
+    hashes = {build_cache.source_hash.__wrapped__()}
     (tmp_path / "sub/b.py").write_text("x = 1")
-    hashes.add(source_hash.source_hash.__wrapped__())
+    hashes.add(build_cache.source_hash.__wrapped__())
     (tmp_path / "sub/b.py").rename(tmp_path / "sub/d.py")
-    hashes.add(source_hash.source_hash.__wrapped__())
+    hashes.add(build_cache.source_hash.__wrapped__())
     assert len(hashes) == 3
     monkeypatch.setattr(tvm, "imported_at", time.time() + 5)
-    assert source_hash.sources_are_loaded()
+    assert build_cache.sources_are_loaded()
     monkeypatch.setattr(tvm, "imported_at", time.time() - 5)
-    assert not source_hash.sources_are_loaded()
+    assert not build_cache.sources_are_loaded()
 
 
 def test_edited_source_is_not_cached(folder, compiled, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from cached_modules import ROW, X, module
 
 from xrelax import relax
-from xrelax.backend import private_folder
+from xrelax.backend import cache as cache_module
 from xrelax.backend.cache import Cache
 from xrelax.runtime import XRelaxWarning
 
@@ -114,7 +114,7 @@ def test_a_folder_that_is_exchanged_while_it_is_read(tmp_path, monkeypatch):
     cache, other = Cache(tmp_path / "cache"), Cache(tmp_path / "other")
     cache.put(KEY, {"of": "cache"}, {})
     other.put(KEY, {"of": "other"}, {})
-    verify = private_folder._verify
+    verify = cache_module._verify
 
     def exchange(path: Path, *rest):
         verify(path, *rest)
@@ -122,5 +122,5 @@ def test_a_folder_that_is_exchanged_while_it_is_read(tmp_path, monkeypatch):
             cache.root.rename(tmp_path / "moved")
             cache.root.symlink_to(other.root)
 
-    monkeypatch.setattr(private_folder, "_verify", exchange)
+    monkeypatch.setattr(cache_module, "_verify", exchange)
     assert cache.get(KEY).manifest == {"of": "cache"}

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Region
 
 from xrelax.backend.jit import compile_module
-from xrelax.backend.llvm_text import emit_module
+from xrelax.backend.llvm_module import emit_module
 from xrelax.backend.target import Target
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from xrelax.backend.errors import BackendError
 from xrelax.backend.jit import Library, compile_module, compile_object
-from xrelax.backend.llvm_text import emit_module
+from xrelax.backend.llvm_module import emit_module
 from xrelax.backend.target import Target
 from xrelax.runtime.native import NativeError
 

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
 from xrelax.backend.errors import BackendError
-from xrelax.backend.llvm_text import emit_module
+from xrelax.backend.llvm_module import emit_module
 from xrelax.backend.llvm_types import symbol_text
 from xrelax.backend.target import Target
 

@@ -7,9 +7,8 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FloatAttr, FloatData, ModuleOp, f32, i64
 from xdsl.ir import Block, Region
 
-from xrelax.backend.llvm_constants import float_text
-from xrelax.backend.llvm_text import emit_module
-from xrelax.backend.llvm_types import fastmath_text
+from xrelax.backend.llvm_module import emit_module
+from xrelax.backend.llvm_types import fastmath_text, float_text
 
 LINES = {
     "%r = llvm.add %i, %i overflow<nsw> : i32": "add nsw i32 %1, %1",

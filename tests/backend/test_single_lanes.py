@@ -5,7 +5,7 @@ from ctypes import c_void_p
 import numpy as np
 import pytest
 
-from xrelax.backend.single_lanes import with_scalar_stores
+from xrelax.backend.jit import with_scalar_stores
 from xrelax.runtime.llvm_binding import LLVM_LOCK, binding, llvm_module
 
 

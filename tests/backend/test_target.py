@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from xrelax.backend import host
+from xrelax.backend import machine_model
 from xrelax.backend.errors import BackendError
-from xrelax.backend.host import CacheSizes
+from xrelax.backend.machine_model import CacheSizes
 from xrelax.backend.target import Target
 
 
@@ -155,7 +155,7 @@ def test_accuracy_of_functions_is_part_of_the_target():
 
 def test_llvmlite_is_imported_by_the_first_target_alone():
     code = (
-        "import sys; from xrelax.backend import jit, llvm_text, target;"
+        "import sys; from xrelax.backend import jit, llvm_module, target;"
         "assert 'llvmlite' not in sys.modules; target.Target('llvm');"
         "assert 'llvmlite' in sys.modules"
     )
@@ -172,7 +172,7 @@ def test_linux_cache_sizes(tmp_path):
         (folder / "level").write_text(f"{level}\n")
         (folder / "size").write_text(f"{size}\n")
     (tmp_path / "index9").mkdir()
-    assert host._linux_sizes(tmp_path) == {1: 48 << 10, 2: 2 << 20}
+    assert machine_model._linux_sizes(tmp_path) == {1: 48 << 10, 2: 2 << 20}
 
 
 def test_cache_sizes_are_kept_where_they_are_not_the_usual_ones():
@@ -184,7 +184,7 @@ def test_cache_sizes_are_kept_where_they_are_not_the_usual_ones():
 
 def test_the_machine_of_a_named_cpu_is_unknown():
     own = Target("llvm")
-    assert (own.num_cores, own.caches) == (os.cpu_count(), host.host_caches())
+    assert (own.num_cores, own.caches) == (os.cpu_count(), machine_model.host_caches())
     assert Target(str(own)) == own
     named = Target(f"llvm -mcpu={own.cpu}")
     assert (named.num_cores, named.caches) == (None, CacheSizes())

@@ -188,11 +188,11 @@ LAYERS = (torch.nn.LSTM(3, 4), torch.nn.GRU(3, 4, bidirectional=True), torch.nn.
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: type(layer).__name__)
 def test_recurrent_layers_are_compiled(layer: Any, monkeypatch: pytest.MonkeyPatch):
-    from xrelax.importers.torch import aten_graph
+    from xrelax.importers.torch import partition
 
     built: list[Any] = []
-    original = aten_graph.build
-    monkeypatch.setattr(aten_graph, "build", lambda m, **o: built.append(m) or original(m, **o))
+    original = partition.build
+    monkeypatch.setattr(partition, "build", lambda m, **o: built.append(m) or original(m, **o))
     x = torch.randn(5, 2, 3)
     with torch.no_grad():
         result, expected = torch.compile(layer.eval(), backend="xrelax")(x), layer(x)

@@ -8,8 +8,7 @@ import pytest
 
 from xrelax.backend.jit import compile_module
 from xrelax.backend.target import Target
-from xrelax.profiling.machine import Level, Machine, measured_machine
-from xrelax.profiling.machine_code import machine_code
+from xrelax.profiling.machine import Level, Machine, machine_code, measured_machine
 
 LEVELS = (Level("L1", 1000, 100.0), Level("DRAM", float("inf"), 10.0))
 MACHINE = Machine(1, 1000.0, LEVELS)

@@ -10,7 +10,7 @@ import pytest
 
 from xrelax.runtime import python_words as module
 from xrelax.runtime.call_words import Place, PythonWord
-from xrelax.runtime.native_callable import NativeCallable
+from xrelax.runtime.native_call import NativeCallable
 
 look = module.python_words.__wrapped__
 

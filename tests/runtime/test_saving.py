@@ -163,8 +163,7 @@ def main(x: R.Tensor((4,), "float32")):
 
 
 def test_the_features_of_a_target_are_those_its_cpu_has():
-    from xrelax.backend.cpu_features import required_machine
-    from xrelax.backend.target import Target
+    from xrelax.backend.target import Target, required_machine
 
     own = Target("llvm")
     if not own.triple.startswith("x86_64"):

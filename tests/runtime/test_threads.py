@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from xrelax.runtime import num_threads, set_num_threads
-from xrelax.runtime.context import CHECK, CONTEXT_WORDS
+from xrelax.runtime.call_words import CHECK, CONTEXT_WORDS
 from xrelax.runtime.pool_code import (
     AWAKE_COST,
     GRAIN_COST,

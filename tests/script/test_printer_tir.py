@@ -9,7 +9,7 @@ from xrelax.dialects import get_context
 from xrelax.ir.structural_equal import assert_structural_equal
 from xrelax.script.parser.module import parse_text
 from xrelax.script.printer import print_module
-from xrelax.script.printer.names import Names
+from xrelax.script.printer.writer import Names
 
 
 def parse_ir(text):

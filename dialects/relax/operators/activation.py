@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from ..types import TensorType
-from .accumulation import accumulator, wide
 from .attributes import Int, Number
 from .base import UnaryOp
+from .conversion import accumulator, wide
 from .elementwise import FLOATS, NUMBERS, Dtypes
 from .float_functions import erf
 from .inference import normalize_axis, require_floats

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
-from .accumulation import wide
 from .attributes import Ints
+from .conversion import wide
 from .pool_windows import EvenWindows
 from .pooling import LargestOfWindows, MeanOfWindows, OneDim, PoolOp, TwoDims
 from .windows import spatial_ints

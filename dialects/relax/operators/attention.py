@@ -11,9 +11,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, wide
 from .attributes import Number, Text
 from .base import OperatorOp
+from .conversion import accumulator, wide
 from .inference import broadcast_dims, common_element_type, divides, require_floats, require_rank
 from .language import TensorLanguage
 

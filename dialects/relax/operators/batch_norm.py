@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ..types import TensorType
-from .accumulation import accumulator, wide
 from .attributes import Bool, Int, Number
 from .base import OperatorOp
+from .conversion import accumulator, wide
 from .inference import common_element_type, normalize_axis, require_floats, tuple_type
 from .language import TensorLanguage
 from .normalization import along, require_shape

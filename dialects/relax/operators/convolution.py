@@ -16,9 +16,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, product_element, rounded, wide
 from .attributes import Int, Ints, OutDType, Text
 from .base import OperatorOp
+from .conversion import accumulator, product_element, rounded, wide
 from .inference import divides, require_rank
 from .language import TensorLanguage
 from .windows import (

@@ -12,9 +12,9 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def, var_operand_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, product_element, rounded, wide
 from .attributes import Text
 from .base import OperatorOp
+from .conversion import accumulator, product_element, rounded, wide
 from .inference import broadcast_dims
 from .language import TensorLanguage
 

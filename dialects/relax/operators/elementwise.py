@@ -13,8 +13,8 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from ...dtypes import DTYPES, element_type, is_float
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, wide
 from .base import BinaryOp, OperatorOp
+from .conversion import accumulator, wide
 from .inference import broadcast_types, require_dtype
 from .language import TensorLanguage
 

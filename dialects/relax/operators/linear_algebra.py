@@ -12,9 +12,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, product_element, rounded, wide
 from .attributes import Bool, OutDType
 from .base import BinaryOp, OperatorOp
+from .conversion import accumulator, product_element, rounded, wide
 from .inference import broadcast_dims, require_dtype
 from .language import TensorLanguage
 

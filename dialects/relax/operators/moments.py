@@ -3,17 +3,144 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
-from .accumulation import accumulator
+from ...int_expr import IntExpr
 from .attributes import Bool, Int, Ints
+from .conversion import accumulator
 from .elementwise import FLOATS, Dtypes, short_name
 from .language import TensorLanguage
 from .reduction import ReductionOp, number_of_elements, reduced
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Distance from the mean, and variance, as expressions of the indices of an element."""
+
+    distance: Callable[..., Any]
+    variance: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Which elements are taken together: those along `axes`, and those of a group of channels.
+
+    `channel` is an axis and the number of groups that it is split into.
+    """
+
+    te: TensorLanguage
+    data: Any
+    axes: tuple[int, ...]
+    channel: tuple[int, int] | None
+
+    def kept(self) -> list[int]:
+        """The axes whose indices say which part an element belongs to."""
+        return [a for a in range(self.data.ndim) if a not in self.axes]
+
+    def groups_on(self, axis: int) -> int | None:
+        """The number of groups that an axis is split into."""
+        return self.channel[1] if self.channel is not None and axis == self.channel[0] else None
+
+    def each(self, axis: int, groups: int) -> Any:
+        """How many indices of an axis one of its groups has."""
+        size = self.te.dim_expr(self.data.shape[axis]) // IntExpr.of(groups)
+        return self.te.tensor.shape_of([size])[0]
+
+    def index(self, *i: Any) -> list[Any]:
+        """The part that an element belongs to."""
+        found: list[Any] = []
+        for axis in self.kept():
+            groups = self.groups_on(axis)
+            found.append(i[axis] if groups is None else i[axis] // self.each(axis, groups))
+        return found
+
+    def first(self, *i: Any) -> Any:
+        """The first element of the part that an element belongs to."""
+        part = dict(zip(self.kept(), self.index(*i), strict=True))
+        own = {} if self.channel is None else {self.channel[0]: self.each(*self.channel)}
+        return self.data(
+            *(part[a] * own.get(a, 1) if a in part else 0 for a in range(self.data.ndim))
+        )
+
+    def lengths(self) -> dict[int, Any]:
+        """How many indices of each axis one part has, for those with several."""
+        own = {} if self.channel is None else {self.channel[0]: self.each(*self.channel)}
+        return {a: self.data.shape[a] for a in self.axes} | own
+
+    def sum(self, function: Callable[..., Any], name: str) -> Any:
+        """The sum over each part of a function of the elements' indices."""
+        te, lengths = self.te, self.lengths()
+        axes = {a: te.reduce_axis((0, lengths[a]), f"r{a}") for a in sorted(lengths)}
+
+        def element(*part: Any) -> Any:
+            first = dict(zip(self.kept(), part, strict=True))
+            at: list[Any] = []
+            for axis in range(self.data.ndim):
+                if axis not in first:
+                    at.append(axes[axis])
+                elif self.groups_on(axis) is None:
+                    at.append(first[axis])
+                else:
+                    at.append(first[axis] * lengths[axis] + axes[axis])
+            return te.sum(function(*at), axis=list(axes.values()))
+
+        shape = [self.groups_on(a) or self.data.shape[a] for a in self.kept()]
+        return te.compute(shape, element, name=name)
+
+    def mean(self, sums: Any, *i: Any) -> Any:
+        """The sum of the part that an element belongs to, divided by its size."""
+        total = prod((self.te.dim_expr(s) for s in self.lengths().values()), start=IntExpr.of(1))
+        (number,) = self.te.tensor.shape_of([total])
+        known = isinstance(number, int)
+        count = self.te.const(number, sums.dtype) if known else number.astype(sums.dtype)
+        return sums(*self.index(*i)) / count
+
+
+def statistics(
+    te: TensorLanguage,
+    data: Any,
+    axes: Sequence[int],
+    channel: tuple[int, int] | None = None,
+) -> Statistics:
+    """Those of `axes` and, with `channel`, of groups of the indices of an axis.
+
+    Elements count from the first of their part, so that none of their digits are lost in the mean
+    where all are far from 0.
+    """
+    parts, dtype = _Parts(te, data, tuple(axes), channel), accumulator(data.dtype)
+
+    def shifted(*i: Any) -> Any:
+        return data(*i).astype(dtype) - parts.first(*i).astype(dtype)
+
+    mean = partial(parts.mean, parts.sum(shifted, "T_sum"))
+
+    def distance(*i: Any) -> Any:
+        return shifted(*i) - mean(*i)
+
+    def squared(*i: Any) -> Any:
+        value = distance(*i)
+        return value * value
+
+    return Statistics(distance, partial(parts.mean, parts.sum(squared, "T_squares")))
+
+
+def mean_square(te: TensorLanguage, data: Any, axes: Sequence[int]) -> Callable[..., Any]:
+    """The mean of the squares over `axes`, as an expression of the indices of an element."""
+    parts, dtype = _Parts(te, data, tuple(axes), None), accumulator(data.dtype)
+
+    def squared(*i: Any) -> Any:
+        value = data(*i).astype(dtype)
+        return value * value
+
+    return partial(parts.mean, parts.sum(squared, "T_squares"))
 
 
 def _averaged(te: TensorLanguage, total: Any, divisor: Any, name: str) -> Any:

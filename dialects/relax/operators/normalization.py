@@ -15,9 +15,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, wide
 from .attributes import Bool, Int, Ints, Number
 from .base import OperatorOp
+from .conversion import accumulator, wide
 from .inference import (
     common_element_type,
     divides,
@@ -26,7 +26,7 @@ from .inference import (
     require_floats,
 )
 from .language import TensorLanguage
-from .norm_statistics import Statistics, mean_square, statistics
+from .moments import Statistics, mean_square, statistics
 
 
 def require_shape(

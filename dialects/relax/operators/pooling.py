@@ -13,9 +13,9 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 from ...dtypes import is_float
 from ...int_expr import IntExpr
 from ..types import TensorType
-from .accumulation import accumulator, rounded, wide
 from .attributes import Bool, Ints, Text
 from .base import UnaryOp
+from .conversion import accumulator, rounded, wide
 from .elementwise import FLOATS, NUMBERS, Dtypes
 from .inference import require_dtype, require_rank
 from .language import TensorLanguage

@@ -13,10 +13,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from ...dtypes import element_type
 from ...int_expr import ONE
 from ..types import TensorType, shape_text
-from .accumulation import accumulator, rounded, total_dtype, wide
 from .attributes import Bool, DType, Ints
 from .base import OperatorOp
-from .conversion import elements_of_total
+from .conversion import accumulator, elements_of_total, rounded, total_dtype, wide
 from .elementwise import ANY, NUMBERS, Dtypes, short_name
 from .inference import normalize_axes, require_dtype
 from .language import TensorLanguage

@@ -12,10 +12,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import element_type, is_float
 from ..types import TensorType
-from .accumulation import accumulator, rounded, total_dtype
 from .attributes import Bool, DType, Int
 from .base import OperatorOp, UnaryOp
-from .conversion import elements_of_total
+from .conversion import accumulator, elements_of_total, rounded, total_dtype
 from .elementwise import NUMBERS, short_name
 from .inference import normalize_axes, normalize_axis, require_dtype
 from .language import TensorLanguage

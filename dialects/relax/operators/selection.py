@@ -11,9 +11,9 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...dtypes import element_type, is_float
 from ..types import TensorType
-from .accumulation import wide
 from .attributes import Number
 from .base import OperatorOp
+from .conversion import wide
 from .elementwise import NUMBERS, in_working_dtype
 from .inference import broadcast_types, require_dtype
 from .language import TensorLanguage

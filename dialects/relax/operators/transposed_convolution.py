@@ -13,8 +13,8 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from ...bounds import is_less
 from ...int_expr import ONE, IntExpr
-from .accumulation import accumulator
 from .attributes import Int, Ints, OutDType, Text
+from .conversion import accumulator
 from .convolution import ChannelError, ConvolutionOp
 from .inference import divides
 from .language import TensorLanguage

@@ -12,8 +12,8 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from ...dtypes import element_type, is_float
 from ..types import TensorType
-from .accumulation import wide
 from .base import OperatorOp
+from .conversion import wide
 from .elementwise import (
     ANY,
     INTEGERS_AND_BOOLS,

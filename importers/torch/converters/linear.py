@@ -1,12 +1,15 @@
-"""Matrix products."""
+"""Matmuls, and scaled dot product attention."""
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import mul
 from typing import Any
 
 from ....dialects import relax
+from ....dialects.int_expr import IntExpr
 from ..context import Context, Value, dims_of, dtype_of, permutation
-from ..registry import converts
+from ..registry import Unsupported, converts
 from .arithmetic import binary
 
 
@@ -75,3 +78,80 @@ def outer(ctx: Context, x: Value, vec2: Value) -> Value:
     """The products of all pairs of elements of two vectors."""
     column = ctx.op("expand_dims", x, axis=[1])
     return binary(ctx, "multiply", column, vec2)
+
+
+_HEADS_LAST = [0, 2, 1, 3]
+
+
+@converts("aten.scaled_dot_product_attention.default")
+def scaled_dot_product_attention(
+    ctx: Context, query: Value, key: Value, value: Value, attn_mask: Value | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Value:  # fmt: skip
+    """``softmax(query @ key.T * scale + mask) @ value``, in (batch, head, place, feature)."""
+    if dropout_p > 0:
+        raise Unsupported("attention with dropout", "call model.eval() before the export")
+    mask = None if attn_mask is None else _for_batch(ctx, attn_mask)
+    query, key, value = (_of_rank_4(ctx, t) for t in _fitting(ctx, query, key, value))
+    permuted = [ctx.permute(t, _HEADS_LAST) for t in (query, key, value)]
+    bias = () if mask is None else (_bias(ctx, _of_rank_4(ctx, mask), query, key),)
+    # PyTorch's causal mask begins at the top left corner, whatever the lengths are.
+    causal = "TopLeft" if is_causal else None
+    result = ctx.op("nn.attention", *permuted, *bias, scale=scale, causal_mask=causal)
+    return ctx.reshape(ctx.permute(result, _HEADS_LAST), ctx.dims)
+
+
+def _fitting(ctx: Context, query: Value, key: Value, value: Value) -> list[Value]:
+    """The tensors with equal batches, and as many values as keys, which is checked at run time."""
+    dims, length = dims_of(query), dims_of(key)[-2]
+    kept = 2 if len(dims) < 4 else 3  # the number of heads may differ
+    batch = ctx.dims[:-kept]
+    query, key, value = (
+        ctx.broadcast(t, [*batch, *dims_of(t)[-kept:]]) for t in (query, key, value)
+    )
+    own = dims_of(value)
+    return [query, key, ctx.fitted(value, [*own[:-2], length, own[-1]])]
+
+
+def _of_rank_4(ctx: Context, x: Value) -> Value:
+    dims = dims_of(x)
+    if len(dims) == 4:
+        return x
+    if len(dims) > 4:
+        return ctx.reshape(x, [reduce(mul, dims[:-3]), *dims[-3:]])
+    # Without a batch, or with batch and heads in one dim.
+    return ctx.reshape(x, [*[IntExpr.of(1)] * (4 - len(dims)), *dims])
+
+
+def _for_batch(ctx: Context, mask: Value) -> Value:
+    """The mask with all dims of the batch where these become one dim."""
+    batch, own = ctx.dims[:-3], dims_of(mask)
+    if len(batch) < 2 or len(own) < 4:
+        return mask
+    return ctx.broadcast(mask, [*batch, *own[-3:]])
+
+
+def _bias(ctx: Context, mask: Value, query: Value, key: Value) -> Value:
+    """The mask as numbers to add, in (batch, head, query, key), of which any may be 1."""
+    dtype = dtype_of(query)
+    if dtype_of(mask) == "bool":
+        zero, never = ctx.number(0, dtype), ctx.number(float("-inf"), dtype)
+        mask = ctx.op("where", mask, zero, never)
+    batch, heads, _, _ = dims_of(mask)
+    return ctx.broadcast(mask, [batch, heads, dims_of(query)[2], dims_of(key)[2]])
+
+
+@converts("aten._scaled_dot_product_flash_attention_for_cpu.default")
+def flash_attention(
+    ctx: Context, query: Value, key: Value, value: Value, dropout_p: float = 0.0,
+    is_causal: bool = False, attn_mask: Value | None = None, scale: float | None = None,
+    **_: Any,
+) -> tuple[Value, None]:  # fmt: skip
+    """Attention whose logarithms of sums nothing may read."""
+    whole, ctx.result = ctx.result, ctx.result[0]
+    result = scaled_dot_product_attention(
+        ctx, query, key, value, attn_mask, dropout_p, is_causal, scale
+    )
+    ctx.result = whole
+    return result, None

@@ -15,7 +15,7 @@ the other: a few of the same row where it is loaded, as above, and all of a row 
 
 from __future__ import annotations
 
-from ....backend.host import LINE
+from ....backend.machine_model import LINE
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from xrelax.backend.llvm_text import emit_module
+from xrelax.backend.llvm_module import emit_module
 from xrelax.backend.target import Target
 
 DOT = """

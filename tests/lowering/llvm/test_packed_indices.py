@@ -2,7 +2,7 @@
 
 import pytest
 
-from xrelax.backend.llvm_text import emit_module
+from xrelax.backend.llvm_module import emit_module
 from xrelax.backend.target import Target
 from xrelax.dialects import get_context
 from xrelax.inspection import module_of

@@ -1,19 +1,72 @@
-"""Values of the graph's types besides tensors, and what values say of a function's symbols."""
+"""Arguments of a call, tensors and other values of the graph: checks, and the symbols they give."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 
+from ..dialects.int_expr import IntExpr, Sym
 from ..dialects.relax.types import PrimType, ShapeType, TensorType
-from .binding import Expected, bind_symbols
+from .expressions import number
 from .memory import Buffer
 from .values import Array, EvaluationError
+
+
+class Extents(Protocol):
+    """What has a shape: an array, or a shape itself."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def ndim(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a parameter is declared to be; `dims` and `dtype` are `None` where they are unknown."""
+
+    name: str
+    dims: tuple[IntExpr, ...] | None
+    dtype: str | None
+    rank: int | None = None
+
+
+def bind_symbols(
+    expected: Sequence[Expected], arrays: Sequence[Extents], symbols: dict[str, int]
+) -> None:
+    """Add the symbols that are whole dims, then check every dim; raises EvaluationError."""
+    for wanted, array in zip(expected, arrays, strict=True):
+        _check_rank(wanted, array)
+        for dim, size in zip(wanted.dims or (), array.shape, strict=False):
+            if isinstance(atom := dim.as_atom, Sym):
+                symbols.setdefault(atom.name, size)
+    for wanted, array in zip(expected, arrays, strict=True):
+        _check_dims(wanted, array, symbols)
+
+
+def _check_rank(wanted: Expected, array: Extents) -> None:
+    rank = wanted.rank if wanted.dims is None else len(wanted.dims)
+    if rank is not None and array.ndim != rank:
+        raise EvaluationError(
+            f"expected argument '{wanted.name}' to have rank {rank}, got {array.ndim}"
+        )
+
+
+def _check_dims(wanted: Expected, array: Extents, symbols: Mapping[str, int]) -> None:
+    if wanted.dims is None:
+        return
+    shape = tuple(number(d, symbols) for d in wanted.dims)
+    if shape != array.shape:
+        raise EvaluationError(
+            f"expected argument '{wanted.name}' to have shape {shape}, got {array.shape}"
+        )
+
 
 GraphValue: TypeAlias = "Buffer | Shape | int | tuple[GraphValue, ...] | Any"
 """A tensor, a shape, a number, a tuple, or whatever object a registered function returned."""
