@@ -13,7 +13,7 @@ from ...dialects.int_expr import ZERO, Arg, Atom, Compound, IntExpr, Sym, maximu
 from ...dialects.sym import Values
 from ...dialects.tir.ranges import value_range
 from ...dialects.tir.regions import Access
-from .determined import determines, moving_part
+from .iter_map import IterMap, moving_part
 
 Ranges: TypeAlias = "Mapping[Atom, Interval]"
 Box: TypeAlias = "list[Interval | None]"
@@ -80,7 +80,7 @@ class Boxes:
             return True
         parts = [self._part(a, b, ours, theirs) for a, b in boxes]
         told = [part for part in parts if part is not None]
-        if told and determines(told, differing, self._ranges):
+        if told and IterMap(told, differing, self._ranges).tells(differing):
             return True
         return bool(differing) and self._are_points_apart(first, second, differing)
 
@@ -91,7 +91,8 @@ class Boxes:
             return False
         indices, inner = points
         free = {*self.free, *inner}
-        return determines(indices, differing, {**self._ranges, **inner}, free)
+        found = IterMap(indices, {*differing, *free}, {**self._ranges, **inner})
+        return found.tells(differing)
 
     def _point(self, access: Access) -> tuple[list[IntExpr], dict[Atom, Interval]] | None:
         """The indices of an access and the ranges of loops inside, numbered as they occur."""

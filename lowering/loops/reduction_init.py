@@ -16,11 +16,12 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import loops, tir
-from ...dialects.bounds import interval_of, is_non_negative
-from ...dialects.int_expr import ONE, ZERO, Atom, Compound, IntExpr, floordiv
+from ...dialects.bounds import is_non_negative
+from ...dialects.int_expr import ZERO, Atom, IntExpr
 from ...dialects.sym import Values
 from ...dialects.tir.regions import root_buffer
 from ...dialects.tir.types import BufferType
+from ..analysis.iter_map import IterMap
 from ..scope import Bound, Scope, is_inside
 
 
@@ -144,61 +145,9 @@ def _loops_inside(
 
 
 def _is_injective(exprs: Sequence[IntExpr], levels: Sequence[Level], scope: Scope) -> bool:
-    """Whether different iterations of the loops give different values of the expressions.
-
-    Each loop must be a digit of one expression, forwards or backwards: ``i * 16 + j`` or
-    ``i * 16 - j`` with j < 16. Expressions that are the quotient and the remainder of another, as
-    ``i // n`` and ``i % n``, count as that one.
-    """
-    left = {level.var: level for level in levels}
-    for expr in _recombined(exprs):
-        digits: list[tuple[IntExpr, IntExpr]] = []
-        for level in [x for x in left.values() if _mentions([expr], x)]:
-            split = expr.split_on(level.var)
-            size = interval_of(level.extent, scope.ranges)
-            if split is None or size is None:
-                return False
-            weight = split[0]
-            is_reversed = weight.constant is not None and weight.constant < 0
-            digits.append((-weight if is_reversed else weight, size.upper))
-            del left[level.var]
-        if not _are_digits(digits):
-            return False
-    return not left
-
-
-def _recombined(exprs: Sequence[IntExpr]) -> list[IntExpr]:
-    """The expressions, with one for each quotient and remainder by the same number."""
-    for remainder in exprs:
-        atom = remainder.as_atom
-        if not isinstance(atom, Compound) or atom.op != "mod":
-            continue
-        whole = _fraction(floordiv(atom.lhs, atom.rhs))
-        for quotient in exprs:
-            if _fraction(quotient) == whole:
-                others = [e for e in exprs if e is not quotient and e is not remainder]
-                return _recombined([*others, atom.lhs])
-    return list(exprs)
-
-
-def _fraction(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """What is divided and by what: ``i // n // m`` is ``i`` by ``n * m``, for extents n and m."""
-    atom = expr.as_atom
-    if not isinstance(atom, Compound) or atom.op != "floordiv":
-        return expr, ONE
-    numerator, divisor = _fraction(atom.lhs)
-    return numerator, divisor * atom.rhs
-
-
-def _are_digits(digits: list[tuple[IntExpr, IntExpr]]) -> bool:
-    """Whether each weight is at least the weight times the extent of the digit before it."""
-    digits.sort(key=lambda d: (max((len(m) for m, _ in d[0].terms), default=0), abs(d[0].offset)))
-    least = ONE
-    for weight, extent in digits:
-        if not is_non_negative(weight - least):
-            return False
-        least = weight * extent
-    return True
+    """Whether different iterations of the loops give different values of the expressions."""
+    variables = {level.var for level in levels}
+    return IterMap(exprs, variables, scope.ranges).tells(variables)
 
 
 def _first_values(

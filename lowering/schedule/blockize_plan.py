@@ -11,8 +11,8 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
+from ..analysis.iter_map import is_bijective, used_in
 from ..scope import Bound
-from .bijective import is_bijective, used_in
 from .blocks import ScheduleError
 from .loop_checks import loop_text
 from .reduction_checks import verify_starts_once

@@ -4,14 +4,13 @@
 
     lambda i, j: (i // 4, j, i % 4)     inverse for [n, m]:     lambda a0, a1, a2: (a0 * 4 + a2, a1)
 
-The inverse exists where sums are digits of a number, and quotients come with their remainders.
-The counterpart is TVM's ``IndexMap`` with ``arith::DetectIterMap``.
+The inverse exists where `IterMap` finds it. The counterpart is TVM's ``IndexMap``.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...dialects.bounds import Interval, interval_of, is_non_negative, simplify
@@ -22,14 +21,12 @@ from ...dialects.int_expr import (
     ZERO,
     Arg,
     Atom,
-    Compound,
     IntExpr,
     IntLike,
     Sym,
-    floormod,
     render,
-    split_quotient,
 )
+from ..analysis.iter_map import IterMap
 
 
 @dataclass(frozen=True)
@@ -106,14 +103,10 @@ class IndexMap:
         New indices that no element has are mapped somewhere: `conditions` tell them. Raises
         ValueError where the old indices are not known from the new ones.
         """
-        solver = _Solver(ranges_of_dims(dims))
-        for number, result in enumerate(self(_args(len(dims)))):
-            solver.learn(result, IntExpr.of(Arg(number)))
-        solver.join()
-        olds = [
-            solver.known.get(a, ZERO if d == ONE else None)
-            for a, d in zip(_args(len(dims)), dims, strict=True)
-        ]
+        ranges = ranges_of_dims(dims)
+        found = IterMap(self(_args(len(dims))), ranges, ranges)
+        ends = zip(ranges, dims, strict=True)
+        olds = [found.value_of(a) or (ZERO if d == ONE else None) for a, d in ends]
         lost = [n for n, old in zip(self.names, olds, strict=True) if old is None]
         if lost:
             raise ValueError(f"expected new indices to tell '{lost[0]}' of {self}")
@@ -150,111 +143,3 @@ def _product(dims: Sequence[IntExpr]) -> IntExpr:
     for dim in dims:
         total = total * dim
     return total
-
-
-class _Solver:
-    """Expressions of old indices whose values are known, as expressions of new indices."""
-
-    def __init__(self, ranges: Mapping[Atom, Interval]):
-        self.ranges = ranges
-        self.known: dict[IntExpr, IntExpr] = {}
-
-    def learn(self, expr: IntExpr, value: IntExpr) -> None:
-        """Note what an expression is, and what its parts are if they are digits of it."""
-        expr = simplify(expr, self.ranges)
-        constant = IntExpr.of(expr.offset)
-        expr, value = expr - constant, value - constant
-        if expr in self.known or not expr.args():
-            return
-        self.known[expr] = value
-        fixed = IntExpr.from_terms({m: c for m, c in expr.terms if not _moves(m)})
-        digits = [_digit(m, c) for m, c in (expr - fixed).terms]
-        if fixed.terms:
-            self.learn(expr - fixed, value - fixed)
-        elif len(digits) == 1 and digits[0][0] == -ONE:
-            self.learn(digits[0][1], -value)
-        elif digits and (digits[0][0] != ONE or len(digits) > 1):
-            for part, its_value in self._split(digits, value):
-                self.learn(part, its_value)
-
-    def _split(
-        self, digits: list[tuple[IntExpr, IntExpr]], value: IntExpr
-    ) -> Iterator[tuple[IntExpr, IntExpr]]:
-        """The digits of a number by their weights, if none reaches the next one's weight."""
-        order: list[tuple[IntExpr, IntExpr]] = []
-        reach = ONE
-        rest = list(digits)
-        while rest:
-            least = [
-                d
-                for d in rest
-                if _is_positive(d[0] - reach + 1)
-                and all(_is_positive(e[0] - d[0] + 1) for e in rest)
-            ]
-            span = interval_of(least[0][1], self.ranges) if least else None
-            if span is None or not is_non_negative(span.lower):
-                return
-            order.append(least[0])
-            rest.remove(least[0])
-            reach = least[0][0] * (span.upper + 1)
-        for position, (weight, digit) in enumerate(order):
-            below = value if position + 1 == len(order) else value % order[position + 1][0]
-            yield digit, below // weight
-
-    def join(self) -> None:
-        """Put quotients together with their remainders, as long as that says something new."""
-        seen = -1
-        while seen != len(self.known):
-            seen = len(self.known)
-            atoms = [a for e in self.known for a in [e.as_atom] if isinstance(a, Compound)]
-            for remainder in atoms:
-                for quotient in atoms:
-                    self._join(quotient, remainder)
-            for expr, value in list(self.known.items()):
-                self._subtract(expr, value)
-
-    def _subtract(self, expr: IntExpr, value: IntExpr) -> None:
-        """What is left of a sum without the terms that are known."""
-        for monomial, coefficient in expr.terms:
-            term = IntExpr.from_terms({monomial: 1})
-            if term in self.known and term != expr:
-                expr, value = expr - term * coefficient, value - self.known[term] * coefficient
-        self.learn(expr, value)
-
-    def _join(self, quotient: Compound, remainder: Compound) -> None:
-        """``a`` from ``a // c`` and ``a % c``; also ``b // d`` from ``b // (d * c)`` and that % c.
-
-        Of the remainder's ``a``, multiples of c may be missing.
-        """
-        if (quotient.op, remainder.op) != ("floordiv", "mod"):
-            return
-        dividend, by = split_quotient(IntExpr.of(quotient))
-        base, divisor = split_quotient(remainder.lhs)
-        if by != divisor * remainder.rhs:
-            return
-        whole = dividend if divisor == ONE else dividend // divisor
-        if dividend != base and (divisor != ONE or floormod(dividend - base, by) != ZERO):
-            return
-        high, low = self.known[IntExpr.of(quotient)], self.known[IntExpr.of(remainder)]
-        self.learn(whole, high * remainder.rhs + low)
-        if divisor != ONE:
-            self.learn(remainder.lhs, high * remainder.rhs + low)
-
-
-def _is_positive(expr: IntExpr) -> bool:
-    """Whether an expression is at least 1 wherever no symbol is 0: then there are no elements."""
-    larger: dict[Atom, IntLike] = {Sym(s): IntExpr.of(Sym(s)) + 1 for s in expr.symbols()}
-    return is_non_negative(expr.substitute(larger) - 1)
-
-
-def _moves(monomial: tuple[Atom, ...]) -> bool:
-    return any(IntExpr.of(a).args() for a in monomial)
-
-
-def _digit(monomial: tuple[Atom, ...], coefficient: int) -> tuple[IntExpr, IntExpr]:
-    """A term as its weight, which is the same for all indices, and the rest."""
-    weight = IntExpr.from_terms(
-        {tuple(a for a in monomial if not IntExpr.of(a).args()): coefficient}
-    )
-    digit = IntExpr.from_terms({tuple(a for a in monomial if IntExpr.of(a).args()): 1})
-    return weight, digit

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
-from ...dialects.int_expr import ONE, Arg, IntExpr
+from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.nesting import enclosing
-from ...dialects.sym import Values, exprs_of
+from ...dialects.sym import Values
+from ..analysis.iter_map import IterMap
 from ..analysis.reuse import has_reuse
 from .blocks import blocks_in, uses_of
+from .copy_scalars import ranges_of_values
 from .inline import Definition, inline_blocks
 
 CHEAP_OPERATIONS = 4
@@ -84,27 +86,13 @@ def _uses_each_once(load: tir.LoadOp, block: tir.BlockOp) -> bool:
         size = size * dim
     for axis in block.axes.data:
         iterations = iterations * axis.extent.data
-    return is_non_negative(size - iterations) or _tells_iterations_apart(load, block)
-
-
-def _tells_iterations_apart(load: tir.LoadOp, block: tir.BlockOp) -> bool:
-    """Whether each axis moves one index of the load, which no other axis moves."""
-    seen: set[SSAValue] = set()
-    for index in exprs_of(load.indices):
-        moving = {a.index: load.operands_[a.index] for a in index.atoms() if isinstance(a, Arg)}
-        axes = set(moving.values())
-        if len(axes) > 1 or axes & seen or not axes <= set(block.axis_vars):
-            return False
-        if any(not _moves_by_number(index, Arg(i)) for i in moving):
-            return False
-        seen |= axes
-    bounds = zip(block.axis_vars, block.axes.data, strict=True)
-    return {v for v, a in bounds if a.extent.data != ONE} <= seen
-
-
-def _moves_by_number(index: IntExpr, axis: Arg) -> bool:
-    step = index.coefficient_of(axis)
-    return step is not None and bool(step.constant)
+    if is_non_negative(size - iterations):
+        return True
+    values, bounds = Values(), zip(block.axis_vars, block.axes.data, strict=True)
+    axes = {values.atom(var) for var, axis in bounds if axis.extent.data != ONE}
+    indices = values.exprs(load.indices, load.operands_)
+    is_over_axes = set(load.operands_) <= set(block.axis_vars)
+    return is_over_axes and IterMap(indices, axes, ranges_of_values(values)).tells(axes)
 
 
 def _is_cheap(definition: Definition) -> bool:

@@ -22,7 +22,7 @@ from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.parameters import value_name
 from ...dialects.sym import Values, exprs_of
-from ..analysis.determined import determines
+from ..analysis.iter_map import IterMap
 from .blocks import ScheduleError
 from .copy_scalars import ranges_of_values
 from .index_values import add_predicates, replace_indices
@@ -122,7 +122,7 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
                 start = bindings[-1].substitute({variable: first})
                 span = interval_of(start, ranges_of_values(values))
                 is_first = is_first and span is not None and span.lower == axis.min.data
-        if not (is_first and determines(bindings, [variable], {})):
+        if not (is_first and IterMap(bindings, [variable], {}).tells([variable])):
             raise ScheduleError(
                 f"expected the first iteration of {loop_text(loop)} alone to start the reduction "
                 f"of block '{block.block_name.data}', and to be in the first part",

@@ -14,8 +14,7 @@ from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from ..analysis.determined import determines
-from .bijective import is_bijective, used_in
+from ..analysis.iter_map import IterMap, is_bijective, used_in
 from .blocks import ScheduleError, blocks_in, loaded_buffers, stored_buffers
 from .loop_checks import loop_text
 from .regions import contains
@@ -51,7 +50,7 @@ def _is_told_by(
     """Whether bindings over one loop alone, as after a fusion, tell its iterations apart."""
     bindings = values.exprs(block.bindings, block.numbering())
     own = [b for b in bindings if used_in(b, extents) == {variable}]
-    return determines(own, [variable], {})
+    return IterMap(own, [variable], {}).tells([variable])
 
 
 def verify_apart(block: tir.BlockOp, init: tir.InitOp, loop: tir.ForOp) -> None:

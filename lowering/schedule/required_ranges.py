@@ -18,7 +18,7 @@ from ...dialects.nesting import ancestors, enclosing
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
-from .bijective import is_bijective, used_in
+from ..analysis.iter_map import is_bijective, used_in
 from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
 from .copy_scalars import ranges_of_values
 from .inline import accessed_axes

@@ -53,6 +53,14 @@ def test_inverses(name):
     assert sorted(moved[moved != 0]) == sorted(array.flat)
 
 
+def test_the_inverse_of_digits_with_gaps():
+    found = tir.IndexMap.from_func(lambda i, j, k: i * 13 + j * 3 + k)
+    inverse = found.non_surjective_inverse((2, 4, 3))
+    assert str(inverse) == "T.index_map(lambda a0: (a0 // 13, (a0 % 13) // 3, (a0 % 13) % 3))"
+    for old in itertools.product(range(2), range(4), range(3)):
+        assert tuple(inverse.map_indices(found.map_indices(old))) == old
+
+
 def test_maps():
     found = tir.IndexMap.from_func(lambda *i: i[::-1], ndim=2)
     assert str(found) == "T.index_map(lambda i0, i1: (i1, i0))" == repr(found)

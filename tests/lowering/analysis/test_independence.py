@@ -214,3 +214,17 @@ def test_one_iteration_of_several_that_may_be_there():
         }"""
     )
     assert conflict_of(next(op for op in loop.walk() if isinstance(op, tir.ForOp))) is not None
+
+
+def test_a_product_with_a_loop_around():
+    """In its iteration 0, all others store the same element."""
+    nest = parsed(
+        """
+        tir.for %o in (0, 4) {
+          tir.for %i in (0, 4) {
+            tir.store %c, %Y[%o * %i, 0] : !tir.buffer<[64, 64], f32>
+          }
+        }"""
+    )
+    outer = next(op for op in nest.walk() if isinstance(op, tir.ForOp))
+    assert conflict_of(next(op for op in outer.body.block.ops if isinstance(op, tir.ForOp)))
