@@ -14,11 +14,11 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
+from ...dialects.int_expr import ONE, ZERO
 from ...dialects.nesting import enclosing, operations_in
 from ...dialects.sym import exprs_of
 from ..analysis.aliasing import may_share_memory
-from ..analysis.reuse import has_reuse
+from ..analysis.block_accesses import dim_axes, has_reuse, wide_axes
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
 
@@ -178,7 +178,7 @@ def _edge(buffer: SSAValue, blocks: Sequence[tir.BlockOp], store: tir.StoreOp) -
 def _load_pattern(load: tir.LoadOp, store: tir.StoreOp, block: tir.BlockOp) -> OpPattern:
     source, target = load.buffer.type, store.buffer.type
     assert isinstance(source, tir.BufferType) and isinstance(target, tir.BufferType)
-    read, written = _axes(load, block), _axes(store, block)
+    read, written = dim_axes(block, load), dim_axes(block, store)
     if source.dims == target.dims and all(
         a == b or dim == ONE for a, b, dim in zip(read, written, source.dims, strict=True)
     ):
@@ -194,22 +194,9 @@ def _load_pattern(load: tir.LoadOp, store: tir.StoreOp, block: tir.BlockOp) -> O
     return OpPattern.BROADCAST if ordered else OpPattern.INJECTIVE
 
 
-def _axes(op: tir.LoadOp | tir.StoreOp, block: tir.BlockOp) -> list[int | None]:
-    """For each index the axis that it is; `None` for others."""
-    return [_axis(e, op.operands_, block) for e in exprs_of(op.indices)]
-
-
-def _axis(index: IntExpr, operands: Sequence[SSAValue], block: tir.BlockOp) -> int | None:
-    atom = index.as_atom
-    if isinstance(atom, Arg) and operands[atom.index] in block.axis_vars:
-        return block.axis_vars.index(operands[atom.index])
-    return None
-
-
 def _is_loaded_once(load: tir.LoadOp, block: tir.BlockOp) -> bool:
     """Whether different iterations of the block load different elements."""
-    wide = {i for i, a in enumerate(block.axes.data) if a.extent.data != ONE}
-    return wide <= set(_axes(load, block))
+    return wide_axes(block) <= set(dim_axes(block, load))
 
 
 def _uses_elements_once(block: tir.BlockOp) -> bool:

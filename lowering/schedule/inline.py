@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.int_expr import ZERO, Arg, IntExpr
+from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.aliasing import may_share_memory
+from ..analysis.block_accesses import dim_axes
 from .blocks import (
     ScheduleError,
     Uses,
@@ -159,10 +160,9 @@ def accessed_axes(
     type_ = access.buffer.type
     assert isinstance(type_, tir.BufferType)
     found: list[int | None] = []
-    for index, dim in zip(exprs_of(access.indices), type_.dims, strict=True):
-        atom = index.as_atom
-        if isinstance(atom, Arg) and access.operands_[atom.index] in block.axis_vars:
-            axis = block.axis_vars.index(access.operands_[atom.index])
+    axes = dim_axes(block, access)
+    for axis, index, dim in zip(axes, exprs_of(access.indices), type_.dims, strict=True):
+        if axis is not None:
             bounds = block.axes.data[axis]
             if axis in found or bounds.min.data != ZERO or bounds.extent.data != dim:
                 return None

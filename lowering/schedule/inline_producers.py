@@ -11,8 +11,8 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.nesting import enclosing
 from ...dialects.sym import Values
+from ..analysis.block_accesses import has_reuse
 from ..analysis.iter_map import IterMap
-from ..analysis.reuse import has_reuse
 from .blocks import blocks_in, uses_of
 from .copy_scalars import ranges_of_values
 from .inline import Definition, inline_blocks

@@ -19,7 +19,7 @@ from xdsl.dialects.arith import AddfOp
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
-from ...analysis.reuse import has_reuse
+from ...analysis.block_accesses import has_reuse
 from ...analysis.strides import Strides
 from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..primitives.random_variables import BlockRV

@@ -21,10 +21,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
-from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
+from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ....dialects.nesting import ancestors
-from ....dialects.sym import exprs_of
 from ...analysis.aliasing import may_share_memory
+from ...analysis.block_accesses import ElementUpdate, element_update
 from ...analysis.strides import Strides
 from ..blocks import uses_of
 from ..plain_nest import plain_loops
@@ -86,11 +86,13 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
         return None
     if not any(block.axis_kinds[axis] == "reduce" for axis in loops):
         return None
-    found = _accesses(block)
-    if found is None or not _is_apart(block, *found):
+    update = element_update(block, _is_arithmetic)
+    if update is None or not _is_apart(block, update.store, update.loads):
         return None
-    store, loads = found
-    n = _contiguous_axis(block, store)
+    store, loads, _ = update
+    if any(_type(op.buffer).element_type == i1 for op in (store, *loads)):
+        return None
+    n = _contiguous_axis(update)
     if n is None:
         return None
     var = block.axis_vars[n]
@@ -107,31 +109,6 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
     return Contraction(block, loops, store, n, m, rhs, lhs) if rhs else None
 
 
-def _accesses(block: tir.BlockOp) -> tuple[tir.StoreOp, list[tir.LoadOp]] | None:
-    """The only store, and the loads of other buffers, of a body that updates one element."""
-    stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
-    if len(stores) != 1 or len(block.write_buffers) != 1:
-        return None
-    (store,) = stores
-    loads: list[tir.LoadOp] = []
-    for op in block.body.block.ops:
-        match op:
-            case tir.InitOp() | tir.StoreOp():
-                pass
-            case tir.LoadOp() if op.buffer is store.buffer:
-                if (op.indices, tuple(op.operands_)) != (store.indices, tuple(store.operands_)):
-                    return None
-            case tir.LoadOp():
-                loads.append(op)
-            case _ if not _is_arithmetic(op):
-                return None
-            case _:
-                pass
-    if any(_is_boolean(v) for v in (store.buffer, *(op.buffer for op in loads))):
-        return None
-    return store, loads
-
-
 def _is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp]) -> bool:
     """Whether the block alone makes its result, which shares no memory with what it reads."""
     uses = uses_of(store.buffer)
@@ -142,40 +119,19 @@ def _is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp
 
 def _is_arithmetic(op: Operation) -> bool:
     """Whether an operation works on vectors as it does on numbers."""
-    if op.regions or any(isinstance(v.type, IndexType) for v in op.operands):
+    if any(isinstance(v.type, IndexType) for v in op.operands):
         return False
     return op.name.startswith(("arith.", "math.")) and not op.name.startswith(
         ("arith.cmp", "arith.select")
     )
 
 
-def _is_boolean(buffer: SSAValue) -> bool:
-    return _type(buffer).element_type == i1
-
-
-def _contiguous_axis(block: tir.BlockOp, store: tir.StoreOp) -> int | None:
-    """The axis along which results are contiguous, if each axis indexes one dim of the result."""
-    spatial = [
-        var
-        for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
-        if axis.kind.data == "spatial" and axis.extent.data != ONE
-    ]
-    seen: list[SSAValue] = []
-    found: int | None = None
-    dims, strides = _type(store.buffer).dims, _type(store.buffer).element_strides()
-    for index, dim, stride in zip(exprs_of(store.indices), dims, strides, strict=True):
-        atom = index.as_atom
-        if not isinstance(atom, Arg):
-            if index.args():
-                return None
-            continue
-        var = store.operands_[atom.index]
-        if var in seen or var not in block.axis_vars:
-            return None
-        seen.append(var)
-        if dim != ONE and stride == ONE:
-            found = block.axis_vars.index(var)
-    return found if set(spatial) <= set(seen) else None
+def _contiguous_axis(update: ElementUpdate) -> int | None:
+    """The axis along which results are contiguous."""
+    type_ = _type(update.store.buffer)
+    dims = zip(update.axes, type_.dims, type_.element_strides(), strict=True)
+    found = [axis for axis, dim, stride in dims if dim != ONE and stride == ONE]
+    return next((axis for axis in reversed(found) if axis is not None), None)
 
 
 def step_along(contraction: Contraction, load: tir.LoadOp, axis: int) -> IntExpr | None:

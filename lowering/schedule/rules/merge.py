@@ -19,7 +19,7 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import ancestors, operations_in
 from ....dialects.sym import Values
-from ...analysis.reuse import has_reuse
+from ...analysis.block_accesses import has_reuse
 from ..blocks import (
     ScheduleError,
     blocks_in,

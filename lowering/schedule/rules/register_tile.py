@@ -21,11 +21,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
 
+from xdsl.ir import Operation
+
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
-from ....dialects.sym import exprs_of
-from ...analysis.reuse import has_reuse
+from ....dialects.int_expr import ONE, ZERO, IntExpr
+from ...analysis.block_accesses import element_update, has_reuse
 from ...analysis.strides import Strides
 from ..blocks import blocks_in
 from ..plain_nest import plain_loops
@@ -71,7 +72,8 @@ class _Reduction:
 
 def _reduction(block: tir.BlockOp) -> _Reduction | None:
     loops = plain_loops(block)
-    if not loops or block.init is None or block.predicates.data or not _owns_its_result(block):
+    update = element_update(block, _is_scalar)
+    if not loops or block.init is None or block.predicates.data or update is None:
         return None
     regions = [*block.regions_of("reads"), *block.regions_of("writes")]
     if any(extent != ONE for region in regions for extent in region.extents):
@@ -81,45 +83,11 @@ def _reduction(block: tir.BlockOp) -> _Reduction | None:
     if set(kinds) - {"spatial", "reduce"} or not reduce:
         return None
     spatial = {a: loop for a, loop in loops.items() if kinds[a] == "spatial"}
-    strides = Strides(block)
-    reads = tuple(op for op in strides.loads if op.buffer not in block.write_buffers)
-    return _Reduction(spatial, reduce, strides, reads)
+    return _Reduction(spatial, reduce, Strides(block), update.loads)
 
 
-def _owns_its_result(block: tir.BlockOp) -> bool:
-    """Whether the body only updates one element, at indices that are distinct spatial axes."""
-    stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
-    if len(stores) != 1 or len(block.write_buffers) != 1:
-        return False
-    (store,) = stores
-    indices = [(e, store.operands_) for e in exprs_of(store.indices)]
-    own: list[object] = []
-    for expr, operands in indices:
-        if expr.constant is not None:
-            continue
-        atom = expr.as_atom
-        if not isinstance(atom, Arg) or operands[atom.index] not in block.axis_vars:
-            return False
-        own.append(operands[atom.index])
-    spatial = [
-        v
-        for v, axis in zip(block.axis_vars, block.axes.data, strict=True)
-        if axis.kind.data == "spatial" and axis.extent.data != ONE
-    ]
-    return set(own) >= set(spatial) and len(set(own)) == len(own) and _only_updates(block, store)
-
-
-def _only_updates(block: tir.BlockOp, store: tir.StoreOp) -> bool:
-    for op in block.body.block.ops:
-        if op is store or isinstance(op, tir.InitOp):
-            continue
-        if isinstance(op, tir.LoadOp):
-            same = (op.indices, tuple(op.operands_)) == (store.indices, tuple(store.operands_))
-            if op.buffer is store.buffer and not same:
-                return False
-        elif op.regions or not op.name.startswith(("arith.", "math.", "tir.apply")):
-            return False
-    return True
+def _is_scalar(op: Operation) -> bool:
+    return op.name.startswith(("arith.", "math.", "tir.apply"))
 
 
 def _is_contiguous(reduction: _Reduction, axis: int) -> bool:

@@ -22,7 +22,7 @@ from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
-from ...analysis.reuse import has_reuse
+from ...analysis.block_accesses import has_reuse
 from ...analysis.strides import Strides
 from ..blocks import ScheduleError, blocks_in, iterator_kinds, nest_loops
 from ..primitives.schedule import Schedule

@@ -17,7 +17,7 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
-from ...analysis.reuse import has_reuse
+from ...analysis.block_accesses import has_reuse
 from ...analysis.strides import Strides
 from ..blocks import blocks_in, loops_around
 from ..primitives.schedule import Schedule

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from ....dialects import tir
-from ....dialects.int_expr import ONE, ZERO, Arg, IntExpr
+from ....dialects.int_expr import ONE, ZERO
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
+from ...analysis.block_accesses import dim_axes
 from ...analysis.strides import Strides
 from ..blocks import blocks_in, loops_around
 from ..primitives.schedule import Schedule
@@ -41,15 +42,15 @@ def is_element_wise(block: tir.BlockOp, contraction: Contraction) -> bool:
     var = column_of(block, store)
     if var is None:
         return False
-    dims = [
-        i for i, e in enumerate(exprs_of(contraction.store.indices)) if _is_column(e, contraction)
-    ]
+    axes = dim_axes(contraction.block, contraction.store)
+    dims = [dim for dim, axis in enumerate(axes) if axis == contraction.n]
     loads = [
         op
         for op in operations_in(block)
         if isinstance(op, tir.LoadOp) and op.buffer is contraction.store.buffer
     ]
-    return all(_variable(op, d) is var for op in loads for d in dims)
+    axis = [v is var for v in block.axis_vars].index(True)
+    return all(dim_axes(block, op)[d] == axis for op in loads for d in dims)
 
 
 def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
@@ -63,18 +64,6 @@ def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
     index, values = strides.indices[store][wide[-1]], strides.scope.values
     used = [var for var in block.axis_vars if values.atom(var) in index.atoms()]
     return used[0] if [index.coefficient_of(values.atom(v)) for v in used] == [ONE] else None
-
-
-def _is_column(index: IntExpr, contraction: Contraction) -> bool:
-    atom = index.as_atom
-    if not isinstance(atom, Arg):
-        return False
-    return contraction.store.operands_[atom.index] is contraction.block.axis_vars[contraction.n]
-
-
-def _variable(op: tir.LoadOp | tir.StoreOp, dim: int) -> SSAValue | None:
-    atom = exprs_of(op.indices)[dim].as_atom
-    return op.operands_[atom.index] if isinstance(atom, Arg) else None
 
 
 def vectorize_tile(
@@ -166,10 +155,10 @@ def _strided_source(
     (load, *more) = [op for op in operations_in(block) if isinstance(op, tir.LoadOp)]
     type_ = load.buffer.type
     assert isinstance(type_, tir.BufferType)
-    var = None if more or type_.element_strides()[-1] != ONE else _variable(load, type_.rank - 1)
-    if var is None or var is column or var not in block.axis_vars:
+    axis = None if more or type_.element_strides()[-1] != ONE else dim_axes(block, load)[-1]
+    if axis is None or block.axis_vars[axis] is column:
         return None
-    return _loop_of(block, var, loops)
+    return _loop_of(block, block.axis_vars[axis], loops)
 
 
 def _loop_of(block: tir.BlockOp, axis: SSAValue, loops: Sequence[tir.ForOp]) -> tir.ForOp | None:

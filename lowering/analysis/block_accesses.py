@@ -1,0 +1,96 @@
+"""What the accesses of a block are to it: at which axes, of how many instances, of its own result.
+
+::
+
+    Y[i, j] += X[i, k] * W[k, j]
+
+Each dim of Y has an axis of its own. The block updates an element of Y, and it reuses those of X,
+which several j share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import tir
+from ...dialects.int_expr import ONE, Arg
+from ...dialects.nesting import operations_in
+from ...dialects.sym import exprs_of
+
+
+def dim_axes(block: tir.BlockOp, access: tir.LoadOp | tir.StoreOp) -> list[int | None]:
+    """For each dim the axis that its index is; `None` for other indices."""
+    axes: dict[SSAValue, int] = {var: number for number, var in enumerate(block.axis_vars)}
+    atoms = [index.as_atom for index in exprs_of(access.indices)]
+    return [axes.get(access.operands_[a.index]) if isinstance(a, Arg) else None for a in atoms]
+
+
+def wide_axes(block: tir.BlockOp) -> set[int]:
+    """The axes that may have more values than one."""
+    return {number for number, a in enumerate(block.axes.data) if a.extent.data != ONE}
+
+
+class ElementUpdate(NamedTuple):
+    """The only store of a block, and its loads of other buffers than the result."""
+
+    store: tir.StoreOp
+    loads: tuple[tir.LoadOp, ...]
+    axes: list[int | None]
+    """For each dim of the result its axis; `None` for those at a fixed index."""
+
+
+def element_update(
+    block: tir.BlockOp, allows: Callable[[Operation], bool]
+) -> ElementUpdate | None:
+    """The update that a block is, if it computes one element of its result, by its spatial axes.
+
+    These index distinct dims. Of the result it loads that element alone. Other operations, without
+    regions, must be among those that `allows` knows.
+    """
+    stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
+    if len(stores) != 1 or len(block.write_buffers) != 1:
+        return None
+    (store,) = stores
+    loads: list[tir.LoadOp] = []
+    for op in block.body.block.ops:
+        if isinstance(op, tir.LoadOp):
+            if op.buffer is not store.buffer:
+                loads.append(op)
+            elif (op.indices, tuple(op.operands_)) != (store.indices, tuple(store.operands_)):
+                return None
+        elif not isinstance(op, tir.InitOp | tir.StoreOp) and (op.regions or not allows(op)):
+            return None
+    axes = _axes_of_result(block, store)
+    return None if axes is None else ElementUpdate(store, tuple(loads), axes)
+
+
+def _axes_of_result(block: tir.BlockOp, store: tir.StoreOp) -> list[int | None] | None:
+    """The axes of a store's dims, if they are distinct, and all spatial axes are among them."""
+    axes = dim_axes(block, store)
+    if any(a is None and e.args() for a, e in zip(axes, exprs_of(store.indices), strict=True)):
+        return None
+    own = [axis for axis in axes if axis is not None]
+    kinds = block.axis_kinds
+    spatial = {axis for axis in wide_axes(block) if kinds[axis] == "spatial"}
+    return axes if len(set(own)) == len(own) and spatial <= set(own) else None
+
+
+def has_reuse(block: tir.BlockOp) -> bool:
+    """Whether a reduction uses an operand's elements for several results, as a matmul does."""
+    kinds, wide = block.axis_kinds, wide_axes(block)
+    spatial = {axis for axis in wide if kinds[axis] == "spatial"}
+    written = set(block.write_buffers)
+    for op in operations_in(block):
+        if isinstance(op, tir.LoadOp) and op.buffer not in written:
+            used = _axes_used(block, op) & wide
+            if used - spatial and spatial - used:
+                return True
+    return False
+
+
+def _axes_used(block: tir.BlockOp, load: tir.LoadOp) -> set[int]:
+    used = {load.operands_[i] for e in exprs_of(load.indices) for i in e.args()}
+    return {number for number, var in enumerate(block.axis_vars) if var in used}
