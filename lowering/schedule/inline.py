@@ -238,10 +238,7 @@ def _replace_loads(definition: Definition, loads: Sequence[tir.LoadOp]) -> None:
     for load in loads:
         values = Values()
         indices = values.exprs(load.indices, load.operands_)
-        key = (
-            load.parent,
-            tuple(numbering.exprs(load.indices, load.operands_)),
-        )
+        key = load.parent, tuple(numbering.exprs(load.indices, load.operands_))
         if key not in known:
             meaning = definition.meaning(indices)
             copier = ScalarCopier(values, meaning, facts_at(load, values))

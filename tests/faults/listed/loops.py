@@ -99,9 +99,9 @@ FAULTS = (
     ),
     Fault(
         "every stride is taken for 1",
-        L + "lane_analysis.py",
-        "return split is not None and split[0] == ONE and buffer.element_strides()[-1] == ONE",
-        "return split is not None",
+        "lowering/analysis/strides.py",
+        "    return indices[-1].coefficient_of(variable)\n",
+        "    return ONE\n",
         ("slices", "image"),
         LOOPS,
     ),

@@ -156,8 +156,8 @@ FAULTS = (
     Fault(
         "compute_inline shares the value of different elements",
         S + "inline.py",
-        "            tuple(numbering.rebase(e, load.operands_) for e in exprs_of(load.indices)),\n",
-        "            (),\n",
+        "load.parent, tuple(numbering.exprs(load.indices, load.operands_))",
+        "load.parent, ()",
         ("tiles",),
         TESTS,
     ),
@@ -215,9 +215,9 @@ FAULTS = (
     ),
     Fault(
         "digits with gaps are taken for bijective",
-        S + "bijective.py",
-        "        found = next((d for d in digits if d[0] == weight), None)\n",
-        "        found = digits[0]\n",
-        tests=("tests/lowering/schedule/test_bijective.py",),
+        "lowering/analysis/iter_map.py",
+        "    is_dense = interval_of(moving, ranges) == Interval.range(0, count)\n",
+        "    is_dense = True\n",
+        tests=("tests/lowering/analysis/test_iter_map.py",),
     ),
 )
