@@ -18,6 +18,9 @@ from .dialects.diagnostics import suggestion, verify
 PASSES: dict[str, str] = {
     "align-storage": ".lowering.schedule.align_storage:AlignStoragePass",
     "annotate-tir-op-pattern": ".lowering.graph.annotate_tir_op_pattern:AnnotateTIROpPatternPass",
+    "attach-attr-layout-free-buffers": (
+        ".lowering.graph.attach_layout_free_buffers:AttachAttrLayoutFreeBuffersPass"
+    ),
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
     "convert-convolution-to-matmul": (
         ".lowering.graph.convolution_to_matmul:ConvolutionToMatmulPass"
@@ -47,7 +50,6 @@ PASSES: dict[str, str] = {
     "legalize-ops": ".lowering.graph.legalize_ops:LegalizeOpsPass",
     "lower-multi-reduction": ".lowering.loops.lower_multi_reduction:LowerMultiReductionPass",
     "normalize": ".lowering.graph.normalize:NormalizePass",
-    "pack-constants": ".lowering.graph.pack_constants:PackConstantsPass",
     "pack-weights": ".lowering.graph.pack_weights:PackWeightsPass",
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
     "prefetch-panels": ".lowering.loops.prefetch_panels:PrefetchPanelsPass",
@@ -103,11 +105,7 @@ STAGES: tuple[Stage, ...] = (
             "fuse-tir",
             "specialize-prim-funcs",
             "deduplicate-prim-funcs",
-            "pack-constants",
-            "fold-constant",
-            "rewrite-dataflow-reshape",
-            "legalize-ops",
-            "dead-code-elimination",
+            "attach-attr-layout-free-buffers",
             "schedule-default",
             "align-storage",
         ),

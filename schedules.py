@@ -42,7 +42,7 @@ class DefaultSchedule(NamedTuple):
 def default_schedules(module: ModuleOp, target: str = HOST) -> list[DefaultSchedule]:
     """The schedules of all kernels that the module becomes, but of those that have one already."""
     from .backend.target import Target
-    from .lowering.schedule.default import schedule_function, unscheduled_functions
+    from .lowering.schedule.default import DefaultScheduler
     from .script.printer import print_module
 
     copy, context = module.clone(), get_context()
@@ -50,10 +50,11 @@ def default_schedules(module: ModuleOp, target: str = HOST) -> list[DefaultSched
     for step in passes_before("schedule-default", target):
         step.apply(context, copy)
     found: list[DefaultSchedule] = []
-    for function in unscheduled_functions(copy):
+    scheduler = DefaultScheduler(copy, Target(target))
+    for function in scheduler.functions():
         name, script = function.sym_name.data, print_module(ModuleOp([function.clone()]))
         kernel = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
-        trace = schedule_function(copy, function, Target(target))
+        trace = scheduler.schedule(function)
         found.append(DefaultSchedule(name, kernel.strip(), trace.as_function("schedule", name)))
     return found
 

@@ -13,6 +13,9 @@ ALWAYS = 64 << 10
 """Bytes of a result that may be much larger than its operands."""
 GROWTH = 2
 """How many times the bytes of its operands any other result may have."""
+LARGEST_FOLDED = 1 << 20
+"""Bytes of what is still computed at compile time: what is larger, such as weights in another
+layout, is computed when the module is loaded, so that files do not hold it a second time."""
 
 
 def known_bytes(values: Iterable[SSAValue]) -> int | None:

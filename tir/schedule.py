@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Self
 
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.attributes import to_attribute
 from ..dialects.tir import PrimFuncOp
 from ..ir.function import PrimFunc
 from ..ir.module import IRModule
@@ -104,9 +103,7 @@ class Schedule(primitives.Schedule):
     def changed(self, functions: Sequence[PrimFuncOp]) -> None:
         """Keep the default schedules off functions: their loops are what was asked for."""
         for function in functions:
-            attrs = {} if function.attrs is None else dict(function.attrs.data)
-            attrs[IS_SCHEDULED] = to_attribute(True)
-            function.properties["attrs"] = DictionaryAttr(attrs)
+            function.set_attr(IS_SCHEDULED, True)
 
     def index_map(self, given: Any, rank: int) -> Map:
         """What is given as a map of `rank` indices: a map, a function, or a lambda's text."""
@@ -132,7 +129,7 @@ class ScheduleHistory:
         """
         sch = Schedule(self.original)
         for number, inst in enumerate(self.trace.replayed(sch), 1):
-            moved, sch.moved_parameters = sch.moved_parameters > 0, 0
+            moved, sch.moved_parameters = bool(sch.moved_parameters), []
             name = f"primitive '{inst.kind.method}', number {number} of the schedule,"
             if not inst.kind.is_pure:
                 yield "" if moved else name, sch.mod.op

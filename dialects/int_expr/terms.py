@@ -236,10 +236,10 @@ class IntExpr:
             for atom in monomial:
                 if isinstance(atom, Compound):
                     lhs, rhs = atom.lhs.evaluate(value_of), atom.rhs.evaluate(value_of)
-                    product *= _EVALUATE[atom.op](lhs, rhs)
+                    product = product * _EVALUATE[atom.op](lhs, rhs)
                 else:
-                    product *= value_of(atom)
-            total += product
+                    product = product * value_of(atom)
+            total = total + product
         return total
 
     def coefficient_of(self, atom: Atom) -> IntExpr | None:

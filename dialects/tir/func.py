@@ -26,6 +26,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..attributes import from_attribute, to_attribute
 from ..dtypes import dtype_name, element_type, is_element_type, value_type
 from ..int_expr import Sym
 from ..irdl import IRDLOperation, irdl_op_definition
@@ -34,6 +35,9 @@ from ..parameters import FunctionOp, parse_parameters, print_parameters, print_t
 from ..sym import ExprAttr
 from .block_attributes import AxisAttr, BoundAttr, RegionAttr
 from .types import BufferType
+
+LAYOUT_FREE = "layout_free_buffers"
+"""The attribute that lists the positions of parameters whose layout a schedule may choose."""
 
 
 @irdl_op_definition
@@ -110,8 +114,33 @@ class PrimFuncOp(FunctionOp):
         """A function attribute, such as "global_symbol" or "tir.noalias"."""
         return None if self.attrs is None else self.attrs.data.get(key)
 
+    def set_attr(self, key: str, value: Any) -> None:
+        """Give a function attribute a Python value; `None` removes it."""
+        attrs = {} if self.attrs is None else dict(self.attrs.data)
+        if value is not None:
+            self.attrs = DictionaryAttr({**attrs, key: to_attribute(value)})
+        elif attrs.pop(key, None) is not None:
+            self.attrs = DictionaryAttr(attrs)
+
+    @property
+    def layout_free(self) -> list[BlockArgument]:
+        """The parameters that calls give constants, whose layout a schedule may choose."""
+        positions = self.attr(LAYOUT_FREE)
+        return [] if positions is None else [self.params[i] for i in from_attribute(positions)]
+
+    def _verify_layout_free(self, positions: Attribute) -> None:
+        buffers = [p.index for p in self.params if isinstance(p.type, BufferType)]
+        given = from_attribute(positions)
+        if not isinstance(positions, ArrayAttr) or any(p not in buffers for p in given):
+            raise VerifyException(
+                f"expected '{LAYOUT_FREE}' of '{self.sym_name.data}' to be a list of positions of "
+                f"buffers ({', '.join(map(str, buffers))}), got {given}"
+            )
+
     def verify_(self) -> None:
         self.verify_parameters()
+        if (positions := self.attr(LAYOUT_FREE)) is not None:
+            self._verify_layout_free(positions)
         for name, param in zip(self.names, self.params, strict=True):
             if not (
                 isinstance(param.type, BufferType | IndexType)

@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...dialects import tir
@@ -24,9 +23,7 @@ def annotate_tir_op_pattern(module: ModuleOp) -> None:
     """Give every PrimFunc its pattern."""
     for func in module.body.block.ops:
         if isinstance(func, tir.PrimFuncOp) and func.attr(OP_PATTERN) is None:
-            known = dict[str, Attribute]() if func.attrs is None else func.attrs.data
-            pattern = IntegerAttr(int(summarize(func).pattern), i64)
-            func.attrs = DictionaryAttr({**known, OP_PATTERN: pattern})
+            func.set_attr(OP_PATTERN, int(summarize(func).pattern))
 
 
 @dataclass(frozen=True)

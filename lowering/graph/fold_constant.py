@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TupleType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
@@ -40,23 +40,22 @@ from ...dialects.relax.operators.base import evaluated
 from ...dialects.relax.types import tensors_in
 from ...dialects.sym import expr_symbols
 from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
-from ..sizes import are_worth_keeping, known_bytes
-from .written import touches, written_values
-
-LARGEST = 1 << 20
-"""Bytes of a result that is still folded: what is larger, such as weights in another layout, is
-computed when the module is loaded, so that files do not hold it a second time."""
+from ..sizes import LARGEST_FOLDED, are_worth_keeping, known_bytes
+from .written import Written, touches, written_values
 
 _PURE = (relax.ConstantOp, relax.OperatorOp, relax.CallTIROp, relax.TupleGetItemOp)
 
 
-def is_computed_from_constants(value: SSAValue) -> bool:
-    """Whether a value is a constant, or pure operators and kernels make it of constants."""
+def is_computed_from_constants(value: SSAValue, written: Written = frozenset()) -> bool:
+    """Whether a value is a constant, or pure operators and kernels make it of constants.
+
+    These are no constants if calls may write them.
+    """
     waiting, seen = [value], set[SSAValue]()
     while waiting:
         current = waiting.pop()
         owner = current.owner
-        if not isinstance(owner, _PURE):
+        if not isinstance(owner, _PURE) or current in written:
             return False
         seen.add(current)
         waiting += [o for o in owner.operands if o not in seen]
@@ -75,82 +74,34 @@ class FoldTupleField(RewritePattern):
 
 @dataclass
 class FoldOperator(RewritePattern):
-    """An operator whose operands are constants becomes its result.
+    """An operator whose operands are constants becomes its result, unless calls may write it."""
 
-    One of which only others in `foldable` need the result becomes no constant: these take it from
-    `arrays`, where it may be a view of other arrays, so that a chain of operators copies once.
-    """
-
-    foldable: frozenset[Operation]
-    arrays: dict[SSAValue, NDArray[Any]] = field(default_factory=lambda: {})
+    written: Written
+    made: set[Operation] = field(default_factory=lambda: set())
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, relax.OperatorOp) or op not in self.foldable:
+        if not isinstance(op, relax.OperatorOp) or touches(op, self.written):
             return
-        arrays = [self._array(o) for o in op.operands]
+        owners = [o.owner for o in op.operands]
+        arrays = [o.value.data.array for o in owners if isinstance(o, relax.ConstantOp)]
         given = [a for a in arrays if a is not None]
-        folded = _evaluate(op, given) if len(given) == len(arrays) else None
-        if folded is None:
-            self._keep_operands(op, rewriter)
-        elif not _is_tuple(op) and all(u.operation in self.foldable for u in op.result.uses):
-            self.arrays[op.result] = folded[0]
-        else:
-            self._fold(op, [_owned(a, given) for a in folded], rewriter)
-
-    def _array(self, value: SSAValue) -> NDArray[Any] | None:
-        """The memory of a value that is known."""
-        owner = value.owner
-        is_constant = isinstance(owner, relax.ConstantOp)
-        return owner.value.data.array if is_constant else self.arrays.get(value)
-
-    def _keep_operands(self, op: relax.OperatorOp, rewriter: PatternRewriter) -> None:
-        """Make constants of the results that an operator which stays was to take."""
-        for value in dict.fromkeys(op.operands):
-            if value in self.arrays and isinstance(value.owner, relax.OperatorOp):
-                self._fold(value.owner, [_owned(self.arrays[value], ())], rewriter)
-
-    def _fold(
-        self, op: relax.OperatorOp, arrays: Sequence[NDArray[Any]], rewriter: PatternRewriter
-    ) -> None:
-        types = tensors_in(op.result.type)
-        pairs = zip(arrays, types, strict=True)
-        constants = [relax.ConstantOp(relax.TensorData.of(a, t.dtype)) for a, t in pairs]
+        if len(given) < len(owners) or not _is_worth_it(op):
+            return
+        if (folded := _evaluate(op, given)) is None:
+            return
+        pairs = zip(folded, tensors_in(op.result.type), strict=True)
+        constants = [
+            relax.ConstantOp(relax.TensorData.of(_owned(a, given), t.dtype)) for a, t in pairs
+        ]
         for constant in constants:
             constant.location = op.location
         whole = [relax.TupleOp([c.result for c in constants])] if _is_tuple(op) else []
-        operands = [o.owner for o in op.operands]
         rewriter.replace(op, [*constants, *whole])
-        self._erase_unused(operands, rewriter)
-
-    def _erase_unused(self, ops: list[Operation | Block], rewriter: PatternRewriter) -> None:
-        """Erase operators whose results nothing takes any more."""
-        while ops:
-            op = ops.pop()
-            if not isinstance(op, relax.OperatorOp) or op.parent is None or op.result.uses:
-                continue
-            self.arrays.pop(op.result, None)
-            ops += [o.owner for o in op.operands]
-            rewriter.erase(op)
-
-
-def _foldable(module: ModuleOp) -> frozenset[Operation]:
-    """The operators that are computed from constants, unless calls may write what they touch."""
-    written, found = written_values(module), set[Operation]()
-    for op in module.walk():
-        if not isinstance(op, relax.OperatorOp) or not _is_worth_it(op) or touches(op, written):
-            continue
-        owners = [o.owner for o in op.operands]
-        if all(_is_loaded(o) or (o in found and _is_one_tensor(o)) for o in owners):
-            found.add(op)
-    return frozenset(found)
-
-
-def _is_loaded(owner: Operation | Block) -> bool:
-    return isinstance(owner, relax.ConstantOp) and owner.value.data.array is not None
-
-
-def _is_one_tensor(owner: Operation | Block) -> bool:
-    return isinstance(owner, relax.OperatorOp) and not _is_tuple(owner)
+        self.made.update(constants)
+        for owner in self.made.intersection(owners):
+            if not any(r.uses for r in owner.results):
+                self.made.remove(owner)
+                rewriter.erase(owner)
 
 
 def _is_tuple(op: relax.OperatorOp) -> bool:
@@ -160,15 +111,16 @@ def _is_tuple(op: relax.OperatorOp) -> bool:
 def _is_worth_it(op: relax.OperatorOp) -> bool:
     """Whether results have static shapes and are not much larger than the operands."""
     made = known_bytes([op.result])
-    if made is None or made > LARGEST or any(expr_symbols(p) for p in op.properties.values()):
+    if made is None or made > LARGEST_FOLDED:
         return False
-    return are_worth_keeping([op.result], op.operands)
+    has_symbols = any(expr_symbols(p) for p in op.properties.values())
+    return not has_symbols and are_worth_keeping([op.result], op.operands)
 
 
 def _evaluate(op: relax.OperatorOp, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:
     """The results by the operator's reference, None where it has none for such values.
 
-    Arrays are as tensors are stored, and may be views of each other.
+    Arrays are as tensors are stored, and may be views of the operands.
     """
     attributes = evaluated(op.attribute_values(), lambda e: e.constant)
     operands = [t for o in op.operands for t in tensors_in(o.type)]
@@ -208,5 +160,5 @@ class FoldConstantPass(ModulePass):
     name = "fold-constant"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for pattern in (FoldTupleField(), FoldOperator(_foldable(op)), FoldTupleField()):
+        for pattern in (FoldTupleField(), FoldOperator(written_values(op)), FoldTupleField()):
             PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -13,7 +13,10 @@ from xdsl.utils.exceptions import PassFailedException
 from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.diagnostics import suggestion
+from ...dialects.tir.func import LAYOUT_FREE
+from ..graph.rewrite_layout import rewrite_calls
 from .blocks import IS_SCHEDULED
+from .layout import MovedParameter
 from .navigate import drop_plain_root
 from .primitives.schedule import Schedule
 from .primitives.trace import Trace
@@ -51,28 +54,39 @@ RULES: dict[str, Rule] = {
 """The rules by name, applied in order to every PrimFunc that is not scheduled already."""
 
 
-def schedule_function(
-    module: ModuleOp, function: tir.PrimFuncOp, target: Target, rules: Collection[str] | None = None
-) -> Trace:
-    """Apply the rules, all or those of these names, to a function; returns what they did."""
-    sch = Schedule(module)
-    for name, rule in RULES.items():
-        if rules is None or name in rules:
-            rule(sch, function, target)
-    drop_plain_root(function)  # which is there once a block was looked for in it
-    return sch.trace.simplified()
+class DefaultScheduler:
+    """Applies the rules, all or those of these names, to the functions of a module, in place."""
 
+    def __init__(self, module: ModuleOp, target: Target, rules: Collection[str] | None = None):
+        self.module, self.target, self.moved = module, target, list[MovedParameter]()
+        self.rules = [rule for name, rule in RULES.items() if rules is None or name in rules]
 
-def unscheduled_functions(module: ModuleOp) -> list[tir.PrimFuncOp]:
-    """The functions of a module whose loops nobody has asked for."""
-    functions = [op for op in module.body.block.ops if isinstance(op, tir.PrimFuncOp)]
-    return [f for f in functions if f.attr(IS_SCHEDULED) is None]
+    def functions(self) -> Iterator[tir.PrimFuncOp]:
+        """The functions whose loops nobody has asked for, each to be scheduled before the next.
+
+        Then calls of them get their constants in the layouts that schedules have chosen, and the
+        functions follow that make these.
+        """
+        functions = [op for op in self.module.body.block.ops if isinstance(op, tir.PrimFuncOp)]
+        yield from (f for f in functions if f.attr(IS_SCHEDULED) is None)
+        yield from rewrite_calls(self.module, self.moved)
+
+    def schedule(self, function: tir.PrimFuncOp) -> Trace:
+        """Apply the rules to a function; returns what they did."""
+        sch = Schedule(self.module)
+        for rule in self.rules:
+            rule(sch, function, self.target)
+        drop_plain_root(function)  # which is there once a block was looked for in it
+        function.set_attr(LAYOUT_FREE, None)
+        self.moved += sch.moved_parameters
+        return sch.trace.simplified()
 
 
 @dataclass(frozen=True)
 class ScheduleDefaultPass(ModulePass):
     """Apply the default rules to every PrimFunc without the attribute ``tir.is_scheduled``.
 
+    Where a schedule gives a layout-free parameter another layout, so do all calls.
     `target` is the text of a `Target`, whose registers and caches the rules ask about. With `rules`
     only those of these names run.
     """
@@ -88,6 +102,6 @@ class ScheduleDefaultPass(ModulePass):
                 raise PassFailedException(
                     f"expected a rule ({known}), got '{name}'{suggestion(name, RULES)}"
                 )
-        target = Target(self.target)
-        for function in unscheduled_functions(op):
-            schedule_function(op, function, target, self.rules)
+        scheduler = DefaultScheduler(op, Target(self.target), self.rules)
+        for function in scheduler.functions():
+            scheduler.schedule(function)

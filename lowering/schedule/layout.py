@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
@@ -144,6 +144,16 @@ def _constant(type_: tir.BufferType, value: float) -> Operation:
     if is_float(type_.dtype):
         return arith.ConstantOp(FloatAttr(float(value), element))
     return arith.ConstantOp(IntegerAttr(int(value), element, truncate_bits=True))
+
+
+class MovedParameter(NamedTuple):
+    """A parameter of a function that got another layout, and its types before and after."""
+
+    function: str
+    position: int
+    index_map: IndexMap
+    old: tir.BufferType
+    new: tir.BufferType
 
 
 Placement = Callable[[Sequence[IntExpr]], Sequence[IntExpr]]

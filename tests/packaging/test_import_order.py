@@ -31,10 +31,10 @@ ORDER = (
     "lowering.schedule",
     "lowering.schedule.primitives",
     "lowering.schedule.rules",
-    "lowering.schedule.default",
     "lowering.loops",
     "te",
     "lowering.graph",
+    "lowering.schedule.default",
     "lowering.runtime",
     "lowering.llvm",
     # the compiler as a whole

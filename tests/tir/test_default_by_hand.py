@@ -5,7 +5,7 @@ from schedule_check import body_text, check_schedule
 
 from xrelax.backend.target import Target
 from xrelax.dialects import tir
-from xrelax.lowering.schedule.default import schedule_function
+from xrelax.lowering.schedule.default import DefaultScheduler
 from xrelax.script import from_source
 from xrelax.tir import Schedule
 
@@ -96,7 +96,7 @@ def test_the_same_as_the_rule():
     source = product(7, 48, 16)
     rule = Schedule(from_source(source))
     (func,) = rule.state.functions()
-    schedule_function(rule.state.module, func, Target("llvm -mcpu=haswell"))
+    DefaultScheduler(rule.state.module, Target("llvm -mcpu=haswell")).schedule(func)
     sch = check_schedule(source, in_place)
     assert not any(predicates(sch).values())
     assert body_text(sch) == body_text(rule)

@@ -11,6 +11,7 @@ from ....dialects.diagnostics import verify
 from ....dialects.dims import dim_of
 from ....dialects.int_expr import IntExpr
 from ..blocks import ScheduleError
+from ..layout import MovedParameter
 from ..loop_checks import loop_text
 from .argument_checks import verify_argument
 from .instructions import INSTRUCTIONS, Instruction, InstructionKind, variables_in
@@ -29,12 +30,12 @@ class Primitives:
     random: Random
     error_render_level: str = "detail"
     is_checked: bool = False
-    moved_parameters: int = 0
-    """How often a parameter got another layout, which callers must pass then."""
 
     def __init__(self) -> None:
         self._recorded: dict[str, Any] | None = None
         self._names: dict[RandomVariable, str] = {}
+        self.moved_parameters: list[MovedParameter] = []
+        """The parameters that got another layout, which callers must pass then."""
 
     def block(self, block: BlockRV | str) -> tir.BlockOp:
         """The block that a variable stands for."""

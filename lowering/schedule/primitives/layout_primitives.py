@@ -11,10 +11,10 @@ from ....dialects import tir
 from ....dialects.dims import dims_of
 from ....dialects.int_expr import IntExpr
 from ..block_layout import transform_block_layout
-from ..blocks import ScheduleError
+from ..blocks import ScheduleError, function_of
 from ..copy_block import buffer_of
 from ..index_map import IndexMap
-from ..layout import transform_layout
+from ..layout import MovedParameter, transform_layout
 from .base import Primitives
 from .buffer_primitives import buffer_key
 from .instructions import Code, primitive
@@ -47,9 +47,8 @@ class LayoutPrimitives(Primitives):
         found = self.block(block)
         target = _buffer(found, buffer)
         assert isinstance(target.type, tir.BufferType)
-        is_parameter = isinstance(target, BlockArgument)
-        moved = self._map(index_map, target.type.rank)
-        transform_layout(
+        moved, old = self._map(index_map, target.type.rank), target.type
+        new = transform_layout(
             found,
             target,
             moved,
@@ -57,7 +56,10 @@ class LayoutPrimitives(Primitives):
             pad_value=pad_value,
             assume_injective=assume_injective_transform,
         )
-        self.moved_parameters += is_parameter
+        if isinstance(new, BlockArgument):
+            assert isinstance(new.type, tir.BufferType)
+            name = function_of(found).sym_name.data
+            self.moved_parameters.append(MovedParameter(name, new.index, moved, old, new.type))
 
     @primitive
     def transform_block_layout(self, block: BlockRV | str, index_map: Any) -> None:

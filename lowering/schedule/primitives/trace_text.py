@@ -25,7 +25,8 @@ def python_text(value: Any, names: Names) -> str:
         case str():
             return json.dumps(value)
         case IntExpr():
-            return json.dumps(_expression_text(value))
+            text = _expression_text(value)
+            return text if value.is_constant else json.dumps(text)
         case list() | tuple():
             items = cast("Sequence[Any]", value)
             return f"[{', '.join(python_text(v, names) for v in items)}]"

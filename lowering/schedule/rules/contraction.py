@@ -37,7 +37,7 @@ from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
-from .contraction_plan import Plan, is_near, plan_of
+from .contraction_plan import Plan, choose_panel, is_near, plan_of
 from .inner_products import tile_inner_products
 from .match_contraction import Contraction, column_dim, contraction_of
 from .remainders import peel_remainder, trim_remainder
@@ -54,10 +54,31 @@ def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> No
     """Tile every contraction of the function, if its columns are neighbours or get so."""
     for block in blocks_in(func):
         contraction = contraction_of(block)
+        if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
+            contraction = _lay_out_panels(sch, contraction, target)
         plan = None if contraction is None else plan_of(contraction, target)
         if plan is not None:
             for version in _versions(sch, plan, target):
                 apply_plan(sch, version)
+
+
+def _lay_out_panels(sch: Schedule, contraction: Contraction, target: Target) -> Contraction:
+    """The contraction with its right operand, a constant, in panels as wide as a tile."""
+    load, block, width = contraction.rhs[0], contraction.block, choose_panel(contraction, target)
+    place = column_dim(contraction, load)
+    if width is None or place is None:
+        return contraction
+    assert isinstance(load.buffer.type, tir.BufferType)
+    dims = load.buffer.type.dims
+
+    def panels(e: Sequence[IntExpr]) -> list[IntExpr]:
+        return [e[place] // width, *e[:place], *e[place + 1 :], e[place] % width]
+
+    shape = [(dims[place] + width - 1) // width, *dims[:place], *dims[place + 1 :]]
+    buffer = ("read", block.read_buffers.index(load.buffer))
+    places = IndexMap.of(panels, len(dims))
+    sch.transform_layout(sch.rv(block), buffer, places, shape=[*shape, width])
+    return _rematch(block, width)
 
 
 def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
@@ -79,7 +100,8 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
         return [plan]
     block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
     parts = sch.try_(sch.peel, block, loop, plan.tile.rows, sch.rv(consumer))
-    plans = [plan_of(_rematch(sch.block(part)), target) for part in parts or (block,)]
+    blocks = map(sch.block, parts or (block,))
+    plans = [plan_of(_rematch(b, contraction.panel), target) for b in blocks]
     found = [p for p in plans if p is not None]
     return [*found[:1], *(version for p in found[1:] for version in _versions(sch, p, target))]
 
@@ -100,11 +122,11 @@ def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
     ]
 
 
-def _rematch(block: tir.BlockOp) -> Contraction:
-    """The contraction of a block that is known to be one."""
+def _rematch(block: tir.BlockOp, panel: int | None = None) -> Contraction:
+    """The contraction of a block that is known to be one, with its right operand in panels."""
     contraction = contraction_of(block)
     assert contraction is not None
-    return contraction
+    return replace(contraction, panel=panel)
 
 
 def _copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.int_expr import ONE, Arg, Compound, IntExpr
-from ....dialects.sym import exprs_of
+from ....dialects.int_expr import ONE, Compound, IntExpr
 from ...cost_model import PAGE, UNKNOWN_EXTENT, Columns, CostModel, MatmulSize, Rows, TileCost
+from ...sizes import is_worth_keeping
+from ..blocks import uses_of
 from .cache_blocks import CacheBlocks, block_steps, cache_blocks, can_block
 from .inner_products import choose_inner_products
 from .match_contraction import Contraction, column_dim, dense_bytes, step_along
@@ -99,7 +100,7 @@ def candidates(contraction: Contraction, target: Target) -> list[Candidate]:
     if lanes < 2:
         return []
     size = size_of(contraction, lanes)
-    panel = next((w for op in contraction.rhs if (w := panel_width(contraction, op))), None)
+    panel = contraction.panel
     if panel is None and _is_one_panel(contraction, lanes, target):
         panel = contraction.extent(contraction.n).constant
     m, tile = choose_rows(contraction, lanes, target, panel)
@@ -304,25 +305,17 @@ def is_packable(contraction: Contraction) -> bool:
     )
 
 
-def panel_width(contraction: Contraction, load: tir.LoadOp) -> int | None:
-    """The width of the panels that an operand is laid out in: ``[j floordiv w, …, j mod w]``.
+def choose_panel(contraction: Contraction, target: Target) -> int | None:
+    """Columns in the panels, as wide as a tile, that a constant right operand is laid out in.
 
-    A single panel is only known by being wider than there are columns.
+    It is `None` where that is impossible, or takes much more memory.
     """
-    type_ = load.buffer.type
-    assert isinstance(type_, tir.BufferType)
-    indices = exprs_of(load.indices)
-    width = type_.dims[-1].constant if type_.rank > 1 else None
-    if width is None or type_.element_strides()[-1] != ONE:
+    (load, *_), lanes = contraction.rhs, target.lanes(contraction.element_bits)
+    size, columns = dense_bytes(load.buffer), contraction.extent(contraction.n).constant
+    if lanes < 2 or not size or columns is None or not is_packable(contraction):
         return None
-    var = contraction.block.axis_vars[contraction.n]
-    column = next((IntExpr.of(Arg(i)) for i, v in enumerate(load.operands_) if v is var), None)
-    used = [i for e in indices[1:-1] for i in e.args() if load.operands_[i] is var]
-    if column is None or used:
+    if uses_of(load.buffer).loads != [load]:
         return None
-    columns = contraction.extent(contraction.n).constant
-    if columns is not None and columns < width and indices[-1] == column:
-        return width if var not in [load.operands_[i] for i in indices[0].args()] else None
-    is_compound = isinstance(indices[0].as_atom, Compound)
-    whole = (indices[0], indices[-1]) == (column // width, column % width)
-    return width if whole and is_compound else None
+    width = choose_rows(contraction, lanes, target)[1].vectors * lanes
+    padded = size // columns * (-(-columns // width) * width)
+    return width if is_worth_keeping(padded, size) else None

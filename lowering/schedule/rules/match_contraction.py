@@ -44,6 +44,8 @@ class Contraction:
     """The loads that `n` indexes."""
     lhs: tuple[tir.LoadOp, ...]
     """The others, apart from those of the result itself."""
+    panel: int | None = None
+    """Columns in each panel of the right operand, where the schedule has laid it out in these."""
 
     @cached_property
     def strides(self) -> Strides:

@@ -83,7 +83,7 @@ FAULTS = (
     Fault(
         "constants that calls write are folded",
         G + "fold_constant.py",
-        " or touches(op, written):",
+        " or touches(op, self.written):",
         ":",
         tests=TESTS,
     ),

@@ -4,12 +4,15 @@ import runpy
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
 from xrelax import relax, tir
 from xrelax.dialects import get_context
 from xrelax.dialects import tir as ir
+from xrelax.dialects.diagnostics import verify
+from xrelax.dialects.tir.func import LAYOUT_FREE
 from xrelax.inspection import module_of
 from xrelax.ir.structural_equal import assert_structural_equal
 from xrelax.lowering.schedule.blocks import IS_SCHEDULED
@@ -83,14 +86,29 @@ def main(
 """,
 }
 
+CONSTANTS = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor(("n", 550), "float32"),
+        w: R.Tensor((550, 550), "float32"),
+        b: R.Tensor((550,), "float32"),
+    ):
+        with R.dataflow():
+            y = R.matmul(R.add(R.matmul(x, w), b), w)
+            R.output(y)
+        return y
+"""
+
 
 def functions(module: ModuleOp) -> dict[str, ir.PrimFuncOp]:
-    """The kernels, without the mark that says that somebody has scheduled one."""
+    """The kernels, without the marks of those that are scheduled, and of those that are not."""
     found: dict[str, ir.PrimFuncOp] = {}
     for op in module.body.block.ops:
         if isinstance(op, ir.PrimFuncOp):
             attrs = {} if op.attrs is None else dict(op.attrs.data)
-            kept = {name: attrs[name] for name in sorted(attrs) if name != IS_SCHEDULED}
+            kept = {k: attrs[k] for k in sorted(attrs) if k not in (IS_SCHEDULED, LAYOUT_FREE)}
             op.properties["attrs"] = DictionaryAttr(kept)
             found[op.sym_name.data] = op
     return found
@@ -99,17 +117,37 @@ def functions(module: ModuleOp) -> dict[str, ir.PrimFuncOp]:
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 def test_the_same_ir(graph, target):
-    module = module_of(from_source(graph)).clone()
+    verify_replay(module_of(from_source(graph)), target)
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("constants", [{"w"}, {"w", "b"}], ids=str)
+def test_constants(constants, target):
+    """What lays out constants, 1.2 MB of them on load, is scheduled as well, and calls fit."""
+    mod = from_source(CONSTANTS)
+    shapes = {"w": (550, 550), "b": (550,)}
+    values = {name: np.ones(shapes[name], np.float32) for name in sorted(constants)}
+    module = relax.transform.BindParams("main", values)(mod).op
+    wanted = verify_replay(module, target)
+    assert sorted(wanted) == ["fused_matmul_add", "layout_transform", "matmul"]
+
+
+def verify_replay(original: ModuleOp, target: str) -> list[str]:
+    """Compare the module with scheduled kernels with replays; returns the names of kernels."""
+    module = original.clone()
     for step in (*passes_before("schedule-default", target), make_pass("schedule-default", target)):
         step.apply(get_context(), module)
+    verify(module)
     wanted = functions(module)
-    for name, kernel, text in default_schedules(module_of(from_source(graph)), target):
+    names = list(wanted)
+    for name, kernel, text in default_schedules(original, target):
         scope = {"tir": tir}
         exec(text, scope)
         sch = tir.Schedule(from_source(kernel), debug_mask="all")
         scope["schedule"](sch)
         assert_structural_equal(functions(sch.mod.op)[name], wanted.pop(name))
     assert not wanted
+    return names
 
 
 def test_scripts(tmp_path):

@@ -18,6 +18,18 @@ tir.prim_func @main(%X: ui8) {
 
 // -----
 
+// CHECK: 'tir.prim_func': expected 'layout_free_buffers' of 'main' to be a list of positions of buffers (0), got [1]
+tir.prim_func @main(%X: !tir.buffer<[n], f32>, %i: index) attributes {layout_free_buffers = [1 : i64]} {
+}
+
+// -----
+
+// CHECK: 'tir.prim_func': expected 'layout_free_buffers' of 'main' to be a list of positions of buffers (0), got yes
+tir.prim_func @main(%X: !tir.buffer<[n], f32>) attributes {layout_free_buffers = "yes"} {
+}
+
+// -----
+
 // CHECK: symbol 'm' in 'tir.prim_func' is not determined by the parameters of 'main'
 tir.prim_func @main(%X: !tir.buffer<[m + 1], f32>) {
 }

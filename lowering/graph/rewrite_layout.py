@@ -1,0 +1,132 @@
+"""Arguments of kernels in the layouts that their schedules have chosen; TVM's ``RewriteLayout``.
+
+::
+
+    relax.call_tir @matmul(%x, %w) : …              %w is a constant, of [k, n]
+
+⇒ where a schedule did ``sch.transform_layout(…, lambda k, j: (j // 64, k, j % 64))``
+
+    %1 = relax.call_tir @layout_transform(%w) : …                     [n // 64, k, 64]
+    relax.call_tir @matmul(%x, %1) : …
+
+A constant of up to `LARGEST_FOLDED` bytes is laid out at once, a larger one when the module is
+loaded (`hoist-to-load`). Places of no element hold zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, UnitAttr, i1
+from xdsl.ir import SSAValue
+from xdsl.rewriter import Rewriter
+
+from ...dialects import relax, tir
+from ...dialects.bounds import interval_of, is_non_negative, simplify
+from ...dialects.int_expr import IntExpr, arg
+from ...te.arithmetic import const
+from ...te.intrinsics import if_then_else
+from ...te.prim_func import build_prim_func
+from ...te.tensor import compute, placeholder, shape_of
+from ..functions import PRIVATE, functions_by_name, graph_functions, unique_name
+from ..schedule.index_map import ranges_of_dims
+from ..schedule.layout import MovedParameter
+from ..sizes import LARGEST_FOLDED
+
+KERNEL = "layout_transform"
+"""The name of a function that lays out an argument, if the module has no other of it."""
+
+
+def rewrite_calls(module: ModuleOp, moved: Iterable[MovedParameter]) -> list[tir.PrimFuncOp]:
+    """Give all calls of functions their arguments in the layouts that these take now.
+
+    Returns the functions that lay out arguments, which are new.
+    """
+    by_name: dict[str, list[MovedParameter]] = {}
+    for parameter in moved:
+        by_name.setdefault(parameter.function, []).append(parameter)
+    layouts = _Layouts(module)
+    for func in graph_functions(module) if by_name else ():
+        for call in list(func.walk()):
+            if isinstance(call, relax.CallTIROp):
+                for parameter in by_name.get(call.callee_name, ()):
+                    layouts.rewrite(call, parameter)
+    return list(layouts.kernels.values())
+
+
+class _Layouts:
+    """Arguments in other layouts, and the kernels that make them."""
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        self.taken = functions_by_name(module)
+        self.kernels: dict[object, tir.PrimFuncOp] = {}
+
+    def rewrite(self, call: relax.CallTIROp, parameter: MovedParameter) -> None:
+        """Insert what lays out an argument in front of a call."""
+        old = call.args[parameter.position]
+        op = self._transform(old, parameter)
+        op.location = call.location
+        assert call.parent is not None
+        call.parent.insert_op_before(op, call)
+        call.operands[parameter.position] = op.result
+        if isinstance(old.owner, relax.ConstantOp) and old.first_use is None:
+            Rewriter.erase_op(old.owner)
+
+    def _transform(
+        self, value: SSAValue, parameter: MovedParameter
+    ) -> relax.ConstantOp | relax.CallTIROp:
+        new, source = parameter.new, value.owner
+        data = source.value.data if isinstance(source, relax.ConstantOp) else None
+        if data is None or data.array is None or (new.known_bytes or 0) > LARGEST_FOLDED:
+            type_ = relax.TensorType.of(new.dims, new.element_type)
+            return relax.CallTIROp(self._kernel(parameter), [value], type_)
+        return relax.ConstantOp(relax.TensorData.of(moved_array(data.array, parameter), data.dtype))
+
+    def _kernel(self, parameter: MovedParameter) -> str:
+        key = parameter.index_map.results, parameter.old, parameter.new
+        if key not in self.kernels:
+            kernel = layout_kernel(parameter, unique_name(KERNEL, self.taken))
+            self.module.body.block.add_op(kernel)
+            self.kernels[key] = self.taken[kernel.sym_name.data] = kernel
+        return self.kernels[key].sym_name.data
+
+
+def moved_array(array: NDArray[Any], parameter: MovedParameter) -> NDArray[Any]:
+    """The elements of an array in a layout of known dims."""
+    made = np.zeros([d.constant or 0 for d in parameter.new.dims], array.dtype)
+    grid: Any = np.ogrid[tuple(slice(n) for n in array.shape)]
+    made[tuple(_value(e, grid) for e in parameter.index_map.results)] = array
+    return made
+
+
+def layout_kernel(parameter: MovedParameter, name: str) -> tir.PrimFuncOp:
+    """The function that copies a buffer to one of another layout."""
+    old, new, index_map = parameter.old, parameter.new, parameter.index_map
+    source = placeholder(shape_of(old.dims), old.dtype, name="W")
+    inverse, ranges = index_map.inverse(old.dims), ranges_of_dims(new.dims)
+    places = [arg(i) for i in range(new.rank)]
+    conditions: list[tuple[IntExpr, IntExpr]] = []
+    for lhs, rhs in index_map.conditions(inverse, places, old.dims):
+        span = interval_of(simplify(rhs - lhs - 1, ranges), ranges)
+        if span is None or not is_non_negative(span.lower):
+            conditions.append((simplify(lhs, ranges), simplify(rhs, ranges)))
+
+    def element(*i: Any) -> Any:
+        value: Any = source(*(_value(simplify(e, ranges), i) for e in inverse.results))
+        for lhs, rhs in conditions:
+            value = if_then_else(_value(lhs, i) < _value(rhs, i), value, const(0, old.dtype))
+        return value
+
+    result = compute(shape_of(new.dims), element, name="T_layout_trans")
+    kernel = build_prim_func([source, result], name)
+    kernel.attrs = DictionaryAttr({PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)})
+    return kernel
+
+
+def _value(expr: IntExpr, indices: Any) -> Any:
+    """An expression of indices, which are arrays or tensor expressions."""
+    return expr.evaluate(lambda atom: indices[cast(Any, atom).index])
