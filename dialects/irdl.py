@@ -1,4 +1,4 @@
-"""xDSL's operation classes for dialects of which a compile makes and asks many operations.
+"""xDSL's operation classes for dialects of which a compile makes many operations, and an effect.
 
 The same definitions, checks and names, but an operation is made without a walk over its
 definition, and its operands, results and regions are found without one.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -17,6 +18,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue, SSAValues
 from xdsl.irdl import AttrSizedOperandSegments, OpDef, OptionalDef, VariadicDef
 from xdsl.irdl import IRDLOperation as XDSLOperation
 from xdsl.irdl import irdl_op_definition as xdsl_op_definition
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 
 if TYPE_CHECKING:
     from xdsl.irdl.declarative_assembly_format import FormatProgram
@@ -197,3 +199,14 @@ def _result(position: int) -> Callable[[Any], Any]:
 
 def _region(position: int) -> Callable[[Any], Any]:
     return lambda op: op.regions[position]
+
+
+class AllocatesResult(MemoryEffect):
+    """The operation's result is fresh memory: dead if unused, never merged with an equal operation.
+
+    xDSL's ``MemoryAllocEffect`` does not say what is allocated, so nothing with it is ever dead.
+    """
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        return frozenset((EffectInstance(MemoryEffectKind.ALLOC, op.results[0]),))

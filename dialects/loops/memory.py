@@ -13,9 +13,8 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ..effects import AllocatesResult
 from ..int_expr import IntExpr
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, OperandScope, expr_array, exprs_of, pack, print_exprs, verify_args
 from ..tir.types import BufferType
 from .access import verify_rank

@@ -13,8 +13,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_de
 from xdsl.traits import EffectInstance, MemoryEffect, Pure, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ..effects import AllocatesResult
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
 from ..nesting import ancestors
 from ..sym import ExprAttr
 from .control import is_condition

@@ -17,9 +17,8 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..bounds import is_less
-from ..effects import AllocatesResult
 from ..int_expr import IntExpr
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, parse_expr
 from ..tir.types import BufferType
 

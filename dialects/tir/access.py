@@ -21,9 +21,8 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..dtypes import value_type
-from ..effects import AllocatesResult
 from ..int_expr import ONE, IntExpr
-from ..irdl import IRDLOperation, irdl_op_definition
+from ..irdl import AllocatesResult, IRDLOperation, irdl_op_definition
 from ..sym import (
     ExprArray,
     ExprAttr,
