@@ -1,8 +1,4 @@
-"""What the cost model knows of a processor: the sizes of its caches, and how long its work takes.
-
-`benchmarks/calibrate.py` measures the times of a machine and prints them as the text that
-``Target("llvm -model=…")`` takes: fields with hyphens, as in ``fma-latency=4,l2-panel=1.3``.
-"""
+"""What a target says of its machine: the sizes of caches, and a `MachineModel` as text."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from .errors import BackendError
+from .targets.machine_model import MachineModel
 
 _LINUX_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _MAC_NAMES = ("hw.l1dcachesize", "hw.l2cachesize", "hw.l3cachesize")
@@ -70,83 +67,24 @@ LINE = 64
 """Bytes of a line of the cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class MachineModel:
-    """Times are cycles of a core. A vector is one register; rates do not depend on its dtype.
+def model_text(model: MachineModel, usual: MachineModel) -> str:
+    """The fields that differ from those of the usual model."""
+    texts = ((f.name, getattr(model, f.name)) for f in fields(model))
+    changed = ((name, value) for name, value in texts if value != getattr(usual, name))
+    return ",".join(f"{name.replace('_', '-')}={value:g}" for name, value in changed)
 
-    The defaults are fits to kernels on Zen 4 and Zen 5 with AVX-512; LLVM's scheduling models of
-    both, and of Zen 3, have the rates and the latency of multiply-adds.
-    """
 
-    clock_ghz: float = 3.0
-    """Cycles in a nanosecond."""
-
-    # The core.
-    fma_rate: float = 2.0
-    """Vectors multiplied and added in a cycle, which is also how many are loaded in one."""
-    fma_latency: float = 5.0
-    """Cycles until the result of a multiplication or an addition can be added to."""
-    load: float = 0.15
-    """A load beside multiplications that it does not wait for."""
-    unaligned_load: float = 1.2
-    """A load of a vector that may be in two cache lines, beside others."""
-    loop_start: float = 20.0
-    """Starting a loop over steps and leaving it, beside what its body does."""
-    operation: float = 0.036
-    """An operation on one element in a loop, which LLVM may vectorize."""
-    lane_operation: float = 0.012
-    """An operation on one lane of a vector."""
-
-    # Memory: of each vector, beside the multiplications that use it.
-    copy: float = 3.5
-    """Copying a vector into a packed panel."""
-    l2_gap: float = 1.15
-    """The time between two vectors of a panel that come from the second cache."""
-    l2_panel: float = 0.03
-    """A vector of a panel from the second cache, beside multiplications that hide the rest."""
-    l3_panel: float = 0.5
-    """A vector of a panel that the second cache has no room for."""
-    strided_panel: float = 0.05
-    """A vector of a matrix that is read in place: its rows are on different pages."""
-    l2_operand: float = 0.8
-    """A vector of an operand of inner products from the second cache."""
-    l3_operand: float = 1.3
-    """A vector of an operand of inner products that the second cache has no room for."""
-    l3_update: float = 16.0
-    """Adding a vector of a tile to results in the last cache."""
-    stream: float = 0.45
-    """A multiplication with its result in memory."""
-    stream_row: float = 1.6
-    """Loading and storing a vector of results, which several rows of an operand share."""
-    stream_scalar: float = 0.3
-    """A multiplication of one element with its result in memory."""
-    access: float = 0.12
-    """An access to memory, at most."""
-    byte: float = 0.03
-    """A byte that a loop reads or writes, from a cache that cores share."""
-
-    # Threads.
-    wake: float = 12_000.0
-    """Work that is worth handing to threads that wait for it."""
-
-    def __str__(self) -> str:
-        default = MachineModel()
-        texts = ((f.name, getattr(self, f.name)) for f in fields(self))
-        changed = ((name, value) for name, value in texts if value != getattr(default, name))
-        return ",".join(f"{name.replace('_', '-')}={value:g}" for name, value in changed)
-
-    @staticmethod
-    def parse(text: str) -> MachineModel:
-        """The model of a target's text; raises BackendError for a field or value that is none."""
-        known = [f.name.replace("_", "-") for f in fields(MachineModel)]
-        values: dict[str, float] = {}
-        for word in filter(None, text.split(",")):
-            name, _, number = word.partition("=")
-            if name not in known:
-                expected = ", ".join(known)
-                raise BackendError(f"expected a field of -model ({expected}), got '{name}'")
-            values[name.replace("-", "_")] = _positive(name, number)
-        return replace(MachineModel(), **values)
+def parse_model(text: str, usual: MachineModel) -> MachineModel:
+    """The usual model with the fields of a text; raises BackendError for one that is none."""
+    known = [f.name.replace("_", "-") for f in fields(usual)]
+    values: dict[str, float] = {}
+    for word in filter(None, text.split(",")):
+        name, _, number = word.partition("=")
+        if name not in known:
+            expected = ", ".join(known)
+            raise BackendError(f"expected a field of -model ({expected}), got '{name}'")
+        values[name.replace("-", "_")] = _positive(name, number)
+    return replace(usual, **values)
 
 
 def _positive(name: str, text: str) -> float:

@@ -11,10 +11,11 @@ from typing import Any
 from ..runtime.llvm_binding import LLVM_LOCK, binding, initialize_all_targets, llvm_module
 from ..runtime.native import Machine
 from .errors import BackendError
-from .machine_model import CacheSizes, MachineModel, host_caches
+from .machine_model import CacheSizes, host_caches, model_text, parse_model
 from .target_names import verify_known, verify_signs, verify_supported
 from .targets import architecture_of
 from .targets.architecture import InstructionSet
+from .targets.machine_model import MachineModel
 
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math", "model")
 _MATH = ("fast", "accurate")
@@ -75,8 +76,8 @@ class Target:
             parts.append("-cache-sizes=" + ",".join(map(str, sizes)))
         if self.math != _MATH[0]:
             parts.append(f"-math={self.math}")
-        if self.model != MachineModel():
-            parts.append(f"-model={self.model}")
+        if self.model != self.isa.model:
+            parts.append(f"-model={model_text(self.model, self.isa.model)}")
         return " ".join(parts)
 
     @property
@@ -195,7 +196,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
         "caches": _caches(options.get("cache-sizes")) or usual,
         "num_cores": int(cores) if cores is not None else os.cpu_count() if is_native else None,
         "math": math,
-        "model": MachineModel.parse(options.get("model", "")),
+        "model": parse_model(options.get("model", ""), isa.model),
         "host": None,
     }
 

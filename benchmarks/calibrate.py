@@ -24,6 +24,10 @@ FITTED = (
     "load",
     "unaligned_load",
     "loop_start",
+    "result",
+    "masked",
+    "shuffle",
+    "l3_result",
     "copy",
     "l2_panel",
     "l3_panel",
@@ -33,6 +37,10 @@ FITTED = (
     "l3_update",
     "stream",
     "stream_row",
+    "stream_operand",
+    "stream_start",
+    "scalar_result",
+    "l3_strided",
     "stream_scalar",
 )
 FACTORS = (0.1, 0.5, 0.8, 0.9, 1.1, 1.25, 2.0, 10.0)
@@ -146,10 +154,17 @@ def fit(samples: Sequence[Sample], target: Any) -> Any:
                 found = loss(other)
                 if found < best - 1e-5:
                     target, best = other, found
-        print(f"{best:.3f}  {target.model}", flush=True)
+        print(f"{best:.3f}  {text_of(target)}", flush=True)
         if best > before - 1e-3:
             break
     return target
+
+
+def text_of(target: Any) -> str:
+    """What differs from the usual model of a target's instruction set."""
+    from xrelax.backend.machine_model import model_text
+
+    return model_text(target.model, target.isa.model)
 
 
 def main() -> None:
@@ -163,13 +178,13 @@ def main() -> None:
 
     target = Target(options.target)
     target = target.with_model(replace(target.model, **measured(target)))
-    print(f"measured: {target.model}")
+    print(f"measured: {text_of(target)}")
     lines = [line for path in options.plans for line in path.read_text().splitlines()]
     records = [json.loads(line) for line in lines]
     samples = [Sample(Matmul.parse(r["shape"]), r["seconds"]) for r in records]
     if samples:
         target = fit(samples, target)
-    print(f"-model={target.model}")
+    print(f"-model={text_of(target)}")
 
 
 if __name__ == "__main__":

@@ -148,13 +148,20 @@ def name_of(plan: Any) -> str:
 
 
 def _tiles(plan: Any, target: Any) -> list[tuple[int, int]]:
-    """The tile of a plan, those of nearly its size, and those of other proportions."""
+    """The tile of a plan, those of nearly its size, and those of other proportions that fit."""
+    from xrelax.lowering.schedule.rules.inner_products import inner_product_fits
+    from xrelax.lowering.schedule.rules.tiles import tile_fits
+
+    fits = inner_product_fits if plan.is_inner_product else tile_fits
     rows, vectors = plan.tile.rows, plan.tile.vectors
     sizes = [(rows + d, vectors + e) for e in (-1, 0, 1) for d in (-1, 0, 1)]
     sizes += [(4, 2), (6, 2), (3, 3), (2, 4), (1, 8), (12, 1)]
     extent = plan.contraction.extent(plan.m).constant if plan.m is not None else 1
-    most = target.vector_registers - 1
-    fitting = [(r, v) for r, v in sizes if 0 < r <= extent and v > 0 and (r + 1) * v <= most]
+    fitting = [
+        (r, v)
+        for r, v in sizes
+        if 0 < r <= extent and v > 0 and fits(r, v, target.vector_registers)
+    ]
     return list(dict.fromkeys([(rows, vectors), *fitting]))
 
 
@@ -264,8 +271,10 @@ def main() -> None:
 
     target, rng = Target(options.target), random.Random(options.seed)
     ratios: list[float] = []
-    for _ in range(options.shapes):
-        found = regret(Matmul.draw(rng), target, options.rounds, options.budget)
+    while len(ratios) < options.shapes:
+        if not priced_plans(matmul := Matmul.draw(rng), target):  # nothing to choose
+            continue
+        found = regret(matmul, target, options.rounds, options.budget)
         ratios.append(found["ratio"])
         print("{shape:20} {ratio:5.2f}  {chosen:24} {best}".format(**found), flush=True)
         if options.output is not None:

@@ -13,6 +13,7 @@ from math import gcd, log2, prod
 
 from xdsl.ir import Operation
 
+from ..backend.machine_model import LINE
 from ..backend.target import Target
 from ..dialects import tir
 from ..dialects.dtypes import byte_width
@@ -94,7 +95,7 @@ class CostModel:
 
         Shuffles exchange halves of vectors, so that their number is the logarithm of the lanes.
         """
-        return log2(lanes) + 1
+        return self.machine.shuffle * log2(lanes) + 1
 
     def permute(self, lanes: int) -> float:
         """Cycles for each vector of a tensor that is transposed, written, and read once more."""
@@ -102,7 +103,7 @@ class CostModel:
 
     def reduce_lanes(self, lanes: int) -> float:
         """Cycles to add up the lanes of a vector beside others, as `lower-multi-reduction` does."""
-        return log2(lanes) / 4
+        return self.machine.shuffle * log2(lanes) / 4
 
     # Contractions.
 
@@ -116,7 +117,10 @@ class CostModel:
 
     def packed(self, size: MatmulSize, tile_cost: float) -> float:
         """Cycles of tiles whose right operand is packed in panels."""
-        return self.tiled(size, tile_cost) + self.machine.copy * size.rhs_vectors
+        masked = self.machine.masked * size.k if size.n % size.lanes else 0.0
+        rhs_bytes = size.rhs_vectors * (self.target.vector_bits // 8)
+        copy = self.machine.copy + (self.machine.l3_strided if rhs_bytes > self.caches.l2 else 0.0)
+        return self.tiled(size, tile_cost) + copy * size.rhs_vectors + masked
 
     def transposed(self, size: MatmulSize, tile_cost: float) -> float:
         """Cycles of tiles whose right operand is transposed in panels."""
@@ -130,8 +134,12 @@ class CostModel:
     def streamed(self, size: MatmulSize, rows: int) -> float:
         """Cycles of results in memory that are updated, each vector by `rows` rows at once."""
         vectors, alone = divmod(size.n, size.lanes)
-        step = vectors * (self.machine.stream + self.machine.stream_row / rows)
-        return size.m * size.k * (step + alone * self.machine.stream_scalar)
+        rhs_bytes = size.rhs_vectors * (self.target.vector_bits // 8)
+        rhs = self.machine.stream_operand if rhs_bytes > self.caches.l1 // 2 else 0.0
+        step = vectors * (self.machine.stream + (self.machine.stream_row + rhs) / rows)
+        starts = size.m * (self.machine.result * vectors + self.machine.scalar_result * alone)
+        starts += self.machine.stream_start * size.m * size.k / rows
+        return starts + size.m * size.k * (step + alone * self.machine.stream_scalar)
 
     def inner_products(self, size: MatmulSize, tile_cost: float) -> float:
         """Cycles of tiles of inner products that take `tile_cost` for each product."""
@@ -179,7 +187,11 @@ class TileCost:
     def per_result(self, rows: int, vectors: int) -> float:
         """Cycles of tiles of this size for each vector of products."""
         whole, left = divmod(self.vectors, vectors)
-        spent = len(self.rows.counts) * self._copied(vectors, left) * self.depth * self.machine.copy
+        masked = 0 if (self.columns.count or 0) % self.lanes == 0 else 1
+        spent = masked * sum(self.rows.counts) * self.machine.masked
+        if copied := self._copied(vectors, left):
+            moved = copied * self.machine.copy + masked * self.machine.masked
+            spent += len(self.rows.counts) * self.depth * moved
         is_known = self.rows.is_known and not self.columns.steps
         for count in self.rows.counts:
             for height, tiles in _parts(count, rows, is_known):
@@ -203,8 +215,21 @@ class TileCost:
         latency = self.machine.fma_latency
         step = max(work, (rows + vectors * lines) / rate, latency) + self.machine.load * loads
         cycles = self.depth * (step + self._waiting(rows, vectors))
-        cycles += self.machine.loop_start + 2 * work
+        cycles += self.machine.loop_start + self.machine.result * rows * vectors
+        cycles += self.machine.l3_result * rows * self._result_lines(vectors)
         return self._in_blocks(cycles, rows, vectors) if self.columns.steps else cycles
+
+    def _result_lines(self, vectors: int) -> float:
+        """Lines of a row of results, which other tiles write as well if they are not whole.
+
+        There are none if the second cache has room for all results.
+        """
+        nbytes = max(self.rows.counts) * self.vectors * self.vector_bytes
+        if nbytes <= self.caches.l2:
+            return 0.0
+        row_bytes = (self.columns.count or 0) * self.vector_bytes // self.lanes
+        shared = gcd(row_bytes, vectors * self.vector_bytes) % LINE
+        return vectors * self.vector_bytes / LINE + (0.5 if shared else 0.0)
 
     def _in_blocks(self, cycles: float, rows: int, vectors: int) -> float:
         """Cycles of a tile that would take so many with all steps in one block."""
@@ -223,6 +248,8 @@ class TileCost:
         held_bytes = self.depth * max(vectors * self.vector_bytes, apart)
         is_far = not self.columns.steps and held_bytes > room and highest > rows
         waiting = (machine.l3_panel if is_far else near) * vectors
+        if row_bytes is not None and self.vectors * self.depth * self.vector_bytes > self.caches.l2:
+            waiting += machine.l3_strided * vectors
         is_read_again = len(self.rows.counts) > 1 or (row_bytes is None and highest > rows)
         if is_read_again and vectors * self.depth * self.vector_bytes > self.caches.l1:
             work = max(rows * vectors / machine.fma_rate, machine.fma_latency)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .machine_model import ZEN_AVX512, MachineModel
+
 
 @dataclass(frozen=True)
 class Intrinsic:
@@ -47,6 +49,9 @@ class InstructionSet:
     """The intrinsic that reads a counter of time in a few cycles."""
     counter_interval: int = 1 << 20
     """What the counter grows by in some 10 ms; at least in 1 ms, where its speed is not known."""
+
+    model: MachineModel = ZEN_AVX512
+    """How long the work of a core takes, if the target's text does not say it."""
 
     def lanes(self, element_bits: int) -> int:
         """Elements of so many bits in a register."""

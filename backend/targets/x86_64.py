@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .architecture import Architecture, InstructionSet, Intrinsic, NontemporalStores, ThreadCode
+from .machine_model import ZEN3_AVX2, ZEN_AVX512, MachineModel
 
 _STORES = NontemporalStores(least_bytes=16, fence="llvm.x86.sse.sfence")
 
@@ -28,6 +29,7 @@ class AVX2(SSE2):
 
     vector_bits: int = 256
     masked_bits: int | None = 32
+    model: MachineModel = ZEN3_AVX2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,7 @@ class AVX512(AVX2):
     vector_registers: int = 32
     masked_bits: int | None = 8
     scales: bool = True
+    model: MachineModel = ZEN_AVX512
 
     def scale(self, element_bits: int, vector_bits: int) -> Intrinsic | None:
         """`vscalef`, which takes a mask, and for whole registers the rounding: the current one."""

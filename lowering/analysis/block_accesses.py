@@ -42,9 +42,7 @@ class ElementUpdate(NamedTuple):
     """For each dim of the result its axis; `None` for those at a fixed index."""
 
 
-def element_update(
-    block: tir.BlockOp, allows: Callable[[Operation], bool]
-) -> ElementUpdate | None:
+def element_update(block: tir.BlockOp, allows: Callable[[Operation], bool]) -> ElementUpdate | None:
     """The update that a block is, if it computes one element of its result, by its spatial axes.
 
     These index distinct dims. Of the result it loads that element alone. Other operations, without

@@ -97,9 +97,7 @@ def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
     return caches.l1
 
 
-def _stream(
-    loop: loops.ForOp, by_offset: dict[int, loops.LoadOp], values: Values
-) -> Stream | None:
+def _stream(loop: loops.ForOp, by_offset: dict[int, loops.LoadOp], values: Values) -> Stream | None:
     """The stream of loads by their constant offsets, in elements."""
     loads = [op for _, op in sorted(by_offset.items())]
     starts = [_offset(op, values) for op in loads]

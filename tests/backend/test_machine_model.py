@@ -1,12 +1,14 @@
 """What the cost model knows of a processor: written in a target's text, checked, used."""
 
 import pickle
+from dataclasses import replace
 
 import pytest
 
 from xrelax.backend.errors import BackendError
-from xrelax.backend.machine_model import MachineModel
+from xrelax.backend.machine_model import model_text, parse_model
 from xrelax.backend.target import Target
+from xrelax.backend.targets.machine_model import MachineModel
 from xrelax.inspection import stage_text
 from xrelax.script import from_source
 
@@ -23,18 +25,26 @@ def schedule(model: str) -> str:
 
 
 def test_a_model_has_the_fields_that_its_text_names():
-    model = MachineModel.parse("fma-latency=4,copy=2.5")
+    usual = MachineModel()
+    model = parse_model("fma-latency=4,copy=2.5", usual)
     assert model == MachineModel(fma_latency=4, copy=2.5)
-    assert str(model) == "fma-latency=4,copy=2.5"
-    assert MachineModel.parse("") == MachineModel() and str(MachineModel()) == ""
+    assert model_text(model, usual) == "fma-latency=4,copy=2.5"
+    assert parse_model("", usual) == usual and not model_text(usual, usual)
 
 
 def test_targets_keep_their_model():
     target = Target("llvm -mcpu=haswell -model=l2-gap=2")
-    assert target.model == MachineModel(l2_gap=2)
+    usual = Target("llvm -mcpu=haswell")
+    assert target.model == replace(usual.model, l2_gap=2)
     assert Target(str(target)) == target == pickle.loads(pickle.dumps(target))
-    assert target != Target("llvm -mcpu=haswell")
-    assert "-model" not in str(Target("llvm -mcpu=haswell"))
+    assert target != usual and "-model" not in str(usual)
+
+
+def test_instruction_sets_have_models_of_their_own():
+    names = ("haswell", "znver4")
+    masked = [Target(f"llvm -mcpu={name}").model.masked for name in names]
+    assert masked[0] > 10 > masked[1]
+    assert Target("llvm -mcpu=znver4").model == MachineModel()
 
 
 @pytest.mark.parametrize(

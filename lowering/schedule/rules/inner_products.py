@@ -42,15 +42,21 @@ def choose_inner_products(
     cost = inner_product_cost(contraction, m, lanes, target)
     if cost is None:
         return None
-    most = target.vector_registers - SPARE_REGISTERS
+    registers = target.vector_registers
+    most = registers - SPARE_REGISTERS
     widest = contraction.extent(contraction.n).constant or 1
     tiles = (
         Tile(h, w, cost.per_product(h, w))
         for h in range(1, min(cost.rows, most) + 1)
         for w in range(1, min(widest, most) + 1)
-        if h * w + min(h, w) <= most
+        if inner_product_fits(h, w, registers)
     )
     return min(tiles, key=lambda tile: (tile.cost, tile.rows, tile.vectors))
+
+
+def inner_product_fits(rows: int, columns: int, registers: int) -> bool:
+    """Whether the accumulators of a tile fit beside the vectors of the smaller side."""
+    return rows * columns + min(rows, columns) <= registers - SPARE_REGISTERS
 
 
 def inner_product_cost(

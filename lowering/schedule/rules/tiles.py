@@ -39,7 +39,7 @@ def choose_tile(cost: TileCost) -> Tile:
         Tile(r, v, cost.per_result(r, v))
         for r in range(1, min(highest, rows.most, registers) + 1)
         for v in range(1, widest + 1)
-        if _fits(r, v, registers) and (in_panel is None or in_panel % v == 0)
+        if tile_fits(r, v, registers) and (in_panel is None or in_panel % v == 0)
         if rows.multiple == 1 or rows.multiple % r == 0
     ]
     limit = rows.slack * min(t.cost for t in candidates)
@@ -47,7 +47,7 @@ def choose_tile(cost: TileCost) -> Tile:
     return min(good, key=lambda t: (t.rows if rows.slack > 1 else 0, t.cost, -t.rows * t.vectors))
 
 
-def _fits(rows: int, vectors: int, registers: int) -> bool:
+def tile_fits(rows: int, vectors: int, registers: int) -> bool:
     """Whether the accumulators fit; a single row may multiply straight from memory."""
     accumulators = rows * vectors
     held = 1 if rows == 1 else vectors

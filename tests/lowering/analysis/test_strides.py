@@ -82,8 +82,7 @@ def offsets(block: tir.BlockOp, start: Mapping[SSAValue, int]) -> dict[object, i
         elif isinstance(op, tir.LoadOp | tir.StoreOp):
             place = [value_of(e.data, op.operands_, at) for e in op.indices]
             found[op] = sum(
-                i * s.offset
-                for i, s in zip(place, op.buffer.type.element_strides(), strict=True)
+                i * s.offset for i, s in zip(place, op.buffer.type.element_strides(), strict=True)
             )
     return found
 
@@ -136,9 +135,7 @@ def test_steps_along_loops_and_axes():
             for op in (*strides.loads, *strides.stores):
                 for number, variable in enumerate(variables):
                     claim = strides.step(op, variable)
-                    facts += check(
-                        found[op], variables, number, claim, strides.scope.values.list
-                    )
+                    facts += check(found[op], variables, number, claim, strides.scope.values.list)
                     claims += claim is not None
     assert claims >= 0.9 * facts > 1000
 
