@@ -26,6 +26,8 @@ class MachineModel:
     """Vectors multiplied and added in a cycle, which is also how many are loaded in one."""
     fma_latency: float = 5.0
     """Cycles until the result of a multiplication or an addition can be added to."""
+    row_vectors: float = 10.0
+    """Vectors of a tile of one row, whose loads keep memory busy."""
     load: float = 0.15
     """A load beside multiplications that it does not wait for."""
     unaligned_load: float = 1.2
@@ -93,23 +95,23 @@ ZEN3_AVX2 = MachineModel(
     clock_ghz=3.4,
     fma_latency=4.0,
     load=0.4,
-    unaligned_load=1.0,
-    loop_start=2.1,
-    result=2.0,
+    unaligned_load=1.3,
+    loop_start=1.1,
+    result=2.8,
     masked=27.0,
     shuffle=1.5,
-    copy=0.6,
-    l2_panel=0.01,
+    copy=2.3,
+    l2_panel=0.016,
     l3_panel=0.67,
-    strided_panel=0.03,
-    l3_strided=5.0,
-    l2_operand=0.8,
-    l3_operand=0.9,
+    strided_panel=0.11,
+    l3_strided=4.4,
+    l2_operand=0.12,
+    l3_operand=0.26,
     l3_result=1.5,
     stream=0.6,
     stream_operand=0.8,
     scalar_result=6.0,
-    stream_start=3.0,
-    stream_scalar=0.25,
+    stream_start=2.7,
+    stream_scalar=0.29,
 )
-"""A fit to 144 matmuls by `benchmarks/calibrate.py`; masked stores are microcode there."""
+"""A fit to 235 matmuls by `benchmarks/calibrate.py`; masked stores are microcode there."""

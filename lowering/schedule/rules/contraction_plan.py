@@ -172,7 +172,7 @@ def _is_one_panel(contraction: Contraction, lanes: int, target: Target) -> bool:
     return (
         columns is not None
         and columns % lanes == 0
-        and columns <= target.model.fma_rate * target.model.fma_latency * lanes
+        and columns <= target.model.row_vectors * lanes
         and is_near(contraction, target)
         and any(contraction.extent(axis).constant is None for axis in contraction.m)
         and is_contiguous(contraction)

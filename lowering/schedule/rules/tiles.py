@@ -32,9 +32,9 @@ def choose_tile(cost: TileCost) -> Tile:
     rows, target = cost.rows, cost.target
     registers, highest = target.vector_registers, max(rows.counts)
     in_panel = None if cost.columns.panel is None else cost.columns.panel // cost.lanes
-    # A single row waits for memory: more than keeps the multipliers busy only pads the last panel.
-    busy = int(target.model.fma_rate * target.model.fma_latency)
-    widest = in_panel or min(cost.vectors, busy if highest == 1 else registers)
+    # A single row waits for memory: wider tiles only pad the last panel.
+    single = int(target.model.row_vectors)
+    widest = in_panel or min(cost.vectors, single if highest == 1 else registers)
     candidates = [
         Tile(r, v, cost.per_result(r, v))
         for r in range(1, min(highest, rows.most, registers) + 1)
