@@ -78,29 +78,29 @@ tir.prim_func @transposed(%X: !tir.buffer<[48, 64], f32>, %W: !tir.buffer<[48, 6
 // the end: the other operand is read as it is.
 
 // CHECK-LABEL: tir.prim_func @few_rows
-// CHECK:       %Y_global = tir.alloc_buffer : !tir.buffer<[90, 16], f32>
-// CHECK:       %X_global = tir.alloc_buffer : !tir.buffer<[64, 16], f32>
+// CHECK:       %Y_global = tir.alloc_buffer : !tir.buffer<[96, 8], f32>
+// CHECK:       %X_global = tir.alloc_buffer : !tir.buffer<[64, 8], f32>
 // CHECK-NOT:   %W_global
 // CHECK:       tir.block "Y_update
 // CHECK:       tir.load %X_global[%vk, %vi
 // CHECK:       tir.load %W[%vj
 // CHECK:       tir.load %Y_global[%v_ax1{{.*}}, %v_ax0{{.*}}]
 // CHECK-NEXT:  tir.store %{{.*}}, %Y[%v_ax0{{.*}}, %v_ax1{{.*}}]
-tir.prim_func @few_rows(%X: !tir.buffer<[14, 64], f32>, %W: !tir.buffer<[90, 64], f32>, %Y: !tir.buffer<[14, 90], f32>) {
-  tir.for %i in (0, 14) {
-    tir.for %j in (0, 90) {
+tir.prim_func @few_rows(%X: !tir.buffer<[8, 64], f32>, %W: !tir.buffer<[96, 64], f32>, %Y: !tir.buffer<[8, 96], f32>) {
+  tir.for %i in (0, 8) {
+    tir.for %j in (0, 96) {
       tir.for %k in (0, 64) {
-        tir.block "Y" (%vi: spatial (0, 14) = %i, %vj: spatial (0, 90) = %j, %vk: reduce (0, 64) = %k) reads (%X[%vi, %vk], %W[%vj, %vk]) writes (%Y[%vi, %vj]) {
+        tir.block "Y" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 96) = %j, %vk: reduce (0, 64) = %k) reads (%X[%vi, %vk], %W[%vj, %vk]) writes (%Y[%vi, %vj]) {
           tir.init {
             %c = arith.constant 0.0 : f32
-            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[14, 90], f32>
+            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[8, 96], f32>
           }
-          %y = tir.load %Y[%vi, %vj] : !tir.buffer<[14, 90], f32>
-          %x = tir.load %X[%vi, %vk] : !tir.buffer<[14, 64], f32>
-          %w = tir.load %W[%vj, %vk] : !tir.buffer<[90, 64], f32>
+          %y = tir.load %Y[%vi, %vj] : !tir.buffer<[8, 96], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[8, 64], f32>
+          %w = tir.load %W[%vj, %vk] : !tir.buffer<[96, 64], f32>
           %p = arith.mulf %x, %w : f32
           %q = arith.addf %y, %p : f32
-          tir.store %q, %Y[%vi, %vj] : !tir.buffer<[14, 90], f32>
+          tir.store %q, %Y[%vi, %vj] : !tir.buffer<[8, 96], f32>
         }
       }
     }
@@ -109,23 +109,23 @@ tir.prim_func @few_rows(%X: !tir.buffer<[14, 64], f32>, %W: !tir.buffer<[90, 64]
 
 // -----
 
-// An operand that is in panels already is read from there.
+// A layout-free operand is read from panels.
 
 // CHECK-LABEL: tir.prim_func @panels
-// CHECK-NOT:   alloc_buffer : !tir.buffer<[32, 16]
-// CHECK:       tir.load %W[%vj_1 floordiv 16, %vk, %vj_1 mod 16]
-tir.prim_func @panels(%X: !tir.buffer<[12, 32], f32>, %W: !tir.buffer<[3, 32, 16], f32>, %Y: !tir.buffer<[12, 40], f32>) {
+// CHECK-NOT:   alloc_buffer : !tir.buffer<[32, 24]
+// CHECK:       tir.load %W[%vj_1 floordiv 24, %vk, %vj_1 mod 24]
+tir.prim_func @panels(%X: !tir.buffer<[12, 32], f32>, %W: !tir.buffer<[32, 40], f32>, %Y: !tir.buffer<[12, 40], f32>) attributes {layout_free_buffers = [1], private} {
   tir.for %i in (0, 12) {
     tir.for %j in (0, 40) {
       tir.for %k in (0, 32) {
-        tir.block "Y" (%vi: spatial (0, 12) = %i, %vj: spatial (0, 40) = %j, %vk: reduce (0, 32) = %k) reads (%X[%vi, %vk], %W[%vj floordiv 16, %vk, %vj mod 16]) writes (%Y[%vi, %vj]) {
+        tir.block "Y" (%vi: spatial (0, 12) = %i, %vj: spatial (0, 40) = %j, %vk: reduce (0, 32) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%Y[%vi, %vj]) {
           tir.init {
             %c = arith.constant 0.0 : f32
             tir.store %c, %Y[%vi, %vj] : !tir.buffer<[12, 40], f32>
           }
           %y = tir.load %Y[%vi, %vj] : !tir.buffer<[12, 40], f32>
           %x = tir.load %X[%vi, %vk] : !tir.buffer<[12, 32], f32>
-          %w = tir.load %W[%vj floordiv 16, %vk, %vj mod 16] : !tir.buffer<[3, 32, 16], f32>
+          %w = tir.load %W[%vk, %vj] : !tir.buffer<[32, 40], f32>
           %p = arith.mulf %x, %w : f32
           %q = arith.addf %y, %p : f32
           tir.store %q, %Y[%vi, %vj] : !tir.buffer<[12, 40], f32>

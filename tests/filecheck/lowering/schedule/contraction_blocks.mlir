@@ -1,4 +1,4 @@
-// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell -cache-sizes=1024,8192,16384" rules=contractions,parallelize}' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'schedule-default{target="llvm -mcpu=haswell -model=loop-start=20 -cache-sizes=1024,8192,16384" rules=contractions,parallelize}' --split-input-file | filecheck %s
 
 // A product whose panels leave the second cache: blocks of results, which stay in the last cache,
 // are the sums over blocks of steps, whose panels stay in the second cache. What uses the results

@@ -15,19 +15,19 @@
 // CHECK:       tir.for {{.*}}m mod 4{{.*}} parallel {
 // CHECK-NEXT:    alloc_buffer : !tir.buffer<[3, 24], f32>
 // CHECK:         tir.load %X[{{.*}}(m floordiv 4) * 4
-tir.prim_func @rows(%X: !tir.buffer<[m, 32], f32>, %W: !tir.buffer<[2, 32, 24], f32>, %B: !tir.buffer<[48], f32>, %Y: !tir.buffer<[m, 48], f32>) {
+tir.prim_func @rows(%X: !tir.buffer<[m, 32], f32>, %W: !tir.buffer<[32, 48], f32>, %B: !tir.buffer<[48], f32>, %Y: !tir.buffer<[m, 48], f32>) attributes {layout_free_buffers = [1], private} {
   %T = tir.alloc_buffer : !tir.buffer<[m, 48], f32>
   tir.for %i in (0, m) {
     tir.for %j in (0, 48) {
       tir.for %k in (0, 32) {
-        tir.block "T" (%vi: spatial (0, m) = %i, %vj: spatial (0, 48) = %j, %vk: reduce (0, 32) = %k) reads (%X[%vi, %vk], %W[%vj floordiv 24, %vk, %vj mod 24]) writes (%T[%vi, %vj]) {
+        tir.block "T" (%vi: spatial (0, m) = %i, %vj: spatial (0, 48) = %j, %vk: reduce (0, 32) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%T[%vi, %vj]) {
           tir.init {
             %c = arith.constant 0.0 : f32
             tir.store %c, %T[%vi, %vj] : !tir.buffer<[m, 48], f32>
           }
           %y = tir.load %T[%vi, %vj] : !tir.buffer<[m, 48], f32>
           %x = tir.load %X[%vi, %vk] : !tir.buffer<[m, 32], f32>
-          %w = tir.load %W[%vj floordiv 24, %vk, %vj mod 24] : !tir.buffer<[2, 32, 24], f32>
+          %w = tir.load %W[%vk, %vj] : !tir.buffer<[32, 48], f32>
           %p = arith.mulf %x, %w : f32
           %q = arith.addf %y, %p : f32
           tir.store %q, %T[%vi, %vj] : !tir.buffer<[m, 48], f32>
@@ -56,18 +56,18 @@ tir.prim_func @rows(%X: !tir.buffer<[m, 32], f32>, %W: !tir.buffer<[2, 32, 24], 
 // CHECK-NOT:   m mod
 // CHECK:       tir.for %{{.*}} in (0, (m + 3) floordiv 4) {
 // CHECK-NOT:   m mod
-tir.prim_func @far(%X: !tir.buffer<[m, 4096], f32>, %W: !tir.buffer<[20, 4096, 24], f32>, %Y: !tir.buffer<[m, 480], f32>) {
+tir.prim_func @far(%X: !tir.buffer<[m, 4096], f32>, %W: !tir.buffer<[4096, 480], f32>, %Y: !tir.buffer<[m, 480], f32>) attributes {layout_free_buffers = [1], private} {
   tir.for %i in (0, m) {
     tir.for %j in (0, 480) {
       tir.for %k in (0, 4096) {
-        tir.block "Y" (%vi: spatial (0, m) = %i, %vj: spatial (0, 480) = %j, %vk: reduce (0, 4096) = %k) reads (%X[%vi, %vk], %W[%vj floordiv 24, %vk, %vj mod 24]) writes (%Y[%vi, %vj]) {
+        tir.block "Y" (%vi: spatial (0, m) = %i, %vj: spatial (0, 480) = %j, %vk: reduce (0, 4096) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%Y[%vi, %vj]) {
           tir.init {
             %c = arith.constant 0.0 : f32
             tir.store %c, %Y[%vi, %vj] : !tir.buffer<[m, 480], f32>
           }
           %y = tir.load %Y[%vi, %vj] : !tir.buffer<[m, 480], f32>
           %x = tir.load %X[%vi, %vk] : !tir.buffer<[m, 4096], f32>
-          %w = tir.load %W[%vj floordiv 24, %vk, %vj mod 24] : !tir.buffer<[20, 4096, 24], f32>
+          %w = tir.load %W[%vk, %vj] : !tir.buffer<[4096, 480], f32>
           %p = arith.mulf %x, %w : f32
           %q = arith.addf %y, %p : f32
           tir.store %q, %Y[%vi, %vj] : !tir.buffer<[m, 480], f32>
