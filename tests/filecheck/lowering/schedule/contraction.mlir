@@ -180,26 +180,26 @@ tir.prim_func @epilogue(%X: !tir.buffer<[48, 64], f32>, %W: !tir.buffer<[64, 48]
 
 // CHECK-LABEL: tir.prim_func @in_place
 // CHECK-NEXT:  %W_global = tir.alloc_buffer
-// CHECK-NEXT:  tir.for %j in (0, 2) {
+// CHECK-NEXT:  tir.for %j in (0, 3) {
 // CHECK:         tir.load %W[%vk, %vj_1] : !tir.buffer<[64, 52], f32>
 // CHECK:       tir.block "W_global" ({{.*}} spatial (48, 4) = {{.*}}) where
-// CHECK:       tir.for %{{.*}} in (2, 1) {
+// CHECK:       tir.for %{{.*}} in (3, 1) {
 // CHECK:         tir.load %W_global[%vk_1,
-tir.prim_func @in_place(%X: !tir.buffer<[8, 64], f32>, %W: !tir.buffer<[64, 52], f32>, %Y: !tir.buffer<[8, 52], f32>) {
-  tir.for %i in (0, 8) {
+tir.prim_func @in_place(%X: !tir.buffer<[48, 64], f32>, %W: !tir.buffer<[64, 52], f32>, %Y: !tir.buffer<[48, 52], f32>) {
+  tir.for %i in (0, 48) {
     tir.for %j in (0, 52) {
       tir.for %k in (0, 64) {
-        tir.block "Y" (%vi: spatial (0, 8) = %i, %vj: spatial (0, 52) = %j, %vk: reduce (0, 64) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%Y[%vi, %vj]) {
+        tir.block "Y" (%vi: spatial (0, 48) = %i, %vj: spatial (0, 52) = %j, %vk: reduce (0, 64) = %k) reads (%X[%vi, %vk], %W[%vk, %vj]) writes (%Y[%vi, %vj]) {
           tir.init {
             %c = arith.constant 0.0 : f32
-            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[8, 52], f32>
+            tir.store %c, %Y[%vi, %vj] : !tir.buffer<[48, 52], f32>
           }
-          %y = tir.load %Y[%vi, %vj] : !tir.buffer<[8, 52], f32>
-          %x = tir.load %X[%vi, %vk] : !tir.buffer<[8, 64], f32>
+          %y = tir.load %Y[%vi, %vj] : !tir.buffer<[48, 52], f32>
+          %x = tir.load %X[%vi, %vk] : !tir.buffer<[48, 64], f32>
           %w = tir.load %W[%vk, %vj] : !tir.buffer<[64, 52], f32>
           %p = arith.mulf %x, %w : f32
           %q = arith.addf %y, %p : f32
-          tir.store %q, %Y[%vi, %vj] : !tir.buffer<[8, 52], f32>
+          tir.store %q, %Y[%vi, %vj] : !tir.buffer<[48, 52], f32>
         }
       }
     }
