@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolOpInterface
 
@@ -134,3 +134,10 @@ def blame(op: Operation) -> Generator[None]:
         if error.op_name is not None:
             raise
         raise Diagnostic(error.message, op) from None
+
+
+def symbol_order(func: tir.PrimFuncOp) -> list[str]:
+    """The kernel's symbols: `index` parameters in order, then those that buffers determine."""
+    params = zip(func.names, func.params, strict=True)
+    given = [name for name, param in params if isinstance(param.type, IndexType)]
+    return list(dict.fromkeys([*given, *func.declared_symbols()]))

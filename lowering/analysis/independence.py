@@ -1,4 +1,4 @@
-"""Whether the iterations of a loop are independent: none touches what another one writes.
+"""Whether iterations are independent: none touches what another one writes. Which buffers alias.
 
 ::
 
@@ -21,13 +21,13 @@ from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ...dialects.sym import Values
-from ...dialects.tir.regions import Access, accesses_in, infer_regions
-from .aliasing import may_share_memory
+from ...dialects.tir.regions import Access, accesses_in, infer_regions, root_buffer
 from .boxes import Boxes
 
 
@@ -107,3 +107,20 @@ def _conflicts(
             continue
         if may_share_memory(ours, theirs) and not boxes.are_apart(a, b):
             yield Conflict(a, b) if a.is_store else Conflict(b, a)
+
+
+def is_noalias(func: tir.PrimFuncOp) -> bool:
+    """Whether callers promise that buffers do not overlap, as they do unless it says otherwise."""
+    attribute = func.attr("tir.noalias")
+    return not (isinstance(attribute, IntegerAttr) and attribute.value.data == 0)
+
+
+def may_share_memory(a: SSAValue, b: SSAValue) -> bool:
+    """Whether an element of one buffer may be one of the other: views, or parameters that alias."""
+    a, b = root_buffer(a), root_buffer(b)
+    if a is b:
+        return True
+    if not isinstance(a, BlockArgument) or not isinstance(b, BlockArgument):
+        return False
+    func = a.owner.parent_op()
+    return isinstance(func, tir.PrimFuncOp) and not is_noalias(func)

@@ -25,7 +25,7 @@ from ...dialects.int_expr import IntExpr, Sym
 from ...dialects.nesting import operations_in
 from ...dialects.relax.types import tensors_in
 from ...dialects.tir.func import symbols_of
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from ..functions import PRIVATE, unique_name
 from ..schedule.blocks import IS_SCHEDULED, statements
 from ..substitute import substitute_symbols

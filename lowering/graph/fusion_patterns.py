@@ -17,8 +17,8 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO
 from ...dialects.nesting import enclosing, operations_in
 from ...dialects.sym import exprs_of
-from ..analysis.aliasing import may_share_memory
 from ..analysis.block_accesses import dim_axes, has_reuse, wide_axes
+from ..analysis.independence import may_share_memory
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
 

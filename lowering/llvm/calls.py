@@ -1,17 +1,23 @@
-"""Calls of kernels, of functions of the registry and of C; constants and the arena."""
+"""Calls of kernels, of functions of the registry and of C; constants and the arena.
+
+Functions that may call themselves count the depth of their calls, and have memory for each of them.
+"""
 
 from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import i32, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects import rt, tir
 from ...dialects.int_expr import IntExpr
+from ...dialects.rt.call import MAX_CALL_DEPTH, depth_message
 from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
-from ...runtime.call_words import ARENA, CONSTANTS
+from ...runtime.call_words import ARENA, CONSTANTS, DEPTH
+from ...runtime.callback import GIVE_SITE, TAKE_SITE
 from ..call_signature import unify
 from ..functions import blame
 from .builder import FunctionBuilder, Lowering
@@ -20,9 +26,8 @@ from .interrupts import poll_signals
 from .layout import root_of
 from .module_state import Callee
 from .native_calls import add_call, call_symbol
-from .nested_calls import take_memory
-from .types import PTR, lane_count, lowered
-from .words import call_back, load_word, stack_words
+from .types import PTR, SLE, lane_count, lowered
+from .words import call_back, fail_check, load_word, stack_words, word_address
 
 
 def lower_call(f: FunctionBuilder, op: rt.CallDPSOp) -> None:
@@ -147,3 +152,31 @@ CALLS: dict[type[Operation], Lowering] = {
     tir.CallExternOp: lower_call_extern,
 }
 """How calls, and what they are made on, are lowered."""
+
+
+def enter(f: FunctionBuilder, name: str) -> None:
+    """Count one more call; the function returns with a failed check if there are too many."""
+    f.is_recursive = True
+    address = word_address(f, f.context, DEPTH)
+    depth = f.emit(llvm.AddOp, (f.emit(llvm.LoadOp, (address,), i64), f.integer(1)), i64)
+    f.run(llvm.StoreOp, (depth, address))
+    fits = f.emit(llvm.ICmpOp, (depth, f.integer(MAX_CALL_DEPTH)), i1, SLE)
+    fail_check(f, fits, depth_message(name))
+
+
+def leave(f: FunctionBuilder) -> None:
+    """Give the memory of the call back, and count it no more."""
+    if f.nested_memory is not None:
+        words = stack_words(f, PTR, [f.nested_memory])
+        call_back(f, GIVE_SITE, words, words)
+    address = word_address(f, f.context, DEPTH)
+    depth = f.emit(llvm.LoadOp, (address,), i64)
+    f.run(llvm.StoreOp, (f.emit(llvm.AddOp, (depth, f.integer(-1)), i64), address))
+
+
+def take_memory(f: FunctionBuilder, size: SSAValue) -> SSAValue:
+    """Memory of this call alone: the run time puts its address where the size was."""
+    words = stack_words(f, i64, [size])
+    call_back(f, TAKE_SITE, words, words)
+    f.nested_memory = f.emit(llvm.LoadOp, (words,), PTR)
+    return f.nested_memory

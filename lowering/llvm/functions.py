@@ -23,9 +23,9 @@ from ...dialects.tir.types import BufferType
 from ...runtime.memory import ALIGNMENT
 from ..call_signature import Formal
 from .builder import FunctionBuilder
+from .calls import enter, leave
 from .interrupts import start_polling
 from .module_state import Callee, ModuleState
-from .nested_calls import enter, leave
 from .streaming import end_streams
 from .types import PTR, UNIT, Properties, integer_attr, lowered, native_symbol
 from .words import load_word

@@ -24,9 +24,8 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from ...dialects import loops, tir
-from ..analysis.aliasing import is_noalias
-from ..functions import call_graph, functions_by_name
-from ..loops.kernel_function import symbol_order
+from ..analysis.independence import is_noalias
+from ..functions import call_graph, functions_by_name, symbol_order
 from .interface import Tables
 from .types import native_symbol
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects import arith
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -129,3 +130,27 @@ def bounds_of(op: loops.IfOp, scope: Scope) -> list[Bound]:
     """The bounds of a condition over new values."""
     pairs = [(b.lhs.data, b.rhs.data) for b in op.bounds.data]
     return [(scope.expr(lhs, op.operands_), scope.expr(rhs, op.operands_)) for lhs, rhs in pairs]
+
+
+_FORMS = {
+    arith.CMPI_COMPARISON_OPERATIONS.index(name): (shift, holds_below)
+    for name, shift, holds_below in (
+        ("slt", 0, True),
+        ("sle", -1, True),
+        ("sge", 0, False),
+        ("sgt", -1, False),
+    )
+}
+"""For each comparison what to add to ``lhs - rhs``, and whether it holds where that is below 0."""
+
+
+def below_zero(op: arith.CmpiOp, scope: Scope) -> tuple[IntExpr, bool] | None:
+    """An expression, and whether a comparison holds where, and only where, that is below 0.
+
+    If not, it holds everywhere else. `None` for data, and other than ``<``, ``<=``, ``>``, ``>=``.
+    """
+    form = _FORMS.get(op.predicate.value.data)
+    if form is None or not isinstance(op.lhs.type, IndexType):
+        return None
+    shift, holds_below = form
+    return scope.index(op.lhs) - scope.index(op.rhs) + shift, holds_below

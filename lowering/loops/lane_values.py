@@ -21,8 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import loops, tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr
 from ..scope import Scope
-from .comparisons import below_zero
-from .copy_ops import Copier
+from .copy_ops import Copier, below_zero
 from .lane_analysis import LaneAnalysis
 
 

@@ -26,7 +26,7 @@ from ...dialects import loops, tir
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ..scope import Scope, index_constant
-from .comparisons import below_zero
+from .copy_ops import below_zero
 from .tighten_bounds import is_known_before
 
 MAX_PARTS = 8

@@ -31,9 +31,9 @@ from ...dialects import loops, rt, tir
 from ...dialects.int_expr import ONE, Atom, IntExpr, sym
 from ...dialects.nesting import enclosing
 from ...dialects.sym import exprs_of
-from ..analysis.aliasing import is_noalias
+from ..analysis.independence import is_noalias
+from ..functions import symbol_order
 from ..scope import Bound, Scope, View, index_constant, name_of, rebuild
-from .kernel_function import symbol_order
 from .open_views import opened_views
 from .reduction_init import Accesses, InitPlan, Level, plan_init
 from .stack_buffers import STACK_BYTES, stack_buffers

@@ -1,5 +1,7 @@
 """`transform_block_layout`: a block's axes, and the loops around it, are others.
 
+`reorder_block_iter_var` puts them in another order.
+
 ::
 
     for i, j:                               for a0, a1, a2 in (n // 4, m, 4):
@@ -24,7 +26,7 @@ from .index_map import IndexMap
 from .index_values import replace_indices, undecided
 from .layout import Placement, map_of
 from .loop_checks import loop_text, verify_covered, verify_plain
-from .regions import replace_header
+from .regions import axes_of, replace_header
 
 
 def transform_block_layout(block: tir.BlockOp, index_map: Placement) -> list[tir.ForOp]:
@@ -151,3 +153,34 @@ def _kind(block: tir.BlockOp, result: IntExpr, moved: IndexMap) -> str:
             block,
         )
     return kinds.pop() if kinds else "spatial"
+
+
+def reorder_axes(block: tir.BlockOp, order: Sequence[int]) -> None:
+    """Put the axes of a block in this order of their positions; TVM's ``reorder_block_iter_var``.
+
+    Raises ScheduleError where `order` does not have each position once.
+    """
+    count = len(block.axes.data)
+    if sorted(order) != list(range(count)):
+        raise ScheduleError(
+            f"expected an order of the {count} axes of block '{block.block_name.data}', "
+            f"got {list(order)}",
+            block,
+        )
+    axes = axes_of(block)
+    reads, writes = block.regions_of("reads"), block.regions_of("writes")
+    bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
+    old = block.axis_vars
+    body = block.body.block
+    renamed: dict[SSAValue, SSAValue] = {}
+    for position in order:
+        new = body.insert_arg(old[position].type, len(body.args))
+        new.name_hint = old[position].name_hint
+        renamed[old[position]] = new
+    values = Values()
+    for value in [*old, *block.operands_]:
+        values.expr(renamed.get(value, value))
+    for arg in old:
+        arg.replace_all_uses_with(renamed[arg])
+        body.erase_arg(arg)
+    replace_header(block, [axes[i] for i in order], values, reads, writes, bounds)

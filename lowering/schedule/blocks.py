@@ -9,6 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import ONE, ZERO, Arg
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import exprs_of
 from ...dialects.tir.regions import root_buffer
@@ -167,3 +168,33 @@ def iterator_kinds(loop: tir.ForOp, block: tir.BlockOp) -> set[str]:
     numbering = block.numbering()
     pairs = zip(block.axis_kinds, exprs_of(block.bindings), strict=True)
     return {kind for kind, b in pairs if any(numbering[i] is loop.loop_var for i in b.args())}
+
+
+def plain_loops(block: tir.BlockOp) -> dict[int, tir.ForOp] | None:
+    """The loop of each axis, where the block's nest is one plain loop from 0 for each axis."""
+    nest = perfect_nest(block)
+    around = [op for op in ancestors(block) if isinstance(op, tir.ForOp)]
+    own = around[: around.index(nest) + 1] if isinstance(nest, tir.ForOp) else []
+    numbering: list[SSAValue] = block.numbering()
+    found: dict[int, tir.ForOp] = {}
+    for axis, binding in enumerate(exprs_of(block.bindings)):
+        bounds, atom = block.axes.data[axis], binding.as_atom
+        if not isinstance(atom, Arg):
+            if bounds.extent.data != ONE:
+                return None
+            continue
+        loop = next((op for op in own if op.loop_var is numbering[atom.index]), None)
+        if loop is None or loop in found.values() or not _is_over(loop, bounds):
+            return None
+        found[axis] = loop
+    return found if set(own) == set(found.values()) else None
+
+
+def _is_over(loop: tir.ForOp, axis: tir.AxisAttr) -> bool:
+    return (
+        loop.kind.data == "serial"
+        and not (loop.annotations is not None and loop.annotations.data)
+        and loop.min.data == axis.min.data == ZERO
+        and loop.extent.data == axis.extent.data
+        and not loop.extent.data.args()
+    )

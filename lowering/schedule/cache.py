@@ -21,7 +21,7 @@ from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from .blocks import (
     ScheduleError,
     common_block,

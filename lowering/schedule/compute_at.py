@@ -23,7 +23,7 @@ from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from ..scope import Bound
 from .blocks import (
     ScheduleError,

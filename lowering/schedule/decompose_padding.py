@@ -21,7 +21,7 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ZERO, Arg, IntExpr, maximum, minimum
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import ExprAttr, Values, exprs_of
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from ..scope import Bound
 from .blocks import (
     ScheduleError,

@@ -21,8 +21,8 @@ from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
-from ..analysis.aliasing import may_share_memory
 from ..analysis.block_accesses import dim_axes
+from ..analysis.independence import may_share_memory
 from .blocks import (
     ScheduleError,
     Uses,

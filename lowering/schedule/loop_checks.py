@@ -11,11 +11,11 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, Compound, IntExpr
-from ...dialects.nesting import ancestors, operations_in
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.independence import Conflict, conflict_of
-from .blocks import ScheduleError, function_of
+from .blocks import ScheduleError, function_of, loaded_buffers, stored_buffers
 
 
 def loop_text(loop: tir.ForOp) -> str:
@@ -177,3 +177,22 @@ def _refuse_conflict(loop: tir.ForOp, kind: str, conflict: Conflict) -> None:
     else:
         what = f"to read of {buffer_text(other)} only what they write"
     raise ScheduleError(f"expected iterations of {loop_text(loop)} {what} to be {kind}", loop)
+
+
+def verify_stage_pipeline(loop: tir.ForOp) -> None:
+    """Raise ScheduleError unless the scope around a loop is a stage pipeline, as TVM calls it.
+
+    Nothing stores to what a statement before it loads. That scratch memory is stored to first is a
+    rule of all functions.
+    """
+    around = enclosing(loop, tir.BlockOp)
+    parent = function_of(loop).body.block if around is None else around.body.block
+    loaded: set[SSAValue] = set()
+    for statement in parent.ops:
+        for buffer in loaded & stored_buffers(statement):
+            raise ScheduleError(
+                f"expected the scope of {loop_text(loop)} to be a stage pipeline, in "
+                f"which nothing stores to {buffer_text(buffer)} after it is loaded",
+                statement,
+            )
+        loaded |= loaded_buffers(statement) - stored_buffers(statement)

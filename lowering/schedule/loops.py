@@ -1,4 +1,4 @@
-"""What rearranges loops: split, fuse, reorder, and loops of one iteration.
+"""What rearranges loops: split, fuse, reorder, strips, and loops of one iteration.
 
 ::
 
@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from ...dialects import tir
-from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.int_expr import ONE, ZERO, IntExpr, minimum
 from ...dialects.sym import Values
 from .blocks import ScheduleError, function_of, insert_before, statements
 from .copy_block import new_loops
@@ -26,12 +27,13 @@ from .loop_checks import (
     loop_text,
     outermost_blocks,
     split_sizes,
+    verify_annotations,
     verify_fusible,
     verify_only_blocks,
     verify_plain,
 )
 from .partition import partition as partition
-from .reduction_checks import verify_splittable, verify_starts_fused
+from .reduction_checks import verify_splittable, verify_starts_fused, verify_strips
 from .reorder_checks import chain_of, verify_reorder
 
 Factor = int | IntExpr | None
@@ -183,3 +185,33 @@ def _replace(
     replace_indices(dict(zip(variables, meanings, strict=True)), values)
     old[0].detach()
     old[0].erase()
+
+
+def strip_mine(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
+    """Cut a loop into strips of `size` iterations; returns the loop over them and the one in it.
+
+    ::
+
+        for i in (0, n) vectorized    ⇒    for i_0 in (0, (n + 4095) // 4096)
+                                             for i in (0, min(4096, n - i_0 * 4096)) vectorized
+
+    The inner loop has the kind of `loop`, and no iterations that blocks need a predicate for.
+    Raises ScheduleError for a loop with annotations, a size below 1, and a loop of a reduction that
+    may be empty.
+    """
+    verify_annotations(loop)
+    verify_strips(loop)
+    if size < 1:
+        raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
+    values, kind = Values(), loop.kind.data
+    extent = values.rebase(loop.extent.data, loop.operands_)
+    loop.properties["kind"] = StringAttr("serial")
+    strips, inner = split(loop, [None, size], disable_predication=True)
+    start = values.expr(strips.loop_var) * size
+    length = IntExpr.of(size) if extent % size == ZERO else minimum(size, extent - start)
+    new = tir.ForOp(ZERO, length, values.list, inner.detach_region(inner.body), kind)
+    new.location = inner.location
+    strips.body.block.add_op(new)
+    inner.detach()
+    inner.erase()
+    return [strips, new]

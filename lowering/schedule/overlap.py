@@ -14,7 +14,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import operations_in
 from ...dialects.tir.verify_access import buffer_text
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from ..scope import describe
 from .blocks import ScheduleError, loaded_buffers, stored_buffers
 from .loop_checks import loop_text, verify_only_blocks, verify_plain

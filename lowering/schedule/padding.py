@@ -23,7 +23,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ONE, ZERO, Arg, IntExpr
 from ...dialects.sym import ExprAttr, Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from .blocks import (
     ScheduleError,
     insert_before,

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from ...dialects import tir
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from .blocks import (
     ScheduleError,
     common_block,

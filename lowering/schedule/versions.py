@@ -25,20 +25,20 @@ from ...dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.sym import ExprAttr, Values, expr_array, exprs_of
 from ...dialects.tir.verify_access import buffer_text
-from ..analysis.aliasing import may_share_memory
+from ..analysis.independence import may_share_memory
 from .blocks import (
     ScheduleError,
     blocks_in,
     loaded_buffers,
     loops_around,
     perfect_nest,
+    plain_loops,
     stored_buffers,
     uses_of,
 )
 from .copy_block import new_scratch, redirect
 from .loop_checks import loop_text
 from .partition import rename_blocks
-from .plain_nest import plain_loops
 from .regions import axes_of, refresh_around, replace_header
 
 

@@ -13,9 +13,8 @@ from ....dialects.int_expr import IntExpr
 from ..blocks import ScheduleError
 from ..layout import MovedParameter
 from ..loop_checks import loop_text
-from .argument_checks import verify_argument
 from .instructions import INSTRUCTIONS, Instruction, InstructionKind, variables_in
-from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
+from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable, verify_argument
 from .state import ScheduleState, Value
 from .trace import Trace
 
@@ -62,6 +61,13 @@ class Primitives:
         found = self.state.resolve(value)
         assert not isinstance(found, tir.BlockOp | tir.ForOp | str)
         return found
+
+    def size(self, value: int | ExprRV, what: str = "size") -> int:
+        """A number of iterations; raises ScheduleError for a factor left open."""
+        number = self.number(value)
+        if number is None:
+            raise ScheduleError(f"expected a {what}, got a factor left open")
+        return number
 
     def sizes(self, sizes: Sequence[Size]) -> list[int | IntExpr | None]:
         """Numbers of iterations: numbers, expressions of symbols, or `None` for one left open."""

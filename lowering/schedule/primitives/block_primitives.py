@@ -1,10 +1,15 @@
-"""Primitives that make blocks of loop nests, and put other code into them."""
+"""Primitives on blocks: their extent, versions and code, axes and annotations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
+from xdsl.utils.exceptions import VerifyException
+
+from ....dialects.attributes import to_attribute
+from .. import annotations
+from ..block_layout import reorder_axes
 from ..blockize import blockize
 from ..blocks import ScheduleError
 from ..fold_conditions import fold_conditions
@@ -16,7 +21,7 @@ from .random_variables import BlockRV, ExprRV, LoopRV
 
 
 class BlockPrimitives(Primitives):
-    """What makes a part of a nest one block."""
+    """What makes and changes blocks, and marks them and loops."""
 
     @primitive
     def blockize(
@@ -48,10 +53,7 @@ class BlockPrimitives(Primitives):
         Raises ScheduleError where nothing is left, the loop is not spatial, the consumer has no
         such loop, or stores what is loaded.
         """
-        number = self.number(size)
-        if number is None:
-            raise ScheduleError("expected a size, got a factor left open")
-        made = peel(self.block(block), self.loop(loop), number, self.block(consumer))
+        made = peel(self.block(block), self.loop(loop), self.size(size), self.block(consumer))
         return self.new_blocks(made)
 
     @primitive
@@ -69,10 +71,9 @@ class BlockPrimitives(Primitives):
         Halide has ``specialize`` for it. Raises ScheduleError where the consumer stores what is
         loaded, and for a loop that is not spatial.
         """
-        number = self.number(limit)
-        if number is None:
-            raise ScheduleError("expected a limit, got a factor left open")
-        made = specialize(self.block(block), self.loop(loop), number, self.block(consumer))
+        made = specialize(
+            self.block(block), self.loop(loop), self.size(limit, "limit"), self.block(consumer)
+        )
         return self.new_blocks(made)
 
     @primitive
@@ -101,3 +102,43 @@ class BlockPrimitives(Primitives):
             raise ScheduleError(f"expected a registered tensor intrinsic, got '{tensor_intrin}'")
         target = self.block_or_loop(cast("BlockRV | LoopRV", block_or_loop))
         tensorize(target, *intrinsic, tensor_intrin, preserve_unit_iters)
+
+    @primitive
+    def annotate(
+        self, block_or_loop: BlockRV | LoopRV, ann_key: str, ann_val: str | float | ExprRV | Any
+    ) -> None:
+        """Give a block or loop an annotation: a number, string, variable, or list or dict of these.
+
+        One that it has already gets the new value. Raises ScheduleError for any other value.
+        """
+        try:
+            value = to_attribute(self._value(ann_val))
+        except (TypeError, ValueError, VerifyException) as error:
+            raise ScheduleError(f"expected a value for annotations: {error}") from None
+        annotations.annotate(self.block_or_loop(block_or_loop), ann_key, value)
+
+    @primitive
+    def unannotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str) -> None:
+        """Take an annotation away; raises ScheduleError where there is none of the name."""
+        annotations.unannotate(self.block_or_loop(block_or_loop), ann_key)
+
+    @primitive
+    def reorder_block_iter_var(self, block: BlockRV | str, new_order: Sequence[int]) -> None:
+        """Put the axes of a block in another order, given by their positions.
+
+        Raises ScheduleError where that is no order of all axes.
+        """
+        reorder_axes(self.block(block), new_order)
+
+    @primitive(is_pure=True)
+    def enter_postproc(self) -> None:
+        """Mark where the part of the trace begins that is no part of the search space."""
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, ExprRV):
+            return self.number(value)
+        if isinstance(value, Mapping):
+            return {k: self._value(v) for k, v in cast("Mapping[str, Any]", value).items()}
+        if isinstance(value, list | tuple):
+            return [self._value(v) for v in cast("Sequence[Any]", value)]
+        return value

@@ -1,4 +1,4 @@
-"""Primitives on the order of elements in memory, and of the axes of blocks."""
+"""Primitives on the order of elements in memory, and of the axes of blocks; on padding."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from ....dialects.int_expr import IntExpr
 from ..block_layout import transform_block_layout
 from ..blocks import ScheduleError, function_of
 from ..copy_block import buffer_of
+from ..decompose_padding import decompose_padding
+from ..drop_predicates import drop_predicates
 from ..index_map import IndexMap
 from ..layout import MovedParameter, transform_layout
+from ..padding import pad_einsum
 from .base import Primitives
 from .buffer_primitives import buffer_key
 from .instructions import Code, primitive
-from .random_variables import BlockRV
+from .random_variables import BlockRV, LoopRV
 
 
 class LayoutPrimitives(Primitives):
-    """What moves elements of buffers and iterations of blocks."""
+    """What moves elements of buffers and iterations of blocks, pads, and takes padding apart."""
 
     @primitive
     def transform_layout(
@@ -83,6 +86,36 @@ class LayoutPrimitives(Primitives):
             raise ScheduleError(str(error)) from None
         self.record(index_map=str(found) if found.symbols() else Code(str(found)))
         return found
+
+    @primitive
+    def pad_einsum(self, block: BlockRV | str, padding: Sequence[int]) -> None:
+        """Let each axis of a sum of products run to the next multiple of its number in `padding`.
+
+        What it reads is copied and filled up with zeros first, in blocks ``X_pad``; results are
+        copied back. Raises ScheduleError for a block that is no sum of products of elements.
+        """
+        pad_einsum(self.block(block), padding)
+
+    @primitive
+    def decompose_padding(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
+        """Let a block that stores elements, and a constant around them, store elements alone.
+
+        Returns the new block ``Y_pad_const`` before `loop`, which stores the constant everywhere.
+        Raises ScheduleError for any other block, and where something else is in the loop.
+        """
+        return self.new_block(decompose_padding(self.block(block), self.loop(loop)))
+
+    @primitive
+    def drop_predicates(self, block: BlockRV | str) -> None:
+        """Let a block run in all iterations of its loops, also where predicates keep it from it.
+
+        Its spatial axes get as long as what they are bound to. Where a load would leave its buffer,
+        it repeats the last one that does not. TVM's ``split`` has ``disable_predication``, which
+        is for loops that need none. Raises ScheduleError for predicates that do more than keep
+        spatial axes in range, and unless the block stores to scratch memory only, which has room
+        for the additional iterations and of which nobody uses what these store.
+        """
+        drop_predicates(self.block(block))
 
 
 def _buffer(block: tir.BlockOp, buffer: Sequence[int | str] | str) -> SSAValue:

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from ....dialects.int_expr import IntExpr
 from .. import loops as on_loops
 from ..blocks import ScheduleError
-from ..fuse_horizontally import fuse_horizontally
 from ..kinds import THREAD_TAGS, set_kind
-from ..merge_loops import merge_loops
+from ..merge_loops import fuse_horizontally, merge_loops
 from ..overlap import overlap
-from ..strip_mine import strip_mine
-from ..trim import trim
+from ..partition import trim
 from .base import Primitives
 from .instructions import primitive
 from .random_variables import BlockRV, ExprRV, LoopRV
@@ -68,10 +66,7 @@ class LoopPrimitives(Primitives):
         annotations or of a kind, one of less than `size` iterations or of an unknown number, and
         where blocks inside reduce or load what the loop stores: they may not run twice.
         """
-        number = self.number(size)
-        if number is None:
-            raise ScheduleError("expected a size, got a factor left open")
-        return self.new_loops(overlap(self.loop(loop), number))
+        return self.new_loops(overlap(self.loop(loop), self.size(size)))
 
     @primitive
     def loop_trim(self, loop: LoopRV) -> None:
@@ -120,10 +115,7 @@ class LoopPrimitives(Primitives):
         no predicate, as after `split`. Raises ScheduleError for a loop with annotations, for a
         size below 1, and where a reduction starts in the loop that may be empty.
         """
-        number = self.number(size)
-        if number is None:
-            raise ScheduleError("expected a size, got a factor left open")
-        return self.new_loops(strip_mine(self.loop(loop), number))
+        return self.new_loops(on_loops.strip_mine(self.loop(loop), self.size(size)))
 
     @primitive
     def merge(self, *loops: LoopRV) -> LoopRV:

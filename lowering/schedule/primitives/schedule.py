@@ -6,15 +6,12 @@ from random import Random
 
 from xdsl.dialects.builtin import ModuleOp
 
-from .annotation_primitives import AnnotationPrimitives
 from .block_primitives import BlockPrimitives
 from .buffer_primitives import BufferPrimitives
 from .compute_primitives import ComputePrimitives
 from .layout_primitives import LayoutPrimitives
 from .lookup import LookupPrimitives
 from .loop_primitives import LoopPrimitives
-from .padding_primitives import PaddingPrimitives
-from .reduction_primitives import ReductionPrimitives
 from .sampling import SamplingPrimitives
 from .state import ScheduleState
 from .trace import Trace
@@ -23,13 +20,10 @@ from .trace import Trace
 class Schedule(
     LookupPrimitives,
     LoopPrimitives,
-    AnnotationPrimitives,
     ComputePrimitives,
     BufferPrimitives,
     LayoutPrimitives,
-    ReductionPrimitives,
     BlockPrimitives,
-    PaddingPrimitives,
     SamplingPrimitives,
 ):
     """A module that primitives change in place, step by step, and what they did.

@@ -39,8 +39,8 @@ from ..primitives.schedule import Schedule
 from .cache_blocks import CacheBlocks, nest_blocks
 from .contraction_plan import Plan, choose_panel, is_near, plan_of
 from .inner_products import tile_inner_products
+from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
-from .remainders import peel_remainder, trim_remainder
 from .small_m import SmallM, small_m
 from .storage import compact
 from .swapped_operands import write_back_transposed

@@ -26,8 +26,8 @@ from ...cost_model import UNKNOWN_EXTENT, InnerProductCost
 from ..blocks import loops_between
 from ..kinds import is_accumulation
 from ..primitives.schedule import Schedule
+from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, step_along
-from .remainders import peel_remainder, trim_remainder
 from .tiles import SPARE_REGISTERS, Tile
 
 

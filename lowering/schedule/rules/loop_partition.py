@@ -1,5 +1,7 @@
 """The border of what is padded gets loops of its own: inside of it nothing asks where it is.
 
+So do tiles that are not whole, with as many rows and columns as exist.
+
 ::
 
     for i in (0, n + 2):                            for i in (0, 1): Y[i] = 0
@@ -23,7 +25,7 @@ from xdsl.dialects.arith import ConstantOp
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.bounds import interval_of
-from ....dialects.int_expr import ONE, ZERO, Atom, IntLike
+from ....dialects.int_expr import ONE, ZERO, Atom, IntExpr, IntLike
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values
 from ...analysis.strides import Strides
@@ -169,3 +171,20 @@ def _bindings(block: tir.BlockOp, values: Values) -> dict[Atom, IntLike]:
     """What the axes of a block are over the variables of loops."""
     axes = [values.atom(var) for var in block.axis_vars]
     return dict(zip(axes, values.exprs(block.bindings, block.numbering()), strict=True))
+
+
+def peel_remainder(sch: Schedule, loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
+    """A loop over tiles in two parts if the last tile is not whole, which it has for itself."""
+    count = extent.constant
+    if count is None or count < size or count % size == 0:
+        return [loop]
+    parts = sch.try_(sch.loop_partition, sch.rv(loop), [None, 1], preserve_unit_iters=False)
+    # what does not exist is computed as well where that is refused
+    return [loop] if parts is None else [sch.loop(part) for part in parts]
+
+
+def trim_remainder(sch: Schedule, part: tir.ForOp) -> None:
+    """Drop iterations that a part of the tiles has no rows or columns for; vectors stay whole."""
+    for inner in operations_in(part):
+        if isinstance(inner, tir.ForOp) and inner is not part and inner.kind.data != "vectorized":
+            sch.applies(sch.loop_trim, sch.rv(inner))  # where it is known how many there are

@@ -23,11 +23,10 @@ from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ....dialects.nesting import ancestors
-from ...analysis.aliasing import may_share_memory
 from ...analysis.block_accesses import ElementUpdate, element_update
+from ...analysis.independence import may_share_memory
 from ...analysis.strides import Strides
-from ..blocks import uses_of
-from ..plain_nest import plain_loops
+from ..blocks import plain_loops, uses_of
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,8 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE
 from ....dialects.nesting import operations_in
-from ...analysis.aliasing import is_noalias
 from ...analysis.boxes import is_at_least_zero
-from ...analysis.independence import are_apart, conflict_of
+from ...analysis.independence import are_apart, conflict_of, is_noalias
 from ...cost_model import CostModel
 from ..blocks import blocks_in, statements
 from ..primitives.schedule import Schedule

@@ -28,8 +28,7 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ...analysis.block_accesses import element_update, has_reuse
 from ...analysis.strides import Strides
-from ..blocks import blocks_in
-from ..plain_nest import plain_loops
+from ..blocks import blocks_in, plain_loops
 from ..primitives.random_variables import LoopRV
 from ..primitives.schedule import Schedule
 
