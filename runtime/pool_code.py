@@ -27,6 +27,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
+from ..backend.targets.machine_model import MachineModel
 from .call_words import CHECK, CONTEXT_WORDS, SECOND
 from .pool_fork_join import FORK_JOIN
 from .pool_workers import WORKERS
@@ -38,18 +39,18 @@ ENTRY, WORKER, POOL = "xrelax_parallel", "xrelax_worker", "xrelax_pool"
 """Symbols: what kernels call, what a worker runs for ever, the state of the pool."""
 
 MAX_THREADS = 1024
-GRAIN_COST = 2_000_000
-"""Picoseconds of work, at least, in a grain that is not a single iteration."""
+AWAKE_COST = round(1000 * MachineModel().wake)
+"""Thousandths of a cycle of work up to which a loop is not worth sharing where nobody sleeps."""
+GRAIN_COST = AWAKE_COST // 2
+"""The same of work, at least, in a grain that is not a single iteration."""
 FEW_GRAINS = 16
 """Grains from which threads get about as much each, however many there are."""
 MAX_GRAINS = 1 << 20
 """So many that products of their number and that of iterations stay numbers."""
-SERIAL_COST = 10_000_000
-"""Picoseconds of work up to which a loop is not worth waking anybody."""
-AWAKE_COST = 2 * GRAIN_COST
-"""Picoseconds of work up to which a loop is not worth sharing where nobody sleeps."""
-LONG_COST = 200_000_000
-"""Picoseconds of work from which threads get several chunks each, to even out what they take."""
+SERIAL_COST = 5 * AWAKE_COST // 2
+"""The same of work up to which a loop is not worth waking anybody."""
+LONG_COST = 50 * AWAKE_COST
+"""The same of work from which threads get several chunks each, to even out what they take."""
 CHUNKS_PER_THREAD = 16
 """So many that a few grains, as of blocks of a large product, are claimed one by one."""
 SPINS = 2000

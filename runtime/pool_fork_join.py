@@ -60,8 +60,9 @@ define internal i1 @are_awake(i64 %active) nounwind {{
   ret i1 %enough
 }}
 
-; Run a loop over [begin, end), of which an iteration takes `cost` picoseconds, on the caller and on
-; workers below `slots`. Few grains are a power of two, so that threads share them evenly.
+; Run a loop over [begin, end), of which an iteration takes `cost` thousandths of a cycle, on the
+; caller and on workers below `slots`. Few grains are a power of two, so that threads share them
+; evenly.
 
 define i32 @{entry}(ptr %ctx, ptr %body, ptr %env, i64 %begin, i64 %end, i64 %cost,
                     i64 %slots) nounwind {{

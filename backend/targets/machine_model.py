@@ -86,6 +86,14 @@ class MachineModel:
     # Threads.
     wake: float = 12_000.0
     """Work that is worth handing to threads that wait for it."""
+    loop_iteration: float = 0.3
+    """An iteration of a parallel loop, beside what it does."""
+    loop_operation: float = 0.09
+    """An operation on one element in it, most of which LLVM vectorizes."""
+    loop_vector: float = 0.45
+    """An operation on vectors in it."""
+    foreign_call: float = 300.0
+    """A call in it of a function of which nothing is known."""
 
 
 ZEN_AVX512 = MachineModel()

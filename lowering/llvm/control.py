@@ -79,7 +79,7 @@ def _lower_parallel(f: FunctionBuilder, op: loops.ForOp, lower: SSAValue, upper:
     def fill(body: FunctionBuilder, begin: SSAValue, end: SSAValue) -> None:
         counted_loop(body, op.loop_var, begin, end, lambda: body.lower_block(op.body.block))
 
-    cost, values = iteration_cost(op)
+    cost, values = iteration_cost(op, f.module.model)
     call_parallel(f, outline(f, fill), lower, upper, index_value(f, cost, values), slots_in(op))
 
 

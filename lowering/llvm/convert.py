@@ -75,7 +75,7 @@ def convert_to_llvm(module: ModuleOp, target: Target) -> None:
     verify_recursive(functions, calls)
     order = callees_first(calls)
     tables, is_accurate = collect_tables(module), target.math == "accurate"
-    state = ModuleState(LOWERINGS, tables, target.isa, is_accurate)
+    state = ModuleState(LOWERINGS, tables, target.isa, is_accurate, target.model)
     _lower_all(state, functions, order)
     block = module.body.block
     for op in list(block.ops):

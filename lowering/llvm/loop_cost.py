@@ -1,9 +1,9 @@
 """How long an iteration of a loop takes, about: what decides whether threads are worth it.
 
-The estimate is an expression over symbols and values from outside of the loop, in picoseconds of
-no particular machine. It counts a vector operation as one instruction and a scalar one as a share
-of one, since LLVM vectorises most scalar loops. It may be off by several times, which moves the
-point from which a loop runs on threads, and nothing else.
+The estimate is an expression over symbols and values from outside of the loop, in thousandths of a
+cycle, by the `MachineModel` of the target. A vector operation is one instruction, and a scalar one
+a share of one, since LLVM vectorizes most scalar loops. It may be off by several times, which moves
+the point from which a loop runs on threads, and nothing else.
 """
 
 from __future__ import annotations
@@ -16,26 +16,22 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.math import SqrtOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...backend.targets.machine_model import MachineModel
 from ...dialects import loops, tir
 from ...dialects.bounds import Interval, interval_of
 from ...dialects.int_expr import ZERO, Atom, IntExpr
 from ...dialects.sym import Values
 from ..scope import is_inside
 
-SCALAR, VECTOR = 30, 150
-"""An operation on numbers, and one on vectors."""
-ITERATION = 100
 FUNCTION, DIVISION = 10, 5
 """How many plain operations a function such as `exp`, or a division, is worth."""
-FOREIGN = 100_000
-"""A call of a function that we know nothing of."""
 UNKNOWN_TRIPS = 16
 """Iterations of a loop whose bounds depend on data."""
 
 
-def iteration_cost(loop: loops.ForOp) -> tuple[IntExpr, list[SSAValue]]:
-    """Picoseconds of one iteration, over symbols and the values that are returned with it."""
-    estimate = _Estimate(loop)
+def iteration_cost(loop: loops.ForOp, model: MachineModel) -> tuple[IntExpr, list[SSAValue]]:
+    """Thousandths of a cycle of one iteration, over symbols and the values returned with it."""
+    estimate = _Estimate(loop, model)
     cost = estimate.body_of(loop)
     return cost, estimate.values.list
 
@@ -43,6 +39,7 @@ def iteration_cost(loop: loops.ForOp) -> tuple[IntExpr, list[SSAValue]]:
 @dataclass
 class _Estimate:
     outermost: loops.ForOp
+    model: MachineModel
     values: Values = field(default_factory=Values)
     ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
 
@@ -56,7 +53,7 @@ class _Estimate:
             last = lower.upper + extent.upper - 1
             (atom,) = self.values.expr(loop.loop_var).atoms()
             self.ranges[atom] = Interval(lower.lower, last)
-        return self._block(loop.body.block) + ITERATION
+        return self._block(loop.body.block) + thousandths(self.model.loop_iteration)
 
     def _bounds(self, expr: IntExpr) -> Interval | None:
         """The range of a number over what is known outside; `None` where it depends on data."""
@@ -85,23 +82,27 @@ class _Estimate:
             case ConstantOp() | loops.YieldOp() | scf.YieldOp() | tir.ApplyOp() | loops.AllocaOp():
                 return ZERO
             case tir.CallExternOp():
-                return IntExpr.of(FOREIGN)
+                return IntExpr.of(thousandths(self.model.foreign_call))
             case _ if op.regions:
                 return self._regions(op)
             case _:
-                return IntExpr.of(_plain_cost(op))
+                return IntExpr.of(self._plain(op))
 
     def _regions(self, op: Operation) -> IntExpr:
-        total = IntExpr.of(SCALAR)
+        total = IntExpr.of(thousandths(self.model.loop_operation))
         for region in op.regions:
             for block in region.blocks:
                 total = total + self._block(block)
         return total
 
+    def _plain(self, op: Operation) -> int:
+        is_vector = any(isinstance(v.type, VectorType) for v in (*op.operands, *op.results))
+        cost = thousandths(self.model.loop_vector if is_vector else self.model.loop_operation)
+        if isinstance(op, DivfOp | SqrtOp):
+            return cost * DIVISION
+        return cost * FUNCTION if op.name.startswith("math.") and op.name != "math.fma" else cost
 
-def _plain_cost(op: Operation) -> int:
-    is_vector = any(isinstance(v.type, VectorType) for v in (*op.operands, *op.results))
-    cost = VECTOR if is_vector else SCALAR
-    if isinstance(op, DivfOp | SqrtOp):
-        return cost * DIVISION
-    return cost * FUNCTION if op.name.startswith("math.") and op.name != "math.fma" else cost
+
+def thousandths(cycles: float) -> int:
+    """Cycles in thousandths of one, the unit in which generated code computes costs."""
+    return round(1000 * cycles)

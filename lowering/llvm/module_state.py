@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, Region
 
 from ...backend.targets.architecture import InstructionSet
+from ...backend.targets.machine_model import MachineModel
 from ...dialects.tir.types import BufferType
 from ..call_signature import Formal
 from .interface import Tables
@@ -46,6 +47,8 @@ class ModuleState:
     isa: InstructionSet
     accurate_math: bool
     """Whether math functions are within an ulp, rather than fast."""
+    model: MachineModel = field(default_factory=MachineModel)
+    """What operations in parallel loops cost."""
     streaming: set[str] = field(default_factory=lambda: set())
     """Functions that write past the caches."""
     private_functions: set[str] = field(default_factory=lambda: set())

@@ -135,7 +135,7 @@ def call_parallel(
     cost: SSAValue,
     slots: int,
 ) -> None:
-    """Run all iterations of an outlined loop; one takes `cost` picoseconds, about."""
+    """Run all iterations of an outlined loop; one takes `cost` thousandths of a cycle."""
     env = f.alloca(loop.env, _ENV_ALIGNMENT)
     values = [v for v in loop.captured if v is not None]
     for position, value in enumerate(values):

@@ -3,9 +3,15 @@
 import pytest
 from xdsl.parser import Parser
 
+from xrelax.backend.targets.machine_model import MachineModel
 from xrelax.dialects import get_context, loops, tir
 from xrelax.lowering.analysis.independence import conflict_of
-from xrelax.lowering.llvm.loop_cost import ITERATION, SCALAR, UNKNOWN_TRIPS, VECTOR, iteration_cost
+from xrelax.lowering.llvm.loop_cost import UNKNOWN_TRIPS, iteration_cost, thousandths
+
+MODEL = MachineModel(loop_iteration=0.25, loop_operation=0.125, loop_vector=0.5)
+ITERATION, SCALAR, VECTOR = map(
+    thousandths, (MODEL.loop_iteration, MODEL.loop_operation, MODEL.loop_vector)
+)
 
 
 def first_loop(text: str, kind: type):
@@ -97,5 +103,5 @@ def test_cost_of_an_iteration(body, expected):
         {body}
       }}
     }}"""
-    cost, _ = iteration_cost(first_loop(text, loops.ForOp))
+    cost, _ = iteration_cost(first_loop(text, loops.ForOp), MODEL)
     assert str(cost - ITERATION) == expected
