@@ -1,4 +1,4 @@
-"""Contractions that are larger than the caches: blocks of steps, rows and columns around tiles.
+"""Cache blocking of contractions along k, m and n, around register tiles.
 
 ::
 
@@ -6,15 +6,15 @@
 
 ⇒
 
-    for ib, jb:                                      a block of results that stays in the last cache
+    for ib, jb:                                      a block of results that fits the last cache
       for i, j: Y[i, j] = 0
       for kb:
-        for j0:                                      a panel of W that stays in the cache before it
+        for j0:                                      a panel of W that fits the second cache
           for i0:
             T[...] = sum of X[i, k] * W[k, j] over the steps of this block       in registers
             for i, j: Y[i, j] += T[i, j]
 
-What uses the results element by element comes after the loop over `kb`.
+An elementwise consumer of the results comes after the loop over `kb`.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from .match_contraction import Contraction, contraction_of
 from .tiles import Tile
 
 PANEL_SHARE = 4
-"""What part of the second cache the panel of a block takes at most."""
+"""A panel takes at most this part of the second cache, as a divisor of its size."""
 
 ROWS_SHARE = 8
-"""What part of the last cache a block of rows takes at most, and one of results."""
+"""A block of rows, and one of results, takes at most this part of the last cache."""
 
 FAR_SHARE = 2
-"""Rows that take this part of the last cache come from memory for each panel: with fewer of them,
-starting and adding up the results of blocks costs more than it gains."""
+"""Rows that take at least this part of the last cache are read from memory for each panel. With
+smaller ones, initializing and adding the results of blocks costs more than blocking gains."""
 
 
 @dataclass(frozen=True)
 class CacheBlocks:
-    """Steps, tiles of rows and tiles of columns in a block; `None` is all of them."""
+    """Reduction steps, tiles of rows and tiles of columns in a block; `None` means all."""
 
     steps: int
     row_tiles: int | None
@@ -53,12 +53,12 @@ class CacheBlocks:
 
 @dataclass(frozen=True)
 class BlockedNest:
-    """A blocked contraction: what sums up one block of steps, and loops around it."""
+    """A blocked contraction: the sum over one block of steps, and the loops around it."""
 
     contraction: Contraction
-    """Makes a part of the sums, for one tile of results."""
+    """Computes the partial sums of one tile of results."""
     results: tir.ForOp | None
-    """The loop around blocks of results, in which they get complete; `None` if there is one."""
+    """The innermost loop over blocks of results; `None` if there is one block only."""
     steps: tir.ForOp
     """The loop over blocks of steps."""
     columns: tir.ForOp
@@ -66,9 +66,10 @@ class BlockedNest:
 
 
 def steps_in_block(contraction: Contraction, m: int, width: int, target: Target) -> int | None:
-    """Steps for which a panel of so many columns stays in the second cache; `None` is all.
+    """Steps for which a panel of `width` columns fits the second cache; `None` means all.
 
-    It is all where the rows stay in the last cache, or where nobody knows how many they are.
+    All steps are in one block if the rows take less than 1 / `FAR_SHARE` of the last cache, if the
+    number of rows or steps is symbolic, or if the reduction has several loops.
     """
     reduce = list(contraction.k_loops)
     rows, steps = contraction.extent(m).constant, contraction.extent(reduce[-1]).constant
@@ -83,13 +84,13 @@ def steps_in_block(contraction: Contraction, m: int, width: int, target: Target)
 
 
 def can_block(contraction: Contraction, m: int, lanes: int, target: Target) -> bool:
-    """Whether steps can be worked on in blocks where panels are as wide as registers allow."""
+    """Whether k can be blocked with panels as wide as registers allow."""
     widest = target.vector_registers // 8 * lanes
     return steps_in_block(contraction, m, widest, target) is not None
 
 
 def block_steps(contraction: Contraction, m: int, lanes: int, target: Target) -> tuple[int, ...]:
-    """The steps in a block for one vector of columns, for two, and so on; none without blocks."""
+    """The steps in a block for panels of one vector, two vectors, …; empty without blocking."""
     if not can_block(contraction, m, lanes, target):
         return ()
     (axis,) = contraction.k_loops
@@ -102,7 +103,7 @@ def block_steps(contraction: Contraction, m: int, lanes: int, target: Target) ->
 def cache_blocks(
     contraction: Contraction, m: int | None, tile: Tile, lanes: int, target: Target
 ) -> CacheBlocks | None:
-    """The blocks of a contraction whose panels and rows would not stay in the caches."""
+    """The blocks of a contraction; `None` if its panels and rows fit the caches."""
     width, columns = tile.vectors * lanes, contraction.extent(contraction.n).constant
     depth = None if m is None else steps_in_block(contraction, m, width, target)
     rows = None if m is None else contraction.extent(m).constant
@@ -120,7 +121,7 @@ def cache_blocks(
 
 
 def _divisor(count: int, most: int) -> int | None:
-    """The largest divisor up to a limit, if it is not far below."""
+    """The largest divisor up to `most`, if it is more than a quarter of `most`."""
     return next((n for n in range(min(count, most), most // 4, -1) if count % n == 0), None)
 
 
@@ -140,7 +141,7 @@ def _is_sum(block: tir.BlockOp) -> bool:
 def nest_blocks(
     sch: Schedule, contraction: Contraction, m: int, tile: Tile, lanes: int, blocks: CacheBlocks
 ) -> BlockedNest:
-    """Put the loops of a contraction into blocks, and a loop over steps around each tile."""
+    """Split the loops of a contraction into blocks, with a loop over steps around each tile."""
     total, (axis,) = contraction.block, contraction.k_loops
     spatial = [a for a, kind in enumerate(total.axis_kinds) if kind == "spatial"]
     outer, _ = sch.split(sch.rv(contraction.loops[axis]), [None, blocks.steps])
@@ -165,7 +166,7 @@ def nest_blocks(
 
 
 def _outer(tiles: int | None) -> list[int | None]:
-    """The first factors of a split into blocks of so many tiles, or into tiles."""
+    """The first factors of a split into blocks of `tiles` tiles; for `None`, into tiles only."""
     return [None] if tiles is None else [None, tiles]
 
 

@@ -1,12 +1,12 @@
-"""Reductions across rows of contiguous memory: the results stay in the cache, rows stream by.
+"""Vectorize reductions over rows of contiguous memory along the results, which stay in the cache.
 
 ::
 
     for j, k: Y[j] += X[k, j]      ⇒      for k0: for j vectorized: for k1 in 8: Y[j] += …
 
-Each load and store of a result takes in several rows. A product of one row and a matrix is such a
-reduction too, ``Y[j] += x[k] * W[k, j]``. Where a small number divides the rows of the matrix,
-`tile_reductions` does the same.
+Several rows are added between each load and store of a result. A vector-matrix product,
+``Y[j] += x[k] * W[k, j]``, is such a reduction too. If a factor of `REDUCTION_TILES` divides the
+number of rows of the matrix, `tile_reductions` does the same.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from .match_contraction import contraction_of, step_along
 from .register_tile import REDUCTION_TILES, chunk_of
 
 ROWS = 8
-"""Rows that are added at once."""
+"""Rows added between a load and a store of the results."""
 
 BLOCK = 256
-"""Additions one after the other: what a block costs besides is that of two or three."""
+"""Additions in a block of a blocked sum. The overhead of a block is that of two or three."""
 
 TOTALS = 64
-"""Totals of blocks that are added one after the other."""
+"""Totals of blocks in a block of the next level."""
 
 LEVELS = 2
-"""Of blocks in blocks, where the number of rows is not known."""
+"""The maximum number of levels of nested blocks."""
 
 
 def vectorize_column_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Rearrange every reduction of much memory whose neighbours are different results."""
+    """Schedule reductions of more than `WINDOW` elements that are contiguous along results."""
     for block in blocks_in(func):
         if block.init is None or block.predicates.data or has_reuse(block):
             continue
@@ -63,7 +63,7 @@ def vectorize_column_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Tar
 
 
 def stream_products(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Rearrange every product of one row and a matrix whose rows no small number divides."""
+    """Schedule vector-matrix products whose number of rows no factor of a tile divides."""
     for block in blocks_in(func):
         contraction = contraction_of(block)
         if contraction is None or contraction.m or not is_packable(contraction):
@@ -117,7 +117,7 @@ def _stream(
 
 
 def _is_long_sum(block: tir.BlockOp, reduce: Sequence[tir.ForOp]) -> bool:
-    """Whether a block sums up floats, in any order, in loops of more iterations than two blocks."""
+    """Whether a block is a sum of floats over more iterations than two blocks have."""
     rows = 1
     for loop in reduce:
         trips = loop.extent.data.constant
@@ -132,10 +132,10 @@ def _is_long_sum(block: tir.BlockOp, reduce: Sequence[tir.ForOp]) -> bool:
 def _sum_in_blocks(
     sch: Schedule, start: BlockRV, reduce: Sequence[tir.ForOp], additions: int
 ) -> None:
-    """Let a sum that `start` begins run in blocks.
+    """Compute a sum, which `start` initializes, in blocks.
 
-    Loops are given outermost first; the innermost one makes so many additions in an iteration. The
-    totals of many blocks are added up in blocks too.
+    `reduce` has its loops, outermost first. The innermost one makes `additions` additions in an
+    iteration. The totals of many blocks are also added in blocks.
     """
     for loop in reversed(reduce):
         trips = loop.extent.data.constant
@@ -152,7 +152,7 @@ def _sum_in_blocks(
 
 
 def _parts(sch: Schedule, loop: tir.ForOp, at_once: int, is_long: bool) -> list[tir.ForOp]:
-    """The loop, in two if the first has whole numbers of rows then."""
+    """The loop, peeled so that `at_once` divides the trip count of the first part."""
     count = loop.extent.data
     rest = count % at_once
     if rest == ZERO or (not is_long if count.constant is None else count.constant < at_once):

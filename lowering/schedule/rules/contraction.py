@@ -14,10 +14,10 @@
           for i unrolled, j vectorized: T[i, j] += X[i0 * 12 + i, k] * P[k, j]
         for i unrolled, j vectorized: Y[i0 * 12 + i, j0 * 32 + j] = T[i, j]
 
-What uses the result element by element takes the place of the last statement. `W` is read where it
-is if that takes less time than a panel and its copy. The loop over `k` has no conditions: rows and
-columns that make up no tile have smaller ones of their own (see `loop_trim`), and if it is not
-known how many there are, rows of the last tile that do not exist repeat one that does.
+An elementwise consumer of the result replaces the last statement. `W` is read in place if that
+takes less time than packing. The loop over `k` has no conditions: remainders of rows and columns
+have smaller tiles (see `loop_trim`). If the number of rows is symbolic, out-of-range rows of the
+last tile repeat an existing one.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from .swapped_operands import write_back_transposed
 from .write_back import is_cheap, is_element_wise, vectorize_copy, vectorize_tile
 
 UNROLLED_STEPS = 128
-"""The most multiplications in the body of the innermost loop if that is unrolled."""
+"""The most vector multiplications in the unrolled innermost reduction loop."""
 
 
 def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Tile every contraction of the function, if its columns are neighbours or get so."""
+    """Tile every contraction of the function that has a plan."""
     for block in blocks_in(func):
         contraction = contraction_of(block)
         if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
@@ -63,7 +63,7 @@ def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> No
 
 
 def _lay_out_panels(sch: Schedule, contraction: Contraction, target: Target) -> Contraction:
-    """The contraction with its right operand, a constant, in panels as wide as a tile."""
+    """Lay out the constant right operand in panels as wide as a tile; returns the contraction."""
     load, block, width = contraction.rhs[0], contraction.block, choose_panel(contraction, target)
     place = column_dim(contraction, load)
     if width is None or place is None:
@@ -82,9 +82,9 @@ def _lay_out_panels(sch: Schedule, contraction: Contraction, target: Target) -> 
 
 
 def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
-    """Plans for full tiles, and for the rows left, where it is not known how many rows there are.
+    """Plans for full tiles and for the remaining rows, if the number of rows is symbolic.
 
-    Those left are divided again while a lower tile would take less time.
+    The remainder is peeled again while tiles of fewer rows take less time.
     """
     contraction, m = plan.contraction, plan.m
     few = small_m(plan, target)
@@ -96,7 +96,7 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
     if not is_slower or not is_near(contraction, target):
         return [plan]
     consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
-    if not is_cheap(consumer):  # what it does to the rows takes longer to compile, and to run
+    if not is_cheap(consumer):  # repeating it in each version costs compile time and run time
         return [plan]
     block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
     parts = sch.try_(sch.peel, block, loop, plan.tile.rows, sch.rv(consumer))
@@ -107,7 +107,7 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
 
 
 def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
-    """Plans for small and large m, unless what uses the results takes long to compile."""
+    """Plans for small and large m, unless the consumer is expensive to repeat."""
     contraction, m = plan.contraction, plan.m
     consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
     if m is None or not is_cheap(consumer):
@@ -123,19 +123,19 @@ def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
 
 
 def _rematch(block: tir.BlockOp, panel: int | None = None) -> Contraction:
-    """The contraction of a block that is known to be one, with its right operand in panels."""
+    """Match a block again that is known to be a contraction; `panel` is its width of panels."""
     contraction = contraction_of(block)
     assert contraction is not None
     return replace(contraction, panel=panel)
 
 
 def _copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:
-    """A block that copies what another one makes, which writes scratch memory then."""
+    """Let a block write scratch memory; returns the block that copies it to the result."""
     return sch.block(sch.cache_write(sch.rv(block), 0, "global"))
 
 
 def apply_plan(sch: Schedule, plan: Plan) -> None:
-    """Carry out a plan; steps that this block does not allow leave a worse but right schedule."""
+    """Apply a plan; where a primitive is refused, the schedule is slower but correct."""
     if plan.blocks is not None and plan.m is not None:
         _apply_blocks(sch, plan, plan.m, plan.blocks)
         return
@@ -162,7 +162,7 @@ def apply_plan(sch: Schedule, plan: Plan) -> None:
     if plan.packs_rest and len(parts) > 1:
         _pack_rest(sch, _sums(parts[-1]), rhs, plan)
     for part in parts:
-        if plan.is_swapped:  # there is room for whole vectors
+        if plan.is_swapped:  # its scratch buffers are padded to whole vectors
             for block in blocks_in(part):
                 if block.init is None:
                     sch.applies(sch.drop_predicates, sch.rv(block))
@@ -171,12 +171,12 @@ def apply_plan(sch: Schedule, plan: Plan) -> None:
 
 
 def _sums(loop: tir.ForOp) -> list[tir.BlockOp]:
-    """The blocks in a loop that add something up."""
+    """The reduction blocks in a loop."""
     return [block for block in blocks_in(loop) if block.init is not None]
 
 
 def _apply_blocks(sch: Schedule, plan: Plan, m: int, blocks: CacheBlocks) -> None:
-    """Carry out a plan with blocks for the caches."""
+    """Apply a plan with cache blocking."""
     contraction, consumer = plan.contraction, _consumer(plan.contraction)
     rhs = _RightOperand.of(contraction)
     nest = nest_blocks(sch, contraction, m, plan.tile, plan.lanes, blocks)
@@ -190,15 +190,15 @@ def _apply_blocks(sch: Schedule, plan: Plan, m: int, blocks: CacheBlocks) -> Non
 
 
 def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
-    """Let a block keep its sums in a tile, and start them in front of their steps."""
+    """Compact the sums of a block to a tile, and initialize them before the reduction loops."""
     _compact(sch, block.write_buffers[0])
-    sch.applies(sch.drop_predicates, sch.rv(block))  # it may keep its conditions
+    sch.applies(sch.drop_predicates, sch.rv(block))  # refused for blocks that need conditions
     reduce = [loop for loop in loops_around(block) if "reduce" in iterator_kinds(loop, block)]
     sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
 
 
 def _tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
-    """Split and order the loops; returns those over tiles of rows and of columns."""
+    """Split and reorder the loops; returns those over tiles of rows and of columns."""
     contraction, lanes = plan.contraction, plan.lanes
     column, vector, lane = sch.split(
         sch.rv(contraction.loops[contraction.n]), [None, plan.tile.vectors, lanes]
@@ -228,7 +228,7 @@ def _tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
 
 
 def _consumer(contraction: Contraction) -> tir.BlockOp | None:
-    """The block that uses the result element by element, if it is the only use."""
+    """The elementwise consumer of the result, if it is the only use."""
     buffer = contraction.store.buffer
     if not isinstance(buffer.owner, tir.AllocBufferOp):
         return None
@@ -247,7 +247,7 @@ def _write_back(
     loop: tir.ForOp,
     plan: Plan,
 ) -> None:
-    """Finish each tile in its iteration of `loop`: what uses the result, or a copy of it."""
+    """Move the consumer of the results into `loop`, or else a copy of each tile to the result."""
     if consumer is not None and is_cheap(consumer) and _move(sch, consumer, loop, plan, True):
         return
     copy = _copy_results(sch, block)
@@ -267,7 +267,7 @@ def _move(
 
 @dataclass(frozen=True)
 class _RightOperand:
-    """The right operand in each part of a block: the number of its load, and the dim of n."""
+    """The right operand, for all copies of a block: the position of its load, and the dim of n."""
 
     number: int
     dim: int | None
@@ -287,13 +287,13 @@ def _pack(
     loop: tir.ForOp,
     lanes: int,
 ) -> None:
-    """Copy the columns of an iteration of `loop`, as neighbours, in front of what uses them."""
+    """Pack the columns of an iteration of `loop` into a contiguous panel before its uses."""
     panel, place = _copy_of(sch, blocks, rhs)
     buffer = panel.write_buffers[0]
     assert isinstance(buffer.type, tir.BufferType)
     order = IndexMap.of(lambda e: [*e[:place], *e[place + 1 :], e[place]], buffer.type.rank)
     sch.transform_layout(sch.rv(panel), ("write", 0), order)
-    # all panels are made in front of the loops where they cannot be made in one
+    # if `compute_at` is refused, all panels are packed before the loops
     is_inside = sch.applies(sch.compute_at, sch.rv(panel), sch.rv(loop))
     _compact(sch, panel.write_buffers[0])
     made = loops_between(panel, loop) if is_inside else loops_around(panel)
@@ -303,7 +303,7 @@ def _pack(
 def _pack_rest(
     sch: Schedule, blocks: Sequence[tir.BlockOp], rhs: _RightOperand, plan: Plan
 ) -> None:
-    """Copy the columns that make up no tile, into vectors that are whole."""
+    """Pack the remainder of the columns, padded to whole vectors."""
     panel, place = _copy_of(sch, blocks, rhs)
     buffer = panel.write_buffers[0]
     assert isinstance(buffer.type, tir.BufferType)
@@ -325,7 +325,7 @@ def _pack_rest(
 def _copy_of(
     sch: Schedule, blocks: Sequence[tir.BlockOp], rhs: _RightOperand
 ) -> tuple[tir.BlockOp, int]:
-    """A block that copies the right operand for others, and the dim of n in it."""
+    """Copy the right operand for `blocks`; returns the copying block and the operand's dim of n."""
     load = list(blocks[0].body.block.ops)[rhs.number]
     assert isinstance(load, tir.LoadOp) and rhs.dim is not None
     number = list(blocks[0].read_buffers).index(load.buffer)

@@ -1,4 +1,4 @@
-"""How a contraction is tiled: the row axis, the tile, and where its columns come from."""
+"""Plans for contractions: the axis of a tile's rows, the tile, and whether an operand is packed."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from .swapped_operands import swap_operands
 from .tiles import Tile, choose_tile
 
 ROWS_APART = 8
-"""The most rows of a tile whose distance is only known at run time: each needs an address."""
+"""The most rows of a tile if their stride is symbolic: each needs an address register."""
 
 ROWS_ON_PAGES = 10
-"""The most rows whose distance is a multiple of `PAGE`: they share few lines of a cache."""
+"""The most rows of a tile if their stride is a multiple of `PAGE`: they share few cache sets."""
 
 SMALL_M = 4
-"""The most rows of a tile if their number is only known at run time, when there may be one."""
+"""The most rows of a tile if m is symbolic, and may be 1."""
 
 UNKNOWN_ROWS = 1.1
-"""How much worse a tile is for an extent that is only known at run time: m may be small."""
+"""The cost factor of a tile along an axis of symbolic extent, which may be small."""
 
 LOWER = 1.02
-"""How much longer full tiles may take that are lower: fewer rows are left by them then."""
+"""The cost factor up to which full tiles of fewer rows are preferred: they leave less remainder."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do with a contraction; `m` is `None` where it has one row only."""
+    """How to schedule a contraction; `m` is `None` if it has one row only."""
 
     contraction: Contraction
     m: int | None
@@ -46,12 +46,12 @@ class Plan:
     lanes: int
     packs: bool
     packs_rest: bool = False
-    """Whether columns are packed that make up no tile, where the others are read in place."""
+    """Whether the remainder of the columns is packed, while full tiles are read in place."""
     blocks: CacheBlocks | None = None
     is_swapped: bool = False
-    """Whether columns are the rows of results, which are stored along the others."""
+    """Whether operands are swapped: m is vectorized, and results are transposed."""
     is_inner_product: bool = False
-    """Whether sums are along neighbours, each in lanes of its own; a tile has columns then."""
+    """Whether k is vectorized; `tile.vectors` then counts columns."""
 
     @property
     def width(self) -> int:
@@ -60,7 +60,7 @@ class Plan:
 
 
 def plan_of(contraction: Contraction, target: Target) -> Plan | None:
-    """The plan for a contraction; `None` where tiles of rows and columns do not suit it."""
+    """The cheapest plan for a contraction; `None` if no tiling suits it."""
     found = candidates(contraction, target)
     plan = min(found, key=lambda c: c.cycles).plan if found else None
     if plan is None:
@@ -70,14 +70,14 @@ def plan_of(contraction: Contraction, target: Target) -> Plan | None:
 
 
 class Candidate(NamedTuple):
-    """A way to compute a contraction; without a plan it is left to `tile_reductions`."""
+    """A plan and its cost; without a plan, `tile_reductions` schedules the contraction."""
 
     cycles: float
     plan: Plan | None
 
 
 def cycles_of(plan: Plan, target: Target) -> float:
-    """The cycles of a plan of tiles, whose cost is known."""
+    """The cycles of a plan, from the cost of its tile."""
     model, size = CostModel(target), size_of(plan.contraction, plan.lanes)
     if plan.is_inner_product:
         return model.inner_products(size, plan.tile.cost)
@@ -137,12 +137,12 @@ def _contiguous(
 
 
 def shared_rows(size: MatmulSize) -> int:
-    """Rows that share each load and store of streamed results, as `tile_reductions` has them."""
+    """Rows that `tile_reductions` updates in one pass over the columns."""
     return next((rows for rows in ROW_TILES if size.m % rows == 0), 1)
 
 
 def plan_in_place(contraction: Contraction, m: int | None, tile: Tile, lanes: int) -> Plan | None:
-    """A plan for columns that are neighbours and stay where they are, if they can."""
+    """A plan that reads contiguous columns in place, if there is one."""
     columns, width = contraction.extent(contraction.n).constant, tile.vectors * lanes
     if m is None or columns is None:
         return None
@@ -158,16 +158,16 @@ def plan_in_place(contraction: Contraction, m: int | None, tile: Tile, lanes: in
 
 
 def is_near(contraction: Contraction, target: Target) -> bool:
-    """Whether what moves with the columns fits the cache beside rows of the other operand.
+    """Whether the right operand fits the second cache beside rows of the left one.
 
-    If not, sums wait for it, and that a tile has more rows than there are takes no time.
+    If not, its loads are the bottleneck, and padding rows of a tile cost no time.
     """
     sizes = [dense_bytes(load.buffer) for load in contraction.rhs]
     return all(size is not None and size <= target.caches.l2 * 5 // 8 for size in sizes)
 
 
 def _is_one_panel(contraction: Contraction, lanes: int, target: Target) -> bool:
-    """Whether columns are neighbours, and no more than in a panel for unknown numbers of rows."""
+    """Whether contiguous columns make up one panel at most, for a symbolic number of rows."""
     columns = contraction.extent(contraction.n).constant
     return (
         columns is not None
@@ -186,7 +186,7 @@ def choose_rows(
     panel: int | None = None,
     row_bytes: int | None = None,
 ) -> tuple[int | None, Tile]:
-    """The axis whose values are the rows of a tile, and the tile; see `choose_tile`."""
+    """The axis of a tile's rows, and the tile; see `choose_tile`."""
     found: list[tuple[float, int | None, Tile]] = []
     for axis in reversed(contraction.m or (None,)):
         tile = choose_tile(tile_cost(contraction, axis, lanes, target, panel, row_bytes))
@@ -204,7 +204,7 @@ def tile_cost(
     panel: int | None = None,
     row_bytes: int | None = None,
 ) -> TileCost:
-    """The cost of tiles with rows along an axis, or of one row; see `Columns` for the others."""
+    """The cost of tiles with rows along `axis`, or of one row; see `Columns` for the rest."""
     count, depth = contraction.extent(contraction.n).constant, count_of(contraction, contraction.k)
     if axis is None:
         return TileCost(Rows([1]), Columns(count, depth, panel), lanes, target)
@@ -219,7 +219,7 @@ def tile_cost(
 
 
 def _rows_of(extent: IntExpr, slack: float) -> Rows:
-    """How many rows there may be; of those left by whole tiles each number is as likely."""
+    """The possible numbers of rows; in a remainder, all numbers are equally likely."""
     if extent.constant is not None:
         return Rows([extent.constant or UNKNOWN_EXTENT], is_known=True)
     (monomial, step), *more = extent.terms
@@ -233,7 +233,7 @@ def _rows_of(extent: IntExpr, slack: float) -> Rows:
 
 
 def most_rows(contraction: Contraction, axis: int) -> int:
-    """How many rows a tile may have for what their addresses and the first cache allow."""
+    """The most rows of a tile, limited by their addresses and by conflicts in the first cache."""
     steps = [_stride(contraction, op, axis) for op in contraction.lhs]
     if None in steps:
         return ROWS_APART
@@ -251,7 +251,7 @@ def _transposed(
 ) -> list[Candidate]:
     """Candidates where the right operand is not contiguous along n: an operand is transposed.
 
-    Inner products read both in place. There are no candidates where no operand can be packed.
+    Inner products read both in place. There are no candidates if the operand cannot be packed.
     """
     if m is None or not is_packable(contraction):
         return []
@@ -274,7 +274,7 @@ def _transposed(
 
 
 def size_of(contraction: Contraction, lanes: int) -> MatmulSize:
-    """The sizes m, n and k of a contraction; `UNKNOWN_EXTENT` for those that are not known."""
+    """The sizes m, n and k of a contraction; `UNKNOWN_EXTENT` for symbolic ones."""
 
     def size(axis: int) -> int:
         return contraction.extent(axis).constant or UNKNOWN_EXTENT
@@ -284,19 +284,19 @@ def size_of(contraction: Contraction, lanes: int) -> MatmulSize:
 
 
 def count_of(contraction: Contraction, axes: Sequence[int]) -> int | None:
-    """How many values these axes have in all, if that is known."""
+    """The product of the extents of axes; `None` if one is symbolic."""
     sizes = [contraction.extent(axis).constant for axis in axes]
     return None if None in sizes else prod(size or 0 for size in sizes)
 
 
 def row_bytes(contraction: Contraction) -> int:
-    """How far a column's elements are apart, 0 if that is not known."""
+    """The stride in bytes between elements of a column; 0 if it is symbolic."""
     step = _stride(contraction, contraction.rhs[0], contraction.k[-1])
     return (step or 0) * contraction.element_bits // 8
 
 
 def is_packable(contraction: Contraction) -> bool:
-    """Whether one operand has all columns, at a dim of their own, and is the same for all rows."""
+    """Whether one operand alone is indexed by n, in a dim of its own, and not by m."""
     (load, *more) = contraction.rhs
     return (
         not more
@@ -306,9 +306,9 @@ def is_packable(contraction: Contraction) -> bool:
 
 
 def choose_panel(contraction: Contraction, target: Target) -> int | None:
-    """Columns in the panels, as wide as a tile, that a constant right operand is laid out in.
+    """The width of the panels in which a constant right operand is laid out, that of a tile.
 
-    It is `None` where that is impossible, or takes much more memory.
+    `None` if it cannot be packed, or if padding takes too much memory.
     """
     (load, *_), lanes = contraction.rhs, target.lanes(contraction.element_bits)
     size, columns = dense_bytes(load.buffer), contraction.extent(contraction.n).constant

@@ -1,4 +1,4 @@
-"""Sums along what both operands have as neighbours, in tiles of rows and columns.
+"""Vectorize contractions along k if both operands are contiguous along it, in tiles of results.
 
 ::
 
@@ -11,8 +11,8 @@
         for k vectorized:
           for i unrolled, j unrolled: Y[i0 * 4 + i, j0 * 6 + j] += X[…, k] * W[…, k]
 
-Nothing is copied, and no lane is idle but in the last vector of a sum. Rows and columns that make
-up no tile have smaller ones.
+Nothing is packed. Lanes are idle only in the last vector of a sum. Remainders of rows and columns
+have smaller tiles.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def choose_inner_products(
 ) -> Tile | None:
     """The best tile of inner products, whose vectors are columns; `cost` is for each product.
 
-    `None` where an operand is not contiguous along the last loop of the reduction. A tile has one
-    column if nobody knows how many there are.
+    `None` if an operand is not contiguous along the last loop of the reduction. A tile has one
+    column if the number of columns is symbolic.
     """
     cost = inner_product_cost(contraction, m, lanes, target)
     if cost is None:
@@ -55,14 +55,14 @@ def choose_inner_products(
 
 
 def inner_product_fits(rows: int, columns: int, registers: int) -> bool:
-    """Whether the accumulators of a tile fit beside the vectors of the smaller side."""
+    """Whether the accumulators of a tile and the vectors of its shorter side fit in registers."""
     return rows * columns + min(rows, columns) <= registers - SPARE_REGISTERS
 
 
 def inner_product_cost(
     contraction: Contraction, m: int, lanes: int, target: Target
 ) -> InnerProductCost | None:
-    """The cost of tiles of inner products, if the contraction can be computed by them."""
+    """The cost of tiles of inner products; `None` if the contraction has no such tiles."""
     last = contraction.k[-1]
     operands = (*contraction.rhs, *contraction.lhs)
     if any(step_along(contraction, load, last) != ONE for load in operands):
@@ -78,9 +78,9 @@ def inner_product_cost(
 def tile_inner_products(
     sch: Schedule, contraction: Contraction, m: int, tile: Tile, consumer: tir.BlockOp | None
 ) -> None:
-    """Let each iteration of a loop in lanes add to all sums of a tile.
+    """Vectorize the reduction loop around an unrolled tile of sums.
 
-    These are stored when they are complete, or given to what uses them element by element.
+    Complete sums are stored, or used by the elementwise `consumer` directly.
     """
     outer = [
         sch.rv(contraction.loops[axis])
@@ -91,7 +91,7 @@ def tile_inner_products(
     *repeats, depth = map(sch.rv, contraction.k_loops.values())
     rows, line = sch.split(sch.rv(contraction.loops[m]), [None, tile.rows])
     columns, place = sch.split(sch.rv(contraction.loops[contraction.n]), [None, tile.vectors])
-    # A vector of each in the inner loop stays in a register while the outer one goes on.
+    # The vectors of the inner loop stay in registers during the outer loop.
     tile_loops = [line, place] if tile.rows > tile.vectors else [place, line]
     sch.reorder(*outer, columns, rows, depth, *repeats, *tile_loops)
     user = sch.cache_write(block, 0, "global") if consumer is None else sch.rv(consumer)

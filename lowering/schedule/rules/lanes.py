@@ -1,4 +1,4 @@
-"""The loop of a nest that runs in the lanes of vectors: the one along which memory is contiguous.
+"""Vectorize a loop of each nest: the one along which memory is contiguous.
 
 ::
 
@@ -6,8 +6,8 @@
     for i, k: Y[i] += X[k, i]                 ⇒      for i vectorized: for k: …
     for i, j: Y[i, j] = X[i, j] + B[j]        ⇒      for i: for j vectorized: …
 
-A loop over a reduction keeps partial results in the lanes, which are combined behind it: see
-`vectorize-loops`, which also masks what is left of a last vector.
+A vectorized reduction loop keeps partial results in lanes. `vectorize-loops` combines them after
+the loop by a horizontal reduction, and masks the remainder.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from ..loop_checks import verify_plain
 from ..primitives.schedule import Schedule
 
 COMBINING = 12
-"""What it costs to combine the lanes of a vector, in loads of a vector."""
+"""The cost of a horizontal reduction, in vector loads."""
 
 WINDOW = 32
-"""Reductions of at most so many elements, as of pooling, stay inside of the loop over results."""
+"""Reductions of at most this many elements, such as pooling windows, are unrolled."""
 
 TILE = 4
-"""The most results that are accumulated at once, each in vectors of its own."""
+"""The maximum trip count of a loop that is kept inside the vectorized reduction and unrolled."""
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """A loop that can run in lanes, and what an iteration costs then, in loads of a vector."""
+    """A loop that can be vectorized, and the cost of an iteration then, in vector loads."""
 
     loop: tir.ForOp
     cost: float
 
 
 def vectorize_nests(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Let a loop of every nest that is as it was written run in lanes, where one can."""
+    """Vectorize the cheapest loop of every nest of plain loops, if one can be vectorized."""
     for block in blocks_in(func):
         choice = choose_lanes(block, target)
         if choice is not None:
@@ -54,7 +54,7 @@ def vectorize_nests(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 
 
 def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
-    """The cheapest loop of a block to run in lanes, if all loops are plain and that pays."""
+    """The cheapest loop of a block to vectorize; `None` if a loop is not plain or none pays."""
     loops = nest_loops(block)
     try:
         for loop in loops:
@@ -71,7 +71,7 @@ def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
 
 
 def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
-    """What an iteration costs in lanes; `None` where strides forbid them or it is no less."""
+    """The cost of a vectorized iteration; `None` if strides forbid it or scalars cost no more."""
     block = strides.block
     kinds = iterator_kinds(loop, block)
     extent = loop.extent.data.constant
@@ -95,9 +95,9 @@ def _cost(loop: tir.ForOp, strides: Strides, target: Target) -> float | None:
 
 
 def run_in_lanes(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp) -> None:
-    """Move a loop inside of the block's others, save those over the block's reductions, into lanes.
+    """Vectorize a loop of a block inside its spatial loops, and around its other reduction loops.
 
-    These stay in the loop and accumulate vectors.
+    The reduction loops then accumulate vectors.
     """
     loops = nest_loops(block)
     others = [op for op in loops if op is not loop]
@@ -120,9 +120,9 @@ def run_in_lanes(sch: Schedule, block: tir.BlockOp, loop: tir.ForOp) -> None:
 
 
 def _is_window(loops: list[tir.ForOp], block: tir.BlockOp) -> bool:
-    """Whether loops are over few elements and choose nothing: they become straight code.
+    """Whether loops have at most `WINDOW` iterations in all, and no conditions: they are unrolled.
 
-    Choices would be made again in each copy of the body.
+    Unrolling would repeat the conditions in each copy of the body.
     """
     extents = [loop.extent.data.constant for loop in loops]
     if None in extents or prod(e or 1 for e in extents) > WINDOW:
@@ -139,6 +139,6 @@ def _runs_in_any_order(loop: tir.ForOp, block: tir.BlockOp) -> bool:
 
 
 def _is_tile(loop: tir.ForOp, block: tir.BlockOp) -> bool:
-    """Whether a loop is over a few results that are computed at once."""
+    """Whether a loop is over at most `TILE` results, and no reduction."""
     extent = loop.extent.data.constant
     return "reduce" not in iterator_kinds(loop, block) and extent is not None and extent <= TILE

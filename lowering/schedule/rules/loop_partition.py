@@ -1,4 +1,4 @@
-"""The border of what is padded gets loops of its own: inside of it nothing asks where it is.
+"""Partition loops over padded buffers, so that the interior has no conditions.
 
 So do tiles that are not whole, with as many rows and columns as exist.
 
@@ -8,10 +8,10 @@ So do tiles that are not whole, with as many rows and columns as exist.
       Y[i] = X[i - 1] if 1 <= i < n + 1 else 0  ⇒   for i in (1, n): Y[i] = X[i - 1]
                                                     for i in (n + 1, 1): Y[i] = 0
 
-The same goes for windows that reach beyond what they slide over, as those of pooling. Lanes of
-what has no condition are loaded whole, and transposed where they are stored along another dim.
+Windows that extend over the border, such as those of pooling, are partitioned in the same way.
+Loads without conditions are vectorized whole, and transposed if they are stored along another dim.
 
-What is put together of several buffers has loops for each::
+A concatenation of several buffers gets one loop for each::
 
     for i in (0, n + m):                            for i in (0, n): Y[i] = A[i]
       Y[i] = A[i] if i < n else B[i - n]        ⇒   for i in (n, m): Y[i] = B[i - n]
@@ -40,9 +40,9 @@ MAX_OPERATIONS = 64
 
 
 def partition_loops(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Partition loops most of whose iterations pad nothing, and those that read buffers in turn.
+    """Partition loops over mostly unpadded elements, and loops over concatenated buffers.
 
-    Where the border is, or one buffer ends, has to be known.
+    The bounds of the parts must be constant.
     """
     for op in list(statements(func).ops):
         if isinstance(op, tir.ForOp):
@@ -70,12 +70,12 @@ def _visit(sch: Schedule, loop: tir.ForOp) -> None:
 
 
 def _pads(choice: scf.IfOp) -> bool:
-    """Whether a choice is between an element and a constant."""
+    """Whether an `scf.if` yields a constant if its condition does not hold."""
     return isinstance(yielded(choice, 1).owner, ConstantOp)
 
 
 def _may_part(loop: tir.ForOp) -> bool:
-    """Whether iterations of a loop may have loops of their own, and these are worth it."""
+    """Whether a loop can be partitioned, and the parts are worth their code size."""
     blocks = blocks_in(loop)
     return (
         loop.min.data.constant is not None
@@ -87,7 +87,7 @@ def _may_part(loop: tir.ForOp) -> bool:
 
 
 def _halves(loop: tir.ForOp) -> list[int] | None:
-    """The iterations that take one arm of a choice and those that take the other one."""
+    """The trip counts of the two parts between which a condition changes; `None` without one."""
     lower, extent = loop.min.data.constant, loop.extent.data.constant
     if lower is None or extent is None or not _may_part(loop):
         return None
@@ -100,7 +100,7 @@ def _halves(loop: tir.ForOp) -> list[int] | None:
 
 
 def _cut(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> int | None:
-    """The iteration in front of which a loop by itself changes what a condition gives."""
+    """The first iteration after the change of a condition that depends on this loop only."""
     values = Values()
     variable = values.atom(loop.loop_var)
     excesses = conjuncts(choice.cond, values)
@@ -114,9 +114,9 @@ def _cut(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> int | None:
 
 
 def _inside(loop: tir.ForOp) -> list[int] | None:
-    """The iterations of the parts of a loop, one of which has most of them and no border.
+    """The trip counts of border, interior and border; empty parts are left out.
 
-    `None` where there is no such part or it is all of the loop.
+    `None` if the interior has less than half of the iterations, or all.
     """
     lower, extent = loop.min.data.constant, loop.extent.data.constant
     if lower is None or extent is None or not _may_part(loop):
@@ -134,9 +134,9 @@ def _inside(loop: tir.ForOp) -> list[int] | None:
 
 
 def _strides_in_lanes(loop: tir.ForOp, block: tir.BlockOp) -> bool:
-    """Whether what a loop stores are neighbours and what it loads are not.
+    """Whether stores of a block are contiguous along a loop, and a load is strided.
 
-    Such a loop gains nothing: its lanes are gathered with a condition or without.
+    Partitioning such a loop gains nothing: its vectors are gathered with or without conditions.
     """
     strides = Strides(block)
     loaded = strides.load_steps(loop.loop_var)
@@ -144,7 +144,10 @@ def _strides_in_lanes(loop: tir.ForOp, block: tir.BlockOp) -> bool:
 
 
 def _range(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> tuple[int | None, int | None]:
-    """From which iteration on, and before which one, a loop does not make a condition fail."""
+    """The iterations of a loop, as (first, end), in which its part of a condition always holds.
+
+    `None` where the loop does not bound them.
+    """
     values = Values()
     variable = values.atom(loop.loop_var)
     meaning = _bindings(block, values)
@@ -168,23 +171,23 @@ def _range(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> tuple[int |
 
 
 def _bindings(block: tir.BlockOp, values: Values) -> dict[Atom, IntLike]:
-    """What the axes of a block are over the variables of loops."""
+    """The bindings of a block's axes, over loop variables."""
     axes = [values.atom(var) for var in block.axis_vars]
     return dict(zip(axes, values.exprs(block.bindings, block.numbering()), strict=True))
 
 
 def peel_remainder(sch: Schedule, loop: tir.ForOp, extent: IntExpr, size: int) -> list[tir.ForOp]:
-    """A loop over tiles in two parts if the last tile is not whole, which it has for itself."""
+    """Peel the last iteration of a loop over tiles if its tile is partial; returns the parts."""
     count = extent.constant
     if count is None or count < size or count % size == 0:
         return [loop]
     parts = sch.try_(sch.loop_partition, sch.rv(loop), [None, 1], preserve_unit_iters=False)
-    # what does not exist is computed as well where that is refused
+    # if partitioning is refused, out-of-range elements are computed too
     return [loop] if parts is None else [sch.loop(part) for part in parts]
 
 
 def trim_remainder(sch: Schedule, part: tir.ForOp) -> None:
-    """Drop iterations that a part of the tiles has no rows or columns for; vectors stay whole."""
+    """Drop out-of-range iterations of the loops in a part; vectorized loops stay whole."""
     for inner in operations_in(part):
         if isinstance(inner, tir.ForOp) and inner is not part and inner.kind.data != "vectorized":
-            sch.applies(sch.loop_trim, sch.rv(inner))  # where it is known how many there are
+            sch.applies(sch.loop_trim, sch.rv(inner))  # refused if their number is symbolic

@@ -1,4 +1,4 @@
-"""Match contractions: reductions one operand of which several results share.
+"""Match contractions: reductions in which several results share elements of an operand.
 
 ::
 
@@ -31,11 +31,11 @@ from ..blocks import plain_loops, uses_of
 
 @dataclass(frozen=True)
 class Contraction:
-    """A reduction block in a nest of its own; axes are positions in the block."""
+    """A reduction block in a perfect nest; axes are positions in the block."""
 
     block: tir.BlockOp
     loops: dict[int, tir.ForOp]
-    """The loop of each axis that has one."""
+    """The loops by axis; an axis of extent 1 may have none."""
     store: tir.StoreOp
     n: int
     m: tuple[int, ...]
@@ -44,7 +44,7 @@ class Contraction:
     lhs: tuple[tir.LoadOp, ...]
     """The others, apart from those of the result itself."""
     panel: int | None = None
-    """Columns in each panel of the right operand, where the schedule has laid it out in these."""
+    """The columns in a panel, if the schedule has laid out the right operand in panels."""
 
     @cached_property
     def strides(self) -> Strides:
@@ -62,7 +62,7 @@ class Contraction:
         return {axis: self.loops[axis] for axis in self.k if axis in self.loops}
 
     def extent(self, axis: int) -> IntExpr:
-        """The number of values of an axis."""
+        """The extent of an axis."""
         return self.block.axes.data[axis].extent.data
 
     def uses(self, load: tir.LoadOp, axis: int) -> bool:
@@ -77,7 +77,7 @@ class Contraction:
 
 
 def contraction_of(block: tir.BlockOp) -> Contraction | None:
-    """The contraction that a block is, if it has results and is one that nobody has rearranged."""
+    """The contraction that a block computes; `None` for other blocks and for scheduled ones."""
     if any(axis.extent.data == ZERO for axis in block.axes.data if axis.kind.data == "spatial"):
         return None
     loops = plain_loops(block)
@@ -111,7 +111,7 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
 
 
 def _is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp]) -> bool:
-    """Whether the block alone makes its result, which shares no memory with what it reads."""
+    """Whether only this block stores its result, and the result aliases none of its operands."""
     uses = uses_of(store.buffer)
     if uses.others or any(block not in ancestors(op) for op in uses.stores):
         return False
@@ -119,7 +119,7 @@ def _is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp
 
 
 def _is_arithmetic(op: Operation) -> bool:
-    """Whether an operation works on vectors as it does on numbers."""
+    """Whether an operation is elementwise arithmetic, which applies to vectors too."""
     if any(isinstance(v.type, IndexType) for v in op.operands):
         return False
     return op.name.startswith(("arith.", "math.")) and not op.name.startswith(
@@ -136,12 +136,12 @@ def _contiguous_axis(update: ElementUpdate) -> int | None:
 
 
 def step_along(contraction: Contraction, load: tir.LoadOp, axis: int) -> IntExpr | None:
-    """How far a load moves in memory with an axis, `None` where that is not one number."""
+    """The stride of a load along an axis, in elements; `None` if it is not uniform."""
     return contraction.strides.step(load, contraction.block.axis_vars[axis])
 
 
 def column_dim(contraction: Contraction, access: tir.LoadOp | tir.StoreOp) -> int | None:
-    """The dim of an access that `n`, and nothing else, indexes, if it indexes only that."""
+    """The dim of an access whose index is `n`; `None` if `n` is in another index, or in a sum."""
     strides, var = contraction.strides, contraction.block.axis_vars[contraction.n]
     dim, *more = strides.dims_moved(access, var) or (None,)
     if dim is None or more or strides.indices[access][dim] != strides.scope.values.expr(var):
@@ -150,7 +150,7 @@ def column_dim(contraction: Contraction, access: tir.LoadOp | tir.StoreOp) -> in
 
 
 def dense_bytes(buffer: SSAValue) -> int | None:
-    """The bytes of a dense buffer, if they are known."""
+    """The size of a dense buffer in bytes, if it is static."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     return type_.known_bytes if type_.is_dense else None

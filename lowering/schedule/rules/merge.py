@@ -1,6 +1,6 @@
-"""Default rules that merge loop nests: what uses a result moves to where the result is made.
+"""Fuse loop nests: compute the consumers of a result in the loops of its producer.
 
-A reduction's epilogue runs on each tile of results, the rows of a softmax stay in the cache::
+The epilogue of a reduction runs on each tile of results, and rows of a softmax stay in the cache::
 
     for i, k, j: T[i, j] += …                    for i:
     for i, j: Y[i, j] = relu(T[i, j])     ⇒        for k, j: T[i, j] += …
@@ -37,16 +37,16 @@ from ..required_ranges import required_ranges
 from .lanes import choose_lanes
 
 TILE = 8
-"""The most iterations of a loop over part of a tile that are unrolled."""
+"""The maximum trip count of loops over a register tile that are unrolled."""
 
 LONG = 16
-"""Elements of a row from which on vectors are worth it."""
+"""The least elements of a row for which vectorization pays."""
 
 
 def merge_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Merge the nests of several reductions, as of a softmax, over the loops that they share.
+    """Fuse the nests of several reductions, such as those of a softmax, over shared loops.
 
-    Only reductions that use each element once: others are tiled first.
+    This applies only if no reduction reuses elements; those with reuse are tiled first.
     """
     reductions = [block for block in blocks_in(func) if block.init is not None]
     if len(reductions) > 1 and not any(has_reuse(block) for block in reductions):
@@ -54,7 +54,7 @@ def merge_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 
 
 def merge_consumers(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Move every block into the innermost possible loop of the nest whose results it uses."""
+    """Move every block into the best loop of the nest whose results it uses."""
     _merge(sch, func, target, only_rows=False)
 
 
@@ -71,7 +71,7 @@ def _merge(sch: Schedule, func: tir.PrimFuncOp, target: Target, only_rows: bool)
 
 
 def _movable_block(statement: Operation) -> tir.BlockOp | None:
-    """The only block of a nest of plain loops, unless it is a product that is better tiled."""
+    """The only block of a perfect nest of serial loops; `None` for reductions with reuse."""
     blocks = blocks_in(statement)
     if len(blocks) != 1 or perfect_nest(blocks[0]) is not statement or has_reuse(blocks[0]):
         return None
@@ -87,11 +87,11 @@ def _producer(block: tir.BlockOp, done: Sequence[Operation]) -> Operation | None
 
 
 def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Target) -> bool:
-    """Move a block to the best loop of a statement that it can be in, if there is one.
+    """Move a block into the best loop of a statement that permits it; whether there is one.
 
-    That is the innermost one, but behind a reduction the innermost one that gives the block rows to
-    work on: a tile of results is too narrow for vectors. A reduction across rows keeps the loop
-    over its results, which is better run in lanes.
+    That is the innermost loop. After a reduction it is the innermost one in which the block still
+    has long rows, since a tile of results is too narrow for vectors. A block that reduces over rows
+    keeps the loop over its results, which is vectorized.
     """
     lanes = _lanes_of_reductions(nest, target)
     loops = [loop for loop in _loops_of_producers(block, nest) if loop not in lanes]
@@ -116,7 +116,7 @@ def _merge_into(sch: Schedule, block: tir.BlockOp, nest: Operation, target: Targ
 
 
 def _lanes_of_reductions(nest: Operation, target: Target) -> list[tir.ForOp]:
-    """The long loops over the results of reductions along which memory is contiguous."""
+    """The long loops over results that column reductions in a nest will vectorize."""
     found: list[tir.ForOp] = []
     for block in blocks_in(nest):
         lanes = None if block.init is None or has_reuse(block) else choose_lanes(block, target)
@@ -128,7 +128,7 @@ def _lanes_of_reductions(nest: Operation, target: Target) -> list[tir.ForOp]:
 
 
 def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) -> bool:
-    """Whether the block's last index runs over much in one iteration of the loop."""
+    """Whether the block covers at least `LONG` elements of its last dim in an iteration."""
     try:
         parts = required_ranges(block, loop, statement, Values())
     except ScheduleError:
@@ -143,9 +143,9 @@ def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) ->
 
 
 def _loops_of_producers(block: tir.BlockOp, statement: Operation) -> list[tir.ForOp]:
-    """The loops around all that stores what the block loads, innermost first.
+    """The loops around all stores of what the block loads, innermost first.
 
-    Lanes of a vectorized loop and threads have no statements of their own.
+    Vectorized and thread-bound loops are left out, and those inside of them.
     """
     loaded = loaded_buffers(block)
     inside = operations_in(statement)

@@ -1,4 +1,4 @@
-"""The last rule: the outermost loops whose iterations are independent run on threads.
+"""Parallelize the outermost loops whose iterations are independent; the last rule.
 
 ::
 
@@ -6,13 +6,13 @@
       for k in (0, m)                            ⇒      for k in (0, m)
         block "Y" (vi: spatial = i, vk: reduce = k)       block "Y" (vi: spatial = i, …)
 
-Iterations are independent where each writes its own part of every buffer from outside of the loop,
-and reads of what the loop writes nothing but that part. Short loops are fused with those inside;
-where that is not possible, loops further inside run on threads if each time there is much to do, or
-if there is one time. Nests beside each other that touch nothing of each other, as of rows that fill
-no tile, are iterations of one loop then. Small constant loops, by what they do and by what they
-move, stay as they are. Of others the run time decides, when it knows their extents.
-A loop whose iterations are lanes is cut into strips for threads first::
+Iterations are independent if each writes its own part of every buffer defined outside the loop, and
+reads only that part of what the loop writes. Short loops are fused with loops inside. If they
+cannot be fused, inner loops become parallel if they have enough work for each start of the threads,
+or if the outer loop has one iteration. Adjacent independent nests, such as full tiles and their
+remainder, are fused horizontally. Loops of little constant work stay serial. For symbolic extents
+the runtime decides.
+A vectorized loop is strip-mined first::
 
     for i in (0, n) vectorized          ⇒          for s in (0, (n + 4095) // 4096) parallel
                                                      for i in (0, min(4096, …)) vectorized
@@ -33,26 +33,26 @@ from ..blocks import blocks_in, statements
 from ..primitives.schedule import Schedule
 
 LEAST_TRIP_COUNT = 16
-"""Iterations that are shared out evenly enough among the threads of most machines."""
+"""The least trip count that threads of most machines share evenly enough."""
 
 CHUNKS_PER_THREAD = 4
-"""Iterations of each thread, as many for each, that are as good where the processors are known."""
+"""Chunks per thread that suffice if the number of cores is known and divides the trip count."""
 
 INNER_WAKES = 10
-"""How many times as long as handing out work a loop inside of another one takes to be parallel."""
+"""The least work of a parallel loop inside another one, in times of waking threads."""
 
 STRIP = 4096
-"""Lanes in a strip: whole vectors on every machine, and whole cache lines."""
+"""Iterations in a strip: whole vectors on every machine, and whole cache lines."""
 
 FUSED_CYCLES = 12.0
-"""Cycles inside of fused loops from which computing their indices again costs little."""
+"""The least cycles of a fused iteration, which hide the computation of its indices."""
 
 SECTION_WAKES = 0.25
-"""How many times as long as handing out work a nest takes to be a section of a parallel loop."""
+"""The least work of a nest that becomes a parallel section, in times of waking threads."""
 
 
 def parallelize(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Let threads share the independent loops of a function."""
+    """Parallelize the independent loops of a function."""
     if not is_noalias(func):
         return
     model = CostModel(target)
@@ -60,7 +60,7 @@ def parallelize(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 
 
 def _visit_all(sch: Schedule, parent: Block, least: float, model: CostModel) -> bool:
-    """Make loops of a block parallel, or loops in them; whether one became so."""
+    """Parallelize loops of a block, or loops in them; returns whether one became parallel."""
     nests = [op for op in parent.ops if isinstance(op, tir.ForOp)]
     found = any([_visit(sch, op, least, model) for op in nests])
     for run in _sections_in(parent, model):
@@ -71,7 +71,7 @@ def _visit_all(sch: Schedule, parent: Block, least: float, model: CostModel) -> 
 
 
 def _visit(sch: Schedule, loop: tir.ForOp, least: float, model: CostModel) -> bool:
-    """Make a loop parallel, or loops in it, where there is enough to do; whether one became so."""
+    """Parallelize a loop, or loops in it, if they have enough work; whether one became parallel."""
     if not _is_free(loop) or model.is_small(loop, least):
         return False
     if conflict_of(loop) is not None:
@@ -87,7 +87,7 @@ def _visit(sch: Schedule, loop: tir.ForOp, least: float, model: CostModel) -> bo
 
 
 def _share_sections(sch: Schedule, loop: tir.ForOp, model: CostModel) -> bool:
-    """Let threads share a loop and those in it at once, where these are one after the other."""
+    """Fuse the nests in a loop horizontally, then with the loop, and parallelize the result."""
     runs = _sections_in(loop.body.block, model)
     if loop.extent.data == ONE or len(runs) != 1 or len(runs[0]) != len(loop.body.block.ops):
         return False
@@ -97,9 +97,9 @@ def _share_sections(sch: Schedule, loop: tir.ForOp, model: CostModel) -> bool:
 
 
 def _sections_in(parent: Block, model: CostModel) -> list[list[tir.ForOp]]:
-    """Nests beside each other of which none writes what another one touches, as long as possible.
+    """Maximal runs of adjacent independent loop nests.
 
-    All but the first have one iteration.
+    All nests but the first have one iteration.
     """
     found: list[list[tir.ForOp]] = []
     run: list[tir.ForOp] = []
@@ -115,7 +115,7 @@ def _sections_in(parent: Block, model: CostModel) -> list[list[tir.ForOp]]:
 
 
 def _is_section(loop: tir.ForOp, model: CostModel) -> bool:
-    """Whether a loop may be part of another one: independent, with nothing in it on threads."""
+    """Whether a loop may be a parallel section: independent, with enough work and no threads."""
     if loop.kind.data not in ("serial", "parallel") or not _is_known(loop):
         return False
     cycles = model.inside(loop)
@@ -125,7 +125,7 @@ def _is_section(loop: tir.ForOp, model: CostModel) -> bool:
 
 
 def _shares_evenly(loop: tir.ForOp, model: CostModel) -> bool:
-    """Whether threads get as much of a loop each; taken to be so where its extent is unknown."""
+    """Whether threads get equal parts of a loop; assumed for symbolic extents."""
     trips, cores = loop.extent.data.constant, model.target.num_cores
     if trips is None or trips >= LEAST_TRIP_COUNT:
         return True
@@ -133,7 +133,7 @@ def _shares_evenly(loop: tir.ForOp, model: CostModel) -> bool:
 
 
 def _visit_inside(sch: Schedule, loop: tir.ForOp, least: float, model: CostModel) -> bool:
-    """The same for the loops in a loop, which wake threads in every one of its iterations."""
+    """Parallelize loops inside a loop, which wake threads in each of its iterations."""
     inner = [op for op in loop.body.block.ops if isinstance(op, tir.ForOp)]
     if is_at_least_zero(1 - loop.extent.data, {}):
         return _visit_all(sch, loop.body.block, least, model)
@@ -142,17 +142,17 @@ def _visit_inside(sch: Schedule, loop: tir.ForOp, least: float, model: CostModel
 
 
 def _make_parallel(sch: Schedule, loop: tir.ForOp) -> bool:
-    # an axis may not be spatial, or it is not known what iterations share
+    # refused if an axis is not spatial, or if iterations may depend on each other
     return sch.applies(sch.parallel, sch.rv(loop))
 
 
 def _is_free(loop: tir.ForOp) -> bool:
-    """Whether nobody has decided how the loop runs, and all it does is known."""
+    """Whether the loop is serial or vectorized, and can be analyzed."""
     return loop.kind.data in ("serial", "vectorized") and _is_known(loop)
 
 
 def _is_known(loop: tir.ForOp) -> bool:
-    """Whether a loop is of blocks, has no annotations, and neither calls nor threads are in it."""
+    """Whether a loop holds blocks, and has no annotations, external calls or parallel loops."""
     if (loop.annotations is not None and loop.annotations.data) or not blocks_in(loop):
         return False
     return not any(
@@ -164,12 +164,12 @@ def _is_known(loop: tir.ForOp) -> bool:
 
 
 def _strips(sch: Schedule, loop: tir.ForOp) -> tir.ForOp:
-    """Cut a vectorized loop into strips, the last of which ends with it; returns their loop."""
+    """Strip-mine a vectorized loop; returns the loop over strips. The last strip may be shorter."""
     return sch.loop(sch.strip_mine(sch.rv(loop), STRIP)[0])
 
 
 def _nest(sch: Schedule, loop: tir.ForOp, model: CostModel) -> tir.ForOp:
-    """The loop, or if it is short one that it and the loops alone in it have been fused to."""
+    """Fuse a short loop with the loops perfectly nested in it; returns the fused loop."""
     chain, trips = [loop], loop.extent.data.constant
     while trips is not None and trips < LEAST_TRIP_COUNT and not _shares_evenly(loop, model):
         ops = list(chain[-1].body.block.ops)

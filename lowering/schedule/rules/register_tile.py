@@ -1,18 +1,17 @@
-"""The default schedule of reductions: tiles of independent sums around a loop that vectorizes.
+"""Register tiling of reductions that `contractions` has not tiled.
 
-A sum of products whose operands are contiguous along the reduction (``X[i, k] * W[j, k]``) keeps
-the reduction innermost and computes several ``i`` and ``j`` at once, so that each loaded vector is
-used several times::
+If the operands are contiguous along the reduction (``X[i, k] * W[j, k]``), the reduction stays the
+innermost loop around a tile of ``i`` and ``j``, so that each loaded vector is used several times::
 
     for i, j, k            ⇒   for i_0, j_0, k: for i_1 in unrolled 4: for j_1 in unrolled 4
 
-Where they are contiguous along a spatial axis (``X[i, k] * W[k, j]``) that axis becomes the
+If they are contiguous along a spatial axis (``X[i, k] * W[k, j]``), that axis becomes the
 innermost loop, and several ``i`` and ``k`` share each load and store of the result::
 
     for i, j, k            ⇒   for i_0, k_0, j: for i_1 in unrolled 4: for k_1 in unrolled 4
 
-Only untouched nests are rearranged: serial loops, one for each axis, around one block whose result
-each spatial iteration owns. A function with the attribute ``tir.is_scheduled`` stays as it is.
+Only plain nests are scheduled: serial loops, one for each axis, around one block that stores one
+element for each spatial iteration.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ from ..primitives.random_variables import LoopRV
 from ..primitives.schedule import Schedule
 
 COLUMN_TILES = (4, 5, 3, 2)
-"""Factors of the last spatial loop where the reduction is innermost. Where no row is tiled, columns
-share one load only, but memory that no cache holds is read faster in several places at once."""
+"""Factors of the last spatial loop if the reduction is innermost. If no row is tiled, columns share
+one load only, but several concurrent streams read memory beyond the caches faster."""
 ROW_TILES = (4, 5, 3, 2)
 REDUCTION_TILES = (4, 3, 2)
 LEAST_TERMS = 16
-"""Fewer terms, as of a convolution's window, are not worth vectors along the reduction."""
+"""The least trip count for vectorization along the reduction; windows of convolutions have less."""
 REDUCTION_BLOCK = 256
 """Rows of the second operand that stay in the cache while all rows of the result are updated."""
 
 LEAST_CHUNK, CHUNK_STEP = 1024, 64
-"""Elements that a thread reads of each row of the second operand, as whole pages are read fastest;
-their number is a multiple of a step, so that they are whole vectors."""
+"""The least elements that a thread reads of each row of the second operand, since whole pages are
+read fastest. Their number is a multiple of `CHUNK_STEP`, so that vectors are whole."""
 
 
 def tile_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Rearrange every plain reduction of a function."""
+    """Tile every plain reduction of a function that has reuse."""
     for block in blocks_in(func):
         reduction = _reduction(block) if has_reuse(block) else None
         if reduction is not None:
@@ -64,7 +63,7 @@ class _Reduction:
     """The loads of operands."""
 
     def steps(self, axis: int) -> list[IntExpr | None]:
-        """How far each load moves with an axis that has a loop."""
+        """The stride of each load along an axis that has a loop."""
         loop = self.spatial.get(axis) or self.reduce[axis]
         return [self.strides.step(op, loop.loop_var) for op in self.reads]
 
@@ -90,7 +89,7 @@ def _is_scalar(op: Operation) -> bool:
 
 
 def _is_contiguous(reduction: _Reduction, axis: int) -> bool:
-    """Whether every operand stays or moves by one element along the axis, and one of them moves."""
+    """Whether the strides of all operands along the axis are 0 or 1, and one of them is 1."""
     steps = reduction.steps(axis)
     return all(step in (ZERO, ONE) for step in steps) and ONE in steps
 
@@ -118,7 +117,7 @@ def _factor(extent: IntExpr, candidates: Sequence[int]) -> int | None:
 
 
 def _tile_dot(sch: Schedule, reduction: _Reduction, target: Target) -> None:
-    """As many results at once as registers can hold, the reduction innermost."""
+    """Tile the results as far as registers permit, with the reduction innermost."""
     long = [loop for loop in reduction.spatial.values() if loop.extent.data != ONE]
     sides = [ONE, ONE, *(loop.extent.data for loop in long)][-2:]
     tile = inner_product_tile(sides[0], sides[1], target)
@@ -141,21 +140,21 @@ def _tile_dot(sch: Schedule, reduction: _Reduction, target: Target) -> None:
 def inner_product_tile(
     rows: IntExpr, columns: IntExpr, target: Target
 ) -> tuple[int | None, int | None]:
-    """Rows and columns of a tile of sums along a reduction; `None` where none divides them."""
+    """Rows and columns of a tile with the reduction innermost; `None` if no factor divides them."""
     row = _factor(rows, ROW_TILES)
     fitting = COLUMN_TILES if row is None else _columns_beside(row, target)
     return row, _factor(columns, fitting)
 
 
 def _columns_beside(rows: int, target: Target) -> list[int]:
-    """The tiles of columns whose sums have registers, with a vector of each row and of a column."""
+    """The factors of columns whose accumulators and operands fit in vector registers."""
     return [c for c in COLUMN_TILES if rows * c + min(rows, c) + 1 <= target.vector_registers]
 
 
 def _sharing_last(reduction: _Reduction, row: int) -> list[tir.ForOp]:
-    """The other spatial loops, last one whose steps use the same part of what moves with the row.
+    """The other spatial loops, last the one whose iterations share the operand contiguous in `row`.
 
-    That is the loop over rows of a product, and the one over a convolution's output channels.
+    In a matmul that is the loop over rows, in a convolution the one over output channels.
     """
     moving = [step == ONE for step in reduction.steps(row)]
     loops = {a: loop for a, loop in reduction.spatial.items() if a != row}
@@ -170,7 +169,7 @@ def _sharing_last(reduction: _Reduction, row: int) -> list[tir.ForOp]:
 
 
 def chunk_of(length: int | None) -> int | None:
-    """The least part of a lone row, of equal ones, that a thread may work on alone."""
+    """The least chunk of a single row for one thread, of equal chunks; `None` if there is none."""
     vectors = (length or 0) // CHUNK_STEP
     counts = range(vectors * CHUNK_STEP // LEAST_CHUNK, 1, -1)
     if vectors * CHUNK_STEP != length:
@@ -179,7 +178,7 @@ def chunk_of(length: int | None) -> int | None:
 
 
 def _tile_rows(sch: Schedule, reduction: _Reduction, axis: int) -> None:
-    """A contiguous spatial loop innermost; rows and reduction steps share the result's traffic."""
+    """Move a contiguous spatial loop innermost, around unrolled rows and reduction steps."""
     others = _sharing_last(reduction, axis)
     is_row_alone = all(loop.extent.data == ONE for loop in others)
     size = chunk_of(reduction.spatial[axis].extent.data.constant) if is_row_alone else None

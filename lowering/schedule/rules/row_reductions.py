@@ -1,4 +1,4 @@
-"""Reductions along contiguous memory: several rows at once, long ones in parts, choices in lanes.
+"""Reductions along contiguous memory: tile rows, split long ones, vectorize arg-reductions.
 
 ::
 
@@ -7,10 +7,9 @@
     for k, j: Y[] += X[k, j]         ⇒      for k, j: P[k] += X[k, j]
                                             for k: Y[] += P[k]
 
-Several rows are read at the same time where they come from memory: each is a stream of its own for
-the memory system, which does not look beyond a page. The caches keep up with one row. What is read
-again is still in the first cache then. Reductions of several results at once, as of the largest
-value and its place, get results for each lane, among which a loop chooses at the end.
+Rows are tiled if they come from memory: each row is a stream of its own for the hardware
+prefetcher, which stops at page boundaries. From the caches, one row is as fast. Reductions of
+several results, such as argmax, keep results for each lane; a loop combines them at the end.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ from ..reducer import reducer_of
 from .lanes import choose_lanes
 
 ROWS = (4, 3, 2)
-"""How many rows are read at once, if that divides their number."""
+"""Factors of the loop over rows, the first of which that divides it is taken."""
 
 ACCUMULATORS = 8
-"""Registers for each row: partial results, and what is on the way to them."""
+"""Vector registers for each row: accumulators, and loads in flight."""
 
 SHORT = 4
-"""Vectors of values from which on choosing in lanes, and among lanes at the end, is worth it."""
+"""The least vectors of elements for which a vectorized arg-reduction pays."""
 
 PART = 1 << 14
-"""Elements that are summed up in one go: sums of more lose digits."""
+"""Elements of a partial sum: longer sums lose accuracy."""
 
 
 def split_long_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Compute reductions in parts that fit the cache and do not lose digits, then combine these."""
+    """Split long reductions into partial ones that fit the cache and keep accuracy."""
     for block in blocks_in(func):
         partial = block
         while (made := _split_once(sch, partial, target)) is not None:
@@ -53,7 +52,7 @@ def split_long_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -
 
 
 def _split_once(sch: Schedule, block: tir.BlockOp, target: Target) -> tir.BlockOp | None:
-    """Split off one loop of a block; returns the block of the partial results, if it pays."""
+    """Factor one loop out of a reduction; returns the block of partial results, if it pays."""
     if block.init is None or has_reuse(block):
         return None
     lanes = choose_lanes(block, target)
@@ -83,7 +82,7 @@ def _is_in_any_order(block: tir.BlockOp) -> bool:
 
 
 def _part(loop: tir.ForOp) -> int | None:
-    """How many iterations of a long loop are one part, of which all have the same number."""
+    """The size of equal parts of a long loop; `None` if it is short or has no such divisor."""
     count = loop.extent.data.constant
     if count is None or count < 2 * PART:
         return None
@@ -96,7 +95,7 @@ def _element_bytes(block: tir.BlockOp) -> int:
 
 
 def tile_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Let the reduction of the rows of more than the last cache run over several rows at once."""
+    """Tile row reductions larger than the last-level cache over several rows."""
     blocks = blocks_in(func)
     if len(blocks) == 1:
         _tile(sch, blocks[0], target)
@@ -118,7 +117,7 @@ def _tile(sch: Schedule, block: tir.BlockOp, target: Target) -> None:
 
 
 def _row_position(block: tir.BlockOp, target: Target) -> int | None:
-    """The last of the spatial loops, where these come first and the lanes are a reduction's."""
+    """The position of the last spatial loop, if these come first and a reduction is vectorized."""
     lanes = choose_lanes(block, target)
     if lanes is None or iterator_kinds(lanes.loop, block) != {"reduce"}:
         return None
@@ -129,9 +128,9 @@ def _row_position(block: tir.BlockOp, target: Target) -> int | None:
 
 
 def vectorize_arg_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Let reductions of several results at once, as of the largest value's position, run in lanes.
+    """Vectorize reductions of several results, such as argmax.
 
-    Each lane has results of its own, among which a loop chooses at the end.
+    Each lane has results of its own, which a loop combines at the end.
     """
     for block in blocks_in(func):
         if block.init is None or block.predicates.data or len(block.write_buffers) < 2:

@@ -1,7 +1,7 @@
-"""Multiversioning for small m, where m is only known at run time.
+"""Multiversioning for small m, if m is symbolic.
 
-A contraction that copies columns to panels does so in each call, also for a single row. A small m
-takes less time where columns are read in place: the cost model says up to how many.
+A contraction that packs columns does so in each call, also for a single row. For small m, reading
+columns in place takes less time; the cost model determines up to which m.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SmallM:
 
 
 def small_m(panels: Plan, target: Target) -> SmallM | None:
-    """The plan for small m, if m may be small, and if reading in place is quicker for some."""
+    """The plan for small m, if m is symbolic and reading in place is faster for small values."""
     contraction, m, lanes = panels.contraction, panels.m, panels.lanes
     if m is None or not panels.packs or contraction.m != (m,):
         return None
@@ -46,7 +46,7 @@ def small_m(panels: Plan, target: Target) -> SmallM | None:
     rows = Rows([min(most_rows(contraction, m), SMALL_M)])
     tile = choose_tile(TileCost(rows, columns, lanes, target))
     plan = plan_in_place(contraction, m, tile, lanes)
-    if plan is None or plan.packs_rest:  # a copy would be made also for many rows
+    if plan is None or plan.packs_rest:  # its copy would be made for large m too
         return None
     for tried in range(tile.rows, UNKNOWN_EXTENT, tile.rows):
         few, many = (

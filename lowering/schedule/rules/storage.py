@@ -1,4 +1,4 @@
-"""Scratch memory has the size of what is in use at a time."""
+"""Compact scratch buffers to the elements that are live at a time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..primitives.schedule import Schedule
 
 
 def compact_buffers(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Shrink every scratch buffer of the function that can be."""
+    """Compact the scratch buffers of a function."""
     for alloc in [op for op in operations_in(func) if isinstance(op, tir.AllocBufferOp)]:
         compact(sch, alloc)
 
 
 def compact(sch: Schedule, alloc: tir.AllocBufferOp) -> bool:
-    """Shrink a scratch buffer, if it can be: what other iterations use as well stays as it is."""
+    """Compact a scratch buffer; whether it applied. It is refused if iterations share elements."""
     for store in uses_of(alloc.result).stores:
         block = enclosing(store, tir.BlockOp)
         if block is not None and alloc.result in block.write_buffers:

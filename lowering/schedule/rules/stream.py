@@ -1,12 +1,12 @@
-"""Results that no cache keeps are written past the caches.
+"""Nontemporal stores for results that are larger than the caches.
 
 ::
 
     for i, j: block Y: Y[i, j] = …     ⇒     block Y annotations {nontemporal = 1}
 
-A store to a line that is in no cache reads the line first. That pays where the line is used again
-before it leaves the caches. A result of half the last cache or more puts out what it was made of,
-where both do not fit: then it is better that the operands stay, and that no line is read for it.
+A store to a line that is in no cache reads the line first, which pays if the line is used again
+before it is evicted. A result of half the last cache or more would evict the operands, if both do
+not fit. Nontemporal stores keep the operands, and read no line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..primitives.schedule import Schedule
 
 
 def stream_results(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Mark what writes results that no cache holds with the operands, element after element."""
+    """Annotate blocks that write, in order, results that do not fit the caches with operands."""
     last = target.caches.l3
     if target.isa.nontemporal is None or sum(map(_bytes, func.params)) < last:
         return
@@ -39,13 +39,13 @@ def stream_results(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 
 
 def _bytes(param: SSAValue) -> int:
-    """The size of a buffer, 0 if it is not known."""
+    """The size of a buffer in bytes; 0 if it is symbolic."""
     type_ = param.type
     return (type_.known_bytes or 0) if isinstance(type_, tir.BufferType) else 0
 
 
 def _is_in_order(block: tir.BlockOp) -> bool:
-    """Whether a block writes each element once, neighbours after each other, as vectors."""
+    """Whether a block writes each element once, in the order of memory, by vector stores."""
     if block.init is not None or set(block.axis_kinds) - {"spatial"}:
         return False
     strides, loops = Strides(block), loops_around(block)

@@ -14,8 +14,8 @@
         for j unrolled, i vectorized: S[j0 * 14 + j, i0 * 32 + i] = T[j, i]
     for i, j: Y[i, j] = S[j, i]                              transposed in registers
 
-Where both operands are contiguous along k, one of them is transposed. That is little work for the
-smaller one, also with the results: the other is read in place, once for each panel.
+If both operands are contiguous along k, one of them is transposed. The smaller one is cheaper to
+transpose, also with the results. The other one is read in place, once for each panel.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def swap_operands(contraction: Contraction) -> Contraction | None:
 def write_back_transposed(
     sch: Schedule, contraction: Contraction, rows: tir.ForOp, tile: Tile, lanes: int
 ) -> None:
-    """Store the tile of each iteration of `rows`, and transpose all results after the loops."""
+    """Store the transposed tile of each iteration of `rows`; transpose results after the loops."""
     block = sch.rv(contraction.block)
     layout, shape = _transposed_layout(contraction, tile.rows, tile.vectors * lanes)
     results = sch.cache_write(block, 0, "global")
@@ -75,7 +75,7 @@ def write_back_transposed(
 def _transposed_layout(
     contraction: Contraction, rows: int, width: int
 ) -> tuple[IndexMap, list[IntExpr]]:
-    """Where results go whose columns come last, and their dims with room for whole tiles."""
+    """The layout of transposed results, and its dims padded to whole tiles."""
     (m,) = contraction.m
     last, dim = (
         column_dim(replace(contraction, n=a), contraction.store) for a in (contraction.n, m)

@@ -1,8 +1,8 @@
-"""Which tile of a contraction's results is kept in vector registers.
+"""Choose the register tile of a contraction.
 
 A tile of `rows` x `vectors` takes ``rows * vectors`` accumulators, `vectors` registers for a row of
-one operand and a broadcast value of the other; each step of the reduction loads ``rows + vectors``
-values for as many multiplications as there are accumulators.
+one operand, and one for a broadcast element of the other. Each step of the reduction makes
+``rows + vectors`` loads and ``rows * vectors`` multiply-adds.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from ...cost_model import TileCost
 
 SPARE_REGISTERS = 4
-"""Vector registers that are not accumulators: a row of an operand, and loads in flight."""
+"""Vector registers kept free of accumulators, for a row of an operand and for loads in flight."""
 
 
 @dataclass(frozen=True)
 class Tile:
     """Rows of a register tile, and the vectors of columns in each.
 
-    `cost` is cycles for each vector of products.
+    `cost` is cycles per vector multiply-add.
     """
 
     rows: int
@@ -28,11 +28,11 @@ class Tile:
 
 
 def choose_tile(cost: TileCost) -> Tile:
-    """The tile that takes the least time."""
+    """The tile of least cost; of those within ``rows.slack``, the one of fewest rows."""
     rows, target = cost.rows, cost.target
     registers, highest = target.vector_registers, max(rows.counts)
     in_panel = None if cost.columns.panel is None else cost.columns.panel // cost.lanes
-    # A single row waits for memory: wider tiles only pad the last panel.
+    # A single row is bound by memory: wider tiles only pad the last panel.
     single = int(target.model.row_vectors)
     widest = in_panel or min(cost.vectors, single if highest == 1 else registers)
     candidates = [
@@ -48,7 +48,7 @@ def choose_tile(cost: TileCost) -> Tile:
 
 
 def tile_fits(rows: int, vectors: int, registers: int) -> bool:
-    """Whether the accumulators fit; a single row may multiply straight from memory."""
+    """Whether a tile fits in registers; a single row may use memory operands."""
     accumulators = rows * vectors
     held = 1 if rows == 1 else vectors
     return accumulators <= registers - SPARE_REGISTERS and accumulators + held <= registers - 1

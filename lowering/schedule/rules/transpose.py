@@ -1,4 +1,4 @@
-"""Copies whose operands are contiguous along different loops: tiles of a few cache lines.
+"""Tile copies whose operands are contiguous along different loops.
 
 ::
 
@@ -7,10 +7,10 @@
                                                 for j1 in 16 vectorized:
                                                   Y[…, j0 * 16 + j1] = X[j0 * 16 + j1, …]
 
-What a tile loads and stores are whole cache lines, all of which it uses while they are at hand;
-the two inner loops are a square, which `vectorize-loops` loads by rows and transposes in registers.
-Of the lines that the operand has whose rows are farther apart, squares take neighbours one after
-the other: a few of the same row where it is loaded, as above, and all of a row where it is stored.
+A tile loads and stores whole cache lines, and uses each while it is in the cache. The two inner
+loops are a square, which `vectorize-loops` loads by rows and transposes in registers. Successive
+squares are adjacent in the operand whose rows are farther apart: a few lines of the same row if it
+is loaded, as above, or a whole row if it is stored.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ..primitives.schedule import Schedule
 from .lanes import choose_lanes
 
 LINES = (4, 3, 2, 1)
-"""How many lines of each row of an operand a tile has, if that divides their number; where nobody
-knows that, the last tiles have fewer."""
+"""Lines of each row of an operand in a tile; the first that divides their number is taken. If that
+is symbolic, the last tiles have fewer."""
 
 
 def tile_transposes(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
-    """Tile every block that loads along another loop than it stores."""
+    """Tile every elementwise block with a load that is contiguous along another loop."""
     for block in blocks_in(func):
         if block.init is not None or set(block.axis_kinds) != {"spatial"}:
             continue
@@ -47,7 +47,7 @@ def tile_transposes(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 
 
 def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool:
-    """Whether rows of what is stored are as far apart as those of what is loaded, or farther."""
+    """Whether the row stride of stores is at least that of loads."""
     strides = Strides(block)
     stored = strides.store_steps(rows.loop_var)
     loaded = strides.load_steps(columns.loop_var)
@@ -56,12 +56,12 @@ def _stores_far(block: tir.BlockOp, columns: tir.ForOp, rows: tir.ForOp) -> bool
 
 
 def _length(step: IntExpr | None) -> int:
-    """How far apart rows are; one that is only known at run time is taken for a long one."""
+    """The magnitude of a stride; a symbolic one is assumed to be `UNKNOWN_EXTENT`."""
     return UNKNOWN_EXTENT if step is None or step.constant is None else abs(step.constant)
 
 
 def _contiguous_elsewhere(block: tir.BlockOp, lanes: tir.ForOp) -> tir.ForOp | None:
-    """The loop along which a load is contiguous that jumps along `lanes`."""
+    """The loop along which a load is contiguous that is strided along `lanes`."""
     strides = Strides(block)
     for load in strides.loads:
         step = strides.step(load, lanes.loop_var)
@@ -80,7 +80,7 @@ def _tile(
     size: int,
     stores_far: bool,
 ) -> None:
-    """Tile the part of the loops that full tiles cover; the rest, if any, runs after it."""
+    """Tile the part of the loops that full tiles cover; the remainder, if any, follows."""
     others = [op for op in nest_loops(block) if op is not columns and op is not rows]
     if not sch.applies(sch.reorder, *map(sch.rv, [*others, columns, rows])):
         return
@@ -94,7 +94,7 @@ def _tile(
 
 
 def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> None:
-    """Tile two loops, the inner of which has full tiles only."""
+    """Tile two loops, the inner of which has a multiple of `size` iterations."""
     columns = nest_loops(blocks_in(rows)[0])[-1]
     outer, lanes = sch.split(sch.rv(columns), [None, size])
     if (count := rows.extent.data) % size == ZERO:
@@ -108,17 +108,17 @@ def _tile_part(sch: Schedule, rows: tir.ForOp, size: int, stores_far: bool) -> N
 
 
 def _parts(sch: Schedule, loop: tir.ForOp, size: int) -> list[tir.ForOp]:
-    """The loop over full tiles, and another over the rest: in a tile with some of those before."""
+    """The loop over full tiles and one over the remainder, which may overlap with full tiles."""
     count, full = loop.extent.data, _full(loop, size)
     if full in (ZERO, count):
         return [loop]
     variable = sch.rv(loop)
     parts = sch.try_(sch.loop_overlap, variable, size)
-    # it stays one loop if its extent may be negative
+    # both are refused if the extent may be negative
     parts = parts or sch.try_(sch.loop_partition, variable, [full, count % size])
     return [sch.loop(part) for part in parts or [variable]]
 
 
 def _full(loop: tir.ForOp, size: int) -> IntExpr:
-    """How many iterations full tiles have."""
+    """The iterations of a loop that full tiles cover."""
     return loop.extent.data // size * size

@@ -1,4 +1,4 @@
-"""Blocks that work on a tile of a contraction's results: which ones can, and their loops."""
+"""Schedule the blocks that consume, copy or pack a tile of a contraction."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..primitives.schedule import Schedule
 from .match_contraction import Contraction
 
 CHEAP_OPERATIONS = 8
-"""Operations up to which a block is repeated for each vector of a tile."""
+"""The most operations of a block that is repeated for each vector of a tile."""
 
 EXPENSIVE = ("math.", "arith.div", "scf.")
-"""Operations that become many instructions."""
+"""Prefixes of operations that are lowered to many instructions."""
 
 UNROLLED = 32
-"""The most rows, and the most vectors of a row, that are unrolled."""
+"""The maximum trip count of unrolled loops over rows, and over the vectors of a row."""
 
 
 def is_cheap(block: tir.BlockOp) -> bool:
-    """Whether what a block computes of an element is so little that it may be unrolled."""
+    """Whether a block has few and simple operations, so that it may be unrolled."""
     ops = [op for op in operations_in(block) if op.name.startswith(("arith.", "math.", "scf."))]
     work = [op for op in ops if op.name != "arith.constant"]
     return len(work) <= CHEAP_OPERATIONS and not any(op.name.startswith(EXPENSIVE) for op in ops)
 
 
 def is_element_wise(block: tir.BlockOp, contraction: Contraction) -> bool:
-    """Whether a block stores one result for each of the contraction's, contiguous along n too."""
+    """Whether a block is an elementwise consumer of a contraction, also contiguous along n."""
     stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     if len(stores) != 1 or block.init is not None or set(block.axis_kinds) - {"spatial"}:
         return False
@@ -54,7 +54,7 @@ def is_element_wise(block: tir.BlockOp, contraction: Contraction) -> bool:
 
 
 def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
-    """The axis along which what a block stores is contiguous."""
+    """The axis along which a store of a block is contiguous."""
     type_ = store.buffer.type
     assert isinstance(type_, tir.BufferType)
     wide = [i for i, dim in enumerate(type_.dims) if dim != ONE]
@@ -69,7 +69,7 @@ def column_of(block: tir.BlockOp, store: tir.StoreOp) -> SSAValue | None:
 def vectorize_tile(
     sch: Schedule, block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int, is_unrolled: bool
 ) -> None:
-    """Turn a block's new loops over a tile into vectors along its contiguous axis."""
+    """Vectorize a block's loops over a tile along its contiguous axis."""
     (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     column = column_of(block, store)
     loop = None if column is None else _loop_of(block, column, made)
@@ -90,12 +90,12 @@ def vectorize_tile(
 def vectorize_copy(
     sch: Schedule, block: tir.BlockOp, made: Sequence[tir.ForOp], lanes: int
 ) -> None:
-    """Turn a copy's loops into vectors along what it stores.
+    """Vectorize the loops of a copy along its stores.
 
-    Where it reads neighbours along another loop, it copies squares of as many rows as lanes, which
-    are transposed in registers, also columns that do not exist if what it stores has room for
-    them, and then the remainder. It reads as few columns at once as it can: those that are a power
-    of two apart share few lines of the cache.
+    If its loads are contiguous along another loop, it copies squares of as many rows as lanes,
+    which are transposed in registers, and then the remainder. Out-of-range columns are copied too
+    if the stored buffer is padded. Squares span as few columns as possible, since columns that are
+    a power of two apart share few cache sets.
     """
     (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     column = column_of(block, store)
@@ -116,7 +116,7 @@ def vectorize_copy(
 def _full_vectors(
     sch: Schedule, loop: tir.ForOp, store: tir.StoreOp, lanes: int
 ) -> list[tir.ForOp]:
-    """The loop along which neighbours are stored, in two parts unless there is room for vectors."""
+    """The loop along which stores are contiguous, peeled unless the buffer has whole vectors."""
     type_ = store.buffer.type
     assert isinstance(type_, tir.BufferType)
     room = type_.dims[-1].constant
@@ -124,7 +124,7 @@ def _full_vectors(
 
 
 def _transpose_squares(sch: Schedule, rows: tir.ForOp, lanes: int) -> None:
-    """Order a loop, along which neighbours are read, and the one in it as squares."""
+    """Tile a loop along which loads are contiguous, and the loop in it, by squares."""
     (block,) = blocks_in(rows)
     column = loops_around(block)[-1]
     count = column.extent.data.constant
@@ -136,11 +136,11 @@ def _transpose_squares(sch: Schedule, rows: tir.ForOp, lanes: int) -> None:
         squares = sch.split(squares[0], [None, lanes])
     sch.reorder(*vectors, *squares, lane)
     sch.vectorize(lane)
-    sch.applies(sch.drop_predicates, sch.rv(block))  # columns that do not exist are masked else
+    sch.applies(sch.drop_predicates, sch.rv(block))  # if refused, out-of-range columns are masked
 
 
 def _full_squares(sch: Schedule, loop: tir.ForOp, lanes: int) -> list[tir.ForOp]:
-    """The loop in two parts, the first of which makes up squares; as it is if that is all."""
+    """Peel the loop so that the first part is whole squares; returns the parts, or the loop."""
     count = loop.extent.data
     if count.constant is not None and (count.constant < lanes or count.constant % lanes == 0):
         return [loop]
@@ -151,7 +151,7 @@ def _full_squares(sch: Schedule, loop: tir.ForOp, lanes: int) -> list[tir.ForOp]
 def _strided_source(
     block: tir.BlockOp, column: SSAValue, loops: Sequence[tir.ForOp]
 ) -> tir.ForOp | None:
-    """The loop along which a copy reads neighbours, where that is not the contiguous one."""
+    """The loop along which a copy's load is contiguous, if its stores are contiguous elsewhere."""
     (load, *more) = [op for op in operations_in(block) if isinstance(op, tir.LoadOp)]
     type_ = load.buffer.type
     assert isinstance(type_, tir.BufferType)
