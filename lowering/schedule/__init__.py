@@ -1,1 +1,1 @@
-"""Schedules: how TensorIR is rearranged for a target before it is lowered to loops."""
+"""Schedules: transformations of TensorIR for a target, before it is lowered to loops."""

@@ -1,4 +1,4 @@
-"""`align-storage`: scratch buffers are laid out with the strides that `storage_align` asked for.
+"""`align-storage`: lay out scratch buffers with the strides that `storage_align` requested.
 
 ::
 
@@ -30,7 +30,7 @@ from .storage import ALIGNMENTS, alignments_of
 
 
 def align_storage(func: tir.PrimFuncOp) -> None:
-    """Lay out the scratch buffers of a function as annotations of its blocks say.
+    """Lay out the scratch buffers of a function by the annotations of its blocks.
 
     Raises ScheduleError for a buffer that is viewed or passed on.
     """
@@ -60,9 +60,9 @@ class Rows:
 
     @staticmethod
     def of(dims: Sequence[IntExpr], alignments: Mapping[int, tuple[int, int]]) -> Rows:
-        """Memory for a shape in which some dims have a stride that is a multiple and an offset.
+        """The memory of a shape in which some dims have an aligned stride plus an offset.
 
-        The dims inside of one that is not dense become one dim, as long as its stride.
+        The dims inside of a dim with padding become one dim, whose extent is its stride.
         """
         inner: list[IntExpr] = []
         members: list[list[tuple[int, IntExpr]]] = []
@@ -78,7 +78,7 @@ class Rows:
         return Rows(inner, members)
 
     def place(self, indices: Sequence[IntExpr]) -> list[IntExpr]:
-        """Where an element is."""
+        """The indices of an element in that memory."""
         found: list[IntExpr] = []
         for group in self.members:
             total = ZERO
@@ -101,7 +101,7 @@ def _joined(
 
 @dataclass(frozen=True)
 class AlignStoragePass(ModulePass):
-    """Lay out scratch buffers with the strides that schedules asked for."""
+    """Lay out scratch buffers with the strides that schedules requested."""
 
     name = "align-storage"
 

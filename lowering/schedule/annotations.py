@@ -13,12 +13,12 @@ from .loop_checks import loop_text
 
 
 def annotate(op: tir.ForOp | tir.BlockOp, key: str, value: Attribute) -> None:
-    """Give a loop or block an annotation, or another value of one that it has."""
+    """Set an annotation of a loop or block."""
     _set(op, {**_annotations(op), key: value})
 
 
 def unannotate(op: tir.ForOp | tir.BlockOp, key: str) -> None:
-    """Take an annotation away; raises ScheduleError where the loop or block does not have it."""
+    """Remove an annotation; raises ScheduleError if the loop or block does not have it."""
     annotations = _annotations(op)
     if key not in annotations:
         what = loop_text(op) if isinstance(op, tir.ForOp) else f"block '{op.block_name.data}'"

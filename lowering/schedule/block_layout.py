@@ -1,4 +1,4 @@
-"""`transform_block_layout`: a block's axes, and the loops around it, are others.
+"""`transform_block_layout`: map a block's axes, and the loops around it, to others.
 
 `reorder_block_iter_var` puts them in another order.
 
@@ -87,7 +87,7 @@ def _move_into(
 def _replace_axes(
     block: tir.BlockOp, axes: Sequence[tir.Axis], inverse: IndexMap, values: Values
 ) -> None:
-    """Let the body of a block use new axes, over `values`, instead of its own."""
+    """Replace a block's axes in its body by expressions of new axes, over `values`."""
     body = block.body.block
     old = list(block.axis_vars)
     new = [body.insert_arg(IndexType(), len(body.args)) for _ in axes]
@@ -132,7 +132,7 @@ def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
 def _verify_beginning(
     block: tir.BlockOp, moved: IndexMap, inverse: IndexMap, extents: Sequence[IntExpr]
 ) -> None:
-    """Raise ScheduleError where the first iteration of a reduction would be a gap."""
+    """Raise ScheduleError if the first iteration of a reduction is a gap of the map."""
     if moved.is_onto(extents):
         return
     begin = inverse([ZERO] * len(moved.results))

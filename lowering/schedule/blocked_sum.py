@@ -1,4 +1,4 @@
-"""`blocked_sum`: sums in memory are made in blocks, whose totals are added to the results.
+"""`blocked_sum`: compute sums in memory in blocks, whose totals are added to the results.
 
 ::
 
@@ -11,7 +11,7 @@
       for j: Y[j] += P[j]
     for k in (n // 256 * 256, n % 256): for j: Y[j] += X[k, j]
 
-So long sums of floats lose fewer digits. The pass `block-sums` does so with sums in registers.
+This bounds the rounding errors of long sums. The pass `block-sums` does the same in registers.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ Value = Callable[[tir.StoreOp, Sequence[IntExpr], Scope], SSAValue]
 
 
 def blocked_sum(start: tir.BlockOp, loop: tir.ForOp, size: int) -> tir.ForOp:
-    """Let a sum that `start` begins add `size` iterations of `loop` at a time to its results.
+    """Add blocks of `size` iterations of `loop` at a time to the results that `start` initializes.
 
-    Their total is made in scratch memory first. Iterations that make up no block stay in a loop of
-    their own. Returns the loop over blocks. Raises ScheduleError for a loop with annotations or of
-    a kind, and unless all that it does with the results of `start` is to add floats to them.
+    The total of a block is computed in scratch memory first. The remainder has a loop of its own.
+    Returns the loop over blocks. Raises ScheduleError for a loop with annotations or of a kind, and
+    unless all that it does with the results of `start` is to add floats to them.
     """
     _verify(start, loop, size)
     extent = loop.extent.data
@@ -116,7 +116,7 @@ def _verify(start: tir.BlockOp, loop: tir.ForOp, size: int) -> None:
 
 
 def _adds(store: tir.StoreOp) -> bool:
-    """Whether a store is of a sum with what was there."""
+    """Whether a store adds to the element that it stores."""
     total = store.value.owner
     return isinstance(total, arith.AddfOp) and any(_is_of(v, store) for v in total.operands)
 
@@ -128,7 +128,7 @@ def _is_of(value: SSAValue, store: tir.StoreOp) -> bool:
 
 
 def _is_added_to(load: tir.LoadOp) -> bool:
-    """Whether all that becomes of a load is the sum that takes its place."""
+    """Whether the only use of a load is the sum that replaces it in memory."""
     uses = list(load.result.uses)
     total = uses[0].operation if len(uses) == 1 else None
     if not isinstance(total, arith.AddfOp):
@@ -151,7 +151,7 @@ def _stores(block: tir.BlockOp) -> list[tir.StoreOp]:
 def _refill(
     block: tir.BlockOp, suffix: str, value: Value, reducing: tir.ForOp | None = None
 ) -> None:
-    """Let a block that starts results store other values, one for each iteration of a loop."""
+    """Let an initializing block store other values, for each iteration of a loop."""
     new = NewBlock(block, {})
     if reducing is not None:
         new.add_axis("reduce", reducing)
@@ -170,7 +170,7 @@ def _refill(
 
 
 def _nothing(store: tir.StoreOp, indices: Sequence[IntExpr], scope: Scope) -> SSAValue:
-    """What leaves numbers as they are when they are added to it."""
+    """The identity of addition, -0.0."""
     number = arith.ConstantOp(FloatAttr(-0.0, cast(AnyFloat, store.value.type)))
     scope.emit(number)
     return number.result
@@ -182,7 +182,7 @@ def _total(
     indices: Sequence[IntExpr],
     scope: Scope,
 ) -> SSAValue:
-    """The result so far and the total of a block."""
+    """Emit the sum of the result so far and the total of a block."""
     buffers = (store.buffer, totals[store.buffer])
     so_far, total = (tir.LoadOp(b, indices, scope.values.list) for b in buffers)
     sum_ = arith.AddfOp(so_far.result, total.result)

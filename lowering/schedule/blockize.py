@@ -1,4 +1,4 @@
-"""`blockize`: a part of a loop nest becomes the body of a block, which schedules see as one thing.
+"""`blockize`: make a part of a loop nest the body of a new block.
 
 ::
 
@@ -7,7 +7,7 @@
                                                         for i1 in (0, 16):
                                                           block "Y" (v = i1): … v_o * 16 + v …
 
-An axis must be a multiple of what the loops inside count, plus what they count.
+An axis must be a multiple of the extent of the loops inside, plus their index.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from .regions import axes_of, refresh_around, replace_header
 def blockize(
     target: tir.ForOp | Sequence[tir.BlockOp], preserve_unit_iters: bool = True
 ) -> tir.BlockOp:
-    """Put a block around a loop, or around what holds several blocks; TVM's ``blockize``.
+    """Put a block around a loop, or around the loops of several blocks; TVM's ``blockize``.
 
-    The blocks inside keep what the loops around them within the new block drive of their axes, the
-    new block gets the rest. The initialisation of the one reduction in a loop becomes that of the
-    new block. Without `preserve_unit_iters`, axes of one iteration are left out. Returns the new
-    block. Raises ScheduleError where an axis or a predicate belongs to neither side.
+    The inner blocks keep the part of their axes that loops inside the new block drive; the new
+    block gets the rest. The initialization of the one reduction in a loop becomes that of the new
+    block. Without `preserve_unit_iters`, axes of one iteration are left out. Returns the new block.
+    Raises ScheduleError if an axis or a predicate belongs to neither side.
     """
     statements, blocks = _statements(target)
     values = Values()
@@ -104,7 +104,7 @@ def _verify_together(divided: Sequence[DividedBlock]) -> None:
 
 
 class _Builder:
-    """The new block in the making; expressions are over `values`."""
+    """Builds the new block; expressions are over `values`."""
 
     def __init__(
         self, divided: Sequence[DividedBlock], values: Values, preserve_unit_iters: bool
@@ -123,18 +123,18 @@ class _Builder:
             arg.name_hint = f"{axis.name}_o"
 
     def _key(self, number: int, axis: DividedAxis) -> object:
-        """Which axis of the new block this one is a part of: several blocks share those alike."""
+        """The key of the new block's axis for this one; several blocks share equal axes."""
         return number if len(self.divided) == 1 else axis.key
 
     def start(self, number: int, axis: DividedAxis) -> IntExpr:
-        """Where an axis begins in one iteration of the new block."""
+        """The first value of an axis in one iteration of the new block."""
         key = self._key(number, axis)
         if key not in self.outer:
             return ZERO
         return self.values.expr(self.body.args[list(self.outer).index(key)]) * axis.size
 
     def build(self, statements: Sequence[Operation], moves_init: bool) -> tir.BlockOp:
-        """Put the statements into the new block, in their place."""
+        """Replace the statements by the new block, which contains them."""
         first, place, values = statements[0], statements[0].parent, self.values
         assert place is not None
         axes = [tir.Axis(a.kind, ZERO, a.extent, a.outer) for a in self.outer.values()]
@@ -164,7 +164,7 @@ class _Builder:
     def _divide(
         self, one: DividedBlock, block: tir.BlockOp, copies: Mapping[SSAValue, SSAValue]
     ) -> list[int]:
-        """Leave a block, or its initialisation in `copies` of loops, what is inside of its axes.
+        """Keep the inner part of a block's axes, or of its initialization in `copies` of loops.
 
         Returns the positions of the axes that are still used.
         """
@@ -200,7 +200,7 @@ class _Builder:
 
 
 def _keep_axes(block: tir.BlockOp, kept: Sequence[int]) -> None:
-    """Leave out axes that nothing uses, and declare what the block accesses."""
+    """Drop unused axes, and declare the block's accesses."""
     axes = axes_of(block)
     bounds = [(b.lhs.data, b.rhs.data) for b in block.predicates.data]
     own = Values()
@@ -216,7 +216,7 @@ def _keep_axes(block: tir.BlockOp, kept: Sequence[int]) -> None:
 def _init_nest(
     one: DividedBlock, init: tir.InitOp
 ) -> tuple[Block, tir.BlockOp, dict[SSAValue, SSAValue]]:
-    """The initialisation as a block in copies of the loops that drive spatial axes.
+    """The initialization as a block in copies of the loops that drive spatial axes.
 
     Returns the nest, the block, and the copies of loop variables. The block's axes are not bound.
     """

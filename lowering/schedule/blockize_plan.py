@@ -1,4 +1,4 @@
-"""What of a block's axes the loops inside of a new block around it drive, and what is left."""
+"""Divide a block's axes between loops inside a new block around it and loops outside."""
 
 from __future__ import annotations
 

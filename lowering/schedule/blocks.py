@@ -1,4 +1,4 @@
-"""Where the blocks of a PrimFunc are and what they access: what schedule primitives ask first."""
+"""Find the blocks and loops of a PrimFunc, and the uses of buffers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ScheduleError(Diagnostic):
 
 @dataclass
 class Uses:
-    """What a function does with a buffer: `others` are views of it and calls that get it."""
+    """The uses of a buffer in a function: `others` are views of it and calls with it."""
 
     stores: list[tir.StoreOp] = field(default_factory=lambda: [])
     loads: list[tir.LoadOp] = field(default_factory=lambda: [])
@@ -65,7 +65,7 @@ def blocks_in(op: Operation) -> list[tir.BlockOp]:
 
 
 def function_of(op: Operation) -> tir.PrimFuncOp:
-    """The function that holds the operation; raises ScheduleError where there is none."""
+    """The function that holds the operation; raises ScheduleError if there is none."""
     for parent in (op, *ancestors(op)):
         if isinstance(parent, tir.PrimFuncOp):
             return parent
@@ -107,7 +107,7 @@ def loops_between(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
 
 
 def perfect_nest(block: tir.BlockOp) -> Operation:
-    """The outermost loop that holds nothing but this block; the block where there is none."""
+    """The outermost loop that holds nothing but this block; the block if there is none."""
     outermost: Operation = block
     while isinstance(parent := outermost.parent_op(), tir.ForOp):
         if parent.body.block.first_op is not parent.body.block.last_op:
@@ -117,12 +117,12 @@ def perfect_nest(block: tir.BlockOp) -> Operation:
 
 
 def stored_buffers(op: Operation) -> set[SSAValue]:
-    """The buffers that an operation and all in it may write, as what views of them view."""
+    """The buffers that an operation may write, with its regions; of views, the viewed buffer."""
     return _accessed_buffers(op, tir.StoreOp)
 
 
 def loaded_buffers(op: Operation) -> set[SSAValue]:
-    """The buffers that an operation and all in it may read, as what views of them view."""
+    """The buffers that an operation may read, with its regions; of views, the viewed buffer."""
     return _accessed_buffers(op, tir.LoadOp)
 
 
@@ -144,7 +144,7 @@ def erase_nest(block: tir.BlockOp) -> None:
 
 
 def insert_before(op: Operation, block: Block, before: Operation | None) -> None:
-    """Put an operation in front of another one of a block, or at its end."""
+    """Insert an operation before another one of a block, or at its end."""
     if before is None:
         block.add_op(op)
     else:
@@ -171,7 +171,7 @@ def iterator_kinds(loop: tir.ForOp, block: tir.BlockOp) -> set[str]:
 
 
 def plain_loops(block: tir.BlockOp) -> dict[int, tir.ForOp] | None:
-    """The loop of each axis, where the block's nest is one plain loop from 0 for each axis."""
+    """The loops by axis, if the block's nest is one plain loop from 0 for each axis."""
     nest = perfect_nest(block)
     around = [op for op in ancestors(block) if isinstance(op, tir.ForOp)]
     own = around[: around.index(nest) + 1] if isinstance(nest, tir.ForOp) else []

@@ -1,11 +1,11 @@
-"""`cache_read` and `cache_write`: a block works on a scratch copy of what it reads or writes.
+"""`cache_read` and `cache_write`: let a block access a scratch copy of a buffer.
 
 ::
 
     for i, k: Y[i] += X[i, k]            ⇒       for i, k: Y_local[i] += X[i, k]
                                                  for i: Y[i] = Y_local[i]
 
-The copies are blocks of their own, which other primitives move and rearrange.
+The copies are blocks of their own, which other primitives can move and schedule.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def cache_write(
 
     Returns the new block, after the block's loops, that copies the scratch buffer; `consumers` read
     the scratch buffer itself. TVM's ``cache_write``. Raises ScheduleError unless the block alone
-    writes the buffer, every element of a box of it and from nothing that was there, and consumers
-    come later and read of that box only.
+    writes the buffer, namely every element of a box and without reading old ones, and consumers
+    come later and read only that box.
     """
     verify_scope(scope, block)
     old = buffer_of(block, "write", buffer)
@@ -114,7 +114,7 @@ def scope_statement(block: tir.BlockOp) -> Operation:
 
 
 def verify_sole_writer(block: tir.BlockOp, buffer: SSAValue, nest: Operation) -> None:
-    """Raise ScheduleError where others store to a buffer or use it in the block's loops."""
+    """Raise ScheduleError if other statements store to a buffer, or use it in the block's loops."""
     uses = uses_of(buffer)
     users = [*uses.loads, *uses.stores, *uses.others]
     foreign = [op for op in users if block not in ancestors(op)]
@@ -129,7 +129,7 @@ def verify_sole_writer(block: tir.BlockOp, buffer: SSAValue, nest: Operation) ->
 def verify_unchanged(
     buffer: SSAValue, parent: Block, statements: Sequence[Operation], block: tir.BlockOp
 ) -> None:
-    """Raise ScheduleError where what is between statements of a block changes a buffer."""
+    """Raise ScheduleError if a statement between these changes a buffer."""
     order = list(parent.ops)
     for op in order[order.index(statements[0]) : order.index(statements[-1]) + 1]:
         if any(may_share_memory(buffer, stored) for stored in stored_buffers(op)):
@@ -196,7 +196,7 @@ def _verify_consumer(
 def _region_of(
     buffer: SSAValue, regions: Sequence[tir.BufferRegion], block: tir.BlockOp
 ) -> tir.BufferRegion:
-    """The region of a buffer; those of views are of what they view, which raises ScheduleError."""
+    """The region of a buffer; raises ScheduleError for views."""
     if isinstance(buffer.owner, tir.MatchBufferOp):
         raise ScheduleError(f"expected {buffer_text(buffer)} not to be a view", block)
     return next(r for r in regions if r.buffer is buffer)

@@ -1,4 +1,4 @@
-"""`compact_buffer`: a scratch buffer shrinks to what one iteration of the loops around it uses.
+"""`compact_buffer`: shrink a scratch buffer to the part that one iteration of its loops uses.
 
 ::
 
@@ -28,7 +28,7 @@ from .required_ranges import is_complete_in
 
 
 def compact_buffer(alloc: tir.AllocBufferOp) -> None:
-    """Move an allocation into the innermost loop around its uses, and drop what it does not need.
+    """Move an allocation into the innermost loop around its uses, and shrink it to their region.
 
     TVM does so to all buffers, in its pass ``CompactBufferAllocation``. Raises ScheduleError for a
     buffer that is viewed, passed on or not dense, and unless each iteration of that loop stores
@@ -58,7 +58,7 @@ def private_buffers(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Where a buffer goes, and which part of it, over `values`, one iteration there uses."""
+    """The new place of an allocation, and the region, over `values`, that an iteration uses."""
 
     parent: Block
     region: tir.BufferRegion
@@ -67,7 +67,7 @@ class _Plan:
 
 
 def _plan_of(alloc: tir.AllocBufferOp) -> _Plan | ScheduleError:
-    """Where a buffer can go; an error that says why it has to stay."""
+    """The plan for a buffer, or the error that explains why it cannot move."""
     uses, name = uses_of(alloc.result), buffer_text(alloc.result)
     accesses: list[Operation] = [*uses.stores, *uses.loads]
     if uses.others or not alloc.result.type.is_dense:
@@ -92,7 +92,7 @@ def _plan_of(alloc: tir.AllocBufferOp) -> _Plan | ScheduleError:
 def _stored_region(
     parent: Block, alloc: tir.AllocBufferOp, values: Values
 ) -> tir.BufferRegion | None:
-    """The part of a buffer that is stored in a block, if all that is loaded there is in it."""
+    """The region of a buffer that is stored in a block, if all its loads there are inside."""
     reads, writes = infer_regions(parent, values)
     written = [r for r in writes if r.buffer is alloc.result]
     read = [r for r in reads if r.buffer is alloc.result]
@@ -118,7 +118,7 @@ def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
 
 
 def _is_stored_first(loop: tir.ForOp, uses: Uses) -> bool:
-    """Whether statements store all of the buffer's part before others load it."""
+    """Whether statements store the whole region before others load it."""
     parent = loop.body.block
     stored = {s for u in uses.stores for s in parent.ops if s is u or s in ancestors(u)}
     loaded = {
@@ -148,7 +148,7 @@ def _is_own_accumulation(load: tir.LoadOp, uses: Uses) -> bool:
 
 
 def _is_reduced_over(load: tir.LoadOp, loop: tir.ForOp) -> bool:
-    """Whether a reduction goes on from one iteration to the next of a loop or one around it."""
+    """Whether a reduction continues over iterations of a loop or of one around it."""
     block = enclosing(load, tir.BlockOp)
     assert block is not None
     variables = {p.loop_var for p in (loop, *ancestors(loop)) if isinstance(p, tir.ForOp)}
@@ -189,7 +189,7 @@ def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:
 
 
 def _shift(op: Operation, mins: Sequence[IntExpr | None], outer: Values) -> None:
-    """Let an access count from the buffer's new first element."""
+    """Make the indices of an access relative to the buffer's new first element."""
     assert isinstance(op, tir.LoadOp | tir.StoreOp)
     values = Values()
     indices = values.exprs(op.indices, op.operands_)

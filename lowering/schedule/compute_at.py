@@ -1,4 +1,4 @@
-"""`reverse_compute_at` and `compute_at`: a block moves into a loop of the block it works with.
+"""`reverse_compute_at` and `compute_at`: move a block into a loop of its producer or consumer.
 
 ::
 
@@ -6,7 +6,7 @@
     for i, j: Y[i, j] = max(T[i, j], 0)           ⇒        for j, k: T[i, j] += X[i, k] * W[j, k]
                                                            for j: Y[i, j] = max(T[i, j], 0)
 
-The block gets new loops over the part that one iteration of the loop gives it, or needs of it.
+The block gets new loops over the part that one iteration of the loop produces or needs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .required_ranges import RequiredRange, required_ranges, stored_axes_of
 
 @dataclass(frozen=True)
 class _Move:
-    """A block on the way to a loop: its nest and the loop's statement, both in `parent`."""
+    """The move of a block into a loop: its nest and the loop's statement, both in `parent`."""
 
     block: tir.BlockOp
     loop: tir.ForOp
@@ -55,13 +55,13 @@ class _Move:
 
 
 LAST, FIRST = -1, -2
-"""Where a block goes among the statements of a loop: the last and the first place possible."""
+"""The position of a block among the statements of a loop: the last and the first possible one."""
 
 
 def reverse_compute_at(
     block: tir.BlockOp, loop: tir.ForOp, preserve_unit_loops: bool = False, index: int = LAST
 ) -> list[tir.ForOp]:
-    """Run a block, for what one iteration of a loop produces, in that iteration.
+    """Compute a block in each iteration of a loop, for the elements that the iteration produces.
 
     The block must come after the loop and load what is stored in it at its own axes, complete at
     the end of each iteration. It goes to the end of the loop, or right after its last producer
@@ -90,7 +90,7 @@ def reverse_compute_at(
 def compute_at(
     block: tir.BlockOp, loop: tir.ForOp, preserve_unit_loops: bool = False, index: int = LAST
 ) -> list[tir.ForOp]:
-    """Run a block, for what one iteration of a loop loads of its result, before that is used.
+    """Compute a block in each iteration of a loop, for the elements that the iteration loads.
 
     The block must come before the loop and store each element of a scratch buffer that only the
     loop loads. What several iterations need is computed several times. It goes right before its
@@ -266,7 +266,7 @@ def _apply(
 def _bounds_of(
     axis: tir.Axis, part: RequiredRange, binding: IntExpr, ranges: Mapping[Atom, Interval]
 ) -> list[Bound]:
-    """Predicates that keep a part of an axis inside of it, where that is not certain."""
+    """Predicates that keep a part of an axis in range, unless it provably is."""
     bounds: list[Bound] = []
     end = axis.min + axis.extent
     low = interval_of(part.min - axis.min, ranges)

@@ -1,4 +1,4 @@
-"""Choices between an element and something else: what their conditions say, and taking a side."""
+"""Analyze the conditions of `scf.if` on indices, and fold those that are decided."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..scope import index_constant
 
 
 def conjuncts(condition: SSAValue, values: Values) -> list[IntExpr] | None:
-    """Expressions over `values` that are all at least 0 where, and only where, a condition holds.
+    """Expressions over `values` that are all at least 0 if and only if a condition holds.
 
     `None` for a condition that is no conjunction of ``<``, ``<=``, ``>`` and ``>=`` of indices.
     """
@@ -35,14 +35,14 @@ def conjuncts(condition: SSAValue, values: Values) -> list[IntExpr] | None:
 
 
 def facts_in_arm(excesses: Sequence[IntExpr] | None, arm: int) -> list[IntExpr]:
-    """What is at least 0 in an arm of a choice whose condition `conjuncts` gave."""
+    """Expressions that are at least 0 in an arm of an `scf.if`, from its `conjuncts`."""
     if arm == 0:
         return list(excesses or ())
     return [-excesses[0] - 1] if excesses is not None and len(excesses) == 1 else []
 
 
 def facts_at(op: Operation, values: Values) -> list[IntExpr]:
-    """What the choices around an operation say: expressions over `values` that are at least 0."""
+    """Expressions over `values` that are at least 0 by the conditions around an operation."""
     found: list[IntExpr] = []
     block = op.parent
     while block is not None and (parent := block.parent_op()) is not None:
@@ -56,7 +56,7 @@ def facts_at(op: Operation, values: Values) -> list[IntExpr]:
 def taken_arm(
     excesses: Sequence[IntExpr] | None, ranges: Ranges, facts: Iterable[IntExpr] = ()
 ) -> int | None:
-    """The arm that a choice always takes, if ranges or one of the facts alone decide it."""
+    """The arm that an `scf.if` always takes, if ranges or one of the facts alone decide it."""
     if excesses is None:
         return None
     known = [ZERO, *facts]
@@ -86,14 +86,14 @@ def _index(value: SSAValue, values: Values) -> IntExpr | None:
 
 
 def yielded(choice: scf.IfOp, arm: int) -> SSAValue:
-    """What a choice of one value gives where its condition holds (arm 0), or else (1)."""
+    """The value that an `scf.if` yields if its condition holds (arm 0) or not (arm 1)."""
     last = choice.regions[arm].block.last_op
     assert last is not None
     return last.operands[0]
 
 
 def fold_if(choice: scf.IfOp, arm: int) -> None:
-    """Replace a choice of one value by what one of its arms computes."""
+    """Replace an `scf.if` of one value by one of its arms."""
     value, block = yielded(choice, arm), choice.parent
     assert block is not None
     for op in list(choice.regions[arm].block.ops)[:-1]:
@@ -104,7 +104,7 @@ def fold_if(choice: scf.IfOp, arm: int) -> None:
 
 
 def erase_unused(op: Operation) -> None:
-    """Erase an operation and what computes its operands for it alone."""
+    """Erase an unused operation, and operations that only it used."""
     operands = [v.owner for v in op.operands]
     op.detach()
     op.erase()

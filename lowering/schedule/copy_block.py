@@ -16,10 +16,10 @@ from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, insert_before, uses_of
 
 Place = Callable[[Sequence[IntExpr]], Sequence[IntExpr]]
-"""Where in a buffer an element is, by the axes of the block that copies it."""
+"""The indices of an element in a buffer, from the axes of the block that copies it."""
 
 SCOPES = ("global", "shared", "local", "warp", "wmma", "texture")
-"""Kinds of memory; a name may go on after a dot, as in ``shared.dyn``."""
+"""Memory scopes; a name may have a suffix after a dot, as in ``shared.dyn``."""
 
 
 def verify_scope(scope: str, op: Operation) -> None:
@@ -29,7 +29,7 @@ def verify_scope(scope: str, op: Operation) -> None:
 
 
 def buffer_of(block: tir.BlockOp, which: str, key: int | str) -> SSAValue:
-    """The buffer that a block reads or writes of this number or name; raises ScheduleError."""
+    """The buffer of this position or name that a block reads or writes; else ScheduleError."""
     buffers = block.read_buffers if which == "read" else block.write_buffers
     where = f"block '{block.block_name.data}'"
     if isinstance(key, int):
@@ -50,7 +50,7 @@ def new_scratch(
 ) -> SSAValue:
     """A dense scratch buffer of another one's dtype, allocated at the beginning of a block.
 
-    There it is in reach of all that primitives may move forward.
+    There it dominates all blocks that primitives may move forward.
     """
     type_ = like.type
     assert isinstance(type_, tir.BufferType)
@@ -64,7 +64,7 @@ def new_scratch(
 
 
 def verify_direct(block: tir.BlockOp, buffer: SSAValue) -> None:
-    """Raise ScheduleError where a block views a buffer or passes it on."""
+    """Raise ScheduleError if a block creates a view of a buffer or passes it to a call."""
     if any(block in ancestors(op) for op in uses_of(buffer).others):
         raise ScheduleError(
             f"expected block '{block.block_name.data}' to only load and store "
@@ -74,7 +74,7 @@ def verify_direct(block: tir.BlockOp, buffer: SSAValue) -> None:
 
 
 def redirect(op: Operation, old: SSAValue, new: SSAValue) -> None:
-    """Let an operation and all in it use another buffer."""
+    """Replace a buffer by another one in an operation and its regions."""
     for inner in operations_in(op):
         inner.operands = [new if operand is old else operand for operand in inner.operands]
 

@@ -18,10 +18,10 @@ from .conditions import conjuncts, facts_in_arm, taken_arm
 
 
 class ScalarCopier:
-    """Copies scalar operations into a block; axes mean what `meaning` says over `values`.
+    """Copies scalar operations into a block; `meaning` has the axes as expressions over `values`.
 
-    `facts` are expressions over `values` that are at least 0 where the copies run. Of choices that
-    these and the ranges of values decide, the arm that is taken is copied alone.
+    `facts` are expressions over `values` that are at least 0 where the copies run. Of an `scf.if`
+    that they and the ranges of values decide, only the taken arm is copied.
     """
 
     def __init__(
@@ -94,6 +94,6 @@ class ScalarCopier:
 
 
 def ranges_of_values(values: Values) -> dict[Atom, Interval]:
-    """What is known of the values in a numbering."""
+    """The known ranges of the values in a numbering."""
     known = {values.atom(value): value_range(value) for value in values.list}
     return {atom: interval for atom, interval in known.items() if interval is not None}

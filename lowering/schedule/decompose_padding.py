@@ -1,4 +1,4 @@
-"""`decompose_padding`: padding is stored first, and then the elements that there are.
+"""`decompose_padding`: store the padding first, and then the elements.
 
 ::
 
@@ -39,7 +39,7 @@ from .regions import axes_of, refresh_around, refresh_regions, replace_header
 
 @dataclass
 class _Padding:
-    """What is stored: a choice between an element and a constant, and where it is the element."""
+    """A store of either an element or a constant, and the bounds in which it is the element."""
 
     store: tir.StoreOp
     choice: scf.IfOp
@@ -95,7 +95,7 @@ def _padding(block: tir.BlockOp) -> _Padding:
 
 
 def _collect(block: tir.BlockOp, found: _Padding) -> bool:
-    """Note the bounds of axes that the condition says; whether it says nothing else."""
+    """Collect the bounds of axes in the condition; returns whether it is nothing else."""
     values = Values()
     excesses = conjuncts(found.choice.cond, values)
     return excesses is not None and all(_bound(e, block, values, found) for e in excesses)

@@ -1,4 +1,4 @@
-"""`schedule-default`: where default schedules attach, rules that may rewrite a PrimFunc."""
+"""`schedule-default`: apply the default schedule rules to every PrimFunc without a schedule."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ class DefaultScheduler:
         self.rules = [rule for name, rule in RULES.items() if rules is None or name in rules]
 
     def functions(self) -> Iterator[tir.PrimFuncOp]:
-        """The functions whose loops nobody has asked for, each to be scheduled before the next.
+        """The functions without a user's schedule, each to be scheduled before the next.
 
-        Then calls of them get their constants in the layouts that schedules have chosen, and the
-        functions follow that make these.
+        Then calls get their constants in the layouts that schedules have chosen, and the functions
+        that transform these layouts follow.
         """
         functions = [op for op in self.module.body.block.ops if isinstance(op, tir.PrimFuncOp)]
         yield from (f for f in functions if f.attr(IS_SCHEDULED) is None)
         yield from rewrite_calls(self.module, self.moved)
 
     def schedule(self, function: tir.PrimFuncOp) -> Trace:
-        """Apply the rules to a function; returns what they did."""
+        """Apply the rules to a function; returns their trace."""
         sch = Schedule(self.module)
         for rule in self.rules:
             rule(sch, function, self.target)
-        drop_plain_root(function)  # which is there once a block was looked for in it
+        drop_plain_root(function)  # looking up blocks creates a root block
         function.set_attr(LAYOUT_FREE, None)
         self.moved += sch.moved_parameters
         return sch.trace.simplified()
@@ -86,9 +86,9 @@ class DefaultScheduler:
 class ScheduleDefaultPass(ModulePass):
     """Apply the default rules to every PrimFunc without the attribute ``tir.is_scheduled``.
 
-    Where a schedule gives a layout-free parameter another layout, so do all calls.
-    `target` is the text of a `Target`, whose registers and caches the rules ask about. With `rules`
-    only those of these names run.
+    If a schedule transforms the layout of a layout-free parameter, all calls are updated.
+    `target` is the text of a `Target`; the rules query its registers and caches. With `rules`, only
+    the rules of these names run.
     """
 
     name = "schedule-default"

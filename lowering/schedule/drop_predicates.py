@@ -1,10 +1,10 @@
-"""`drop_predicates`: a block that computes into scratch memory runs all iterations of its loops.
+"""`drop_predicates`: let a block that writes scratch memory run all iterations of its loops.
 
 ::
 
     T[i - i0 * 4] += X[i, k] where i0 * 4 + i1 < n      ⇒      T[i - i0 * 4] += X[min(i, n - 1), k]
 
-Nobody reads what the additional iterations compute, and the innermost loops have no condition.
+The results of the additional iterations are never read, and the innermost loops have no condition.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def verify_unused(store: tir.StoreOp, block: tir.BlockOp, axes: Sequence[int]) -
 def _end(
     store: tir.StoreOp, var: SSAValue, end: IntExpr, values: Values
 ) -> tuple[int, IntExpr] | None:
-    """The dim that an axis indexes, and the first element beyond those up to an end of the axis."""
+    """The dim that an axis indexes, and the first element past an end of the axis."""
     atom = values.atom(var)
     for dim, index in enumerate(exprs_of(store.indices)):
         parts = values.rebase(index, store.operands_).split_on(atom)
@@ -77,14 +77,14 @@ def _end(
 
 
 def _is_fixed(expr: IntExpr, values: Values, alloc: tir.AllocBufferOp) -> bool:
-    """Whether an expression does not change as long as a buffer lives."""
+    """Whether an expression is invariant during the lifetime of a buffer."""
     around = set(ancestors(alloc))
     used = [values.list[i] for i in expr.args()]
     return all(isinstance(v, BlockArgument) and v.owner.parent_op() in around for v in used)
 
 
 def _is_before(op: Access, dim: int, end: IntExpr, values: Values) -> bool:
-    """Whether an access is certainly to elements before an end of a dim."""
+    """Whether an access is provably to elements before an end of a dim."""
     index = values.rebase(exprs_of(op.indices)[dim], op.operands_)
     span = interval_of(end - 1 - index, ranges_of_values(values))
     return span is not None and is_non_negative(span.lower)
@@ -108,7 +108,7 @@ def _place(op: object) -> tuple[object, ...]:
 
 
 OPAQUE = (tir.AllocBufferOp, tir.AssertOp, tir.BlockOp, tir.CallExternOp, tir.MatchBufferOp)
-"""Operations in a block that may do more than store elements that it computes."""
+"""Operations that may have effects beyond stores of computed elements."""
 
 
 def drop_predicates(block: tir.BlockOp) -> None:
@@ -146,18 +146,18 @@ def drop_predicates(block: tir.BlockOp) -> None:
 
 @dataclass(frozen=True)
 class _Iterations:
-    """All iterations of the loops around a block, over `values`, as if it had no predicates."""
+    """The iterations of the loops around a block without its predicates, over `values`."""
 
     block: tir.BlockOp
     axes: Sequence[tir.Axis]
     widened: Mapping[int, tir.Axis]
-    """The axes that predicates keep in range, as long as what they are bound to."""
+    """The axes that predicates keep in range, with the extents of their bindings."""
     values: Values
     ranges: Mapping[Atom, Interval]
 
     @staticmethod
     def of(block: tir.BlockOp) -> _Iterations:
-        """Those of a block; raises ScheduleError for predicates that do more."""
+        """The iterations of a block; raises ScheduleError for predicates that do more."""
         values = Values()
         for value in block.numbering():
             values.expr(value)
@@ -215,7 +215,7 @@ class _Iterations:
         return (indices, own.list) if changed else None
 
     def _written_ends(self, buffer: SSAValue, dims: Sequence[IntExpr]) -> Sequence[IntExpr]:
-        """Where in each dim ends what has content, of scratch memory that other blocks write."""
+        """The end, in each dim, of the elements of scratch memory that other blocks write."""
         scratch = buffer.owner
         if not isinstance(scratch, tir.AllocBufferOp) or buffer in self.block.write_buffers:
             return dims
@@ -228,7 +228,7 @@ class _Iterations:
         return dims
 
     def _clamped(self, value: SSAValue, own: Values) -> dict[Atom, IntLike]:
-        """A widened axis with its largest value that it had before."""
+        """A widened axis, clamped to its former last value."""
         number = next((i for i in self.widened if self.block.axis_vars[i] is value), None)
         if number is None:
             return {}
@@ -243,7 +243,7 @@ class _Iterations:
         return {own.atom(value): minimum(own.expr(value), last)}
 
     def _is_computed(self, value: SSAValue) -> bool:
-        """Whether a value is none of the block's axes and comes from inside of it."""
+        """Whether a value is computed in the block; axes are not."""
         if value in self.block.axis_vars:
             return False
         parent = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
@@ -270,7 +270,7 @@ def _name(block: tir.BlockOp) -> str:
 
 
 def _is_guarded(op: tir.LoadOp, block: tir.BlockOp) -> bool:
-    """Whether a load is not in each iteration of a block."""
+    """Whether a load is conditional in a block."""
     parent = op.parent_op()
     return parent is not block and not isinstance(parent, tir.InitOp)
 

@@ -1,4 +1,4 @@
-"""`fold_conditions`: choices that the ranges of a block's axes decide are made.
+"""`fold_conditions`: fold conditions that the ranges of a block's axes decide.
 
 ::
 
@@ -20,7 +20,7 @@ from .regions import refresh_around, refresh_regions
 
 
 def choices_of(block: tir.BlockOp) -> list[scf.IfOp]:
-    """The choices that a block makes of one value."""
+    """Each `scf.if` of one result in a block."""
     return [
         op
         for op in operations_in(block)
@@ -29,7 +29,7 @@ def choices_of(block: tir.BlockOp) -> list[scf.IfOp]:
 
 
 def folded_conditions(block: tir.BlockOp) -> list[tuple[scf.IfOp, int]]:
-    """The choices that the ranges of axes and loops decide, and the number of the arm taken."""
+    """Each `scf.if` that the ranges of axes and loops decide, and the arm taken."""
     found: list[tuple[scf.IfOp, int]] = []
     for choice in choices_of(block):
         values = Values()
@@ -40,9 +40,9 @@ def folded_conditions(block: tir.BlockOp) -> list[tuple[scf.IfOp, int]]:
 
 
 def fold_conditions(block: tir.BlockOp) -> None:
-    """Take the arms of choices that are the same for all values of the block's axes.
+    """Fold each `scf.if` whose condition is the same for all values of the block's axes.
 
-    TVM does so in its pass ``Simplify``. Raises ScheduleError where there is no such choice.
+    TVM does so in its pass ``Simplify``. Raises ScheduleError if there is none.
     """
     found = folded_conditions(block)
     if not found:

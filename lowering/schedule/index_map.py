@@ -1,4 +1,4 @@
-"""`IndexMap`: new indices of an element by its old ones, and the way back.
+"""`IndexMap`: maps the indices of elements to new ones, and its inverse.
 
 ::
 
@@ -38,12 +38,12 @@ class IndexMap:
 
     @staticmethod
     def of(function: Callable[[Sequence[IntExpr]], Sequence[IntExpr]], rank: int) -> IndexMap:
-        """The map that a function of `rank` indices is."""
+        """The map of a function of `rank` indices."""
         return IndexMap(tuple(f"i{n}" for n in range(rank)), tuple(function(_args(rank))))
 
     @staticmethod
     def of_text(text: str) -> IndexMap:
-        """The map that the text of a lambda is; raises ValueError for other text."""
+        """Parse the text of a lambda; raises ValueError for other text."""
         try:
             node = ast.parse(text.strip(), mode="eval").body
             if not isinstance(node, ast.Lambda):
@@ -125,7 +125,7 @@ class IndexMap:
         return found
 
     def is_onto(self, dims: Sequence[IntExpr]) -> bool:
-        """Whether as many elements have new indices as `shape` has; for maps with an inverse."""
+        """Whether the map is surjective onto `shape`; for maps with an inverse."""
         return _product(self.shape(dims)) == _product(dims)
 
 

@@ -1,4 +1,4 @@
-"""Index values replaced by expressions over other values, in place, wherever they are used.
+"""Replace index values by expressions over other values, in all uses.
 
 ::
 
@@ -21,10 +21,10 @@ from .regions import replace_header
 
 
 def replace_indices(meanings: Mapping[SSAValue, IntExpr], values: Values) -> None:
-    """Let every user of index values use expressions over `values` instead, all at once.
+    """Replace index values by expressions over `values` in all uses, simultaneously.
 
-    Operations stay the same ones. Compounds that the ranges of loops and axes decide go away, and
-    so do predicates of blocks that these prove.
+    Operations are modified in place. Ranges of loops and axes simplify the expressions, and
+    predicates that they prove are dropped.
     """
     scope = Scope(Block(), values, dict(meanings), in_place=True)
     for op in dict.fromkeys(use.operation for value in meanings for use in value.uses):
@@ -32,7 +32,7 @@ def replace_indices(meanings: Mapping[SSAValue, IntExpr], values: Values) -> Non
 
 
 def add_predicates(block: tir.BlockOp, bounds: Sequence[Bound], values: Values) -> None:
-    """Let a block run only where these bounds over `values` hold as well."""
+    """Add these bounds over `values` to the predicates of a block."""
     _rewrite_block(block, Scope(Block(), values, in_place=True), bounds)
 
 
@@ -103,7 +103,7 @@ def _learn_ranges(scope: Scope) -> None:
 
 
 def _use_value(op: Operation, value: SSAValue, scope: Scope) -> None:
-    """Compute the value's expression in front of an operation that takes no expressions."""
+    """Compute a value's expression before an operation that takes no expressions."""
     parent = op.parent
     assert parent is not None
     new = tir.ApplyOp(scope.index(value), scope.values.list)

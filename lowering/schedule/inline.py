@@ -1,12 +1,12 @@
-"""`compute_inline`: a scratch buffer's elements become expressions where they are used.
+"""`compute_inline`: compute the elements of a scratch buffer where they are used.
 
 ::
 
     for i, j: T[i, j] = exp(X[i, j])
     for i, j: Y[i, j] = T[j, i] + 1          ⇒      for i, j: Y[i, j] = exp(X[j, i]) + 1
 
-What is loaded from the scratch buffer is computed where it is loaded; equal loads of one statement
-share it. A value keeps the dtype of the buffer that it went through.
+Each load of the scratch buffer is replaced by the computation of its element; equal loads of one
+statement share it. Values are rounded to the dtype of the buffer.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ EXPRESSIONS = ("arith.", "math.", "tir.load", "tir.apply", "scf.if", "scf.yield"
 
 @dataclass(frozen=True)
 class Definition:
-    """What a block says of each element of a buffer: ``buffer[axes] = value``.
+    """The definition of the elements of a buffer by a block: ``buffer[axes] = value``.
 
     `axis_of` has for each dim the axis that indexes it, or `None` where the dim is 1.
     """
@@ -56,18 +56,18 @@ class Definition:
 
     @property
     def ops(self) -> list[Operation]:
-        """What the value is computed with, in order."""
+        """The operations that compute the value, in order."""
         return [op for op in self.block.body.block.ops if op is not self.store]
 
     def meaning(self, indices: Sequence[IntExpr]) -> dict[SSAValue, IntExpr]:
-        """What the axes are for an element."""
+        """The values of the axes for an element."""
         return axis_values(self.block, self.axis_of, indices)
 
 
 def axis_values(
     block: tir.BlockOp, axis_of: Sequence[int | None], indices: Sequence[IntExpr]
 ) -> dict[SSAValue, IntExpr]:
-    """What the axes of a block are where its element is the one at `indices`."""
+    """The values of a block's axes for the element at `indices`."""
     found: dict[SSAValue, IntExpr] = {
         var: axis.min.data for var, axis in zip(block.axis_vars, block.axes.data, strict=True)
     }
@@ -78,7 +78,7 @@ def axis_values(
 
 
 def compute_inline(block: tir.BlockOp) -> None:
-    """Compute what a block stores where it is loaded, and remove the block and its buffer.
+    """Inline the computation of a block into its uses, and erase the block and its buffer.
 
     The block must define every element of a scratch buffer that only later statements load, from
     memory that nothing changes in between. Raises ScheduleError with one line otherwise.
@@ -90,14 +90,14 @@ def compute_inline(block: tir.BlockOp) -> None:
 
 @dataclass(frozen=True)
 class Inlining:
-    """A buffer that nothing accesses any more, and blocks whose regions still name it."""
+    """A buffer without accesses, and the blocks whose declared regions still name it."""
 
     buffer: SSAValue
     consumers: list[tir.BlockOp]
 
 
 def inline_block(definition: Definition) -> Inlining:
-    """`compute_inline` without what follows for the blocks around: see there."""
+    """`compute_inline` without updating the declared regions of other blocks."""
     uses = _inlinable_uses(definition)
     buffer = definition.store.buffer
     loads = _in_order(uses.loads)
@@ -108,7 +108,7 @@ def inline_block(definition: Definition) -> Inlining:
 
 
 def inline_blocks(blocks: Iterable[tir.BlockOp], pays: Callable[[Definition], bool]) -> None:
-    """Inline those of the blocks that can be and for which it pays; users before what they use."""
+    """Inline the blocks for which this is possible and pays; consumers before producers."""
     done: list[Inlining] = []
     for block in blocks:
         try:
@@ -123,7 +123,7 @@ def inline_blocks(blocks: Iterable[tir.BlockOp], pays: Callable[[Definition], bo
 
 
 def defines(block: tir.BlockOp) -> Definition:
-    """The definition that a block is; raises ScheduleError where it is more or less than that."""
+    """The definition by a block; raises ScheduleError for any other block."""
     where = f"block '{block.block_name.data}'"
     if set(block.axis_kinds) - {"spatial"} or block.init is not None:
         raise ScheduleError(f"expected {where} to have spatial axes only", block)
@@ -205,7 +205,7 @@ def _inlinable_uses(definition: Definition) -> Uses:
 
 
 def _verify_unchanged(definition: Definition, parent: Block, between: list[Operation]) -> None:
-    """What the block reads must be the same where its value is used."""
+    """Raise ScheduleError if a buffer that the block reads may change before a use of its value."""
     func = function_of(definition.block)
     outermost = statement_in(statements(func), definition.block)
     if parent is not statements(func) and outermost is not None:

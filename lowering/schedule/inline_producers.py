@@ -1,4 +1,4 @@
-"""Where inlining pays: each element is needed once, or costs less than to store and load it."""
+"""Inline producers if that pays: each element is used once, or is cheaper than a store and load."""
 
 from __future__ import annotations
 
@@ -18,20 +18,18 @@ from .copy_scalars import ranges_of_values
 from .inline import Definition, inline_blocks
 
 CHEAP_OPERATIONS = 4
-"""Additions, comparisons and the like that may be repeated instead of storing their result."""
+"""The most cheap operations that are recomputed instead of storing their result."""
 
 MAX_COPIED = 64
-"""Operations that inlining a value in several places may add; else code may double with each value.
-
-Arms of a choice are such places, though only one of them runs.
-"""
+"""The most operations that inlining a value at several uses may add; otherwise code size could
+double with each value. Uses in both arms of an `scf.if` count."""
 
 EXPENSIVE = ("math.", "arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "scf.")
 """Operations that are not repeated."""
 
 
 def inline_producers(func: tir.PrimFuncOp) -> None:
-    """Inline the scratch buffers of a function where that pays, the last ones first."""
+    """Inline the scratch buffers of a function if that pays, the last ones first."""
     inline_blocks(reversed(blocks_in(func)), _pays)
 
 
@@ -60,7 +58,7 @@ def _loads_by_block(definition: Definition) -> list[list[tir.LoadOp]]:
 
 
 def _copied(definition: Definition) -> int:
-    """How many more operations there are when the value is computed at each of its loads."""
+    """The number of operations that computing the value at each of its loads adds."""
     by_place: dict[Block | None, list[tir.LoadOp]] = {}
     for load in uses_of(definition.store.buffer).loads:
         by_place.setdefault(load.parent, []).append(load)

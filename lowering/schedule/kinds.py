@@ -1,4 +1,4 @@
-"""Kinds of loops: iterations one after the other, on threads, in lanes of vectors, or unrolled."""
+"""Kinds of loops: serial, parallel, vectorized, unrolled, or bound to a thread axis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def set_kind(loop: tir.ForOp, kind: str) -> tir.ForOp:
     """Make a loop serial, parallel, vectorized or unrolled, or bind it to a thread axis by its tag.
 
     Returns the loop. A scratch buffer that iterations of a parallel or bound loop would share moves
-    into the loop if each stores what it loads of it. Raises ScheduleError as `verify_kind` does.
+    into the loop if each iteration stores what it loads. Raises ScheduleError like `verify_kind`.
     """
     try:
         verify_kind(loop, kind)
@@ -40,7 +40,7 @@ def set_kind(loop: tir.ForOp, kind: str) -> tir.ForOp:
 
 
 def verify_kind(loop: tir.ForOp, kind: str) -> None:
-    """Raise ScheduleError where a loop cannot be of a kind.
+    """Raise ScheduleError if a loop cannot be of a kind.
 
     An unrolled loop has a constant extent. Iterations of a parallel, vectorized or bound loop are
     independent: each runs its own instances of blocks, of which it drives spatial axes only. A
@@ -61,7 +61,7 @@ def verify_kind(loop: tir.ForOp, kind: str) -> None:
 
 
 def _accumulates(loop: tir.ForOp) -> bool:
-    """Whether a loop only adds values, in any order, to what one block keeps of each result."""
+    """Whether a loop only accumulates into the results of one block, in any order."""
     blocks = blocks_in(loop)
     if len(blocks) != 1 or loop not in nest_loops(blocks[0]):
         return False

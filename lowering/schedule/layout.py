@@ -1,4 +1,4 @@
-"""`transform_layout`: the elements of a buffer are stored in another order.
+"""`transform_layout`: store the elements of a buffer in another layout.
 
 ::
 
@@ -6,7 +6,7 @@
     for i, j: T[i, j] = …              ⇒         for i, j: T[j, i] = …
     … T[i, j] …                                  … T[j, i] …
 
-Loops and blocks stay as they are; only where elements are changes.
+Loops and blocks do not change; only the indices of accesses do.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def verify_value(buffer: SSAValue, value: object, block: tir.BlockOp) -> None:
 
 
 def verify_no_padding(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockOp) -> None:
-    """Raise ScheduleError where new dims may have places without an element."""
+    """Raise ScheduleError if new dims may have padding."""
     assert isinstance(buffer.type, tir.BufferType)
     old = buffer.type.dims
     if prod(dims, start=ONE) != prod(old, start=ONE):
@@ -83,9 +83,9 @@ def fill_padding(
     old_dims: Sequence[IntExpr],
     value: float,
 ) -> None:
-    """Store a value, after the last store to a buffer, to all places that have no element.
+    """Store a value to the padding of a buffer, after the last store to the buffer.
 
-    There is a block for each condition of an element that such a place can break.
+    There is a block for each condition on indices that padding may violate.
     """
     writers = [enclosing(s, tir.BlockOp) for s in uses_of(buffer).stores]
     places = [scope_statement(w) for w in writers if w is not None]
@@ -252,7 +252,7 @@ def verify_movable(buffer: SSAValue, block: tir.BlockOp) -> None:
 def _verify_inside(
     buffer: SSAValue, moved: IndexMap, dims: Sequence[IntExpr], block: tir.BlockOp
 ) -> None:
-    """Raise ScheduleError where an access is not known to be in the new dims."""
+    """Raise ScheduleError unless accesses are provably in the new dims."""
     uses = uses_of(buffer)
     for op in (*uses.loads, *uses.stores):
         values = Values()
@@ -269,7 +269,7 @@ def _verify_inside(
 
 
 def _verify_symbols(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockOp) -> None:
-    """Raise ScheduleError where a parameter's new dims leave open what a symbol is."""
+    """Raise ScheduleError if a parameter's new dims do not determine a symbol."""
     if not isinstance(buffer, BlockArgument):
         return
     func = function_of(block)

@@ -1,4 +1,4 @@
-"""What must hold of loops before they are rearranged."""
+"""Preconditions of loop transformations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .blocks import ScheduleError, function_of, loaded_buffers, stored_buffers
 
 
 def loop_text(loop: tir.ForOp) -> str:
-    """What messages call a loop."""
+    """The name of a loop in messages."""
     return f"loop '{loop.loop_var.name_hint or 'i'}'"
 
 
@@ -40,7 +40,7 @@ def verify_covered(block: tir.BlockOp) -> None:
 
 
 def verify_plain(loop: tir.ForOp) -> None:
-    """Raise ScheduleError for a loop with annotations or of a kind, which a change would lose."""
+    """Raise ScheduleError for a loop with annotations or a kind, which a change would lose."""
     if loop.kind.data != "serial":
         raise ScheduleError(f"expected {loop_text(loop)} to be serial, got {loop.kind.data}", loop)
     verify_annotations(loop)
@@ -127,7 +127,7 @@ def _reaches(product: IntExpr, extent: IntExpr) -> bool:
 
 
 def verify_only_blocks(loop: tir.ForOp) -> None:
-    """Raise ScheduleError for a loop in which something but loops and blocks has effects."""
+    """Raise ScheduleError for a loop with effects outside of blocks."""
     work: list[Operation] = list(loop.body.block.ops)
     while work:
         op = work.pop()
@@ -170,7 +170,7 @@ def verify_data_parallel(
 
 
 def _refuse_conflict(loop: tir.ForOp, kind: str, conflict: Conflict) -> None:
-    """Say which accesses of different iterations may meet."""
+    """Raise ScheduleError with the accesses of different iterations that may conflict."""
     stored, other = conflict.store.region.buffer, conflict.other.region.buffer
     if conflict.other.is_store:
         what = f"to write different parts of {buffer_text(stored)}"

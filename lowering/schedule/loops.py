@@ -171,7 +171,7 @@ def _replace(
     meanings: Sequence[IntExpr],
     values: Values,
 ) -> None:
-    """Put nested loops in the place of others, with what is in these; give variables meanings."""
+    """Replace nested loops by others with the same body; replace variables by expressions."""
     parent = old[0].parent
     assert parent is not None
     parent.insert_op_before(new[0], old[0])

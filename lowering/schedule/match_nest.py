@@ -1,4 +1,4 @@
-"""Whether a block is the nest that a tensor intrinsic describes, and which buffers stand for which.
+"""Match a block with the description of a tensor intrinsic, and the buffers of both.
 
 Two nests match if they have the same loops, blocks and stores, and compute stored values alike.
 Loops and axes of one iteration count for nothing. Each buffer of the description is a box of one of
@@ -24,7 +24,7 @@ from .blocks import statements
 
 
 class Mismatch(Exception):
-    """One line on where a nest is not what is described."""
+    """One line on where a nest differs from the description."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Matcher:
     inside: set[Atom] = field(default_factory=lambda: set())
     same: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
     places: dict[Operation, tuple[Block, int]] = field(default_factory=lambda: {})
-    """Where an operation is: in which nest, after how many of its statements."""
+    """The position of an operation: its nest, and the number of statements before it."""
     pairs: dict[Block, Block] = field(default_factory=lambda: {})
 
     def match(self, description: tir.PrimFuncOp, block: tir.BlockOp) -> None:

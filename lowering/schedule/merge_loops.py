@@ -30,11 +30,11 @@ Chain = list[tir.ForOp]
 
 
 def merge_loops(loops: Sequence[tir.ForOp]) -> tir.ForOp:
-    """Run the iterations of loops together, with the loops around them out to where nests part.
+    """Merge loops, with the loops around them up to their common block.
 
-    The nests must follow each other, each loop alone in the one around, with equal bounds at each
-    level. Returns the merged loop, the first one. Raises ScheduleError for other nests, and where
-    an iteration would need what a later one makes.
+    The nests must be adjacent and perfect, with equal bounds at each level. Returns the merged
+    loop, the first one. Raises ScheduleError for other nests, and if an iteration would depend on a
+    later one.
     """
     if len(loops) < 2 or len(set(loops)) < len(loops):
         raise ScheduleError("expected at least two different loops to merge")

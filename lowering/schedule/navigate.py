@@ -1,4 +1,4 @@
-"""How schedules find their way: blocks by name, and blocks that work with others."""
+"""Look up blocks: by name, children, producers and consumers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def blocks_named(func: tir.PrimFuncOp, name: str | None = None) -> list[tir.Bloc
 
 
 def root_block(func: tir.PrimFuncOp) -> tir.BlockOp:
-    """The block around a function's loops, which is written where it was left out."""
+    """The block around a function's loops, which is created if there is none."""
     parent = statements(func)
     if isinstance(root := parent.parent_op(), tir.BlockOp):
         return root
@@ -32,7 +32,7 @@ def root_block(func: tir.PrimFuncOp) -> tir.BlockOp:
 
 
 def drop_plain_root(func: tir.PrimFuncOp) -> None:
-    """Leave the block around a function's loops out where it has no more to say than its name."""
+    """Erase the block around a function's loops if it has nothing but its name."""
     parent = statements(func)
     root = parent.parent_op()
     if not isinstance(root, tir.BlockOp) or root.block_name.data != "root":

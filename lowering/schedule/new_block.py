@@ -1,4 +1,4 @@
-"""Blocks that are made of another block, with some of its axes and a body of their own."""
+"""Build blocks from another block, with some of its axes and a new body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..scope import Bound
 
 
 class NewBlock:
-    """A block in the making: spatial axes as of another block, bound to `loops` instead of its."""
+    """Builds a block with spatial axes of another one, bound to `loops`."""
 
     def __init__(self, old: tir.BlockOp, loops: Mapping[SSAValue, SSAValue]):
         self.old = old
@@ -66,7 +66,7 @@ class NewBlock:
             self.body.add_op(op)
 
     def finish(self, name: str, predicates: Sequence[Bound]) -> tir.BlockOp:
-        """The block, which is nowhere yet."""
+        """The block, detached."""
         reads, writes = infer_regions(self.body, self.values)
         block = tir.BlockOp.build_from(
             name,
@@ -83,7 +83,7 @@ class NewBlock:
 
 
 def take_over(block: tir.BlockOp, new: tir.BlockOp) -> None:
-    """Let a block have the body, operands and properties of another one, which goes away."""
+    """Move the body, operands and properties of another block, which is erased, to a block."""
     for op in list(block.body.block.ops)[::-1]:
         op.detach()
         op.erase()

@@ -1,4 +1,4 @@
-"""`loop_overlap`: a loop becomes loops of whole tiles, the last of which repeats iterations.
+"""`loop_overlap`: split a loop into loops of whole tiles; the last one repeats iterations.
 
 ::
 
@@ -48,7 +48,7 @@ def overlap(loop: tir.ForOp, size: int) -> list[tir.ForOp]:
 
 
 def _verify_repeatable(loop: tir.ForOp) -> None:
-    """Raise ScheduleError where an iteration may find something that it has changed itself."""
+    """Raise ScheduleError if repeating an iteration may change results."""
     for block in operations_in(loop):
         if isinstance(block, tir.BlockOp) and set(block.axis_kinds) != {"spatial"}:
             raise ScheduleError(

@@ -1,4 +1,4 @@
-"""`pad_einsum`: a sum of products runs over more than its domain, on copies filled up with zeros.
+"""`pad_einsum`: extend the domain of a sum of products, with operands padded by zeros.
 
 ::
 
@@ -6,7 +6,7 @@
       Y[i] += X[i, k] * W[k]     ⇒      for k in (0, 8): W_pad[k] = W[k] if k < 7 else 0
                                         for i, k in (n, 8): Y[i] += X_pad[i, k] * W_pad[k]
 
-Results that padding adds are computed into a copy as well, of which the others are copied back.
+Padded results are computed into a padded copy, whose other elements are copied back.
 """
 
 from __future__ import annotations
@@ -203,14 +203,14 @@ def _padded_copy(access: _Access, sizes: Sequence[IntExpr], block: tir.BlockOp) 
 
 
 def _copy_back(access: _Access, new: SSAValue) -> tir.BlockOp:
-    """The block that copies the results that there are without padding."""
+    """The block that copies back the results without padding."""
     dims = access.type.dims
     box = tir.BufferRegion(new, (ZERO,) * len(dims), dims)
     return copy_box(new, access.buffer, box, new.name_hint or "pad", Values())
 
 
 def _fill(access: _Access, new: SSAValue) -> tir.BlockOp:
-    """The block that copies a buffer and fills it up with zeros."""
+    """The block that copies a buffer and pads it with zeros."""
     assert isinstance(new.type, tir.BufferType)
     dims = new.type.dims
     box = tir.BufferRegion(new, (ZERO,) * len(dims), dims)

@@ -1,4 +1,4 @@
-"""`loop_partition`: a loop becomes loops that follow each other. `loop_trim`: it ends earlier.
+"""`loop_partition`: split a loop into loops over parts of its range. `loop_trim`: shorten a loop.
 
 ::
 
@@ -91,7 +91,7 @@ def split_at(
     blocks = [b for copy in copies for b in operations_in(copy) if isinstance(b, tir.BlockOp)]
     loop.detach()
     loop.erase()
-    for block in blocks:  # what a part has less iterations for may always hold
+    for block in blocks:  # predicates may always hold in a part of the range
         add_predicates(block, (), Values())
     refresh_around(blocks)
     return copies
@@ -114,7 +114,7 @@ def _part_sizes(
 
 
 def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
-    """Raise ScheduleError where a part but the first, of this size, would start a reduction."""
+    """Raise ScheduleError if a later part, after a first one of this size, starts a reduction."""
     values = Values()
     variable = values.atom(loop.loop_var)
     first = values.rebase(loop.min.data, loop.operands_)
@@ -138,14 +138,14 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
 
 
 def rename_blocks(part: Operation, suffix: str) -> None:
-    """Call the blocks of a copy what says which one it is."""
+    """Append a suffix to the names of the blocks in a copy."""
     for op in operations_in(part):
         if isinstance(op, tir.BlockOp):
             op.properties["block_name"] = StringAttr(f"{op.block_name.data}_{suffix}")
 
 
 def _narrow(part: tir.ForOp, is_first: bool) -> None:
-    """Let axes run over what the part gives them, and only the first part start reductions."""
+    """Narrow axes to the range of a part, and initialize reductions in the first part only."""
     if not is_first:
         for block in reductions_driven_by(part):
             if (init := block.init) is not None:
@@ -157,7 +157,7 @@ def _narrow(part: tir.ForOp, is_first: bool) -> None:
 
 
 def narrow_axes(block: tir.BlockOp) -> None:
-    """Let the axes of a block run over those of their values that the loops around give them."""
+    """Narrow the axes of a block to the ranges of their bindings."""
     values = Values()
     for value in block.numbering():
         values.expr(value)

@@ -1,8 +1,7 @@
-"""What a reduction block does with each new value: ``Y[i] = combine(Y[i], value)``.
+"""Match the combiner of a reduction block: ``Y[i] = combine(Y[i], value)``.
 
-The combination must be one that takes its values in any order and in any groups: a sum, product,
-minimum, maximum or bitwise operation, or a choice between the old and the new values, as of the
-position and value of the largest element.
+The combiner must be associative and commutative: a sum, product, minimum, maximum or bitwise
+operation, or a selection between old and new values, such as argmax.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from .copy_scalars import ScalarCopier
 from .truth_table import Cases, may_regroup, may_reorder, truth_table
 
 COUNTING = (arith.AddfOp, arith.AddiOp, arith.MulfOp, arith.MuliOp, arith.XOrIOp)
-"""Accumulations that make something else of a value and itself."""
+"""Accumulations that are not idempotent."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """``store(combine(old, value))``: one result of a reduction and the value it takes in."""
+    """``store(combine(old, value))``: one result of a reduction and the combined value."""
 
     store: tir.StoreOp
     value: SSAValue
@@ -42,11 +41,11 @@ class Update:
 
 @dataclass(frozen=True)
 class Combination:
-    """How one result, or several together, become new ones of old ones and what is taken in."""
+    """The combiner of one result, or of several together."""
 
     operations: list[Operation]
     same: Mapping[SSAValue, int]
-    """Values of the body that are an update's value, perhaps computed once more."""
+    """Values of the body that equal an update's value, by its number."""
 
 
 @dataclass(frozen=True)
@@ -67,18 +66,18 @@ class Reducer:
 
     @property
     def is_choice(self) -> bool:
-        """Whether results are chosen among old and new ones."""
+        """Whether results are selected among old and new ones."""
         return any(isinstance(u.store.value.owner, arith.SelectOp) for u in self.updates)
 
     def is_in_any_order(self) -> bool:
-        """Whether values may come in any order: equal ones, and NaN, do not choose by place."""
+        """Whether the combiner is associative and commutative, also for equal values and NaN."""
         if not self.is_choice:
             return True
         table = self.table(with_nan=True)
         return table is not None and may_regroup(table) and may_reorder(table)
 
     def table(self, with_nan: bool) -> Cases | None:
-        """What is chosen of old and new results; None where not comparisons of them decide."""
+        """The truth table of a selection; None unless comparisons of results decide it."""
         (choice,) = self.combinations
         numbers = {u.buffer: i for i, u in enumerate(self.updates)}
         loads = [op for op in choice.operations if isinstance(op, tir.LoadOp)]
@@ -87,14 +86,14 @@ class Reducer:
         return truth_table(choice.operations, results, old, choice.same, with_nan)
 
     def may_start_again(self, init: tir.InitOp) -> bool:
-        """Whether results stay the same where several parts of them start with initial values."""
+        """Whether results are the same if several partial ones start with the initial value."""
         operations = {u.buffer: u.store.value.owner for u in self.updates}
         stores = [op for op in init.walk() if isinstance(op, tir.StoreOp)]
         return all(_is_neutral(s.value, operations[s.buffer]) for s in stores)
 
 
 def _is_neutral(value: SSAValue, operation: Operation | Block) -> bool:
-    """Whether an operation of a value and itself is that value."""
+    """Whether an initial value may be combined several times."""
     if not isinstance(operation, COUNTING):
         return True
     constant = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
@@ -103,7 +102,7 @@ def _is_neutral(value: SSAValue, operation: Operation | Block) -> bool:
 
 
 def reducer_of(block: tir.BlockOp) -> Reducer:
-    """How a reduction block combines values; raises ScheduleError where their groups matter."""
+    """The combiners of a reduction block; raises ScheduleError if one is not associative."""
     where = f"block '{block.block_name.data}'"
     body = _Body(block)
     stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
@@ -122,7 +121,7 @@ def reducer_of(block: tir.BlockOp) -> Reducer:
 
 
 def _verify_init(block: tir.BlockOp, stores: Sequence[tir.StoreOp], body: _Body) -> None:
-    """Raise ScheduleError for an init that does not store each result, once and nothing else."""
+    """Raise ScheduleError unless the init stores each result once, and nothing else."""
     if block.init is None:
         return
     where = f"block '{block.block_name.data}'"
@@ -164,7 +163,7 @@ def _taken_in(block: tir.BlockOp, store: tir.StoreOp, body: _Body) -> SSAValue:
 
 
 def _verified(block: tir.BlockOp, updates: list[Update], body: _Body) -> Reducer:
-    """The reducer, if combinations use nothing but old results, the new values and constants."""
+    """The reducer, if combiners use only old results, new values and constants."""
     choices = [u for u in updates if isinstance(u.store.value.owner, arith.SelectOp)]
     if choices and len(choices) != len(updates):
         raise ScheduleError(
@@ -186,7 +185,7 @@ def _verified(block: tir.BlockOp, updates: list[Update], body: _Body) -> Reducer
 
 
 def _combinations(updates: list[Update], body: _Body, choose: bool) -> list[Combination]:
-    """One combination of each result, or one of all results that are chosen together."""
+    """A combiner for each result, or one for all results that are selected together."""
     wanted = [(body.key(u.value), i) for i, u in enumerate(updates)]
     if not choose:
         return [_combination([u], dict([w]), body) for u, w in zip(updates, wanted, strict=True)]
@@ -228,7 +227,7 @@ def _combination(
 
 @dataclass
 class _Body:
-    """The values of a block's body: which depend on old results, and which are the same."""
+    """The values of a block's body: which depend on old results, and which are equal."""
 
     block: tir.BlockOp
     stored: set[SSAValue] = field(default_factory=lambda: set())
@@ -257,7 +256,7 @@ class _Body:
                 )
 
     def is_old(self, value: SSAValue, store: tir.StoreOp) -> bool:
-        """Whether a value is what the place of a store holds so far."""
+        """Whether a value is the old element at the indices of a store."""
         load = value.owner
         return isinstance(load, tir.LoadOp) and (
             self.key_of_access(load) == self.key_of_access(store)
@@ -271,7 +270,7 @@ class _Body:
         return op is None
 
     def mixes(self, update: Update) -> bool:
-        """Whether a result depends on the old ones of others."""
+        """Whether a result depends on old values of other results."""
         op = update.store.value.owner
         return isinstance(op, Operation) and any(
             v in self.dependent and not self.is_old(v, update.store) for v in op.operands
@@ -283,7 +282,7 @@ class _Body:
         return op.buffer, tuple(self.numbering.rebase(e, op.operands_) for e in indices)
 
     def key(self, value: SSAValue) -> object:
-        """Equal for values that are computed alike."""
+        """Equal for values of structurally equal computations."""
         if value not in self.keys:
             self.keys[value] = self._key(value)
         return self.keys[value]

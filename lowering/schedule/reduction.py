@@ -1,4 +1,4 @@
-"""`decompose_reduction`: a reduction starts in loops of its own.
+"""`decompose_reduction`: initialize a reduction in loops of its own.
 
 ::
 
@@ -26,7 +26,7 @@ from .regions import axes_of, refresh_around, replace_header
 
 
 def decompose_reduction(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
-    """Move a block's initialisation into loops before `loop`; TVM's ``decompose_reduction``.
+    """Move a block's initialization into loops before `loop`; TVM's ``decompose_reduction``.
 
     The new block runs over the spatial axes that `loop` and the loops inside it drive. Returns it.
     Raises ScheduleError unless the block has an initialisation, `loop` is around it, no loop
@@ -45,7 +45,7 @@ def decompose_reduction(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
 
 
 def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir.ForOp]]:
-    """The block's initialisation and the loops from `loop` to the block, if that can be done."""
+    """The block's initialization and the loops from `loop` to the block; else ScheduleError."""
     where = f"block '{block.block_name.data}'"
     init = block.init
     if init is None:
@@ -70,7 +70,7 @@ def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir
 
 
 def _verify_elements(block: tir.BlockOp, inner: Sequence[tir.ForOp], where: str) -> None:
-    """Raise ScheduleError where no loop is left that keeps an axis without values from a start."""
+    """Raise ScheduleError if an element of an empty axis would be initialized."""
     numbering, variables = block.numbering(), {op.loop_var for op in inner}
     for axis, binding, variable in zip(
         block.axes.data, exprs_of(block.bindings), block.axis_vars, strict=True
@@ -129,7 +129,7 @@ class _InitPlace:
             self.body, self.before = body, None
 
     def add_block(self, init: tir.InitOp, reducing: set[SSAValue]) -> tir.BlockOp:
-        """The block of the initialisation, over the spatial axes."""
+        """The block of the initialization, over the spatial axes."""
         source, values = self.source, Values()
         kept = [i for i, kind in enumerate(source.axis_kinds) if kind == "spatial"]
         body = Block(arg_types=[IndexType()] * len(kept))

@@ -1,4 +1,4 @@
-"""What must hold for a reduction to start in loops of its own, before those that reduce."""
+"""Preconditions of initializing a reduction in loops of its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .regions import contains
 def verify_starts_once(block: tir.BlockOp, inner: Sequence[tir.ForOp]) -> None:
     """Raise ScheduleError unless different iterations of these loops are different instances.
 
-    Where two are the same one, the element starts again in the second.
+    If two are the same instance, the second one would initialize its element again.
     """
     values = Values()
     extents: dict[Atom, IntExpr] = {}
@@ -47,14 +47,14 @@ def verify_starts_once(block: tir.BlockOp, inner: Sequence[tir.ForOp]) -> None:
 def _is_told_by(
     variable: Atom, block: tir.BlockOp, values: Values, extents: Mapping[Atom, IntExpr]
 ) -> bool:
-    """Whether bindings over one loop alone, as after a fusion, tell its iterations apart."""
+    """Whether bindings over one loop only, as after a fusion, are injective."""
     bindings = values.exprs(block.bindings, block.numbering())
     own = [b for b in bindings if used_in(b, extents) == {variable}]
     return IterMap(own, [variable], {}).tells([variable])
 
 
 def verify_apart(block: tir.BlockOp, init: tir.InitOp, loop: tir.ForOp) -> None:
-    """Raise ScheduleError where something in a loop sees when the block's elements start."""
+    """Raise ScheduleError if the time of the block's initialization is observable in a loop."""
     started = stored_buffers(init)
     _verify_inputs(block, init, loop)
     is_before = True
@@ -152,7 +152,7 @@ def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
 
 
 def verify_splittable(loop: tir.ForOp) -> None:
-    """Raise ScheduleError where a predicate on a part of a reduction's axis hides that it is empty.
+    """Raise ScheduleError if a predicate on a part of a reduction axis hides that it is empty.
 
     A loop that does not divide has one; another loop of the same axis may have no iterations.
     """
@@ -169,7 +169,7 @@ def verify_splittable(loop: tir.ForOp) -> None:
 
 
 def verify_strips(loop: tir.ForOp) -> None:
-    """Raise ScheduleError where a reduction that a loop drives may be empty, and starts in it."""
+    """Raise ScheduleError if a reduction that is initialized in a loop it drives may be empty."""
     for block in reductions_driven_by(loop):
         if block.init is not None:
             what = f"{loop_text(loop)} to be cut into strips"

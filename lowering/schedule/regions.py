@@ -59,7 +59,7 @@ def contains(
 ) -> bool:
     """Whether one box over `values` is certainly inside of another of the same buffer.
 
-    With `dims` only these are looked at.
+    With `dims`, only these are compared.
     """
     ranges = ranges_of_values(values)
     for dim in range(len(outer.mins)) if dims is None else dims:

@@ -1,4 +1,4 @@
-"""`reindex`: a block accesses a buffer at its own axes, by way of a scratch buffer.
+"""`reindex`: let a block access a buffer through a scratch buffer indexed by its axes.
 
 ::
 
@@ -86,7 +86,7 @@ def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExp
 
 
 def _copy(which: str, old: SSAValue, indices: Sequence[IntExpr], new: SSAValue) -> tir.BlockOp:
-    """A block that copies what is at `indices` over the new buffer's dims to it, or back."""
+    """A block that copies the elements at `indices` to the new buffer, or back."""
 
     def place(axes: Sequence[IntExpr]) -> list[IntExpr]:
         by: dict[Atom, IntExpr] = {Arg(i): axis for i, axis in enumerate(axes)}
@@ -109,7 +109,7 @@ def _copy(which: str, old: SSAValue, indices: Sequence[IntExpr], new: SSAValue) 
 
 
 def _index_by(access: tir.LoadOp | tir.StoreOp, block: tir.BlockOp, axes: Sequence[int]) -> None:
-    """Let an access have axes of the block, counted from 0, as its indices."""
+    """Replace the indices of an access by axes of the block, relative to their first values."""
     values = Values()
     indices = [values.expr(block.axis_vars[a]) - block.axes.data[a].min.data for a in axes]
     operands, packed = pack(indices, values.list)

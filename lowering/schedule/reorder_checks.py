@@ -1,4 +1,4 @@
-"""What must hold of loops to come in another order: nothing in them depends on it."""
+"""Preconditions of reordering loops: no bounds and no results depend on the order."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def verify_reorder(chain: Sequence[tir.ForOp], order: Sequence[tir.ForOp]) -> No
 def _verify_start(
     block: tir.BlockOp, chain: Sequence[tir.ForOp], order: Sequence[tir.ForOp]
 ) -> None:
-    """The iteration in which a reduction starts must stay the first one of each element.
+    """The iteration that initializes a reduction must remain the first one of each element.
 
-    It does where no loop drives spatial and reduction axes, and where those that do, with all that
+    It does if no loop drives both spatial and reduction axes, or if the loops that do, and all that
     drive an axis together with them, stay in order.
     """
     if not any(isinstance(op, tir.InitOp) for op in operations_in(block)):
@@ -116,9 +116,9 @@ def _loops_of_mixed_axes(block: tir.BlockOp, chain: Sequence[tir.ForOp]) -> list
 
 
 def _verify_instances_apart(block: tir.BlockOp, outermost: tir.ForOp) -> None:
-    """Instances of a block must not touch what others write, but to reduce.
+    """Raise ScheduleError if an instance accesses elements that another one writes, but to reduce.
 
-    Loops around the outermost one that moves have one iteration at a time.
+    Only loops from the outermost one that moves inwards are compared.
     """
     numbering = block.numbering()
     moved: set[SSAValue] = {outermost.loop_var}
@@ -156,7 +156,7 @@ def drives_reduction(loops: Sequence[tir.ForOp], statement: Operation) -> bool:
 
 
 def _verify_iterations_apart(chain: Sequence[tir.ForOp]) -> None:
-    """What a statement uses of another's result must come from the same iteration of all loops."""
+    """Raise ScheduleError unless statements use results of the same iteration only."""
     loop = chain[-1]
     statements = [op for op in loop.body.block.ops if not isinstance(op, tir.AllocBufferOp)]
     for earlier, later in combinations(statements, 2):
@@ -173,7 +173,7 @@ def _verify_iterations_apart(chain: Sequence[tir.ForOp]) -> None:
 def _makes(
     chain: Sequence[tir.ForOp], earlier: Operation, later: Operation, buffer: SSAValue
 ) -> bool:
-    """Whether a statement stores all that a later one uses of a buffer, in every iteration."""
+    """Whether a statement stores, in every iteration, all elements that a later one uses."""
     loop = chain[-1]
     stores = [op for op in operations_in(earlier) if isinstance(op, tir.StoreOp)]
     own = [op for op in stores if op.buffer is buffer]

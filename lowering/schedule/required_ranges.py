@@ -1,6 +1,6 @@
-"""What one iteration of a loop produces, as parts of the axes of a block that loads it.
+"""The ranges of a consumer's axes for which one iteration of a loop produces the operands.
 
-It is complete if reductions end within the iteration and every element of a box is stored.
+Operands are complete if reductions end within the iteration and every element of a box is stored.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class RequiredRange:
 def required_ranges(
     block: tir.BlockOp, loop: tir.ForOp, statement: Operation, values: Values
 ) -> dict[int, RequiredRange]:
-    """The part of each axis of a block that one iteration of `loop`, in `statement`, provides for.
+    """The range of each axis of a block whose operands an iteration of `loop` produces.
 
-    Axes that index nothing that the iteration stores are left out: they run over all of their
-    range. Raises ScheduleError where the iteration leaves something incomplete that the block
-    loads, or the block would run several times for one element.
+    `loop` is in `statement`. Axes that index nothing that the iteration stores are left out: they
+    run over their whole range. Raises ScheduleError if the iteration leaves an operand incomplete,
+    or if the block would run several times for one element.
     """
     where = f"block '{block.block_name.data}'"
     produced = loaded_buffers(block) & stored_buffers(statement)
@@ -88,7 +88,7 @@ def _add_parts(
     region: tir.BufferRegion,
     values: Values,
 ) -> set[int]:
-    """Add the parts of axes that a load is for; returns those axes that are not whole."""
+    """Add the ranges of axes for a load; returns the axes with partial ranges."""
     type_ = load.buffer.type
     assert isinstance(type_, tir.BufferType)
     name, partial = buffer_text(load.buffer), set[int]()
@@ -118,7 +118,7 @@ def _add_parts(
 
 
 def _within(part: RequiredRange, whole: RequiredRange, values: Values) -> RequiredRange:
-    """A part, or all that there is where it starts there and would go on past the end."""
+    """A range clipped to the whole one, if both have the same start."""
     extent, most = part.extent.constant, whole.extent.constant
     if extent is None or most is None or extent <= most:
         return part
@@ -127,7 +127,7 @@ def _within(part: RequiredRange, whole: RequiredRange, values: Values) -> Requir
 
 
 def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
-    """Whether one iteration of the loop finishes what it stores there: a box without gaps."""
+    """Whether one iteration of the loop completes the elements that it stores: a dense box."""
     try:
         _complete_digits(store, loop, loop, is_shared=True)
     except ScheduleError:
@@ -136,7 +136,7 @@ def is_complete_in(store: tir.StoreOp, loop: tir.ForOp) -> bool:
 
 
 def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) -> _IteratorMap:
-    """One iteration must finish what it stores, which no other iteration stores again."""
+    """Raise ScheduleError unless an iteration completes elements that no other one stores."""
     iterators = _complete_digits(store, loop, statement)
     indexed = {a for b in iterators.stored(store) for a in used_in(b, iterators.extents)}
     if any(iterators.extents[a] != ONE and a not in indexed for a in iterators.outside):
@@ -151,10 +151,10 @@ def _verify_complete(store: tir.StoreOp, loop: tir.ForOp, statement: Operation) 
 def _verify_exact(
     store: tir.StoreOp, iterators: _IteratorMap, region: tir.BufferRegion, values: Values
 ) -> None:
-    """What is stored must be all of the region, which is more where bounds are not known.
+    """Raise ScheduleError unless the stores cover the region, which may be an overestimate.
 
-    So its start names each loop around that the index names, and it is no longer than the loops
-    inside are.
+    Its start must use each outer loop that the index uses, and it must be no longer than the inner
+    loops.
     """
     for position, index in enumerate(iterators.stored(store)):
         used = used_in(index, iterators.extents)
@@ -174,10 +174,10 @@ def _verify_exact(
 def _complete_digits(
     store: tir.StoreOp, loop: tir.ForOp, statement: Operation, is_shared: bool = False
 ) -> _IteratorMap:
-    """What a store is bound to, of which one iteration of the loop finishes a box.
+    """The iterator map of a store of which one iteration of the loop completes a box.
 
-    With `is_shared`, several iterations may store the same element. Raises ScheduleError where an
-    iteration does not.
+    With `is_shared`, several iterations may store the same element. Raises ScheduleError if an
+    iteration does not complete a box.
     """
 
     def expect(holds: bool, what: str) -> None:
@@ -212,7 +212,7 @@ def _complete_digits(
 
 @dataclass(frozen=True)
 class _IteratorMap:
-    """What a block, and those around it out to a statement, are bound to over the loops between."""
+    """The bindings of a block, and of blocks around it in a statement, over the loops between."""
 
     loops: list[tir.ForOp]
     blocks: list[tir.BlockOp]
@@ -241,7 +241,7 @@ class _IteratorMap:
         return self.values.list[atom.index]
 
     def over_loops(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
-        """An expression with what axes are bound to."""
+        """An expression with axes replaced by their bindings."""
         mapping: dict[Atom, IntLike] = {}
         for number in expr.args():
             value = operands[number]

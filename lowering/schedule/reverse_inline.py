@@ -29,7 +29,7 @@ from .regions import refresh_around
 
 
 def reverse_compute_inline(block: tir.BlockOp) -> None:
-    """Compute what a block makes of each element of a scratch buffer where that is stored.
+    """Inline a block into the producer of the scratch buffer that it loads.
 
     The block must define every element of its own buffer from the same element, up to the order of
     dims, of the scratch buffer, which one other block defines and nothing else loads. Raises

@@ -1,4 +1,4 @@
-"""`rfactor`: a reduction becomes partial results, one for each iteration of a loop, and their sum.
+"""`rfactor`: factor a reduction into partial results, one per iteration of a loop, and their sum.
 
 ::
 
@@ -7,8 +7,8 @@
                                                       for i, k_1 in (n, 16):
                                                         Y[i] += Y_rf[i, k_1]
 
-The partial results do not wait for each other: their loop can run in lanes or in threads. Sums that
-begin with something other than 0, and their like, do so once: partial ones begin with 0.
+Partial results are independent: their loop can be vectorized or parallel. An initial value other
+than the identity is used once: partial results start with the identity.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Plan:
 
 
 def rfactor(loop: tir.ForOp, factor_axis: int = 0) -> tir.BlockOp:
-    """Compute partial results for each iteration of a reduction's loop first; TVM's ``rfactor``.
+    """Compute partial results for each iteration of a reduction loop first; TVM's ``rfactor``.
 
     The buffers of the partial results have the loop's extent as dim `factor_axis`, which counts
     from the end where it is negative. Loops that drive reduction axes must be the block's own, from
@@ -125,7 +125,7 @@ def _driving(block: tir.BlockOp, loops: Sequence[tir.ForOp], kind: str) -> list[
 
 
 def _allocate(buffer: SSAValue, plan: _Plan) -> SSAValue:
-    """The partial results of a buffer: beside it, where each iteration around has its own."""
+    """Allocate the partial results of a buffer next to its allocation."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     dims = list(type_.dims)
@@ -152,7 +152,7 @@ def _copy_of(loop: tir.ForOp) -> tir.ForOp:
 
 
 def _partial_block(plan: _Plan, partial: Sequence[SSAValue]) -> tir.BlockOp:
-    """The old block with a result of its own for each iteration of the loop."""
+    """A copy of the block with a result for each iteration of the loop."""
     old = plan.block
     new = NewBlock(old, {})
     own = new.add_axis("spatial", plan.loop)
@@ -172,7 +172,7 @@ def _partial_block(plan: _Plan, partial: Sequence[SSAValue]) -> tir.BlockOp:
 
 
 def _start(plan: _Plan, new: NewBlock, partial: Sequence[SSAValue], own: IntExpr) -> Block:
-    """Partial results begin as the result does, or with what leaves values as they are."""
+    """Initialize partial results as the result is, or with the identity."""
     init = plan.block.init
     assert init is not None
     if plan.reducer.may_start_again(init):
@@ -209,7 +209,7 @@ def _copy(
     partial: Sequence[SSAValue],
     own: IntExpr,
 ) -> Block:
-    """A copy of operations in which partial results stand for the results."""
+    """A copy of operations in which partial results replace the results."""
     buffers = dict(zip((u.buffer for u in plan.reducer.updates), partial, strict=True))
     copier = ScalarCopier(new.values, new.meaning)
     scope = copier.scope
@@ -232,7 +232,7 @@ def _copy(
 def _final_block(
     plan: _Plan, partial: Sequence[SSAValue], loops: Sequence[tir.ForOp]
 ) -> tir.BlockOp:
-    """The block that combines the partial results, of which it uses those that have any values."""
+    """The block that combines the partial results that were initialized."""
     old = plan.block
     pairs = zip([*plan.spatial, plan.loop], loops, strict=True)
     new = NewBlock(old, {a.loop_var: b.loop_var for a, b in pairs})

@@ -1,4 +1,4 @@
-"""Whether a block stores every element of a box of a buffer, from nothing that was there before."""
+"""Whether a block stores every element of a box of a buffer without reading old elements."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .required_ranges import keeps_in_range
 
 
 def verify_stores_box(block: tir.BlockOp, buffer: SSAValue) -> None:
-    """Raise ScheduleError unless a block stores a box of a buffer, which it reads nothing else of.
+    """Raise ScheduleError unless a block stores a box of a buffer, and reads nothing else of it.
 
-    Then the block can store to other memory, of which the box is copied afterwards.
+    Then the block can store to other memory, from which the box is copied afterwards.
     """
     where = f"expected block '{block.block_name.data}' to store"
     stores = [s for s in accesses_in(block, buffer) if isinstance(s, tir.StoreOp)]
@@ -67,7 +67,7 @@ def indices_over_axes(
 
 
 def _is_box(store: tir.StoreOp, block: tir.BlockOp) -> bool:
-    """Whether axes and inner loops give the indices of a store all values of a box."""
+    """Whether the indices of a store, over axes and inner loops, cover a box."""
     found = over_variables(store, block)
     if found is None or not keeps_in_range(block):
         return False
@@ -86,7 +86,7 @@ def _is_box(store: tir.StoreOp, block: tir.BlockOp) -> bool:
 
 
 def _is_always_run(store: tir.StoreOp, block: tir.BlockOp) -> bool:
-    """Whether a block runs a store for each value of its axes: nothing but loops decides."""
+    """Whether a block runs a store for all values of its axes: only loops are around it."""
     for op in ancestors(store):
         if op is block:
             return True
@@ -98,7 +98,7 @@ def _is_always_run(store: tir.StoreOp, block: tir.BlockOp) -> bool:
 
 
 def _place(op: tir.LoadOp | tir.StoreOp, block: tir.BlockOp) -> object:
-    """Equal for accesses that are to the same elements, in one order."""
+    """Equal for accesses to the same elements in the same order."""
     found = over_variables(op, block)
     return (op.indices, tuple(op.operands_)) if found is None else found
 

@@ -1,4 +1,4 @@
-"""`tensorize`: a block computes what an intrinsic describes by the intrinsic's own code.
+"""`tensorize`: replace the body of a block by the implementation of a tensor intrinsic.
 
 ::
 
@@ -38,11 +38,11 @@ def tensorize(
     name: str,
     preserve_unit_iters: bool = True,
 ) -> tir.BlockOp:
-    """Put an implementation in the place of a block's body, or of a loop, which becomes a block.
+    """Replace a block's body, or a loop, which becomes a block, by an implementation.
 
-    The body must be what `description` says of parts of its buffers; these parts are what
-    `implementation` gets. TVM's ``tensorize``. Symbols that are strides of the implementation's
-    parameters get those of the buffers. Returns the block. Raises ScheduleError with what differs.
+    The body must match `description` on regions of its buffers, which are passed to
+    `implementation`. TVM's ``tensorize``. Symbols that are strides of the implementation's
+    parameters get those of the buffers. Returns the block. Raises ScheduleError if they differ.
     """
     if isinstance(target, tir.ForOp):
         _prepare(blockize(_copy_of(target), preserve_unit_iters), description, implementation, name)
@@ -53,7 +53,7 @@ def tensorize(
 
 
 def _copy_of(loop: tir.ForOp) -> tir.ForOp:
-    """The loop in a copy of its function, on which it can be tried what works."""
+    """The loop in a copy of its function, for a trial."""
     func = function_of(loop)
     place = list(operations_in(func)).index(loop)
     copy = list(operations_in(func.clone()))[place]
@@ -84,7 +84,7 @@ def _prepare(
 
 
 def _fold_strides(body: tir.PrimFuncOp) -> None:
-    """Strides that are numbers by now are passed as numbers."""
+    """Replace strides that have become constant by constants."""
     for op in list(operations_in(body)):
         if not isinstance(op, arith.IndexCastOp) or not isinstance(op.input.owner, tir.ApplyOp):
             continue
@@ -100,7 +100,7 @@ def _fold_strides(body: tir.PrimFuncOp) -> None:
 def _bind_strides(
     param: SSAValue, box: Box, implementation: tir.PrimFuncOp, strides: dict[str, IntExpr]
 ) -> None:
-    """What symbols in the strides of a parameter stand for; raises Mismatch for other strides."""
+    """The values of symbols in the strides of a parameter; raises Mismatch for other strides."""
     type_, source = cast(tir.BufferType, param.type), cast(tir.BufferType, box.buffer.type)
     found = source.element_strides()[source.rank - type_.rank :]
     if not type_.has_strides and not _is_passed(param):
@@ -116,7 +116,7 @@ def _bind_strides(
 
 
 def _is_passed(param: SSAValue) -> bool:
-    """Whether a function gets the memory of a parameter, and with it the parameter's strides."""
+    """Whether a parameter is passed to a call, which then uses its strides."""
     return any(isinstance(use.operation, tir.CallExternOp) for use in param.uses)
 
 

@@ -1,7 +1,7 @@
-"""Whether results that a reduction chooses depend on the order of the values it chooses among.
+"""Whether a combiner that selects by comparisons is associative and commutative.
 
-A choice compares old results with new values, and what comes of it is decided by which is smaller,
-greater, equal or not a number alone: three numbers and NaN in the place of each are all cases.
+Its result depends only on which values are smaller, greater, equal or NaN. Therefore three numbers
+and NaN for each value cover all cases.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAN = 3
 """Among floats, what stands for NaN."""
 
 MAX_COMBINATIONS = 128
-"""How many combinations of values of all results are tried out."""
+"""The most combinations of values of all results that are tested."""
 
 _ORDERS: dict[str, Callable[[Cases, Cases], Cases]] = {
     "eq": np.equal,
@@ -45,10 +45,10 @@ def truth_table(
     new: Mapping[SSAValue, int],
     with_nan: bool,
 ) -> Cases | None:
-    """What becomes of all pairs of old and new values, as numbers of combinations of values.
+    """The results of all pairs of old and new values, as numbers of combinations of values.
 
-    `old` and `new` have the numbers of the results that values of `combining` are; NaN is among
-    floats `with_nan`. None where more than comparisons decide, or there are too many combinations.
+    `old` and `new` map values of `combining` to the numbers of results; floats include NaN
+    `with_nan`. None if more than comparisons decide, or if there are too many combinations.
     """
     sizes = [_size(r.type, with_nan) for r in results]
     if prod(sizes) > MAX_COMBINATIONS:
@@ -78,14 +78,14 @@ def may_reorder(table: Cases) -> bool:
 
 
 def _size(type_: Attribute, with_nan: bool) -> int:
-    """How many values stand for all of a type."""
+    """The number of values that represent a type."""
     if isa(type_, IntegerType):
         return 2 if type_.width.data == 1 else 3
     return 3 + with_nan
 
 
 def _evaluate(op: Operation, values: Mapping[SSAValue, Cases]) -> Cases | None:
-    """What an operation makes of cases; None for one that does more than to compare and choose."""
+    """Evaluate an operation on cases; None for one that does more than compare and select."""
     if any(v not in values for v in op.operands):
         return None
     given = [values[v] for v in op.operands]

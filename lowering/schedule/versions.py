@@ -1,4 +1,4 @@
-"""`peel` and `specialize`: a block and what uses its results, in two versions.
+"""`peel` and `specialize`: make two versions of a block and its consumer.
 
 ::
 
@@ -45,11 +45,11 @@ from .regions import axes_of, refresh_around, replace_header
 def peel(
     block: tir.BlockOp, loop: tir.ForOp, size: int, consumer: tir.BlockOp
 ) -> tuple[tir.BlockOp, tir.BlockOp]:
-    """Let a spatial loop's iterations in whole parts of `size`, and those left, have own nests.
+    """Peel the remainder of a spatial loop modulo `size` into nests of its own.
 
-    `consumer` alone uses the block's results, which are in scratch memory, those of an iteration in
-    one of its own. Returns the two versions of the block. Raises ScheduleError where nothing is
-    left, the consumer has no such loop, or may change what is read.
+    Only `consumer` uses the block's results, which are in scratch memory, in a corresponding loop.
+    Returns the two versions of the block. Raises ScheduleError if there is no remainder, or if the
+    consumer has no such loop or may change an operand.
     """
     if size < 1:
         raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
@@ -87,11 +87,11 @@ def peel(
 def specialize(
     block: tir.BlockOp, loop: tir.ForOp, limit: int, consumer: tir.BlockOp
 ) -> tuple[tir.BlockOp, tir.BlockOp]:
-    """Make a version for fewer than `limit` iterations of a loop, and one for as many or more.
+    """Make one version for fewer than `limit` iterations of a loop, and one for all others.
 
-    One of them runs, which is known when the function is called. `consumer` alone uses the block's
-    results, which are in scratch memory. Returns the versions, each in a loop of one iteration or
-    none. Raises ScheduleError where the consumer may change what is read.
+    The trip count at run time selects the version. Only `consumer` uses the block's results, which
+    are in scratch memory. Returns the versions, each in a loop of one iteration or none. Raises
+    ScheduleError if the consumer may change an operand.
     """
     if limit < 1:
         raise ScheduleError(f"expected a limit of at least 1, got {limit}", loop)
@@ -156,7 +156,7 @@ def _store_of(block: tir.BlockOp, consumer: tir.BlockOp) -> tir.StoreOp:
 
 
 def _put_in_loop(ops: Sequence[Operation], times: IntExpr) -> None:
-    """Put neighbouring operations in a loop."""
+    """Move adjacent operations into a loop."""
     body = Block(arg_types=[IndexType()])
     loop = tir.ForOp(ZERO, times, [], Region(body))
     _parent(ops[0]).insert_op_before(loop, ops[0])
@@ -166,7 +166,7 @@ def _put_in_loop(ops: Sequence[Operation], times: IntExpr) -> None:
 
 
 def _erase(nests: Sequence[Operation], scratch: SSAValue) -> None:
-    """Erase the nests that make and use the elements of a scratch buffer, and the buffer."""
+    """Erase the nests that produce and use a scratch buffer, and the buffer."""
     for op in (*nests[::-1], scratch.owner):
         assert isinstance(op, Operation)
         op.detach()
@@ -209,7 +209,7 @@ def _axis_at(consumer: tir.BlockOp, buffer: SSAValue, position: int) -> int | No
 
 
 def _is_apart(block: tir.BlockOp, consumer: tir.BlockOp) -> bool:
-    """Whether the consumer's nest follows, and neither block reads what the consumer changes."""
+    """Whether the consumer's nest is next, and neither block reads what the consumer changes."""
     nest, after = perfect_nest(block), perfect_nest(consumer)
     following = nest.next_op
     while isinstance(following, tir.AllocBufferOp):
@@ -230,7 +230,7 @@ def _copy(nest: Operation, before: Operation, suffix: str) -> Operation:
 
 
 def _resized(buffer: SSAValue, position: int, size: IntExpr, before: Operation) -> SSAValue:
-    """A scratch buffer like another one with another extent of one dim."""
+    """Allocate a scratch buffer like another one, with another extent of one dim."""
     type_ = buffer.type
     assert isinstance(type_, tir.BufferType)
     dims = [size if dim == position else d for dim, d in enumerate(type_.dims)]
@@ -240,7 +240,7 @@ def _resized(buffer: SSAValue, position: int, size: IntExpr, before: Operation) 
 def _narrow(
     block: tir.BlockOp, axis: int, start: IntExpr, size: IntExpr, scratch: SSAValue
 ) -> None:
-    """Let an axis run over `size` values from 0, which stand for those from `start`."""
+    """Replace the range of an axis by `size` values from `start`, numbered from 0."""
     var = block.axis_vars[axis]
     numbering = block.numbering()
     (bound,) = exprs_of(block.bindings)[axis].args()
