@@ -32,12 +32,14 @@ Class = TypeVar("Class", bound=XDSLOperation)
 
 
 class _OperationClass(ABCMeta):
-    """Classes of which nothing is an instance but by inheritance, which `isinstance` need not ask.
+    """Classes of which nothing is an instance or subclass but by inheritance.
 
-    Most of what passes ask an operation is whether it is one of a class.
+    Most of what passes ask an operation is whether it is one of a class. ABCMeta, which also looks
+    for registered classes, asks all subclasses of a class in turn.
     """
 
     __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
 
 
 class IRDLOperation(XDSLOperation, metaclass=_OperationClass):
