@@ -46,8 +46,8 @@ class _Driver(CSEDriver):
         effects = get_effects(op)
         kinds = None if effects is None else {effect.kind for effect in effects}
         if kinds is None or MemoryEffectKind.WRITE in kinds:
-            self.writes += 1
-        if kinds == {MemoryEffectKind.READ} and not op.regions and not is_trivially_dead(op):
+            self.writes += 1  # neither dead nor merged
+        elif kinds == {MemoryEffectKind.READ} and not op.regions and not is_trivially_dead(op):
             self._simplify_load(op)
         else:
             super()._simplify_operation(op)

@@ -198,7 +198,7 @@ class _Joiner:
                 for inner in region.blocks:
                     self.visit(inner)
             total = _total_of(op)
-            if total is None and is_side_effect_free(op):
+            if total is None and (not run or is_side_effect_free(op)):
                 continue
             if total is None or (run and not run[-1].is_followed_by(total)):
                 self._join_run(run)
