@@ -29,7 +29,7 @@ def operations_in(root: Operation) -> Iterator[Operation]:
     while work:
         op = work.pop()
         yield op
-        for region in reversed(op.regions):
+        for region in reversed(op.regions) if op.regions else ():
             for block in reversed(region.blocks):
                 inner = block.last_op
                 while inner is not None:

@@ -278,7 +278,9 @@ def pack(
     mapping: dict[Atom, IntLike] = {
         Arg(index): Arg(position.setdefault(values[index], len(position))) for index in used
     }
-    return list(position)[len(first) :], [e.substitute(mapping) for e in exprs]
+    if any(old is not new for old, new in mapping.items()):
+        exprs = [e.substitute(mapping) for e in exprs]
+    return list(position)[len(first) :], exprs
 
 
 SymDialect = Dialect("sym", [], [ExprAttr])

@@ -86,6 +86,8 @@ class Scope:
 
     def expr(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
         """An old operation's expression, whose ``arg(i)`` is ``operands[i]``, over new values."""
+        if expr.constant is not None:
+            return expr
         mapping: dict[Atom, IntLike] = {Arg(i): self._meaning(operands[i]) for i in expr.args()}
         return self.simplify(expr.substitute(mapping).substitute(self.renaming))
 
