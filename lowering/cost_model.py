@@ -1,8 +1,8 @@
-"""The cost model: how many cycles of a core each way to compute something takes.
+"""The cost model: estimates the cycles that kernels take on a core.
 
-Schedules and graph passes compare these numbers; they are estimates, and `benchmarks/plans.py`
-shows how far the plans that they choose are from the best ones. What is known of the processor is
-in its `MachineModel`, the sizes of its caches and its registers.
+Schedules and graph passes compare these estimates; `benchmarks/plans.py` compares the chosen plans
+with the best ones. The facts of the processor are in its `MachineModel`, the sizes of its caches
+and its registers.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from ..dialects.sym import Values
 from ..dialects.tir.regions import infer_regions
 
 UNKNOWN_EXTENT = 1024
-"""What an extent that is only known at run time is taken for."""
+"""The assumed value of a symbolic extent."""
 
 PAGE = 4096
-"""Bytes from which on addresses that are a multiple apart share few lines of a cache."""
+"""Bytes; addresses that are a multiple of this apart share few sets of a cache."""
 
 UNEVEN = 1.05
-"""How much longer blocks take whose last tile of columns is not whole: all have masks then."""
+"""The cost factor of cache blocks whose last tile of columns is partial: all tiles have masks."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows there may be: each of `counts` is as likely, or others that are a `multiple`.
+    """The possible numbers of rows: `counts`, equally likely, or others that are a `multiple`.
 
-    A tile has at most `most`. Of tiles that take up to `slack` times as long as the best one the
-    lowest is chosen.
+    A tile has at most `most`. Of the tiles that cost up to `slack` times as much as the best one,
+    the one of fewest rows is chosen.
     """
 
     counts: Sequence[int]
     multiple: int = 1
     slack: float = 1.0
     is_known: bool = False
-    """Whether it is known when tiles are made."""
+    """Whether the number of rows is static."""
     most: int = UNKNOWN_EXTENT
 
 
 @dataclass(frozen=True)
 class Columns:
-    """How many columns there are, of sums of `depth` products; `None` is not known.
+    """The number of columns, and the `depth` of their sums; `None` is symbolic.
 
-    They are in panels that are `panel` columns wide, if that is given; with `row_bytes` they are
-    those of a matrix that is read in place, whose rows are so far apart. Panels that leave the
-    cache are worked on in blocks of `steps`: those for one vector of columns, for two, and so on.
+    Columns are in panels of width `panel`, if that is given. With `row_bytes` they are read in
+    place, from a matrix of this row stride. Panels larger than the cache are blocked by `steps`,
+    which has the steps in a block for panels of one vector, of two vectors, and so on.
     """
 
     count: int | None
@@ -64,7 +64,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class MatmulSize:
-    """The sizes m, n and k of a contraction, of which n is in vectors of `lanes`."""
+    """The sizes m, n and k of a contraction; n is vectorized by `lanes`."""
 
     m: int
     n: int
@@ -91,18 +91,18 @@ class CostModel:
     # Moving vectors.
 
     def transpose(self, lanes: int) -> float:
-        """Cycles for each vector of a square that is transposed: shuffles, and a load or a store.
+        """Cycles per vector of a transposed square: shuffles, and a load or a store.
 
         Shuffles exchange halves of vectors, so that their number is the logarithm of the lanes.
         """
         return self.machine.shuffle * log2(lanes) + 1
 
     def permute(self, lanes: int) -> float:
-        """Cycles for each vector of a tensor that is transposed, written, and read once more."""
+        """Cycles per vector of a tensor that is transposed, written, and read again."""
         return self.transpose(lanes) + 2 * self.machine.copy
 
     def reduce_lanes(self, lanes: int) -> float:
-        """Cycles to add up the lanes of a vector beside others, as `lower-multi-reduction` does."""
+        """Cycles of a horizontal sum among others, as `lower-multi-reduction` emits it."""
         return self.machine.shuffle * log2(lanes) / 4
 
     # Contractions.
@@ -132,7 +132,7 @@ class CostModel:
         return self.transposed(size, tile_cost) + results
 
     def streamed(self, size: MatmulSize, rows: int) -> float:
-        """Cycles of results in memory that are updated, each vector by `rows` rows at once."""
+        """Cycles of updating results in memory, each vector for `rows` rows at once."""
         vectors, alone = divmod(size.n, size.lanes)
         rhs_bytes = size.rhs_vectors * (self.target.vector_bits // 8)
         rhs = self.machine.stream_operand if rhs_bytes > self.caches.l1 // 2 else 0.0
@@ -148,7 +148,7 @@ class CostModel:
     # Loops.
 
     def is_small(self, loop: tir.ForOp, most: float) -> bool:
-        """Whether a loop takes at most so many cycles, for what it does or what it moves."""
+        """Whether a loop takes at most `most` cycles, both by its operations and by its bytes."""
         cycles = self.operation(loop)
         if cycles is None or cycles > most:
             return False
@@ -156,7 +156,7 @@ class CostModel:
         return accesses <= most or min(accesses, _bytes_touched(loop) * self.machine.byte) <= most
 
     def operation(self, op: Operation) -> float | None:
-        """Cycles of an operation, `None` where extents are not constant; it counts no memory."""
+        """Cycles of an operation without memory accesses; `None` if extents are not constant."""
         if not isinstance(op, tir.ForOp):
             return self.inside(op) if op.regions else self.machine.operation
         trips, body = op.extent.data.constant, self.inside(op)
@@ -167,7 +167,7 @@ class CostModel:
         return trips * body * lanes
 
     def inside(self, op: Operation) -> float | None:
-        """The same of what an operation holds, each once."""
+        """The cycles of the operations in an operation's regions, each once."""
         inner = [o for region in op.regions for block in region.blocks for o in block.ops]
         cycles = [self.operation(o) for o in inner]
         known = [c for c in cycles if c is not None]
@@ -201,13 +201,13 @@ class TileCost:
         return spent / (sum(self.rows.counts) * self.vectors * self.depth)
 
     def _copied(self, vectors: int, left: int) -> int:
-        """Vectors of columns that are copied, for they make up no tile where they are."""
+        """Vectors of remaining columns that are packed, since they make up no tile in place."""
         in_place = self.columns.row_bytes is not None
         is_whole = (self.columns.count or 0) % (vectors * self.lanes) == 0
         return left or vectors if in_place and not is_whole else 0
 
     def _cycles(self, rows: int, vectors: int) -> float:
-        """Cycles of a tile, which may be smaller than others."""
+        """Cycles of a tile, which may be a remainder."""
         row_bytes, rate = self.columns.row_bytes, self.machine.fma_rate
         # A vector that starts anywhere is in two lines of the cache.
         lines = 1 if row_bytes is None or row_bytes % self.vector_bytes == 0 else 2
@@ -220,9 +220,9 @@ class TileCost:
         return self._in_blocks(cycles, rows, vectors) if self.columns.steps else cycles
 
     def _result_lines(self, vectors: int) -> float:
-        """Lines of a row of results, which other tiles write as well if they are not whole.
+        """Cache lines of a row of results; partial ones are written by other tiles too.
 
-        There are none if the second cache has room for all results.
+        0 if all results fit the second cache.
         """
         nbytes = max(self.rows.counts) * self.vectors * self.vector_bytes
         if nbytes <= self.caches.l2:
@@ -232,7 +232,7 @@ class TileCost:
         return vectors * self.vector_bytes / LINE + (0.5 if shared else 0.0)
 
     def _in_blocks(self, cycles: float, rows: int, vectors: int) -> float:
-        """Cycles of a tile that would take so many with all steps in one block."""
+        """Cycles of a tile with cache blocking, from `cycles` with all steps in one block."""
         blocks, held = -(-self.depth // self.columns.steps[vectors - 1]), rows * vectors
         cycles += (blocks - 1) * (self.machine.loop_start + held)
         cycles += blocks * self.machine.l3_update * held
@@ -240,7 +240,7 @@ class TileCost:
         return cycles if is_even else cycles * UNEVEN
 
     def _waiting(self, rows: int, vectors: int) -> float:
-        """Cycles of a step in which a tile waits for its columns."""
+        """Cycles in which a step waits for loads of columns."""
         machine, row_bytes, highest = self.machine, self.columns.row_bytes, max(self.rows.counts)
         room, near, apart = self.caches.l2 * 5 // 8, 0.0, 0  # beside rows of the other operand
         if row_bytes is not None:
@@ -289,7 +289,7 @@ class InnerProductCost:
         return steps * step + height * width * CostModel(self.target).reduce_lanes(self.lanes)
 
     def _operand(self, count: int) -> float:
-        """Cycles of each vector of an operand, of so many rows, that is not in the first cache."""
+        """Cycles per vector of an operand of `count` rows beyond the first cache."""
         machine, caches = self.target.model, self.target.caches
         nbytes = count * self.length * self.repeats * self.element_bytes
         if nbytes <= caches.l1 // 2:
@@ -298,19 +298,19 @@ class InnerProductCost:
 
 
 def _parts(count: int, rows: int, is_known: bool) -> list[tuple[int, int]]:
-    """The heights of tiles and how many have them; if it is known, a remainder has a lower one."""
+    """Pairs of a tile's rows and the number of such tiles; static remainders have fewer rows."""
     whole, left = divmod(count, rows)
     return parts_of(count, rows) if is_known and whole else [(rows, whole + (left > 0))]
 
 
 def parts_of(count: int, size: int) -> list[tuple[int, int]]:
-    """The sizes of tiles and how many have them, where the remainder has a smaller one."""
+    """Pairs of a tile's size and the number of such tiles; the remainder is smaller."""
     whole, left = divmod(count, size)
     return [(n, times) for n, times in ((size, whole), (left, 1)) if n and times]
 
 
 def _bytes_touched(loop: tir.ForOp) -> int:
-    """Bytes of the parts that a loop reads and writes of buffers from outside of it."""
+    """Bytes of the regions that a loop reads and writes of buffers defined outside."""
     assert loop.parent is not None
     reads, writes = infer_regions(loop.parent, Values(), [loop])
     total = 0

@@ -1,4 +1,4 @@
-"""What the accesses of a block are to it: at which axes, of how many instances, of its own result.
+"""Analyze the accesses of a block: the axes in indices, updates of a result, and reuse.
 
 ::
 
@@ -29,7 +29,7 @@ def dim_axes(block: tir.BlockOp, access: tir.LoadOp | tir.StoreOp) -> list[int |
 
 
 def wide_axes(block: tir.BlockOp) -> set[int]:
-    """The axes that may have more values than one."""
+    """The axes whose extent may be larger than 1."""
     return {number for number, a in enumerate(block.axes.data) if a.extent.data != ONE}
 
 
@@ -43,10 +43,10 @@ class ElementUpdate(NamedTuple):
 
 
 def element_update(block: tir.BlockOp, allows: Callable[[Operation], bool]) -> ElementUpdate | None:
-    """The update that a block is, if it computes one element of its result, by its spatial axes.
+    """The update of a block that computes one element of its result, at its spatial axes.
 
-    These index distinct dims. Of the result it loads that element alone. Other operations, without
-    regions, must be among those that `allows` knows.
+    These index distinct dims. The block loads only that element of the result. Other operations
+    have no regions, and `allows` must hold for them.
     """
     stores = [op for op in block.body.block.ops if isinstance(op, tir.StoreOp)]
     if len(stores) != 1 or len(block.write_buffers) != 1:

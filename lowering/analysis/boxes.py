@@ -1,4 +1,4 @@
-"""Whether boxes of elements that accesses touch are apart, in different iterations or any."""
+"""Whether boxes of accessed elements are disjoint, in different iterations or in any."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Box: TypeAlias = "list[Interval | None]"
 
 
 class Boxes:
-    """Compares accesses over `values` of two iterations that differ in some of `variables`.
+    """Compares accesses over `values` of two iterations that differ in one of `variables`.
 
-    Without variables, of any two. Those of `free` differ in any way; all other values are equal.
+    Without variables, of any two. Values in `free` may differ too; all others are equal.
     """
 
     def __init__(
@@ -33,19 +33,19 @@ class Boxes:
         self.free = self.atoms(free)
 
     def atoms(self, values: Sequence[SSAValue]) -> list[Atom]:
-        """What stands for values in expressions."""
+        """The atoms of values in expressions."""
         return [self.values.atom(value) for value in values]
 
     @cached_property
     def _ranges(self) -> dict[Atom, Interval]:
-        """What is known of all values; to be asked for when all accesses are numbered."""
+        """The known ranges of all values; to be used after all accesses are numbered."""
         pairs = zip(self.atoms(self.values.list), self.values.list, strict=True)
         return {atom: r for atom, value in pairs if (r := value_range(value)) is not None}
 
     def split_digits(self, accesses: Sequence[Access]) -> list[Access]:
         """The same accesses, with ``q * c + r`` for each variable whose ``r`` is in a guard.
 
-        ``q`` and ``r`` take its place among the variables: so loops that were fused come apart.
+        ``q`` and ``r`` replace it among the variables: this splits fused loops.
         """
         current: list[Access] = list(accesses)
         found = {a for access in accesses for guard in access.guards for a in _compounds(guard)}
@@ -66,7 +66,7 @@ class Boxes:
         return current
 
     def are_apart(self, first: Access, second: Access) -> bool:
-        """Whether two accesses to one buffer certainly share no element."""
+        """Whether two accesses to one buffer provably share no element."""
         if first.region.buffer is not second.region.buffer:
             return False
         ours, theirs = self._existing(first), self._existing(second)
@@ -110,7 +110,7 @@ class Boxes:
         return [index.substitute(names) for index in access.indices], ranges
 
     def _box(self, access: Access) -> Box:
-        """First and last index in each dim, `free` variables at their least and largest."""
+        """The first and last index in each dim, over the ranges of `free` variables."""
         free = {a: self._ranges[a] for a in self.free if a in self._ranges}
         box: Box = []
         for low, extent in zip(access.region.mins, access.region.extents, strict=True):
@@ -123,7 +123,7 @@ class Boxes:
         return box
 
     def _existing(self, access: Access) -> dict[Atom, Interval] | None:
-        """The ranges in iterations that have the access, by its guards; `None` if none has."""
+        """The ranges in iterations with the access, by its guards; `None` if there are none."""
         ranges = dict(self._ranges)
         for guard in access.guards:
             for condition in _conditions(guard, ranges):
@@ -151,7 +151,7 @@ class Boxes:
     def _part(
         self, a: Interval | None, b: Interval | None, ours: Ranges, theirs: Ranges
     ) -> IntExpr | None:
-        """What moves both ends of a dim by a step each that is no shorter than they are."""
+        """The expression that moves a dim by steps at least as long as its box; else `None`."""
         variables = set(self.variables)
         if a is None or b is None:
             return None
@@ -165,7 +165,7 @@ class Boxes:
 
 
 def _are_one(ours: Interval | None, theirs: Interval | None) -> bool:
-    """Whether two values are certainly one and the same."""
+    """Whether two values are provably equal."""
     return ours is not None and ours == theirs and ours.extent.constant == 1
 
 
@@ -196,7 +196,7 @@ def _compounds(expr: IntExpr) -> Iterator[Compound]:
 
 
 def _conditions(guard: IntExpr, ranges: Ranges) -> Iterator[IntExpr]:
-    """What must be at least 0 for a guard to be so, without minima, and maxima that are decided."""
+    """Expressions that are at least 0 if a guard is, without minima and decided maxima."""
     for monomial, coefficient in guard.terms:
         atom = monomial[0] if len(monomial) == 1 else None
         if coefficient != 1 or not isinstance(atom, Compound) or atom.op not in ("min", "max"):

@@ -1,4 +1,4 @@
-"""Whether iterations are independent: none touches what another one writes. Which buffers alias.
+"""Loop-carried dependences: whether iterations access elements that others write. Aliasing.
 
 ::
 
@@ -6,9 +6,9 @@
     for i in (0, n): Y[i] = X[i]; Y[i + 1] = X[i]    not: i writes what i + 1 writes
     for i in (0, n): Y[i // 4, i % 4] = X[i]         independent: the two indices give i
 
-Accesses are boxes of elements, one for each load and store of an iteration. Two boxes are apart if
-they are in one dim. In a dim that moves by ``step * part``, boxes of different parts are apart if
-they are no longer than the step. Then different iterations must have different parts.
+Accesses are boxes of elements, one for each load and store of an iteration. Two boxes are disjoint
+if they are in one dim. In a dim that moves by ``step * part``, boxes of different parts are
+disjoint if they are no longer than the step. Then different iterations must have different parts.
 
 The counterparts are TVM's ``LoopCarriedDependency`` checks by block axes, and MLIR's
 ``isLoopParallel``, which solves the same question in integer sets.
@@ -39,9 +39,9 @@ class Conflict(NamedTuple):
 
 
 def conflict_of(loop: tir.ForOp, private: AbstractSet[SSAValue] = frozenset()) -> Conflict | None:
-    """Two accesses of a loop that keep its iterations from running in any order, or at once.
+    """Two accesses with a loop-carried dependence; `None` if iterations are independent.
 
-    `None` where they are independent. Of `private` buffers each iteration has its own.
+    Each iteration has its own copy of `private` buffers.
     """
     if loop.extent.data in (ZERO, ONE):
         return None
@@ -56,9 +56,9 @@ def conflict_of(loop: tir.ForOp, private: AbstractSet[SSAValue] = frozenset()) -
 
 
 def conflict_of_axes(block: tir.BlockOp, axes: Sequence[SSAValue]) -> Conflict | None:
-    """Two accesses of a block that may meet in instances that differ in these spatial axes.
+    """Two accesses of a block that may conflict in instances that differ in these spatial axes.
 
-    Reduction axes differ in any way, other spatial ones not at all.
+    Other spatial axes are equal; all other axes may differ.
     """
     values = Values()
     kinds = zip(block.axis_vars, block.axis_kinds, strict=True)
@@ -70,10 +70,10 @@ def conflict_of_axes(block: tir.BlockOp, axes: Sequence[SSAValue]) -> Conflict |
 def conflicts_between(
     ours: Sequence[tir.ForOp], one: Operation, theirs: Sequence[tir.ForOp], other: Operation
 ) -> Iterator[Conflict]:
-    """Accesses of two statements that may meet in different iterations of the loops around.
+    """Accesses of two statements that may conflict in different iterations of the loops around.
 
-    These are nested loops of equal bounds, which may be the same ones. A statement is one in the
-    innermost loop, or that loop for all in it.
+    These are nested loops of equal bounds, which may be the same ones. A statement is in the
+    innermost loop, or is that loop, with all that it contains.
     """
     values = Values()
     boxes = Boxes(values, [loop.loop_var for loop in ours])
@@ -110,13 +110,13 @@ def _conflicts(
 
 
 def is_noalias(func: tir.PrimFuncOp) -> bool:
-    """Whether callers promise that buffers do not overlap, as they do unless it says otherwise."""
+    """Whether callers guarantee that buffers do not overlap, which is the default."""
     attribute = func.attr("tir.noalias")
     return not (isinstance(attribute, IntegerAttr) and attribute.value.data == 0)
 
 
 def may_share_memory(a: SSAValue, b: SSAValue) -> bool:
-    """Whether an element of one buffer may be one of the other: views, or parameters that alias."""
+    """Whether two buffers may alias: views of one buffer, or parameters that are not noalias."""
     a, b = root_buffer(a), root_buffer(b)
     if a is b:
         return True

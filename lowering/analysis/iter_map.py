@@ -1,4 +1,4 @@
-"""Iterator maps: whether the values of index expressions tell the iterators they are computed from.
+"""Iterator maps: whether index expressions are injective, and their inverse.
 
 ::
 
@@ -53,11 +53,11 @@ class IterMap:
                 self._subtract(expr, value)
 
     def value_of(self, iterator: Atom) -> IntExpr | None:
-        """An iterator, over the values of the expressions; `None` if these do not tell."""
+        """An iterator, over the values of the expressions; `None` if they do not determine it."""
         return self.known.get(IntExpr.of(iterator))
 
     def tells(self, iterators: Collection[Atom]) -> bool:
-        """Whether different values of these iterators give the expressions different values."""
+        """Whether the expressions are injective in these iterators."""
         return all(self.value_of(iterator) is not None for iterator in iterators)
 
     def _learn(self, expr: IntExpr, value: IntExpr) -> None:

@@ -1,4 +1,4 @@
-"""Operations that accumulate: which they are, what they start from, and chains of them."""
+"""Accumulations: their operations, identities, and chains of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Reduction: TypeAlias = Accumulation | loops.MultiReductionOp
 
 
 def is_reordered(op: Reduction) -> bool:
-    """Whether the terms that an operation accumulates may be taken in another order."""
+    """Whether the terms that an operation accumulates may be reordered."""
     return not isinstance(op, FloatAccumulation) or FastMathFlag.REASSOC in op.fastmath.data
 
 
@@ -57,7 +57,7 @@ def fastmath_of(op: Reduction) -> arith.FastMathFlagsAttr | None:
 
 
 def accumulations(start: SSAValue, end: SSAValue) -> list[Reduction]:
-    """The accumulations of one kind from `start` to `end`; none if anything else is on the way.
+    """The chain of accumulations of one kind from `start` to `end`; empty for anything else.
 
     Loops on the way that carry the value count with what they do to it.
     """
@@ -82,7 +82,7 @@ def accumulations(start: SSAValue, end: SSAValue) -> list[Reduction]:
 
 
 def identity(op: Reduction, type_: Attribute) -> IntegerAttr | FloatAttr:
-    """The number that an accumulation leaves other numbers as they are with."""
+    """The identity of an accumulation."""
     kind, flags = loops.COMBINING_KINDS[combiner_of(op)], fastmath_of(op)
     if isa(type_, IntegerType):
         most = (1 << (type_.width.data - 1)) - 1

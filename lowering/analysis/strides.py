@@ -1,4 +1,4 @@
-"""How far accesses move with a loop or a block axis, in memory and in each dim.
+"""Strides of accesses along a loop or a block axis, in memory and in each dim.
 
 ::
 
@@ -26,7 +26,7 @@ from ..scope import Scope, index_constant
 def memory_step(
     type_: tir.BufferType, indices: Sequence[IntExpr], variable: Atom
 ) -> IntExpr | None:
-    """Elements in memory from one value of a variable to the next; `None` where that differs."""
+    """The stride along a variable in memory, in elements; `None` if it is not uniform."""
     return type_.linear_index(indices).coefficient_of(variable)
 
 
@@ -75,9 +75,9 @@ class Strides:
                     self.stores.append(op)
 
     def step(self, access: tir.LoadOp | tir.StoreOp, variable: SSAValue) -> IntExpr | None:
-        """Elements from one value of a loop variable or axis to the next.
+        """The stride along a loop variable or axis, in elements.
 
-        `None` where that differs, also as it depends on what is loaded.
+        `None` if it is not uniform, or depends on loaded values.
         """
         type_, values, indices = access.buffer.type, self.scope.values, self.indices[access]
         assert isinstance(type_, tir.BufferType)
@@ -100,7 +100,7 @@ class Strides:
         return [dim for dim, e in enumerate(self.indices[access]) if atom in e.atoms()]
 
     def _changes(self, value: SSAValue, variable: SSAValue) -> bool:
-        """Whether a value that is computed in the block differs between a variable's values."""
+        """Whether a value that is computed in the block depends on a variable."""
         op = value.owner
         if isinstance(op, Block):
             return False

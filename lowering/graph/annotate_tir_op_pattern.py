@@ -4,7 +4,7 @@
 
     tir.prim_func @relu(…)     ⇒     tir.prim_func @relu(…) attributes {op_pattern = 0 : i64}
 
-TVM's ``AnnotateTIROpPattern``, with its numbers: see `OpPattern`. A pattern that is there stays.
+TVM's ``AnnotateTIROpPattern``, with its numbers: see `OpPattern`. Existing patterns are kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`attach-attr-layout-free-buffers`: which parameters of kernels get constants in all calls.
+"""`attach-attr-layout-free-buffers`: mark parameters of kernels that are always constants.
 
 ::
 
@@ -9,8 +9,8 @@
 
     tir.prim_func @matmul(%X, %W, %Y) attributes {layout_free_buffers = [1], private} { … }
 
-What kernels compute of constants is one too, unless a call may write it. The kernel's schedule may
-give such a parameter another layout: constants are laid out once. TVM's
+Results of kernels on constants count as constants, unless a call may write them. The kernel's
+schedule may transform the layout of such a parameter: constants are laid out once. TVM's
 ``AttachAttrLayoutFreeBuffers``.
 """
 
@@ -30,7 +30,7 @@ from .written import written_values
 
 
 def attach_layout_free_buffers(module: ModuleOp) -> None:
-    """Set the attribute of every private PrimFunc, for which no other function may call it."""
+    """Set the attribute of every private PrimFunc, whose calls are all known."""
     calls, written = _calls_by_callee(module), written_values(module)
     for func in module.body.block.ops:
         if isinstance(func, tir.PrimFuncOp) and is_private(func):
@@ -45,7 +45,7 @@ def attach_layout_free_buffers(module: ModuleOp) -> None:
 
 
 def _calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
-    """The calls of each kernel; kernels that something else refers to are left out."""
+    """The calls of each kernel; kernels with other references are left out."""
     found: dict[str, list[relax.CallTIROp]] = {}
     others: set[str] = set()
     for op in (op for func in graph_functions(module) for op in func.walk()):
@@ -64,7 +64,7 @@ def _calls_by_callee(module: ModuleOp) -> dict[str, list[relax.CallTIROp]]:
 
 @dataclass(frozen=True)
 class AttachAttrLayoutFreeBuffersPass(ModulePass):
-    """Note which parameters of kernels get constants: schedules choose their layout."""
+    """Mark the parameters of kernels that are always constants; schedules choose their layout."""
 
     name = "attach-attr-layout-free-buffers"
 

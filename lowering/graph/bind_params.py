@@ -1,4 +1,4 @@
-"""Parameters of a graph function become constants, and its symbols the numbers these have.
+"""Replace parameters of a graph function by constants, and symbols by the numbers they determine.
 
 ::
 
@@ -13,7 +13,7 @@
       %w0 = relax.constant <float32, [128, 784], "w0", "9f…"> : !relax.tensor<[128, 784], f32>
       %0 = relax.call_dps_packed "env.dense"(%x, %w0) : … -> !relax.tensor<[1, 128], f32>
 
-TVM's ``BindParams`` and ``BindSymbolicVars``. PrimFuncs stay as they are, symbolic.
+TVM's ``BindParams`` and ``BindSymbolicVars``. PrimFuncs remain symbolic.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _symbol_values(func: relax.FuncOp, bound: Mapping[int, relax.TensorData]) ->
 def _solve_composed(
     where: str, unified: Unification, formals: Sequence[Formal], data: Sequence[relax.TensorData]
 ) -> dict[str, IntExpr]:
-    """Symbols that are no whole dim of a value, but follow from one: ``n * 4`` is 128."""
+    """Symbols that are not a dim of a value, but are determined by one: ``n * 4`` is 128."""
     symbols = dict(unified.symbols)
     equations = [
         Equation(formal.subject, dim, IntExpr.of(size))

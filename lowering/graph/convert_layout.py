@@ -1,4 +1,4 @@
-"""`convert-layout`: what lies between convolutions has its channels last, as their kernels do.
+"""`convert-layout`: use channels-last layouts between convolutions, as their kernels do.
 
 ::
 
@@ -12,10 +12,10 @@
     %2 = relax.nn.relu %1 : …
     %3 = relax.nn.conv2d %2, %w {data_layout = "NHWC", out_layout = "NCHW"} : …
 
-Convolutions read what comes from elsewhere as it is, and make what goes elsewhere as it was: their
-kernels permute while they pad and store. Pools and elementwise operators follow their operands.
-Only what is used in both layouts gets a permutation, and where an image is flattened for products
-with constants these are permuted instead. TVM's ``ConvertLayout``.
+Convolutions read inputs and store outputs of other operators in the original layout: their kernels
+permute while they pad and store. Pools and elementwise operators follow their operands. Only values
+that are used in both layouts get a permutation. If an image is flattened for matmuls with
+constants, these are permuted instead. TVM's ``ConvertLayout``.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ from .fold_constant import FoldTupleField, is_computed_from_constants
 from .written import Written, touches, written_values
 
 FUNCTIONS_OF_ELEMENTS = (ElementFunctionOp, BinaryElementwiseOp, AstypeOp, ClipOp)
-"""Operators each of whose results depends on the operands' elements at the same place only."""
+"""Elementwise operators."""
 
 
 @dataclass
 class _Converter:
-    """Puts operators with channels last beside others, and then keeps one of the two."""
+    """Adds channels-last twins of operators, and then keeps one of the two."""
 
     written: Written
     last: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
-    """Values that have a form with their channels last, and that form."""
+    """The channels-last forms of values."""
 
     twins: list[tuple[OperatorOp, OperatorOp]] = field(default_factory=lambda: [])
-    """Operators, and those whose results are theirs with the channels last."""
+    """Operators with their channels-last twins."""
 
     def add_twin(self, op: Operation) -> None:
-        """Put beside an operator one whose result has its channels last, where that pays."""
+        """Add a twin of an operator whose result has its channels last, if that pays."""
         if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
             return
         if isinstance(op, ReshapingOp) and op.x in self.last:
@@ -77,7 +77,7 @@ class _Converter:
             self.twins.append((op, twin))
 
     def choose(self) -> None:
-        """Keep of each operator and its twin what is used, users first."""
+        """Keep the used one of each operator and its twin, users first."""
         for op, twin in reversed(self.twins):
             if not op.result.uses:
                 _erase(op)
@@ -93,7 +93,7 @@ class _Converter:
                 _erase(twin)
 
     def _is_alone(self, op: OperatorOp) -> bool:
-        """Whether the operator can take the place of its twin without permutations."""
+        """Whether the operator can replace its twin without permutations."""
         if isinstance(op, ConvolutionOp | PoolOp):
             return True
         forms = [self.last[v] for v in op.operands if v in self.last]
@@ -188,7 +188,7 @@ def _erase(op: Operation) -> None:
 
 
 def _read_fields(module: ModuleOp) -> None:
-    """Let users of a field of a tuple that is made here, as of normalisations, use its value."""
+    """Replace fields of tuples that are created here, such as those of normalizations."""
     PatternRewriteWalker(FoldTupleField()).rewrite_module(module)
     for op in [op for func in graph_functions(module) for op in func.walk()]:
         if isinstance(op, relax.TupleOp) and not op.result.uses:

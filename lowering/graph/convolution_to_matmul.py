@@ -1,4 +1,4 @@
-"""`convert-convolution-to-matmul`: windows of one element over channels first are a product.
+"""`convert-convolution-to-matmul`: replace 1x1 convolutions with channels first by matmuls.
 
 ::
 
@@ -11,9 +11,9 @@
     %2 = relax.nn.relu %1 : …
     %3 = relax.reshape %2 : [n, 4, 30] -> [n, 4, 5, 6]
 
-Pixels are the columns then, and nothing is permuted. It pays where that takes longer than what a
-last vector of pixels has too many: see `_is_quicker`. Elementwise operators follow with their
-operands, so that they are still fused with what makes them.
+Pixels are the columns, and nothing is permuted. It pays if permutations take longer than the
+padding of the last vector of pixels: see `_is_quicker`. Elementwise operators are flattened with
+their operands, so that they can still be fused.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from .written import Written, touches, written_values
 
 @dataclass
 class _Flattener:
-    """Replaces operators by such on flattened images."""
+    """Replaces operators by operators on flattened images."""
 
     written: Written
     target: Target
     flat: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
-    """Images that operators have been replaced by, before they got their shape back."""
+    """The flattened results of operators, before the reshape to their original shape."""
 
     def visit(self, op: Operation) -> None:
-        """Replace an operator, if it is one that can be and for which that pays."""
+        """Replace an operator, if that is possible and pays."""
         if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
             return
         made = None
@@ -112,7 +112,7 @@ class _Flattener:
         return len(widths) == len(types) and lanes > 1 and _is_quicker(sizes, lanes, self.target)
 
     def _function(self, op: OperatorOp) -> OperatorOp | None:
-        """The function of flattened images; `None` where an operand has no such form."""
+        """The operator on flattened images; `None` if an operand has no flattened form."""
         dims = _dims(op.result)
         if dims is None:
             return None
@@ -125,7 +125,7 @@ class _Flattener:
 
 
 def _is_pointwise(op: ForwardConvolutionOp, weight: Sequence[IntExpr]) -> bool:
-    """Whether each pixel of the result depends on the same one only, channels before pixels."""
+    """Whether a convolution is 1x1 with stride 1 and channels first."""
     attributes, first = op.attribute_values(), f"NC{op.SPATIAL}"
     layout, kernel, out = op.layouts(attributes)
     if (layout, out) != (first, first) or attributes["groups"] != 1:
@@ -136,7 +136,7 @@ def _is_pointwise(op: ForwardConvolutionOp, weight: Sequence[IntExpr]) -> bool:
 
 
 def _is_quicker(sizes: Sequence[int], lanes: int, target: Target) -> bool:
-    """Whether a product whose columns are pixels is, than one of channels between permutations."""
+    """Whether a matmul over pixels is faster than one over channels with permutations."""
     channels, outputs, *spatial = sizes
     model = CostModel(target)
     pixels = product([IntExpr.of(d) for d in spatial]).constant or 0
@@ -156,7 +156,7 @@ def _is_quicker(sizes: Sequence[int], lanes: int, target: Target) -> bool:
 def _flat_shape(
     own: Sequence[IntExpr] | None, image: Sequence[IntExpr]
 ) -> tuple[IntExpr, ...] | None:
-    """The shape of an operand where images are flattened, if it broadcasts to them as before."""
+    """The shape of an operand of flattened images, if it broadcasts to them in the same way."""
     if own is None:
         return None
     if len(own) < len(image) and all(d == ONE for d in own):

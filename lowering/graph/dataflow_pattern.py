@@ -1,8 +1,8 @@
-"""Patterns of graph values: which operators lead to a value, of which types, with which attributes.
+"""Patterns of graph values: the operators, types and attributes of expressions.
 
 ``is_op("relax.add")(is_op("relax.matmul")(wildcard(), wildcard()), is_const())`` matches the value
-of an addition of a constant to a product. A pattern that stands in several places has to match
-one and the same value in all of them. The counterpart is TVM's ``relax.dpl``.
+of an addition of a constant to a matmul. A pattern that occurs several times must match the same
+value each time. The counterpart is TVM's ``relax.dpl``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Matches: TypeAlias = "dict[Pattern, SSAValue]"
 
 
 class Pattern(ABC):
-    """What values may look like; patterns are compared by identity."""
+    """A pattern of values; patterns are compared by identity."""
 
     is_operation = False
-    """Whether what it matches is an operation that a fused function takes in."""
+    """Whether it matches an operation that becomes part of a fused function."""
 
     def match_value(self, value: SSAValue, found: Matches | None = None) -> Matches | None:
-        """What the parts of the pattern match if it matches a value, else `None`."""
+        """The values by part of the pattern if it matches a value, else `None`."""
         known, value = found or {}, canonical(value)
         if self in known:
             return known if known[self] is value else None
@@ -38,14 +38,14 @@ class Pattern(ABC):
 
     @abstractmethod
     def match_parts(self, value: SSAValue, found: Matches) -> Matches | None:
-        """`found` with what the parts match, `None` where this is not such a value."""
+        """`found` with the values of the parts; `None` if the pattern does not match."""
 
     @abstractmethod
     def copy(self) -> Pattern:
         """The same pattern with another identity, as all of its parts."""
 
     def where(self, accepts: Callable[[SSAValue], bool]) -> Pattern:
-        """The pattern, for those values only that `accepts` takes."""
+        """The pattern, restricted to values that `accepts` accepts."""
         return Constrained(self, accepts)
 
 
@@ -87,7 +87,7 @@ class Constant(Pattern):
 
 
 class Applied(Pattern):
-    """The result of an operation that `accepts` takes; `None` for the arguments means any."""
+    """The result of an operation that `accepts` accepts; `None` for the arguments means any."""
 
     is_operation = True
 
@@ -109,7 +109,7 @@ class Applied(Pattern):
 def match_all(
     patterns: Sequence[Pattern], values: Iterable[SSAValue], found: Matches
 ) -> Matches | None:
-    """What patterns match in as many values, `None` unless all do."""
+    """The matches of patterns with values, one by one; `None` unless all match."""
     given, result = list(values), found
     if len(given) != len(patterns):
         return None

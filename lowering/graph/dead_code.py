@@ -1,4 +1,4 @@
-"""`dead-code-elimination`: what nobody uses goes away.
+"""`dead-code-elimination`: remove unused operations, dataflow outputs and functions.
 
 ::
 
@@ -21,9 +21,9 @@
     }
     relax.return %o : T
 
-Pure operations without uses, outputs of dataflow blocks that nobody reads, and private functions
-that no other function calls. What has effects stays, and a cast that checks something. TVM's
-``DeadCodeElimination``.
+It removes pure operations without uses, unread outputs of dataflow blocks, and private functions
+that no other function calls. Operations with effects, and casts with run-time checks, are kept.
+TVM's ``DeadCodeElimination``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ..functions import call_graph, functions_by_name, graph_functions, is_priva
 
 
 def eliminate_dead_code(module: ModuleOp) -> None:
-    """Remove what nobody uses from the graph functions of the module, in place."""
+    """Remove unused code from the graph functions of the module, in place."""
     for func in graph_functions(module):
         remove_all_unused(func)
     _remove_uncalled(module)
@@ -74,7 +74,7 @@ def _is_unused(op: Operation) -> bool:
 
 
 def _trim(op: relax.DataflowOp) -> relax.DataflowOp:
-    """The block with those outputs alone that are read outside of it."""
+    """The block with only the outputs that are used outside of it."""
     kept = [i for i, r in enumerate(op.outputs) if r.first_use is not None]
     if len(kept) == len(op.outputs):
         return op
@@ -94,7 +94,7 @@ def _remove_uncalled(module: ModuleOp) -> None:
     functions = functions_by_name(module)
     calls = call_graph(functions)
     roots = [name for name, f in functions.items() if not is_private(f)]
-    if not roots:  # a module on its own, which others may take functions from
+    if not roots:  # a library module, whose functions others may use
         return
     live = {*roots, *(n for root in roots for n in reached_from(calls, root))}
     for name, func in functions.items():

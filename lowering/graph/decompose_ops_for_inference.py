@@ -1,4 +1,4 @@
-"""`decompose-ops-for-inference`: batch normalisation by constants becomes a product and a sum.
+"""`decompose-ops-for-inference`: replace batch normalization by constants by multiply and add.
 
 ::
 
@@ -9,13 +9,13 @@
 
     %2 = relax.add (relax.multiply %x, scale), shift
 
-and after a convolution by a constant weight, which takes up the scale, and whose bias is scaled too
+and after a convolution by a constant weight, which is scaled, together with its bias
 
     %x = relax.nn.conv2d %data, %w            ⇒      %x = relax.nn.conv2d %data, (%w * scale)
     …                                                %2 = relax.add %x, shift
 
-The operators on constants are left to `fold-constant`. In float16 and bfloat16 nothing changes: the
-scale would lose digits. TVM's ``DecomposeOpsForInference``.
+`fold-constant` then folds the operators on constants. In float16 and bfloat16 nothing changes: the
+scale would lose precision. TVM's ``DecomposeOpsForInference``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Builder:
         return op.result
 
     def trailing(self, vector: SSAValue, count: int) -> SSAValue:
-        """A vector with so many dims of 1 behind it."""
+        """A vector reshaped to have `count` trailing dims of 1."""
         if not count:
             return vector
         return self.emit("expand_dims", vector, axis=list(range(1, count + 1)))
@@ -89,7 +89,7 @@ def _scale_and_shift(norm: BatchNormOp, build: _Builder) -> tuple[SSAValue, SSAV
 
 
 class DropStatistics(RewritePattern):
-    """Mean and variance that a batch normalisation hands out are those that it was given."""
+    """Replace the mean and variance results of a batch normalization by its operands."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: relax.TupleGetItemOp, rewriter: PatternRewriter) -> None:
@@ -100,9 +100,9 @@ class DropStatistics(RewritePattern):
 
 @dataclass
 class DecomposeBatchNorm(RewritePattern):
-    """The result of a batch normalisation as a product and a sum, or a scaled convolution.
+    """Replace a batch normalization by multiply and add, or by a scaled convolution.
 
-    It is computed where the result is taken: after calls that may write what it is computed of.
+    They are inserted where the result is used: after calls that may write operands.
     """
 
     written: Written
@@ -120,7 +120,7 @@ class DecomposeBatchNorm(RewritePattern):
         build = _Builder(rewriter, op)
         scale, shift = _scale_and_shift(norm, build)
         result = None
-        is_only_use = norm.result.has_one_use()  # else what computes its data would be there twice
+        is_only_use = norm.result.has_one_use()  # otherwise its operand would be computed twice
         if is_only_use and not any(touches(op, self.written) for op in _before(norm)):
             result = _scaled_convolution(data, axis, scale, shift, build)
         if result is None:
@@ -149,7 +149,7 @@ def _scaled_convolution(
 ) -> SSAValue | None:
     """The convolution, with or without bias, behind `data`, scaled and shifted by channels.
 
-    None where there is no such, or another use of it.
+    None if there is none, or if it has other uses.
     """
     bias, found = None, data
     if isinstance(data.owner, AddOp) and data.has_one_use():

@@ -1,4 +1,4 @@
-"""Kernels that compute the same are compiled once.
+"""Merge equal kernels.
 
 ::
 
@@ -15,9 +15,9 @@
     relax.call_tir @relu(%y) : …
     tir.prim_func @relu(%X: !tir.buffer<[4], f32>, …) attributes {"private"} { … }
 
-Names of values, parameters and symbols make no difference, all attributes but the linkage do. A
-public PrimFunc stays, for users may call it; a private one goes away if a public one computes the
-same.
+Names of values, parameters and symbols are ignored; attributes other than the linkage are compared.
+Public PrimFuncs are kept, since users may call them; a private one is replaced by an equal public
+one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..functions import is_private
 
 
 def deduplicate_prim_funcs(module: ModuleOp) -> None:
-    """Send every call of a kernel to the first that computes the same, a public one if possible."""
+    """Replace the callee of every call by the first equal kernel, a public one if possible."""
     functions = [op for op in module.body.block.ops if isinstance(op, tir.PrimFuncOp)]
     instead = _replacements(functions)
     if not instead:
@@ -49,7 +49,7 @@ def deduplicate_prim_funcs(module: ModuleOp) -> None:
 
 
 def _replacements(functions: Iterable[tir.PrimFuncOp]) -> dict[str, str]:
-    """For each kernel that another one stands for, the name of that one."""
+    """The replacement of each kernel that has one, by name."""
     alike: defaultdict[Hashable, list[tir.PrimFuncOp]] = defaultdict(list)
     for func in sorted(functions, key=is_private):
         alike[_interface(func)].append(func)
@@ -66,7 +66,7 @@ def _replacements(functions: Iterable[tir.PrimFuncOp]) -> dict[str, str]:
 
 
 def _interface(func: tir.PrimFuncOp) -> Hashable:
-    """What kernels that compute the same have in common, and most others have not."""
+    """A hash key that is equal for equal kernels."""
     return tuple(
         (p.type.element_type, tuple(d.constant for d in p.type.dims))
         if isinstance(p.type, tir.BufferType)

@@ -1,4 +1,4 @@
-"""`eliminate-common-subexpr`: equal operations are carried out once.
+"""`eliminate-common-subexpr`: merge equal operations.
 
 ::
 
@@ -6,8 +6,8 @@
     %1 = relax.nn.relu %x : …
     %2 = relax.add %0, %1 : …          ⇒       %2 = relax.add %0, %0 : …
 
-xDSL's ``cse``, but for tensors that calls may write: such a call needs a copy of its own, and what
-is read before it is not what is read after it. TVM's ``EliminateCommonSubexpr``.
+xDSL's ``cse``, except for tensors that calls may write: such a call needs a copy of its own, and
+values that are read before it may differ after it. TVM's ``EliminateCommonSubexpr``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .written import Written, touches, written_values
 
 @dataclass
 class _Driver(CSEDriver):
-    """xDSL's driver, which leaves operations on written values alone."""
+    """xDSL's driver, restricted to operations on values that no call writes."""
 
     written: Written = frozenset()
 

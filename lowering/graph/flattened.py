@@ -1,4 +1,4 @@
-"""Flattened images with their channels last: products get constant weights in that order.
+"""Flattened images with channels last: permute the constant weights of the matmuls that use them.
 
 ::
 
@@ -11,7 +11,7 @@
     %3 = relax.permute_dims (%w as [32, 4, 5, 10]) {axes = array<i64: 1, 2, 0, 3>} : …
     %2 = relax.matmul %1, (%3 as [640, 10]) : …
 
-The weights are permuted once: by `fold-constant`, or if much memory is moved, on load.
+The weights are permuted once: by `fold-constant`, or, if they are large, on load.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .written import Written, touches
 
 
 def flatten_last(op: ReshapingOp, last: SSAValue, written: Written) -> list[Operation]:
-    """Let products use what an operator flattens with its channels last; what they replace.
+    """Let matmuls use the flattened tensor with channels last; returns the replaced operations.
 
-    None do where something else uses the flattened tensor too, which would need both orders.
+    Nothing is replaced if the flattened tensor has other uses, which would need both orders.
     """
     image, rows = op.x.type, op.result.type
     assert isinstance(image, relax.TensorType) and isinstance(rows, relax.TensorType)
@@ -55,7 +55,7 @@ def flatten_last(op: ReshapingOp, last: SSAValue, written: Written) -> list[Oper
 
 
 def _is_linear(op: Operation, written: Written) -> bool:
-    """Whether an operation is a product with a constant matrix."""
+    """Whether an operation is a matmul with a constant matrix."""
     if not isinstance(op, MatmulOp) or touches(op, written):
         return False
     weights = op.rhs.type
@@ -65,7 +65,7 @@ def _is_linear(op: Operation, written: Written) -> bool:
 
 
 def _multiply(op: MatmulOp, flat: SSAValue, image: Sequence[IntExpr]) -> None:
-    """Give the users of a product one of `flat`, by weights for channels last."""
+    """Replace a matmul by one of `flat`, with permuted weights."""
     weights = op.rhs.type
     assert isinstance(weights, relax.TensorType) and weights.dims is not None
     attributes, rank = op.attribute_values(), len(image)
@@ -84,7 +84,7 @@ def _multiply(op: MatmulOp, flat: SSAValue, image: Sequence[IntExpr]) -> None:
 
 
 def insert_before(ops: Sequence[OperatorOp], before: Operation) -> None:
-    """Put operators in front of one, at its place in the source."""
+    """Insert operators before an operation, with its source location."""
     assert before.parent is not None
     for op in ops:
         op.location = before.location

@@ -1,4 +1,4 @@
-"""`fold-constant`: operators of constants are computed once, by their reference semantics.
+"""`fold-constant`: evaluate operators on constants, by their reference semantics.
 
 ::
 
@@ -9,10 +9,10 @@
 
     %1 = relax.constant <float32, [2], [2.0, 4.0]>
 
-Results that are much larger than what they are computed from, such as a filled tensor, stay: they
-would cost memory and time to load. So does what has symbols in its shape, what calls may write, and
-what has more than 1 MB, which a built module computes when it is loaded (`hoist-to-load`). TVM's
-``FoldConstant``, which has no such limits.
+Results that are much larger than their operands, such as a filled tensor, are not folded: they
+would cost memory and time to load. Neither are results of symbolic shape, results that calls may
+write, and results of more than 1 MB, which a built module computes when it is loaded
+(`hoist-to-load`). TVM's ``FoldConstant``, which has no such limits.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _PURE = (relax.ConstantOp, relax.OperatorOp, relax.CallTIROp, relax.TupleGetItem
 
 
 def is_computed_from_constants(value: SSAValue, written: Written = frozenset()) -> bool:
-    """Whether a value is a constant, or pure operators and kernels make it of constants.
+    """Whether a value is a constant, or computed from constants by pure operators and kernels.
 
-    These are no constants if calls may write them.
+    Values that calls may write are not constants.
     """
     waiting, seen = [value], set[SSAValue]()
     while waiting:
@@ -63,7 +63,7 @@ def is_computed_from_constants(value: SSAValue, written: Written = frozenset()) 
 
 
 class FoldTupleField(RewritePattern):
-    """A field of a tuple that is made here is the value that it was made of."""
+    """Replace a field of a tuple that is created here by its value."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: relax.TupleGetItemOp, rewriter: PatternRewriter) -> None:
@@ -74,7 +74,7 @@ class FoldTupleField(RewritePattern):
 
 @dataclass
 class FoldOperator(RewritePattern):
-    """An operator whose operands are constants becomes its result, unless calls may write it."""
+    """Replace an operator on constants by its result, unless calls may write it."""
 
     written: Written
     made: set[Operation] = field(default_factory=lambda: set())
@@ -118,7 +118,7 @@ def _is_worth_it(op: relax.OperatorOp) -> bool:
 
 
 def _evaluate(op: relax.OperatorOp, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:
-    """The results by the operator's reference, None where it has none for such values.
+    """The results by the operator's reference; None if it does not support these values.
 
     Arrays are as tensors are stored, and may be views of the operands.
     """
@@ -148,7 +148,7 @@ def _stored(values: NDArray[Any], dtype: str) -> NDArray[Any]:
 
 
 def _owned(array: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """An array in memory that no other constant shares, nor one that it was computed from."""
+    """An array whose memory is shared with no other constant and no operand."""
     is_shared = array.base is not None or any(array is other for other in others)
     return np.array(array, order="C") if is_shared else array
 

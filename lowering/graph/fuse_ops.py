@@ -1,4 +1,4 @@
-"""`fuse-ops`: groups of kernel calls become calls of functions that hold them.
+"""`fuse-ops`: outline groups of kernel calls as primitive functions.
 
 ::
 
@@ -43,14 +43,14 @@ from .fusion_patterns import OPAQUE, KernelSummary, summarize
 from .outlined import outlined_call, outlined_function
 
 PRIMITIVE = "Primitive"
-"""The attribute of a graph function whose calls are to become one kernel."""
+"""The attribute of a graph function that `fuse-tir` makes one kernel."""
 
 MAX_NAME = 80
 """Characters of a fused function's name, apart from a number that makes it unique."""
 
 
 def is_primitive(op: Operation) -> bool:
-    """Whether the operation is a graph function whose calls are to become one kernel."""
+    """Whether the operation is a graph function that `fuse-tir` makes one kernel."""
     if not isinstance(op, relax.FuncOp) or op.attrs is None:
         return False
     value = op.attrs.data.get(PRIMITIVE)
@@ -58,7 +58,7 @@ def is_primitive(op: Operation) -> bool:
 
 
 def fuse_ops(module: ModuleOp) -> None:
-    """Group the kernel calls of all graph functions but those that are groups already."""
+    """Group the kernel calls of all graph functions that are not groups themselves."""
     fuser = _Fuser(module)
     for func in graph_functions(module):
         if not is_primitive(func):
@@ -88,7 +88,7 @@ class _Fuser:
                 self._replace(_Contents(calls), func)
 
     def summarize(self, op: Operation) -> KernelSummary:
-        """What an operation is for fusion; calls that run time has to check are left alone."""
+        """Classify an operation for fusion; calls with run-time checks are not fused."""
         if not is_kernel_call(op) or not isinstance(op, relax.CallTIROp):
             return OPAQUE
         callee = self.functions.get(op.callee_name)
@@ -100,7 +100,7 @@ class _Fuser:
         return summary if summary is OPAQUE or self._is_certain(op) else OPAQUE
 
     def _is_certain(self, call: relax.CallTIROp) -> bool:
-        """Whether shapes are known and provably right."""
+        """Whether shapes are known and provably correct."""
         types = tuple(a.type for a in call.args)
         key = (call.callee_name, types, call.result.type, call.tir_vars)
         if key not in self.certain:
@@ -126,7 +126,7 @@ class _Fuser:
 
 
 class _Contents:
-    """The calls of a group in order, and the values and symbols that they take from outside."""
+    """The calls of a group in order, and the values and symbols that they capture."""
 
     def __init__(self, calls: Sequence[relax.CallTIROp]):
         self.calls = calls
@@ -144,7 +144,7 @@ class _Contents:
             yield from () if call.tir_vars is None else exprs_of(call.tir_vars)
 
     def key(self) -> Key:
-        """What groups that can share a function have in common; symbols count by their order.
+        """A key that is equal for groups that can share a function; symbols count by their order.
 
         Ranks and dtypes are those of the kernels' parameters.
         """
@@ -178,7 +178,7 @@ class _Contents:
 
 
 def _name(callees: Sequence[str], taken: dict[str, Operation]) -> str:
-    """``fused_matmul_add_relu``, without the last names where it gets too long."""
+    """``fused_matmul_add_relu``, truncated if it is too long."""
     name = "fused"
     for callee in callees:
         if len(name) + len(callee) >= MAX_NAME:

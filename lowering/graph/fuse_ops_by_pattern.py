@@ -1,4 +1,4 @@
-"""`fuse-ops-by-pattern`: operations that match a pattern become calls of functions that hold them.
+"""`fuse-ops-by-pattern`: outline operations that match a pattern as functions.
 
 With the pattern ``linear=relax.add(relax.matmul(_, _), _)``
 
@@ -16,8 +16,8 @@ With the pattern ``linear=relax.add(relax.matmul(_, _), _)``
     relax.func private @fused_relax_matmul_relax_add(%x: …, %w: …, %b: …) -> … attributes
       {Composite = "linear", Primitive = 1} { … }
 
-An operation whose value is also used elsewhere is left alone with all of its match, so that nothing
-is computed twice. TVM's ``FuseOpsByPattern``.
+A match is skipped if an inner value has uses outside of it, so that nothing is computed twice.
+TVM's ``FuseOpsByPattern``.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Fuser:
 
 
 def _group(pattern: FusionPattern, root: Operation) -> list[Operation]:
-    """The operations of a match, in order; none where it may not be taken out."""
+    """The operations of a match, in order; none if it cannot be outlined."""
     if len(root.results) != 1 or root.regions:
         return []
     found = pattern.pattern.match_value(root.results[0])
@@ -176,7 +176,7 @@ def _upwards(root: Operation, operations: set[Any]) -> list[Operation]:
 
 
 class _Contents:
-    """Operations in order, and the values and symbols that they take from outside."""
+    """Operations in order, and the values and symbols that they capture."""
 
     def __init__(self, group: Sequence[Operation], bind_constants: bool):
         made: set[SSAValue] = {r for op in group for r in op.results}

@@ -1,4 +1,4 @@
-"""`fuse-tir`: graph functions with the attribute ``Primitive`` become PrimFuncs, inlined inside.
+"""`fuse-tir`: replace graph functions with the attribute ``Primitive`` by fused PrimFuncs.
 
 ::
 
@@ -14,9 +14,9 @@
     tir.prim_func @fused_add_relu(%x: …, %y: …, %z: …) attributes {private} {
       … tir.store max(x + y, 0) … }
 
-Scratch buffers between the calls are inlined where that pays; the nests that remain are merged by
-the default schedule. A primitive function that does more than call PrimFuncs stays as it is.
-Private functions that lose their last call go away. TVM's ``FuseTIR``.
+Scratch buffers between the calls are inlined if that pays; the default schedule merges the
+remaining nests. A primitive function with other operations than calls of PrimFuncs is not changed.
+Private functions that lose their last call are erased. TVM's ``FuseTIR``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .fusion_kernel import FusedKernel, NotAKernel, fused_kernel
 
 
 def fuse_tir(module: ModuleOp) -> None:
-    """Make a PrimFunc of every primitive graph function, in place."""
+    """Replace every primitive graph function by a PrimFunc, in place."""
     functions = functions_by_name(module)
     before = set(chain.from_iterable(call_graph(functions).values()))
     made: dict[str, FusedKernel] = {}
@@ -91,7 +91,7 @@ def _call_kernel(call: relax.CallOp, kernel: FusedKernel, functions: dict[str, O
 
 
 def _tensors(value: SSAValue, new: list[Operation]) -> list[SSAValue]:
-    """A tensor, or the tensors of a tuple, which operations added to `new` take out of it."""
+    """A tensor, or the tensors of a tuple, which operations added to `new` extract."""
     if not isinstance(value.type, TupleType):
         return [value]
     found: list[SSAValue] = []
@@ -122,7 +122,7 @@ def _remove_unused(module: ModuleOp, before: set[str]) -> None:
 
 @dataclass(frozen=True)
 class FuseTIRPass(ModulePass):
-    """Make one PrimFunc of every graph function with the attribute ``Primitive``."""
+    """Replace every graph function with the attribute ``Primitive`` by one PrimFunc."""
 
     name = "fuse-tir"
 

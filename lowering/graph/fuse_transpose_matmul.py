@@ -1,4 +1,4 @@
-"""`fuse-transpose-matmul`: a product reads its second operand transposed, instead of a copy.
+"""`fuse-transpose-matmul`: fold a transpose of the second operand into the matmul.
 
 ::
 
@@ -9,8 +9,8 @@
 
     %2 = relax.matmul %x, %w {transpose_rhs = true} : …
 
-Any permutation that exchanges the last two dims and keeps the others counts. A permutation that
-nothing else uses is left to dead code elimination. TVM's ``FuseTransposeMatmul``.
+This applies to any permutation that swaps the last two dims only. Dead code elimination removes a
+permutation without other uses. TVM's ``FuseTransposeMatmul``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .written import Written, written_values
 
 
 def transposed(value: SSAValue) -> SSAValue | None:
-    """What the value is with its last two dims exchanged, where a permutation says so."""
+    """The operand of a permutation that swaps the last two dims; `None` for other values."""
     op = value.owner
     if not isinstance(op, PermuteDimsOp) or not isinstance(op.data.type, relax.TensorType):
         return None
@@ -48,7 +48,7 @@ def transposed(value: SSAValue) -> SSAValue | None:
 
 @dataclass
 class FuseTranspose(RewritePattern):
-    """Multiply by what the second operand is a transpose of, unless calls may write either."""
+    """Multiply by the operand of the transpose, unless calls may write either."""
 
     written: Written
 

@@ -1,8 +1,8 @@
-"""Which kernel calls of a graph run as one: groups along the post-dominator tree, as in TVM.
+"""Choose the groups of kernel calls to fuse, along the post-dominator tree, as in TVM.
 
-A group has one result, that of its last call; everything else in it is used in it only. So no call
-is repeated, and nothing that the group does not hold comes between its calls. What is computed of
-constants alone joins nothing that is not, so that it can be done once (`hoist-to-load`).
+A group has one result, that of its last call; other values are used only in the group. Thus no call
+is repeated, and no other operation comes between its calls. Computations on constants are not
+grouped with others, so that they can be hoisted (`hoist-to-load`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..sizes import are_worth_keeping
 from .fusion_patterns import KernelSummary, OpPattern
 
 MAX_CALLS = 64
-"""The most calls of one group, which keeps the time to compile close to linear."""
+"""The most calls of one group, which keeps compile time close to linear."""
 
 Summaries = Callable[[Operation], KernelSummary]
 
 
 @dataclass(eq=False)
 class Node:
-    """An operation of a segment; `dominator` is the first one that all its uses lead to."""
+    """An operation of a segment; `dominator` is its immediate post-dominator."""
 
     op: Operation
     summary: KernelSummary
@@ -44,7 +44,7 @@ class Node:
 
     @property
     def pattern(self) -> OpPattern:
-        """What the operation is for fusion."""
+        """The operation's pattern."""
         return self.summary.pattern
 
     def edge_to(self, user: Node) -> OpPattern:
@@ -82,7 +82,7 @@ def fusion_groups(block: Block, summarize: Summaries) -> Iterator[list[Operation
 
 
 def _computed_once(block: Block) -> frozenset[Operation]:
-    """The kernel calls, and views, that make of constants alone what is worth its memory."""
+    """The kernel calls and views on constants only whose results are worth their memory."""
     found: set[Operation] = set()
     for op in block.ops:
         if not isinstance(op, relax.CallTIROp | MemoryViewOp) or not op.operands:
@@ -95,7 +95,7 @@ def _computed_once(block: Block) -> frozenset[Operation]:
 
 
 def _segments(block: Block) -> Iterator[list[Operation]]:
-    """Runs of operations that may change places."""
+    """Runs of operations that may be reordered."""
     run: list[Operation] = []
     for op in block.ops:
         if _may_be_passed(op):
@@ -156,7 +156,7 @@ def _meet(a: Node | None, b: Node | None) -> Node | None:
 
 
 def _fuse(node: Node) -> None:
-    """Put a node into one group with its post-dominator, and all between them, if that may be."""
+    """Fuse a node with its post-dominator, and all nodes between them, if that is allowed."""
     end = node.dominator
     if end is None or node.pattern > OpPattern.OUT_EWISE_FUSABLE or node.group is end.group:
         return
@@ -194,7 +194,7 @@ def _path(node: Node, end: Node) -> list[Node] | None:
 
 
 def _may_join(node: Node, user: Node, has_anchor: bool) -> bool:
-    """Whether the user can compute with the node's result where that is made."""
+    """Whether the user can be fused with the node."""
     edge = node.edge_to(user)
     if has_anchor:  # what follows a reduction runs on its elements, one by one
         return edge is OpPattern.ELEMWISE and user.pattern <= OpPattern.INJECTIVE

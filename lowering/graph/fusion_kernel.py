@@ -1,6 +1,6 @@
-"""One PrimFunc out of a graph function that calls several: their bodies one after the other.
+"""Concatenate the PrimFuncs that a graph function calls into one PrimFunc.
 
-What a call passes to a later one becomes a scratch buffer of the new function.
+Values that one call passes to another become scratch buffers of the new function.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ Value: TypeAlias = "SSAValue | list[Value]"
 
 
 class NotAKernel(Exception):
-    """The graph function does more than call PrimFuncs on dense memory of the shapes it says."""
+    """The graph function has operations other than calls of PrimFuncs on dense buffers."""
 
 
 @dataclass(frozen=True)
 class FusedKernel:
-    """A PrimFunc that does what a graph function does, and what its callers pass.
+    """A PrimFunc that implements a graph function, and the arguments of its calls.
 
     In this order: the function's tensors, tuples field by field, and `constants`; `indices` are
     the symbols that callers pass as index values.
@@ -53,7 +53,7 @@ class FusedKernel:
 
 
 def fused_kernel(func: relax.FuncOp, functions: Mapping[str, Operation]) -> FusedKernel:
-    """The kernel for a graph function; raises NotAKernel where there is none."""
+    """The kernel for a graph function; raises NotAKernel if there is none."""
     return _Builder(func, functions).build()
 
 

@@ -1,7 +1,6 @@
-"""Which buffers are known to be as aligned as allocations: scratch memory, and what was loaded.
+"""Which buffers are known to have the alignment of allocations: scratch memory, loaded tensors.
 
-Arguments of users, memory that they give for results, and constants may be aligned to their
-elements alone.
+Arguments of users, their result buffers, and constants may be aligned only to their elements.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Aligned = dict[str, list[bool]]
 
 
 def aligned_arguments(functions: Mapping[str, Operation], callers_first: Iterable[str]) -> Aligned:
-    """What all calls in the module say about the arguments of its kernels and private functions."""
+    """The alignment of arguments of kernels and private functions, from all calls in the module."""
     found: Aligned = {}
     for name in callers_first:
         func = functions[name]

@@ -1,4 +1,4 @@
-"""One LLVM function as it grows: its constants, and where each value of the source is known."""
+"""Build one LLVM function: its constants, and the scopes of values of the source."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FunctionBuilder(Cursor):
         self.is_private = True
         self.is_recursive = False
         self.polls = False
-        """Whether the function asks about signals between kernels."""
+        """Whether the function polls for signals between kernels."""
         self.has_called = False
         self.nested_memory: SSAValue | None = None
         """The memory of one of the nested calls of a function that may call itself."""
@@ -48,15 +48,15 @@ class FunctionBuilder(Cursor):
         self.noalias: set[SSAValue] = set()
         """Buffers of the source that no other pointer of the function reaches."""
         self.escaping: set[SSAValue] = set()
-        """Buffers of the source that code we do not know gets."""
+        """Buffers of the source that are passed to external code."""
         self.escaped: set[SSAValue] = set()
-        """Buffers of the source that functions outlined from this one get through memory."""
+        """Buffers of the source that are passed to outlined functions through memory."""
         self.aligned: set[SSAValue] = set()
         """Buffers of the source that start at a cache line."""
         self.slot: SSAValue | None = None
         """In an outlined function, the number of the thread that runs it."""
         self.captured: list[Source | None] = []
-        """What arguments of an outlined function are in its parent; the context is `None`."""
+        """The arguments of an outlined function as values of its parent; the context is `None`."""
         self._integers: dict[tuple[int, Attribute], SSAValue] = {}
         self._constants: dict[Attribute, SSAValue] = {}
         self._context: SSAValue | None = None
@@ -86,7 +86,7 @@ class FunctionBuilder(Cursor):
         return [find(v)[0] for v in old]
 
     def define(self, old: Source, new: SSAValue) -> None:
-        """Let the current region know a value."""
+        """Define a value in the current region."""
         self.levels[-1].values[old] = new
 
     def _find_outside(self, old: Source) -> SSAValue:
@@ -160,7 +160,7 @@ class FunctionBuilder(Cursor):
         return op.results[0]
 
     def scratch(self, type_: Attribute) -> SSAValue:
-        """Stack memory for a value of a type that is used before the next one of that type is."""
+        """Stack memory for a short-lived value, shared by all values of its type."""
         found = self._scratch.get(type_)
         if found is None:
             found = self._scratch[type_] = self.alloca(type_, 8)
@@ -177,7 +177,7 @@ class FunctionBuilder(Cursor):
         self.continue_in(following)
 
     def fail(self, op: Operation, message: str) -> Diagnostic:
-        """The exception for an operation that has no LLVM IR, with its place if that is known."""
+        """The exception for an operation that has no lowering, with its location if known."""
         return Diagnostic(f"in '{self.label}': {message}", op)
 
     def lower_block(self, block: Block) -> None:

@@ -84,14 +84,14 @@ def lower_constant(f: FunctionBuilder, op: rt.ConstantOp) -> None:
 
 
 def lower_loaded(f: FunctionBuilder, op: rt.LoadedOp) -> None:
-    """The data pointer of what was computed on load, from the same table, behind the constants."""
+    """The data pointer of a value computed on load, from the same table, after the constants."""
     table = load_word(f, f.context, CONSTANTS, PTR)
     position = len(f.module.tables.constants) + op.index.data
     f.levels[0].values[op.result] = load_word(f, table, position, PTR)
 
 
 def lower_arena(f: FunctionBuilder, op: rt.ArenaOp) -> None:
-    """The memory that the caller of the module lends to this call, or memory for a nested call."""
+    """The arena that the caller of the module provides, or memory for a nested call."""
     if f.is_private and not f.is_recursive:
         raise f.fail(op, "expected a private function to get its scratch memory from its caller")
     if f.is_private:
@@ -105,7 +105,7 @@ def lower_check(f: FunctionBuilder, op: rt.CheckOp) -> None:
 
 
 def lower_alloc(f: FunctionBuilder, op: rt.AllocOp) -> None:
-    """Memory has its place before code is made."""
+    """Nothing: memory is planned before conversion to LLVM."""
     raise f.fail(op, "expected memory to be planned by 'plan-memory'")
 
 
@@ -151,7 +151,7 @@ CALLS: dict[type[Operation], Lowering] = {
     rt.LoadedOp: lower_loaded,
     tir.CallExternOp: lower_call_extern,
 }
-"""How calls, and what they are made on, are lowered."""
+"""The lowerings of calls, and of their operands."""
 
 
 def enter(f: FunctionBuilder, name: str) -> None:
@@ -165,7 +165,7 @@ def enter(f: FunctionBuilder, name: str) -> None:
 
 
 def leave(f: FunctionBuilder) -> None:
-    """Give the memory of the call back, and count it no more."""
+    """Release the memory of the call, and decrement the depth."""
     if f.nested_memory is not None:
         words = stack_words(f, PTR, [f.nested_memory])
         call_back(f, GIVE_SITE, words, words)
@@ -175,7 +175,7 @@ def leave(f: FunctionBuilder) -> None:
 
 
 def take_memory(f: FunctionBuilder, size: SSAValue) -> SSAValue:
-    """Memory of this call alone: the run time puts its address where the size was."""
+    """Memory of this call: the runtime replaces the size in the slot by the address."""
     words = stack_words(f, i64, [size])
     call_back(f, TAKE_SITE, words, words)
     f.nested_memory = f.emit(llvm.LoadOp, (words,), PTR)

@@ -23,7 +23,7 @@ _PACKS = (arith.OrIOp, arith.AddiOp, arith.XOrIOp)
 
 
 def packs_index(loop: loops.ForOp) -> bool:
-    """Whether a loop joins its index with an integer that was shifted to the left."""
+    """Whether a loop combines its index with an integer that was shifted to the left."""
     work: list[SSAValue] = [loop.loop_var]
     while work:
         for use in work.pop().uses:
@@ -141,7 +141,7 @@ def lower_slot(f: FunctionBuilder, op: rt.SlotOp) -> None:
 
 
 def lower_yield(f: FunctionBuilder, op: Operation) -> None:
-    """The values of a terminator are read by the operation around it."""
+    """Nothing: the parent operation reads the operands of a terminator."""
 
 
 def lower_bounds(f: FunctionBuilder, op: loops.IfOp) -> None:
@@ -158,7 +158,7 @@ def lower_bounds(f: FunctionBuilder, op: loops.IfOp) -> None:
 
 
 def lower_if(f: FunctionBuilder, op: scf.IfOp) -> None:
-    """A choice between two regions, with results."""
+    """An `scf.if` with results."""
     blocks = op.false_region.blocks
     _choice(
         f, f.value(op.cond), op.true_region.block, blocks[0] if len(blocks) else None, op.results
@@ -248,7 +248,7 @@ def lower_size_assert(f: FunctionBuilder, op: rt.AssertOp) -> None:
 
 
 def lower_branches(f: FunctionBuilder, op: rt.IfOp) -> None:
-    """A choice between two regions on memory, by one bool in memory or by a number."""
+    """A branch between two regions on memory, by a bool in memory or by a number."""
     if op.condition is not None:
         value = f.emit(llvm.LoadOp, (f.value(op.condition),), i8)
     else:
@@ -272,4 +272,4 @@ CONTROL: dict[type[Operation], Lowering] = {
     scf.YieldOp: lower_yield,
     tir.AssertOp: lower_assert,
 }
-"""How control flow is lowered."""
+"""The lowerings of control flow."""

@@ -1,4 +1,4 @@
-"""The place in an LLVM function where operations are added, with the regions of loops around."""
+"""The insertion point in an LLVM function, with the enclosing regions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .layout import root_of
 from .types import PLAIN, i32_array, string
 
 Source: TypeAlias = SSAValue | Sym
-"""What a function of the source knows: a value, or a symbol."""
+"""A value or a symbol of a function of the source."""
 
 
 class Level:
     """A region of structured control flow: its current block, its values, its index arithmetic.
 
-    The block stays open while inner regions are lowered, so that arithmetic on what this level
-    knows can still be added to it: so index expressions leave the loops that do not change them.
+    The block stays open while inner regions are lowered, so that arithmetic on values of this level
+    can still be added to it: this hoists invariant index expressions out of loops.
     """
 
     __slots__ = ("_written", "block", "loop", "memo", "values")
@@ -29,13 +29,13 @@ class Level:
     def __init__(self, block: Block):
         self.block = block
         self.loop: Operation | None = None
-        """The loop whose body this is, if that runs whenever the region around it does."""
+        """The loop of this body, if it runs whenever the enclosing region does."""
         self._written: set[SSAValue] | None = None
         self.values: dict[Source, SSAValue] = {}
         self.memo: dict[object, SSAValue] = {}
 
     def leaves(self, root: SSAValue) -> bool:
-        """Whether this is a loop's body that runs, and writes nothing to the buffer `root`."""
+        """Whether this is a loop's body that certainly runs, and never writes the buffer `root`."""
         if self.loop is None:
             return False
         if self._written is None:
@@ -67,7 +67,7 @@ class Cursor:
         return block
 
     def continue_in(self, block: Block) -> None:
-        """Go on in another block, which becomes the last one of the function."""
+        """Continue in another block, which becomes the last one of the function."""
         if block.parent is None:
             self.region.add_block(block)
         self.levels[-1].block = block
@@ -81,7 +81,7 @@ class Cursor:
         return level
 
     def pop(self) -> None:
-        """Leave a region; what it knows is forgotten."""
+        """Leave a region, and drop its values."""
         self.levels.pop()
 
     def emit(

@@ -1,7 +1,7 @@
 """`arith` on floats, elementwise on vectors.
 
-Arithmetic on f16 and bf16 is done in f32 and rounded after each operation, on every target: the
-result is that of hardware for the type, since f32 has more than twice as many digits.
+Arithmetic on f16 and bf16 is done in f32 and rounded after each operation, on every target. The
+result equals that of hardware for the type, since f32 has more than twice the precision.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ _BEYOND: dict[str, Properties] = {
 
 
 def chooses_extrema(f: FunctionBuilder, flags: Properties) -> bool:
-    """Whether `maximum` and `minimum` are made of choices.
+    """Whether `maximum` and `minimum` are lowered to comparisons and selects.
 
-    That is where NaN may occur, no instruction propagates it, and signs of 0 do not count.
+    That is if NaN may occur, no instruction propagates it, and signs of 0 are insignificant.
     """
     fast = flags.get("fastmathFlags")
     known = set(fast.data) if isinstance(fast, FastMathAttr) else set[FastMathFlag]()
@@ -87,7 +87,7 @@ def chooses_extrema(f: FunctionBuilder, flags: Properties) -> bool:
 
 
 def beyond(f: FunctionBuilder, name: str, total: SSAValue, value: SSAValue) -> SSAValue:
-    """A value where it is beyond a total, which stays where one of them is NaN; an instruction."""
+    """The value if it is beyond the total, otherwise, or if either is NaN, the total."""
     is_beyond = f.emit(llvm_ext.FCmpOp, (value, total), mask_like(value.type), _BEYOND[name])
     return f.emit(llvm_ext.SelectOp, (is_beyond, value, total), value.type)
 
@@ -95,7 +95,7 @@ def beyond(f: FunctionBuilder, name: str, total: SSAValue, value: SSAValue) -> S
 def _extremum(name: str) -> Function:
     """The larger or smaller one of a total and a value, or NaN.
 
-    It is tested whether the value is NaN, since that need not wait for the total.
+    The NaN test is of the value, so that it does not depend on the total.
     """
     plain = intrinsic(f"llvm.{name}")
 
@@ -163,4 +163,4 @@ FLOATS: dict[type[Operation], Lowering] = {
     llvm_ext.FCmpOp: _lower_fcmp,
     llvm_ext.SelectOp: _lower_select,
 }
-"""How `arith` on floats is lowered, and choices between values of any type."""
+"""The lowerings of `arith` on floats, and of selects of any type."""

@@ -1,11 +1,11 @@
-"""Functions: kernels, entries that the run time calls, and private graph functions.
+"""Functions: kernels, entries that the runtime calls, and private graph functions.
 
     internal i32 xrelax.KERNEL(ptr ctx, ptr buf0, …, scalars…, i64 sym0, …)
     declare  i32 xrelax.KERNEL.KEY(ptr ctx, ptr buf0, …)                        of another object
     internal i32 xrelax.PRIVATE(ptr ctx, ptr param0, …, ptr result0, …, i64 sym0, …)
     external i32 xrelax.PUBLIC(ptr ctx, ptr argv)
 
-`argv` holds what a private function gets as arguments, in the same order.
+`argv` holds the arguments of a private function, in the same order.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _has_vectors(op: Operation) -> bool:
 
 
 def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]) -> None:
-    """A kernel; it stays a function of its own, named in profiles, its arguments `noalias`."""
+    """A kernel; it is not inlined, has a name in profiles, and its arguments are `noalias`."""
     if func.external is not None:
         _declare_kernel(module, func, func.external.data)
         return
@@ -77,7 +77,7 @@ def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]
 
 
 def _declare_kernel(module: ModuleState, func: loops.FuncOp, symbol: str) -> None:
-    """A kernel of another object file; whether that one can fail is not known here."""
+    """Declare a kernel of another object file, which is assumed to be able to fail."""
     types = [PTR, *(lowered(p.type) for p in func.params), *(i64 for _ in func.symbol_names)]
     module.external(symbol, types, i32, pure=False)
     f = FunctionBuilder(module, symbol, func.sym_name.data)
@@ -99,7 +99,7 @@ def _context_attributes() -> Properties:
 
 
 def _buffer_attributes(f: FunctionBuilder, param: SSAValue) -> Properties:
-    """What holds for the pointer; it may be null if the buffer has no elements."""
+    """The attributes of a buffer's pointer, which may be null if the buffer is empty."""
     if not isinstance(type_ := param.type, BufferType):
         return {}
     alignment = ALIGNMENT if param in f.aligned else byte_width(type_.element_type)
@@ -115,7 +115,7 @@ def _buffer_attributes(f: FunctionBuilder, param: SSAValue) -> Properties:
 
 
 def declare_recursive(module: ModuleState, func: rt.FuncOp) -> None:
-    """Let functions call one that may call itself, before either has been made."""
+    """Declare a function that may call itself, before its callers are lowered."""
     f = _start(module, func.sym_name.data)
     f.can_fail = True
     module.private_functions.add(func.sym_name.data)

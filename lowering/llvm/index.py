@@ -1,9 +1,8 @@
-"""Integer expressions as i64 arithmetic, each part in the outermost region that knows its values.
+"""Integer expressions as i64 arithmetic, each part in the outermost region with its operands.
 
-A sum is emitted outer parts first, so that an inner loop adds the little that changes in it:
-``X[i, j]`` of row length n is ``&X + (i * n) + j`` with the product before the loop over j. Equal
-parts are emitted once per region. Division by a symbol that is 0 gives 0: it must not end the
-process.
+A sum is emitted outer parts first, so that an inner loop adds only its own part: ``X[i, j]`` of row
+length n is ``&X + (i * n) + j`` with the product before the loop over j. Equal parts are emitted
+once per region. Division by a symbol that is 0 gives 0, and does not trap.
 """
 
 from __future__ import annotations
@@ -112,10 +111,10 @@ def _divide(f: FunctionBuilder, level: int, op: str, lhs: SSAValue, rhs: SSAValu
 
 
 def _floor(f: FunctionBuilder, level: int, op: str, lhs: SSAValue, divisor: SSAValue) -> SSAValue:
-    """Division by a divisor that is not 0, rounded towards minus infinity, or what it leaves."""
+    """Floor division by a divisor that is not 0, or its remainder."""
     rest = compute(f, level, llvm.SRemOp, lhs, divisor)
     zero = f.integer(0)
-    # Where truncation went up, the signs of rest and divisor differ: one less, and more is left.
+    # Where truncation rounded up, the signs of remainder and divisor differ: correct both.
     differs = compute(f, level, llvm.XOrOp, rest, divisor)
     opposite = compute(f, level, llvm.ICmpOp, differs, zero, SLT, i1)
     exact = compute(f, level, llvm.ICmpOp, rest, zero, EQ, i1)

@@ -1,6 +1,6 @@
 """`arith` on integers and indices, elementwise on vectors, without undefined results.
 
-Data never ends the process: division by 0 gives 0, as does its remainder, the smallest number
+Data never causes a trap: division by 0 gives 0, as does its remainder, the smallest number
 divided by -1 wraps, and shifts by the width or more give 0, or the sign for `shrsi`.
 """
 
@@ -56,7 +56,7 @@ def _extremum(name: str) -> Binary:
 
 
 def constant_integer(value: SSAValue) -> int | None:
-    """The number that a value is in every lane, if that is known."""
+    """The constant value of all lanes, if it is known."""
     owner = value.owner
     if isinstance(owner, llvm_ext.SplatOp):
         return constant_integer(owner.value)
@@ -70,7 +70,7 @@ def constant_integer(value: SSAValue) -> int | None:
 
 
 class _Divisor:
-    """A divisor that may be used; where `is_zero`, if that can be, the quotient is 0."""
+    """A safe divisor; the quotient is 0 where `is_zero`, if that is given."""
 
     def __init__(self, f: FunctionBuilder, lhs: SSAValue, rhs: SSAValue, is_signed: bool):
         type_ = rhs.type
@@ -187,7 +187,7 @@ INTEGER_BINARY: dict[type[Operation], Binary] = {
     arith.ShRUIOp: _shift(llvm.LShrOp),
     arith.ShRSIOp: _shift(llvm.AShrOp),
 }
-"""How each operation on two integers is computed."""
+"""The computation of each operation on two integers."""
 
 
 def _lower_binary(kind: type[Operation]) -> Lowering:

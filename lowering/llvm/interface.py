@@ -1,7 +1,7 @@
-"""What callers and the run time must know of a module: signatures, constants, packed calls, checks.
+"""The interface of a module for callers and the runtime: signatures, constants, calls, checks.
 
-Taken from the `rt` and `loops` form of the module; conversion to LLVM numbers constants, packed
-calls and checks by the same tables.
+It is computed from the `rt` and `loops` form of the module. Conversion to LLVM numbers constants,
+packed calls and checks by the same tables.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SPELLING = {"floordiv": "floordiv", "mod": "floormod", "min": "min", "max": "ma
 
 @dataclass
 class Tables:
-    """Numbers of what native code refers to: constants, packed calls, messages of checks."""
+    """The numbers by which native code refers to constants, packed calls and messages of checks."""
 
     constants: list[TensorData] = field(default_factory=lambda: [])
     constant_ids: dict[int, int] = field(default_factory=lambda: {})
@@ -49,7 +49,7 @@ class Tables:
     checks: dict[str, int] = field(default_factory=lambda: {})
 
     def add(self, op: Operation) -> None:
-        """Number what the operation refers to."""
+        """Number the references of an operation."""
         match op:
             case rt.ConstantOp():
                 if id(op.value.data) not in self.constant_ids:
@@ -139,7 +139,7 @@ def _packs(op: Operation) -> bool:
 
 
 def _nests(op: Operation) -> bool:
-    """Whether the operation takes memory from the run time during the call."""
+    """Whether the operation allocates memory from the runtime during the call."""
     func = op.parent_op()
     return isinstance(op, rt.ArenaOp) and isinstance(func, rt.FuncOp) and func.private is not None
 
@@ -189,7 +189,7 @@ def _signature(func: rt.FuncOp) -> Signature | None:
 
 
 def _node(type_: Attribute, tensors: Iterator[int]) -> Node:
-    """What a value of a type of the graph is made of; tensors are numbered in order."""
+    """The structure of a value of a graph type; tensors are numbered in order."""
     match type_:
         case TupleType(types=fields):
             return ("tuple", *(_node(f, tensors) for f in fields.data))

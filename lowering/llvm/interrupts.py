@@ -1,4 +1,4 @@
-"""Long calls notice Ctrl-C: between kernels, a graph function asks Python about signals at times.
+"""Handle Ctrl-C in long calls: between kernels, graph functions poll Python for signals.
 
     internal i32 xrelax.helper.poll_when_due(ptr ctx):
       %now = call i64 @llvm.readcyclecounter()
@@ -40,7 +40,7 @@ def start_polling(f: FunctionBuilder, func: rt.FuncOp) -> None:
 
 
 def poll_signals(f: FunctionBuilder) -> None:
-    """Return at once if the handler of a signal raises; before the first kernel nobody asks."""
+    """Return if the handler of a signal raises; there is no poll before the first kernel."""
     is_first, f.has_called = not (f.has_called or f.is_private), True
     if is_first or not f.polls:
         return
@@ -74,5 +74,5 @@ def _now(f: FunctionBuilder) -> SSAValue:
 
 
 def _next(f: FunctionBuilder) -> SSAValue:
-    """The time to ask again."""
+    """The time of the next poll."""
     return f.emit(llvm.AddOp, (_now(f), f.integer(f.module.isa.counter_interval)), i64)

@@ -1,4 +1,4 @@
-"""How the elements of a buffer lie in memory, worked out once for each buffer type."""
+"""The memory layout of buffer elements, computed once for each buffer type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Term: TypeAlias = tuple[tuple[Atom, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Of a buffer type: the type of an element in memory, and what accesses to one say."""
+    """The type of an element of a buffer in memory, and the properties of accesses."""
 
     type: BufferType
     element: Attribute

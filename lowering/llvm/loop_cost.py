@@ -1,9 +1,9 @@
-"""How long an iteration of a loop takes, about: what decides whether threads are worth it.
+"""Estimate the cost of an iteration of a loop, which decides whether it runs on threads.
 
 The estimate is an expression over symbols and values from outside of the loop, in thousandths of a
 cycle, by the `MachineModel` of the target. A vector operation is one instruction, and a scalar one
-a share of one, since LLVM vectorizes most scalar loops. It may be off by several times, which moves
-the point from which a loop runs on threads, and nothing else.
+a fraction of one, since LLVM vectorizes most scalar loops. Errors only move the threshold at which
+a loop runs on threads.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ...dialects.sym import Values
 from ..scope import is_inside
 
 FUNCTION, DIVISION = 10, 5
-"""How many plain operations a function such as `exp`, or a division, is worth."""
+"""The cost of a function such as `exp`, and of a division, in plain operations."""
 UNKNOWN_TRIPS = 16
-"""Iterations of a loop whose bounds depend on data."""
+"""The assumed trip count of a loop whose bounds depend on data."""
 
 
 def iteration_cost(loop: loops.ForOp, model: MachineModel) -> tuple[IntExpr, list[SSAValue]]:
@@ -44,7 +44,7 @@ class _Estimate:
     ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
 
     def body_of(self, loop: loops.ForOp) -> IntExpr:
-        """An iteration of a loop, whose variable gets its range first."""
+        """The cost of an iteration of a loop; adds the range of its variable."""
         lower, extent = (
             self._bounds(self.values.rebase(e.data, loop.operands_))
             for e in (loop.lower, loop.extent)
@@ -56,7 +56,7 @@ class _Estimate:
         return self._block(loop.body.block) + thousandths(self.model.loop_iteration)
 
     def _bounds(self, expr: IntExpr) -> Interval | None:
-        """The range of a number over what is known outside; `None` where it depends on data."""
+        """The range of a number over values outside of the loop; `None` if it depends on data."""
         found = interval_of(expr, self.ranges)
         if found is None or any(map(self._is_unknown, (found.lower, found.upper))):
             return None

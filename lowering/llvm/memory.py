@@ -37,7 +37,7 @@ _PREFETCH_READ, _KEEP_IN_ALL_CACHES, _PREFETCH_DATA = 0, 3, 1
 
 
 def lower_load(f: FunctionBuilder, op: loops.LoadOp) -> None:
-    """Read an element or a vector; lanes that are off are 0."""
+    """Read an element or a vector; inactive lanes are 0."""
     (buffer, *operands), mask = _split_mask(op.operands)
     (result,) = op.results
     layout = f.module.layout(cast(BufferType, buffer.type))
@@ -60,7 +60,7 @@ def lower_load(f: FunctionBuilder, op: loops.LoadOp) -> None:
 
 
 def _earliest(f: FunctionBuilder, root: SSAValue, level: int) -> int:
-    """Before how many loops, which are known to run, an element is the same, from `level` on."""
+    """The outermost level, up from `level`, to which a load can be hoisted over loops that run."""
     here = len(f.levels) - 1
     if _is_alone(f, root):
         while here > level and f.levels[here].leaves(root):
@@ -69,7 +69,7 @@ def _earliest(f: FunctionBuilder, root: SSAValue, level: int) -> int:
 
 
 def _is_alone(f: FunctionBuilder, root: SSAValue) -> bool:
-    """Whether a buffer of the source overlaps no other one."""
+    """Whether a buffer of the source aliases no other one."""
     owner = f if f.parent is None else f.parent
     return root in owner.noalias or isinstance(root.owner, loops.AllocaOp)
 
@@ -77,8 +77,8 @@ def _is_alone(f: FunctionBuilder, root: SSAValue) -> bool:
 def _split_mask(operands: Sequence[SSAValue]) -> tuple[Sequence[SSAValue], SSAValue | None]:
     """The operands of an access without its mask, and the mask.
 
-    The accessors of operand segments take longer than all else here; a mask is the one vector
-    after the buffer.
+    The accessors of operand segments would dominate the time of this lowering; a mask is the one
+    vector after the buffer.
     """
     last = operands[-1]
     return (operands[:-1], last) if isinstance(last.type, VectorType) else (operands, None)
@@ -113,7 +113,7 @@ def lower_store(f: FunctionBuilder, op: loops.StoreOp) -> None:
 
 
 def lower_prefetch(f: FunctionBuilder, op: loops.PrefetchOp) -> None:
-    """Ask for a line that will be read, into all caches."""
+    """Prefetch a line that will be read, into all caches."""
     layout = f.module.layout(cast(BufferType, op.buffer.type))
     pointer, _ = element_address(f, layout, op.buffer, op.indices, op.operands_, False)
     hints = (_PREFETCH_READ, _KEEP_IN_ALL_CACHES, _PREFETCH_DATA)

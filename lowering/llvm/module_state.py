@@ -1,4 +1,4 @@
-"""What the functions of a module share while they are lowered: callees, tables, layouts."""
+"""The shared state of the functions of a module during lowering: callees, tables, layouts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Callee:
 
 @dataclass
 class ModuleState:
-    """The module that is being made."""
+    """The module that is being lowered."""
 
     lowerings: Mapping[type[Operation], Callable[[Any, Any], None]]
     """How each operation is lowered by the builder of a function: a `builder.Lowering`."""
@@ -48,9 +48,9 @@ class ModuleState:
     accurate_math: bool
     """Whether math functions are within an ulp, rather than fast."""
     model: MachineModel = field(default_factory=MachineModel)
-    """What operations in parallel loops cost."""
+    """The cost of operations in parallel loops."""
     streaming: set[str] = field(default_factory=lambda: set())
-    """Functions that write past the caches."""
+    """Functions with nontemporal stores."""
     private_functions: set[str] = field(default_factory=lambda: set())
     """Graph functions that others call."""
     functions: list[Operation] = field(default_factory=lambda: [])

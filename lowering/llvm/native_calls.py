@@ -1,4 +1,4 @@
-"""Calls of functions by their native symbol, and the fields of what they get on the stack."""
+"""Calls of functions by their native symbol, and the fields of their arguments on the stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of parallel loops as functions of their own, which threads run on parts of the range.
+"""Outline the bodies of parallel loops as functions, which threads run on parts of the range.
 
     loops.for %i in (0, n) parallel { … %X … }
 ⇒
@@ -7,10 +7,10 @@
                                                   reads the captured values and calls the body
     in NAME: %env = {%X}; xrelax_parallel(%ctx, NAME.parallel0, %env, 0, n, cost, slots)
 
-`xrelax_parallel` is the run time's (`runtime.pool_code`): it cuts the range into parts by the cost
-of an iteration, and runs them on threads that are numbered below `slots`. A body gets the words
-of a context that its failed checks report to. A parallel loop inside of another one is an ordinary
-loop of its body.
+`xrelax_parallel` is in the runtime (`runtime.pool_code`): it divides the range into parts by the
+cost of an iteration, and runs them on threads that are numbered below `slots`. A body gets the
+words of a context, to which its failed checks report. A parallel loop inside of another one is
+lowered to a serial loop of its body.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Outlined:
     symbol: str
     env: LLVMStructType
     captured: tuple[SSAValue | None, ...]
-    """`None` is the context, which the run time passes."""
+    """`None` is the context, which the runtime passes."""
     can_fail: bool
 
 
 def outline(
     f: FunctionBuilder, fill: Callable[[FunctionBuilder, SSAValue, SSAValue], None]
 ) -> Outlined:
-    """Make a function of what `fill` emits for the iterations between two positions."""
+    """Outline the code that `fill` emits for the iterations between two positions."""
     number = f.next_outlined()
     body = FunctionBuilder(f.module, f"{f.symbol}.body{number}", f.label, parent=f)
     body.slot, begin, end = (body.entry.insert_arg(i64, i) for i in range(3))
@@ -72,16 +72,16 @@ def outline(
 
 
 def slots_in(loop: ForOp) -> int:
-    """How many threads may run a loop: as many as have memory of their own in it."""
+    """The maximum number of threads of a loop: the number of its private workspaces."""
     return min(
         (o.count.value.data for o in loop.walk() if isinstance(o, rt.SlotOp)), default=MAX_THREADS
     )
 
 
 def _attributes(f: FunctionBuilder, old: Source | None, body: FunctionBuilder) -> Properties:
-    """What holds for a captured buffer in the kernel: its alignment, and that nothing aliases it.
+    """The attributes of a captured buffer: its alignment, and `noalias`.
 
-    A view is as free of aliases as the buffer, where that comes in no other way.
+    A view is `noalias` if the viewed buffer is, and is not captured otherwise.
     """
     if not isinstance(old, SSAValue) or not isinstance(type_ := old.type, BufferType):
         return {}

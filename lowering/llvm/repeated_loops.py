@@ -1,9 +1,9 @@
-"""Loops that compute the same in every iteration of a loop around them, which stay loops.
+"""Find loops that are invariant in an enclosing loop, and must not be unrolled.
 
-LLVM's loop vectorizer asks of each value in a loop whether all lanes have the same one, and of the
-operands in turn (`vputils::isSingleScalar`), without keeping the answers. Where an unrolled loop
-has become a chain of values that are each used twice, as by a minimum, and are all the same, that
-takes 2ⁿ steps. What is outside of loops, LLVM hoists before; loops it unrolls too late for that.
+LLVM's loop vectorizer asks for each value in a loop whether it is uniform, and recursively for its
+operands (`vputils::isSingleScalar`), without memoization. If an unrolled loop has become a chain of
+uniform values that are each used twice, as by a minimum, that takes 2ⁿ steps. LLVM hoists invariant
+straight-line code before; it unrolls loops too late for that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..scope import is_inside
 
 
 def forks(carried: Iterable[SSAValue]) -> bool:
-    """Whether something is used twice that a lowered loop computes of the values it carries."""
+    """Whether a value that a lowered loop computes from carried values is used twice."""
     own = list(carried)
     work, seen = list(own), set[SSAValue]()
     while work:
@@ -40,13 +40,13 @@ def forks(carried: Iterable[SSAValue]) -> bool:
 
 
 def is_repeated(loop: loops.ForOp) -> bool:
-    """Whether a loop computes the same in every iteration of one of the loops around it."""
+    """Whether a loop is invariant in one of the loops around it."""
     around = [p for p in ancestors(loop) if isinstance(p, loops.ForOp)]
     return any(not _depends(loop, p) for p in around)
 
 
 def _depends(loop: loops.ForOp, around: loops.ForOp) -> bool:
-    """Whether what a loop computes may differ between iterations of the one around it."""
+    """Whether the results of a loop may depend on the iteration of the loop around it."""
     stored = {op.buffer for op in operations_in(around) if isinstance(op, loops.StoreOp)}
     work, seen = [loop], set[Operation]()
     while work:

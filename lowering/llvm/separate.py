@@ -1,4 +1,4 @@
-"""Kernels in object files of their own: which can be, their modules, and what stays behind.
+"""Compile kernels to object files of their own: separable kernels, their modules, declarations.
 
 ::
 
@@ -12,8 +12,8 @@
     rt.func @main(…) results 1 { rt.call_dps @relu(%x) outs(%y) : … }
     loops.func @relu(%X: …, %Y: …) noalias external "xrelax.relu.1f2e" {}
 
-and a module of the kernel alone, whose LLVM function has that symbol. This is done where memory is
-planned and kernels are scheduled, and nothing of the rest of the module enters into them any more.
+and a module with only the kernel, whose LLVM function has that symbol. This is done after memory
+planning and scheduling, when kernels no longer depend on the rest of the module.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .types import native_symbol
 def separable_kernels(module: ModuleOp, uncalled: bool = False) -> list[tir.PrimFuncOp]:
     """The kernels of a planned module that can be compiled alone.
 
-    That leaves those that no function calls, unless they are asked for, and those that refer to
-    tables of the module, such as the messages of assertions.
+    Excluded are kernels that no function calls, unless `uncalled`, and kernels that refer to tables
+    of the module, such as the messages of assertions.
     """
     calls = call_graph(functions_by_name(module))
     called = {name for names in calls.values() for name in names}

@@ -1,13 +1,13 @@
-"""Stores past the caches: what they need of addresses, and a fence at the end of the function.
+"""Nontemporal stores: the alignment of their addresses, and a fence at the end of the function.
 
     %low = and i64 %address, 63
     br %low == 0: store <16 x float> %v, ptr %p, align 64, !nontemporal
         or else   store <16 x float> %v, ptr %p, align 4
 
-A line that is written as a whole need not be read before, and puts nothing out of the caches. Such
-stores need aligned addresses; users give memory that is aligned to its elements alone. The
-processor orders them with others at fences only, so that a thread ends with one before it says that
-it is done.
+A line that is written as a whole is not read before, and evicts nothing from the caches. Such
+stores need aligned addresses, but memory of users may be aligned only to its elements. The
+processor orders them with others only at fences, so that a thread runs one before it reports
+completion.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .types import EQ, UNIT, Properties, integer_attr, lane_count, string
 
 
 def can_stream(f: FunctionBuilder, value: SSAValue) -> bool:
-    """Whether a value can be written past the caches: vectors of a power of two of bytes."""
+    """Whether a value can be stored nontemporally: vectors whose bytes are a power of two."""
     stores = f.module.isa.nontemporal
     if stores is None or not isinstance(value.type, VectorType):
         return False
@@ -35,7 +35,7 @@ def can_stream(f: FunctionBuilder, value: SSAValue) -> bool:
 def store_past_caches(
     f: FunctionBuilder, value: SSAValue, pointer: SSAValue, properties: Properties
 ) -> None:
-    """Write a vector past the caches where its address is aligned, else as any other."""
+    """Emit a nontemporal store if the address is aligned at run time, otherwise a plain one."""
     f.module.streaming.add(f.symbol)
     size = _size(value)
     address = f.emit(llvm.PtrToIntOp, (pointer,), i64)
@@ -52,7 +52,7 @@ def store_past_caches(
 
 
 def end_streams(f: FunctionBuilder) -> None:
-    """Order what the function has written past the caches before what follows it."""
+    """Emit a fence after the function's nontemporal stores."""
     stores = f.module.isa.nontemporal
     if stores is not None and f.symbol in f.module.streaming:
         fence: Properties = {"intrinsic": string(stores.fence), "overloads": ArrayAttr([])}

@@ -1,4 +1,4 @@
-"""LLVM types of values, and the attributes that every function repeats, made once."""
+"""LLVM types of values, and shared instances of common attributes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _lowered(type_: Attribute) -> Attribute:
 
 @cache
 def memory_type(element: Attribute) -> Attribute:
-    """The type with which an element of a buffer lies in memory: a bool is a byte."""
+    """The type of an element of a buffer in memory: a bool is a byte."""
     if not isinstance(element, IntegerType):
         return element
     return IntegerType(max(integer_width(cast(Attribute, element)), 8))

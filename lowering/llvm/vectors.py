@@ -1,4 +1,4 @@
-"""Operations that make, combine or move the lanes of vectors, and masks."""
+"""Operations that create, combine or shuffle vectors, and masks."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def _shuffle(f: FunctionBuilder, op: vector.ShuffleOp) -> None:
 
 
 def first_lanes(f: FunctionBuilder, active: SSAValue, count: int) -> SSAValue:
-    """The mask whose first `active` lanes, an i64, are on.
+    """The mask whose first `active` lanes, an i64, are active.
 
-    Lanes are compared in i32, of which a register holds enough; the number is clamped before.
+    Lane numbers are compared in i32, since they fill fewer registers; the number is clamped first.
     """
     zero, most = f.integer(0), f.integer(count)
     inside = f.intrinsic("llvm.smin", (active, most), active.type)
@@ -99,7 +99,7 @@ def _create_mask(f: FunctionBuilder, op: vector.CreateMaskOp) -> None:
 
 
 def _lanewise(f: FunctionBuilder, op: loops.LanewiseOp) -> None:
-    """As the scalar operation is lowered, whose lowering takes vectors."""
+    """Apply the lowering of the scalar operation, which supports vectors."""
     applied = op.applied(op.inputs, op.result.type)
     f.module.lowerings[type(applied)](f, applied)
     f.define(op.result, f.value(applied.results[0]))
@@ -174,7 +174,7 @@ def _extremum_of_lanes(
 def _float_sum(
     f: FunctionBuilder, kind: str, value: SSAValue, start: SSAValue | None, flags: Properties
 ) -> SSAValue:
-    """Lanes are added in order, after `start`, unless the flags let LLVM choose another."""
+    """Add lanes in order, after `start`, unless flags allow reassociation."""
     element = element_type(value.type)
     if start is None:
         start = f.constant(float_attr(-0.0 if kind == "add" else 1.0, element), element)
@@ -188,7 +188,7 @@ def _in_order(
     start: SSAValue | None,
     flags: Properties,
 ) -> SSAValue:
-    """Lane after lane, since each step is rounded to the type."""
+    """Combine lanes sequentially, since each step is rounded to the type."""
     element = element_type(value.type)
     total = start
     for lane in range(lane_count(value.type)):

@@ -1,4 +1,4 @@
-"""The words of the context, through which a function reaches the run time, and calls back by them.
+"""Accesses to the words of the context, and callbacks to the runtime through them.
 
 `runtime.context` has their positions.
 """
@@ -48,7 +48,7 @@ def word_address(f: FunctionBuilder, base: SSAValue, position: int) -> SSAValue:
 
 
 def call_back(f: FunctionBuilder, site: int, data: SSAValue, shape: SSAValue) -> None:
-    """Call the run time for a site; the function returns where that raises an exception."""
+    """Call the runtime for a site; the function returns if that raises an exception."""
     callback = load_word(f, f.context, CALLBACK, PTR)
     token = load_word(f, f.context, TOKEN, i64)
     args = (callback, token, f.integer(site, i32), data, shape)

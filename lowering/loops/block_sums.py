@@ -1,4 +1,4 @@
-"""`block-sums`: long sums of floats are made in blocks, whose totals are added up in turn.
+"""`block-sums`: compute long sums of floats in blocks, whose totals are added.
 
 ::
 
@@ -44,23 +44,23 @@ from ..analysis.reductions import Accumulation, accumulations, is_reordered
 from ..scope import Scope, replace_by_block
 
 BLOCK = 128
-"""Additions one after the other in a block: so many vectors take longer than to start a block."""
+"""Sequential additions in a block: this many vector additions hide the cost of starting one."""
 
 SCALARS = 8
-"""How many times as long blocks of numbers are, most of which LLVM makes loops over vectors of."""
+"""The factor by which blocks of scalar sums are longer, most of which LLVM vectorizes."""
 
 LEVELS = 3
-"""Of blocks in blocks: 128 ** 4 terms are added up in 128 at a time."""
+"""Levels of nested blocks: 128 ** 4 terms are added 128 at a time."""
 
 TILE, TILE_BLOCK = 4, 512
-"""From so many sums at once on, as in tiles of products, blocks are longer: their totals are in
+"""Loops with at least `TILE` sums, as in register tiles, have longer blocks: their totals are in
 memory, since the sums take all registers."""
 
 
 @dataclass
 class _Blocker:
     made: set[Operation] = field(default_factory=lambda: set())
-    """The additions of totals, which stay in their order."""
+    """The additions of totals, which are not reordered."""
 
     def visit(self, block: Block) -> None:
         """Rewrite the loops in a block, inner ones first."""
@@ -93,7 +93,7 @@ class _Blocker:
         )
 
     def _split(self, loop: loops.ForOp, sums: Sequence[int], size: int) -> loops.ForOp:
-        """Put a loop into one over blocks of it, in which sums start from nothing."""
+        """Block a loop; in each block, sums start from the identity."""
         values = Values()
         lower, extent = (values.rebase(e.data, loop.operands_) for e in (loop.lower, loop.extent))
         body = Block(arg_types=[IndexType(), *(v.type for v in loop.inits)])
@@ -127,14 +127,14 @@ class _Blocker:
 
 
 def _longest(loop: loops.ForOp, sums: Sequence[int]) -> int:
-    """How many additions one after the other a block of a loop's sums has at most."""
+    """The maximum number of sequential additions of a loop's sums in a block."""
     if any(not isa(loop.inits[p].type, VectorType) for p in sums):
         return BLOCK * SCALARS
     return BLOCK if len(sums) < TILE else TILE_BLOCK
 
 
 def _additions(loop: loops.ForOp, position: int, most: int) -> int:
-    """How many additions to a sum, one after the other, an iteration makes; `most` if unknown."""
+    """The number of sequential additions to a sum in an iteration; `most` if it is not known."""
     value, end, count = loop.carry_vars[position], loop.yielded[position], 0
     while value is not end:
         use = value.get_user_of_unique_use()
@@ -150,13 +150,13 @@ def _additions(loop: loops.ForOp, position: int, most: int) -> int:
 
 
 def _even(trips: int | None, size: int) -> int:
-    """The size of a block: whole blocks of half of `size` or more where that is possible."""
+    """The size of a block: a divisor of the trip count of at least half of `size`, if possible."""
     whole = (n for n in range(size, size // 2, -1) if trips is not None and trips % n == 0)
     return next(whole, size)
 
 
 def _nothing(type_: Attribute, scope: Scope) -> SSAValue:
-    """Emit what leaves numbers as they are when they are added to it."""
+    """Emit the identity of addition."""
     element = type_.element_type if isa(type_, VectorType) else type_
     number = ConstantOp(FloatAttr(-0.0, cast(AnyFloat, element)))
     scope.emit(number)

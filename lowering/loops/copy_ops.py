@@ -14,7 +14,7 @@ from ..scope import Bound, Scope, index_constant, rebuild
 
 
 class Copier:
-    """Copies operations into `scope.block`; what `scope` says about values holds in the copies."""
+    """Copies operations into `scope.block`, with the expressions that `scope` has for values."""
 
     def __init__(self, scope: Scope, unroll_limit: int = 0):
         self.scope = scope
@@ -53,7 +53,7 @@ class Copier:
                 self._copy_other(op)
 
     def unroll(self, op: loops.ForOp, lower: IntExpr, count: int) -> list[SSAValue]:
-        """Copy the body `count` times, for one value of the loop variable after the other."""
+        """Copy the body `count` times, for consecutive values of the loop variable."""
         carried = [self.scope.value(v) for v in op.inits]
         for position in range(count):
             self.scope.meaning[op.loop_var] = lower + position
@@ -141,13 +141,14 @@ _FORMS = {
         ("sgt", -1, False),
     )
 }
-"""For each comparison what to add to ``lhs - rhs``, and whether it holds where that is below 0."""
+"""By comparison, the number to add to ``lhs - rhs``, and whether it holds if that is below 0."""
 
 
 def below_zero(op: arith.CmpiOp, scope: Scope) -> tuple[IntExpr, bool] | None:
-    """An expression, and whether a comparison holds where, and only where, that is below 0.
+    """An expression, and whether a comparison holds if and only if that is below 0.
 
-    If not, it holds everywhere else. `None` for data, and other than ``<``, ``<=``, ``>``, ``>=``.
+    Otherwise it holds if and only if the expression is not below 0. `None` for data, and for
+    comparisons other than ``<``, ``<=``, ``>``, ``>=``.
     """
     form = _FORMS.get(op.predicate.value.data)
     if form is None or not isinstance(op.lhs.type, IndexType):

@@ -1,4 +1,4 @@
-"""`cse-loops`: equal operations are carried out once, loads unless something is written in between.
+"""`cse-loops`: merge equal operations, and equal loads without a write in between.
 
 ::
 
@@ -6,8 +6,8 @@
     %1 = loops.load %A[%i]
     %2 = arith.addf %0, %1      ⇒      %2 = arith.addf %0, %0
 
-xDSL's ``cse``, but in linear time: that one looks through all operations between two loads. Here
-writes are counted on the way, and nothing is written between loads that saw the same count.
+xDSL's ``cse``, but in linear time: that one visits all operations between two loads. Here writes
+are counted in order, and nothing is written between loads of the same count.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 @dataclass
 class _Driver(CSEDriver):
-    """xDSL's driver with another way to merge what only reads."""
+    """xDSL's driver with another way to merge operations that only read."""
 
     writes: int = 0
     """Operations so far that may write."""
     seen: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """For each load that others may be merged with, the writes before it."""
     writers: set[Operation] = field(default_factory=set[Operation])
-    """Operations with regions in which something may be written."""
+    """Operations with regions that may write."""
 
     def _simplify_region(self, region: Region) -> None:
         before = self.writes

@@ -1,4 +1,4 @@
-"""What is the same in every iteration of a loop is computed once, before it.
+"""`hoist-invariants`: loop-invariant code motion of pure operations on data.
 
 ::
 
@@ -41,9 +41,9 @@ def hoist_invariants(block: Block) -> None:
 
 
 def _can_move(op: Operation) -> bool:
-    """Whether an operation may run where the loop does not; none traps that has no effects.
+    """Whether an operation may run speculatively; operations without effects never trap.
 
-    Indices stay, which become parts of addresses, but not those that are only used as data.
+    Indices in addresses are not hoisted, but indices that are only used as data are.
     """
     if not op.results or op.regions or not (is_side_effect_free(op) or op.name in loops.LANEWISE):
         return False

@@ -1,4 +1,4 @@
-"""Which values of a loop's body differ from lane to lane, and whether lanes may run together."""
+"""Which values of a loop's body vary between lanes, and whether the loop is vectorizable."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ ELEMENTWISE = (
     math.FloatingPointLikeUnaryMathOperation,
     math.SignlessIntegerLikeUnaryMathOperation,
 )
-"""Operations that xDSL lets work on vectors; none can trap in a lane that is off, as divisions by 0
-give 0. Others that are pure have a vector form as `loops.lanewise`."""
+"""Operations that xDSL defines on vectors; none traps in an inactive lane, as divisions by 0 give
+0. Other pure operations have a vector form as `loops.lanewise`."""
 
 
 @dataclass
 class LaneAnalysis:
-    """What running the iterations of a loop together means.
+    """The analysis of a loop's iterations as lanes of vectors.
 
-    `lane` is the loop variable in expressions, `varying` holds the values that differ between
-    lanes, and `has_gather` says whether lanes of an access are not neighbours, which may cost one
-    scalar access each. `bits` is the width of the widest element in memory that differs between
-    lanes, `is_masked_in_memory` whether the target can leave out lanes of all of them.
+    `lane` is the loop variable in expressions, `varying` holds the values that vary between lanes,
+    and `has_gather` is whether an access is not contiguous, which may cost one scalar access per
+    lane. `bits` is the width of the widest element in memory that varies between lanes,
+    `is_masked_in_memory` whether the target has masked accesses for all of them.
     """
 
     loop: loops.ForOp
@@ -88,7 +88,7 @@ class LaneAnalysis:
     stored: set[SSAValue] = field(default_factory=lambda: set())
 
     def is_vectorizable(self) -> bool:
-        """Whether all operations work on vectors and no lane touches what another one writes."""
+        """Whether all operations have vector forms and lanes are independent."""
         self.places.clear()
         self.scope = Scope(Block(), in_place=True)
         lane = self.scope.values.atom(self.loop.loop_var)
@@ -98,7 +98,7 @@ class LaneAnalysis:
         return all(self._is_apart(self.places[buffer]) for buffer in self.stored)
 
     def varies(self, value: SSAValue) -> bool:
-        """Whether a value of the body differs between lanes."""
+        """Whether a value of the body varies between lanes."""
         if isinstance(value.type, IndexType):
             return self._differs(self.scope.index(value))
         return value in self.varying
@@ -107,7 +107,7 @@ class LaneAnalysis:
         return self.lane in expr.atoms()
 
     def _allows_carried(self) -> bool:
-        """Whether all that the loop carries is accumulated, which may be in any order."""
+        """Whether all carried values are accumulations that may be reordered."""
         for start, end in zip(self.loop.carry_vars, self.loop.yielded, strict=True):
             chain = accumulations(start, end)
             if not chain or not all(map(is_reordered, chain)):
@@ -143,7 +143,7 @@ class LaneAnalysis:
                 return self._allows_scalar(op)
 
     def _place(self, op: loops.LoadOp | loops.StoreOp) -> tuple[list[IntExpr], bool]:
-        """The indices of an access, and whether its lanes are neighbours in memory."""
+        """The indices of an access, and whether its lanes are contiguous in memory."""
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         self.places.setdefault(op.buffer, []).append(indices)
         return indices, lane_step(cast(BufferType, op.buffer.type), indices, self.lane) == ONE
@@ -199,7 +199,7 @@ class LaneAnalysis:
         return self._allows_all(op.body.block, masked)
 
     def _allows_choice(self, op: scf.IfOp, masked: bool) -> bool:
-        """A choice by what differs between lanes runs both sides, under masks."""
+        """Whether an `scf.if` is vectorizable; with a varying condition both arms run, masked."""
         varies = self.varies(op.cond)
         blocks = [region.block for region in op.regions if region.blocks]
         if not all(self._allows_all(block, masked or varies) for block in blocks):
@@ -225,11 +225,11 @@ class LaneAnalysis:
         return isinstance(op, ELEMENTWISE) or op.name in loops.LANEWISE
 
     def _is_apart(self, places: Sequence[Sequence[IntExpr]]) -> bool:
-        """Whether the accesses of different lanes to a buffer never meet."""
+        """Whether the accesses of different lanes to a buffer never conflict."""
         return any(self._separates(column) for column in zip(*places, strict=True))
 
     def _separates(self, indices: Sequence[IntExpr]) -> bool:
-        """Whether one dim keeps lanes apart: ``c * lane + r`` in all accesses and iterations."""
+        """Whether one dim separates lanes: ``c * lane + r`` in all accesses and iterations."""
         first = indices[0].split_on(self.lane)
         if first is None or not first[0].constant or any(i != indices[0] for i in indices):
             return False

@@ -31,9 +31,9 @@ def _vector_type(element: Attribute, lanes: int) -> VectorType:
 
 
 class LaneValues(Copier):
-    """Values of a loop's body in `width` iterations from `base` on, of which `active` run.
+    """Values of a loop's body in `width` iterations from `base`, of which `active` run.
 
-    `mask` has the lanes that are on, `None` stands for all; `guarded` says that at least one is.
+    `mask` has the active lanes; `None` means all. `guarded` says that at least one is active.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class LaneValues(Copier):
         return self.emit(BroadcastOp(value, self.vector_type(value.type)))
 
     def lanewise(self, name: str, inputs: Sequence[SSAValue], type_: Attribute) -> SSAValue:
-        """What an operation that has no vector form gives in each lane."""
+        """Apply an operation without a vector form to each lane."""
         return self.emit(loops.LanewiseOp(name, inputs, type_))
 
     def number(self, expr: IntExpr) -> SSAValue:
@@ -116,20 +116,20 @@ class LaneValues(Copier):
         return [self.scope.simplify(e.substitute({self.lane: self.base + lane})) for e in exprs]
 
     def mask_of(self, active: IntExpr) -> SSAValue:
-        """A mask of so many first lanes."""
+        """The mask of the first `active` lanes."""
         return self.emit(loops.MaskOp(active, self.scope.values.list, self.width))
 
     def inverted(self, mask: SSAValue) -> SSAValue:
-        """The lanes that are off in a mask."""
+        """The complement of a mask."""
         on = self.emit(ConstantOp(IntegerAttr(1, i1)))
         return self.emit(arith.XOrIOp(mask, self.splat(on)))
 
     def both(self, lhs: SSAValue | None, rhs: SSAValue) -> SSAValue:
-        """The lanes that are on in two masks, of which `None` has all."""
+        """The conjunction of two masks; `None` means all lanes."""
         return rhs if lhs is None else self.emit(arith.AndIOp(lhs, rhs))
 
     def first_lanes(self, expr: IntExpr) -> IntExpr | None:
-        """How many first lanes have an expression below 0, if it grows by 1 from lane to lane."""
+        """The number of first lanes in which an expression is below 0, if its lane stride is 1."""
         split = expr.split_on(self.lane)
         if split is None or split[0] != ONE:
             return None
@@ -147,7 +147,7 @@ class LaneValues(Copier):
         return self.emit(loops.LanewiseOp("arith.cmpi", values, type_, {"predicate": predicate}))
 
     def any_lane(self) -> SSAValue:
-        """Whether a lane of the mask is on, which must not stand for all."""
+        """Whether a lane of the mask is active; the mask must not be `None`."""
         assert self.mask is not None
         kind = CombiningKindAttr(CombiningKindFlag.OR)
         return self.emit(

@@ -1,4 +1,4 @@
-"""Lanes that become one value are added up once, those of neighbours in memory together.
+"""Lower horizontal reductions to shuffles; those with adjacent results together.
 
 ::
 
@@ -20,11 +20,11 @@
                                                        loops.store %b, %Y[%i]
 
 The longest vector of a value is halved until it is as long as the next one or fills a register, as
-its reduction does too; a shorter one is filled up with numbers that change nothing.
+in its reduction; a shorter one is padded with the identity.
 
-Lanes of vectors whose totals are stored beside each other are put beside each other and added up,
-until those of a vector's segment are of as many vectors; segments are halved then as in the
-reduction of one vector. All of them together take about as many shuffles as the reduction of one.
+Vectors whose totals are stored to adjacent elements are interleaved and added, until a segment has
+one lane of each vector; segments are then halved as in the reduction of one vector. All of them
+together take about as many shuffles as the reduction of one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from .partial_sums import hoist_reductions, start
 from .strided_load import shuffle
 
 SEGMENT = 4
-"""The most totals that are stored at once: lanes that shuffles move in one cycle."""
+"""The most totals that are stored at once: the lanes that a shuffle of one cycle moves."""
 
 
 def lower_multi_reductions(func: loops.FuncOp, target: Target) -> None:
@@ -70,7 +70,7 @@ def _reductions_in(func: loops.FuncOp) -> list[loops.MultiReductionOp]:
 
 
 def _merge(op: loops.MultiReductionOp) -> None:
-    """Take over the vectors of the reduction that this one continues, the longest first."""
+    """Merge with the reduction that this one continues, its vectors in descending length."""
     before = op.acc.owner
     if not isinstance(before, loops.MultiReductionOp) or not op.acc.has_one_use():
         return
@@ -82,7 +82,7 @@ def _merge(op: loops.MultiReductionOp) -> None:
 
 
 def _expand(op: loops.MultiReductionOp, target: Target) -> None:
-    """Put the reduction of one vector, or of each if they do not fold, in an operation's place."""
+    """Replace an operation by the reduction of one vector, or of each if they do not fold."""
     scope, total, widths = Scope(Block(), in_place=True), op.acc, _widths(op, target)
     for lanes in op.vectors if widths is None else [_folded(op, widths, scope)]:
         reduced = ReductionOp.create(
@@ -94,7 +94,7 @@ def _expand(op: loops.MultiReductionOp, target: Target) -> None:
 
 
 def _widths(op: loops.MultiReductionOp, target: Target) -> list[int] | None:
-    """How many lanes there are after each vector in turn; `None` where lengths do not fold."""
+    """The number of lanes after folding each vector; `None` if lengths do not fold."""
     register = target.lanes(8 * byte_width(op.result.type))
     widths = [_lanes_of(op.vectors[0])]
     for vector in op.vectors[1:]:
@@ -121,7 +121,7 @@ def _folded(op: loops.MultiReductionOp, widths: Sequence[int], scope: Scope) -> 
 
 
 def _combined(op: loops.MultiReductionOp, lhs: SSAValue, rhs: SSAValue, scope: Scope) -> SSAValue:
-    """Emit what a reduction makes of two values, or the lanes of two vectors, one by one."""
+    """Emit the combination of two values, elementwise for vectors."""
     combiner = op.combiner
     if issubclass(combiner, FloatingPointLikeBinaryOperation):
         new = combiner(lhs, rhs, op.fastmath)
@@ -132,7 +132,7 @@ def _combined(op: loops.MultiReductionOp, lhs: SSAValue, rhs: SSAValue, scope: S
 
 
 def _halved(op: loops.MultiReductionOp, vector: SSAValue, scope: Scope) -> SSAValue:
-    """Emit what a reduction makes of the halves of a vector."""
+    """Emit the combination of the halves of a vector."""
     count = _lanes_of(vector) // 2
     type_ = VectorType(op.result.type, [count])
     parts = [shuffle(vector, vector, range(s, s + count), type_, scope) for s in (0, count)]
@@ -146,13 +146,13 @@ def _lanes_of(vector: SSAValue) -> int:
 
 @dataclass
 class _Total:
-    """A store of a reduction that nothing else sees."""
+    """A store of a reduction without other uses."""
 
     store: loops.StoreOp
     op: loops.MultiReductionOp
 
     def is_followed_by(self, other: _Total) -> bool:
-        """Whether a total of the same kind, start and lengths is stored right behind."""
+        """Whether a total of the same kind, start and lengths is stored to the next element."""
         values = Values()
         places = [values.exprs(t.store.indices, t.store.operands_) for t in (self, other)]
         return (
@@ -166,7 +166,7 @@ class _Total:
 
 
 def _total_of(op: Operation) -> _Total | None:
-    """The reduction that an operation stores, if nothing else sees it."""
+    """The reduction that an operation stores, if that is its only use."""
     if not isinstance(op, loops.StoreOp) or op.mask is not None or op.nontemporal is not None:
         return None
     made, type_ = op.value.owner, op.buffer.type
@@ -191,7 +191,7 @@ class _Joiner:
     target: Target
 
     def visit(self, block: Block) -> None:
-        """Join the totals that follow each other in a block, and in those inside of it."""
+        """Join the adjacent totals in a block, and in nested blocks."""
         run: list[_Total] = []
         for op in list(block.ops):
             for region in op.regions:
@@ -207,7 +207,7 @@ class _Joiner:
         self._join_run(run)
 
     def _join_run(self, run: Sequence[_Total]) -> None:
-        """Join totals in groups that are a power of two."""
+        """Join totals in groups whose size is a power of two."""
         while len(run) > 1:
             widths = _widths(run[0].op, self.target)
             size = SEGMENT if len(run) >= SEGMENT else 2
@@ -218,7 +218,7 @@ class _Joiner:
 
 
 def _join(totals: Sequence[_Total], widths: Sequence[int]) -> None:
-    """Put one vector in the place of totals, where the last one is stored."""
+    """Replace the stores of totals by one vector store, at the last one."""
     scope, first, last = Scope(Block(), in_place=True), totals[0], totals[-1]
     op, parts, width = last.op, [_folded(t.op, widths, scope) for t in totals], 1
     while len(parts) > 1:
@@ -244,9 +244,9 @@ def _join(totals: Sequence[_Total], widths: Sequence[int]) -> None:
 def _beside(
     op: loops.MultiReductionOp, lhs: SSAValue, rhs: SSAValue, width: int, scope: Scope
 ) -> SSAValue:
-    """Emit the sums of the halves of segments, those of two vectors beside each other.
+    """Emit the sums of the halves of segments, interleaved for two vectors.
 
-    A segment has lanes of `width` vectors, so often that it is `SEGMENT` lanes long.
+    A segment has lanes of `width` vectors, repeated until it is `SEGMENT` lanes long.
     """
     count, half = _lanes_of(lhs), SEGMENT // 2
     type_ = VectorType(op.result.type, [count])
@@ -266,7 +266,7 @@ def _beside(
 
 @dataclass(frozen=True)
 class LowerMultiReductionPass(ModulePass):
-    """Lower reductions of lanes to shuffles and one `vector.reduction` each, after their loops."""
+    """Lower horizontal reductions to shuffles and a `vector.reduction`, after their loops."""
 
     name = "lower-multi-reduction"
     target: str = "llvm"

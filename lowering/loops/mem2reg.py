@@ -1,4 +1,4 @@
-"""Scratch buffers that are only accessed at constant indices become values that loops carry.
+"""Promote scratch buffers that are only accessed at constant indices to loop-carried values.
 
 ::
 
@@ -30,7 +30,7 @@ from .places import Access, Place, are_disjoint, place_of
 
 @dataclass
 class _Candidate:
-    """A scratch buffer, its accesses by place, and the innermost block around all of them."""
+    """A scratch buffer, its accesses by place, and the innermost block that contains them."""
 
     buffer: loops.AllocaOp
     accesses: dict[Place, list[Access]]
@@ -38,11 +38,11 @@ class _Candidate:
 
 
 def mem2reg(func: loops.FuncOp) -> None:
-    """Turn stack buffers into values.
+    """Promote stack buffers to values.
 
     All accesses must be at constant indices, outside parallel loops, and stores outside conditions.
-    What a block reads must not be left over from an earlier run of it, so its first access to each
-    element is a store.
+    A block must not read elements of an earlier execution: its first access to each element is a
+    store.
     """
     scope = Scope(Block(), in_place=True)
     by_root: dict[Block, list[_Candidate]] = {}
@@ -100,7 +100,7 @@ def _block_around(block: Block) -> Block | None:
 
 
 def _is_in_loops(op: loops.LoadOp | loops.StoreOp, root: Block) -> bool:
-    """Whether only loops that carry values, and conditions of loads, lie between them."""
+    """Whether only serial or unrolled loops, and conditions of loads, are around an access."""
     block = op.parent
     while block is not root:
         outer = None if block is None else block.parent_op()
@@ -113,7 +113,7 @@ def _is_in_loops(op: loops.LoadOp | loops.StoreOp, root: Block) -> bool:
 
 
 def _is_written_first(candidate: _Candidate, order: dict[Operation, int]) -> bool:
-    """Whether no content of an earlier run of the root is read; a function's body runs once."""
+    """Whether no element of an earlier execution of the root is read; function bodies run once."""
     if isinstance(candidate.root.parent_op(), loops.FuncOp):
         return True
     firsts = [min(ops, key=order.__getitem__) for ops in candidate.accesses.values()]
@@ -152,7 +152,7 @@ class _Promotion:
             _drop(candidate.buffer)
 
     def _visit(self, block: Block, contents: dict[Place, SSAValue]) -> None:
-        """Replace the accesses in a block; `contents` becomes what the places hold after it."""
+        """Replace the accesses in a block; updates `contents`, the values by place."""
         for op in list(block.ops):
             if isinstance(op, loops.LoadOp) and op.buffer in self.buffers:
                 content = self._content(_whole(place_of(op, self.scope)), contents)
@@ -211,7 +211,7 @@ class _Promotion:
 
 
 def _under(op: loops.LoadOp, content: SSAValue) -> SSAValue:
-    """What a load gives of the content of its place, computed in front of it."""
+    """Emit the value of a load, from the content of its place, before the load."""
     if op.mask is None:
         return content
     off = zero(op.result.type)
@@ -223,7 +223,7 @@ def _under(op: loops.LoadOp, content: SSAValue) -> SSAValue:
 
 
 def zero(type_: Attribute) -> list[Operation]:
-    """Operations for a value of a type that is 0, the last of them its own."""
+    """Operations that create a 0 of a type; the last one has it as its result."""
     if isa(type_, VectorType):
         ops = zero(type_.element_type)
         return [*ops, BroadcastOp(ops[0].results[0], type_)]

@@ -1,4 +1,4 @@
-"""Views as memory: what a call gets that works on a sub-region of a buffer."""
+"""Pass views to calls as buffers of their own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..scope import Scope, View
 
 @contextmanager
 def opened_views(scope: Scope, operands: Sequence[SSAValue]) -> Generator[None]:
-    """Let views among the operands be memory of their own for a while."""
+    """Replace views among the operands by buffers, within a context."""
     views = scope.views
     opened = {v: _memory(scope, v.type, views[v]) for v in operands if v in views}
     scope.views = {v: view for v, view in views.items() if v not in opened}

@@ -1,4 +1,4 @@
-"""Partial sums in the lanes of vectors stay apart in the serial loops that add to them.
+"""Hoist horizontal reductions out of the serial loops that accumulate them.
 
 ::
 
@@ -36,7 +36,7 @@ def start(op: Reduction, width: int, scope: Scope) -> SSAValue:
 
 @dataclass
 class _Partial:
-    """A value that a loop carries at `position`, and lanes that it is given in each iteration."""
+    """A carried value at `position`, and the lanes that are added in each iteration."""
 
     position: int
     op: loops.MultiReductionOp
@@ -67,7 +67,7 @@ def _partials(loop: loops.ForOp, position: int) -> list[_Partial]:
 
 
 def _origin(op: loops.MultiReductionOp, vector: SSAValue) -> BroadcastOp | None:
-    """The identity with which the lanes start, if nothing else sees them on the way."""
+    """The identity with which the lanes start, if they have no other uses."""
     users: set[Operation] = {op}
     values: list[SSAValue] = []
     root = _follow(vector, op.combiner, users, values)
@@ -83,7 +83,7 @@ def _origin(op: loops.MultiReductionOp, vector: SSAValue) -> BroadcastOp | None:
 def _follow(
     value: SSAValue, kind: type[Operation], users: set[Operation], values: list[SSAValue]
 ) -> SSAValue | None:
-    """The value that lanes start with: a block argument, or an operation's that accumulates not."""
+    """The initial value of lanes: a block argument, or the result of no accumulation."""
     values.append(value)
     owner = value.owner
     if isinstance(value, BlockArgument) or isinstance(owner, BroadcastOp):
@@ -107,7 +107,7 @@ def _follow(
 
 
 def _hoist(loop: loops.ForOp, partials: Sequence[_Partial]) -> None:
-    """Rebuild a loop that carries the lanes of all totals, and no value that it leaves as it is."""
+    """Rebuild a loop to carry the lanes of all totals, and no invariant value."""
     scope, body = Scope(Block(), in_place=True), loop.body.block
     starts: list[SSAValue] = []
     for partial in partials:

@@ -1,4 +1,4 @@
-"""Places in buffers: when two accesses name the same, and when they certainly do not."""
+"""Places in buffers: whether two accesses are to the same elements, or provably disjoint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Access: TypeAlias = "loops.LoadOp | loops.StoreOp"
 
 @dataclass(frozen=True)
 class Place:
-    """An element of a buffer, or the vector that starts there, as far as the mask lets it."""
+    """An element of a buffer, or a vector of elements, with its mask."""
 
     buffer: SSAValue
     indices: tuple[IntExpr, ...]
@@ -42,7 +42,7 @@ def place_of(op: Access, scope: Scope) -> Place:
 
 
 def are_disjoint(places: Collection[Place]) -> bool:
-    """Whether all of these places of one buffer certainly share no element.
+    """Whether all of these places of one buffer are provably disjoint.
 
     They must differ by constants only, as in ``[%i * 4, %j]`` and ``[%i * 4 + 1, %j]``.
     """

@@ -1,4 +1,4 @@
-"""`prefetch-panels`: what a loop reads in order of a large operand is asked for some time before.
+"""`prefetch-panels`: prefetch the sequential loads of large operands.
 
 ::
 
@@ -8,11 +8,11 @@
                                                   ⇒       %w = loops.load %W[%i, %k, 0] : …
                                                           %v = loops.load %W[%i, %k, 16] : …
 
-Processors see such a stream, but not beyond a page, and each panel of weights comes from far away
-when it is first used. The part that is ahead is a share of the first cache; behind the end of a
-panel is the next one. Small operands that many tiles use stay as they are, and what is read alone.
-What is read of large buffers right after such a loop, as to add its sums there, is asked for before
-it. See `prefetch_rows` for loops over rows that are read more than once.
+Hardware prefetchers stop at page boundaries, and each panel of weights comes from memory at its
+first use. The prefetch distance is a share of the first cache; after the end of a panel comes the
+next one. Small operands that many tiles reuse, and single streams, are not prefetched. Elements of
+large buffers that are read right after such a loop, as to add its sums, are prefetched before it.
+See `prefetch_rows` for loops over rows that are read more than once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROWS = 4
 
 @dataclass(frozen=True)
 class Stream:
-    """The vectors that an iteration of a loop reads of a buffer, one after the other in memory."""
+    """The consecutive vectors of a buffer that an iteration of a loop reads."""
 
     loads: tuple[loops.LoadOp, ...]
     step: int
@@ -48,14 +48,14 @@ class Stream:
 
     @property
     def buffer(self) -> SSAValue:
-        """What is read."""
+        """The buffer that is read."""
         return self.loads[0].buffer
 
 
 def _reads_panels(loop: loops.ForOp) -> bool:
-    """Whether a loop keeps vectors of results of several buffers, and has nothing nested in it.
+    """Whether an innermost loop accumulates vectors, from loads of several buffers.
 
-    The processor is ahead itself of what a loop reads of one buffer, as a row's sum does.
+    Hardware prefetching suffices for loops that read one buffer, such as the sum of a row.
     """
     ops = list(loop.body.block.ops)
     if any(op.regions for op in ops):
@@ -65,9 +65,9 @@ def _reads_panels(loop: loops.ForOp) -> bool:
 
 
 def _streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Iterator[Stream]:
-    """What a loop reads in order, without gaps, of parameters that caches do not keep near.
+    """The streams that a loop reads sequentially, without gaps, of parameters larger than a cache.
 
-    The first cache keeps what is read once, from call to call, the second what is read repeatedly.
+    That is the first cache for parameters that are read once, the second for repeated reads.
     """
     values = Values()
     found: dict[SSAValue, dict[int, loops.LoadOp]] = {}
@@ -88,7 +88,7 @@ def _streams(loop: loops.ForOp, func: loops.FuncOp, caches: CacheSizes) -> Itera
 
 
 def _kept(op: loops.LoadOp, caches: CacheSizes) -> int:
-    """Bytes of a buffer up to which it is worth nothing to prefetch what a load reads."""
+    """The size of a buffer, in bytes, up to which prefetching a load does not pay."""
     loop = op.parent_op()
     while isinstance(loop, loops.ForOp):
         if loop.loop_var not in op.operands_:
@@ -119,7 +119,7 @@ def _row_bytes(stream: Stream, outer: loops.ForOp) -> int | None:
 
 
 def _emit_prefetch(loop: loops.ForOp, stream: Stream, var: SSAValue, ahead: int) -> None:
-    """Ask for the lines of a stream of a loop as they are when a loop variable is `ahead` more."""
+    """Prefetch the lines that a stream of a loop reads when a loop variable is `ahead` more."""
     width = _width(stream.buffer)
     values = Values()
     first, asked = _offset(stream.loads[0], values).offset, -LINE
@@ -136,12 +136,12 @@ def _emit_prefetch(loop: loops.ForOp, stream: Stream, var: SSAValue, ahead: int)
 
 
 def _offset(op: loops.LoadOp, values: Values) -> IntExpr:
-    """The place of the first element that is read, in elements."""
+    """The offset of the first element that is read, in elements."""
     return _type(op.buffer).linear_index(values.exprs(op.indices, op.operands_))
 
 
 def _step(op: loops.LoadOp, loop: loops.ForOp) -> int | None:
-    """Elements from one iteration to the next; `None` where that is not one positive number."""
+    """The stride of a load in elements; `None` if it is not a positive constant."""
     values = Values()
     indices, variable = values.exprs(op.indices, op.operands_), values.atom(loop.loop_var)
     step = memory_step(_type(op.buffer), indices, variable)
@@ -150,7 +150,7 @@ def _step(op: loops.LoadOp, loop: loops.ForOp) -> int | None:
 
 
 def _bytes_of(buffer: SSAValue) -> int:
-    """The size of a buffer, 0 where it is only known at run time."""
+    """The size of a buffer in bytes; 0 if it is symbolic."""
     return _type(buffer).known_bytes or 0
 
 
@@ -200,9 +200,8 @@ def _calls(loop: loops.ForOp) -> bool:
 
 
 SHARE, FAR_SHARE = 12, 4
-"""The part of the first cache that is asked for and not read yet is one of so many: more of what no
-cache keeps until the next call, which takes longer to come. More than is on its way only takes the
-room of other lines."""
+"""The prefetch distance as a divisor of the first cache's size: it is longer for data that no cache
+keeps until the next call. Prefetching more than the latency needs only evicts other lines."""
 
 
 def prefetch_panels(func: loops.FuncOp, target: Target, moved: int) -> None:
@@ -236,7 +235,7 @@ def _moved(module: ModuleOp) -> dict[str, int]:
 
 
 def _read_after(loop: loops.ForOp, caches: CacheSizes) -> Iterator[loops.LoadOp]:
-    """Vectors of large buffers that are read between a loop and the next, where known before it."""
+    """Loads of large buffers between a loop and the next one, with addresses known before it."""
     inner: set[Operation] = {loop}
     op = loop.next_op
     while op is not None and not isinstance(op, loops.ForOp):

@@ -1,4 +1,4 @@
-"""Elements that a loop reads and writes again and again become values that it carries.
+"""Promote elements that a loop reads and writes in each iteration to loop-carried values.
 
 ::
 
@@ -37,25 +37,25 @@ _FACTOR = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 
 
 def promote_accumulators(func: loops.FuncOp) -> None:
-    """Promote what the function's serial loops accumulate in memory, inner loops first.
+    """Promote memory accumulators of the function's serial loops, inner loops first.
 
-    Parameters that may overlap are left alone; scratch memory never overlaps anything.
+    Parameters that may alias are not promoted; scratch memory never aliases anything.
     """
     _Promoter(func.noalias is None).visit(func.body.block)
 
 
 def promote_in_vectorized(func: loops.FuncOp) -> None:
-    """The same in vectorized loops alone: what these and the loops in them accumulate."""
+    """Promote memory accumulators of vectorized loops, and of the loops in them."""
     _Promoter(func.noalias is None, ()).visit(func.body.block)
 
 
 @dataclass
 class _Known:
-    """What a block has done so far: which places are valid, and what is in some of them."""
+    """The state at a point of a block: valid places, and the contents of some."""
 
     valid: set[Place] = field(default_factory=set[Place])
     last: dict[SSAValue, tuple[Place, SSAValue]] = field(default_factory=lambda: {})
-    """For a buffer, the last store: other places may be the same."""
+    """The last store to each buffer, which may alias other places."""
 
     def note(self, op: loops.LoadOp | loops.StoreOp, place: Place) -> None:
         self.valid.add(place)
@@ -126,7 +126,7 @@ class _Promoter:
         allow_reassociation(self._carry(op, chosen, known, guarded) if chosen else op)
 
     def _candidates(self, op: loops.ForOp) -> list[Place]:
-        """The unchanging places that the loop's own body loads first and stores then."""
+        """The invariant places that the loop's body loads first and then stores."""
         places: dict[SSAValue, dict[Place, tuple[bool, bool]]] = {}
         excluded: set[SSAValue] = set()
         for inner in op.body.block.ops:
@@ -160,7 +160,7 @@ class _Promoter:
         return not any(v is op.loop_var or is_inside(v, op) for v in used)
 
     def _is_valid(self, place: Place) -> bool:
-        """Whether the place is inside its buffer even if the loop does not run."""
+        """Whether the place is in range even if the loop has no iterations."""
         dims = cast(BufferType, place.buffer.type).dims
         last = len(dims) - 1
         for position, (index, dim) in enumerate(zip(place.indices, dims, strict=True)):
@@ -194,7 +194,7 @@ class _Promoter:
         return loop
 
     def _content(self, place: Place, known: _Known, block: Block) -> SSAValue:
-        """What is in a place before the loop."""
+        """The content of a place before the loop."""
         content = known.content(place)
         if content is not None:
             return content
@@ -243,8 +243,8 @@ def _buffers_in(op: Operation) -> set[SSAValue]:
 def allow_reassociation(loop: loops.ForOp) -> None:
     """Flag the operations that accumulate a carried value: ``s = s + a * b`` and chains of them.
 
-    Only where nothing else sees the partial results: a running sum that is stored stays strict. The
-    flags go on the accumulations and on the multiplications that feed them, which may become fused
+    Only if partial results have no other uses: a running sum that is stored stays strict. The flags
+    go on the accumulations and on the multiplications that feed them, which may become fused
     multiply-adds.
     """
     for start, end in zip(loop.carry_vars, loop.yielded, strict=True):

@@ -1,9 +1,9 @@
-"""Where a reduction's initialisation may run: in a loop nest before the first reduction loop.
+"""Hoist a reduction's initialization into a loop nest before the first reduction loop.
 
-The counterpart is TVM's ``decompose_reduction``. A block says "initialise when all my reduce axes
-are at their first value", which is a condition in the innermost loop that stops vectorisation. It
-means the same to initialise all elements before the loops that reduce, if nobody sees the
-difference: see `plan_init`.
+The counterpart is TVM's ``decompose_reduction``. A block initializes when all its reduce axes have
+their first values, which is a condition in the innermost loop that prevents vectorization. To
+initialize all elements before the reduction loops is equivalent if the difference is not
+observable: see `plan_init`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..scope import Bound, Scope, is_inside
 
 @dataclass(frozen=True)
 class Level:
-    """A loop around the place that is being converted, and its bounds over new values."""
+    """A loop around the current position, and its bounds over new values."""
 
     source: tir.ForOp
     loop: loops.ForOp
@@ -38,7 +38,7 @@ class Level:
 
 @dataclass(frozen=True)
 class InitPlan:
-    """A nest in front of `before` that repeats `loops`; others have their `first` values."""
+    """A nest before `before` that repeats `loops`; other variables have their `first` values."""
 
     before: loops.ForOp
     loops: tuple[Level, ...]
@@ -85,7 +85,7 @@ def plan_init(
     scope: Scope,
     accesses: Accesses,
 ) -> InitPlan | None:
-    """How to initialise before the loops that reduce, or `None` where that is not the same.
+    """How to initialize before the reduction loops; `None` if that is not equivalent.
 
     With L the outermost loop that binds a reduce axis, all of these must hold:
 
@@ -217,7 +217,7 @@ def _at_first(
 
 
 def _has_elements(block: tir.BlockOp, scope: Scope) -> list[Bound]:
-    """That axes which no loop drives, and which are not reduced, have a value."""
+    """The bounds that spatial axes which no loop drives are not empty."""
     numbering = block.numbering()
     bounds = [
         (ZERO, scope.expr(axis.extent.data, numbering))

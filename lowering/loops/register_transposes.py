@@ -1,4 +1,4 @@
-"""Tiles that are loaded along one loop and stored along another are transposed in registers.
+"""Transpose tiles in registers that are loaded along one loop and stored along another.
 
 ::
 
@@ -9,9 +9,9 @@
       }                                              …
     }                                                loops.store %c0, %Y[0, 0]
 
-Rows are loaded whole. In each step rows `d` apart, where `d` halves from step to step, exchange the
-elements whose lanes differ in that bit; after the last one vectors are columns. What is left of a
-tile beside squares is loaded and stored under masks, and exchanged as far as anybody needs it.
+Rows are loaded whole. In each step, rows `d` apart, where `d` halves from step to step, exchange
+the elements whose lanes differ in that bit; after the last step, vectors are columns. Remainders of
+a tile beside squares are loaded and stored under masks, with the shuffles that they need.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .strided_load import shuffle
 from .vector_copy import VectorCopier
 
 MAX_VECTORS = 4
-"""The most vectors along each side of a tile: all of it becomes straight code."""
+"""The most vectors along each side of a tile, which is fully unrolled."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class _TurnedCopier(VectorCopier):
     known: Mapping[loops.LoadOp, SSAValue]
 
     def columns_of(self, op: loops.LoadOp, count: int, lanes: int) -> list[SSAValue]:
-        """For `count` iterations of the outer loop, from this one on, what a load gives lanes."""
+        """The vectors of a load in `count` iterations of the outer loop, from this one."""
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         buffer, type_ = self.scope.value(op.buffer), self.vector_type(op.result.type)
         values = self.scope.values.list
@@ -98,7 +98,7 @@ class _TurnedCopier(VectorCopier):
 
 
 def transposed_tile(op: loops.ForOp, isa: InstructionSet) -> TransposedTile | None:
-    """The tile that a loop and the vectorized one in it are, if they transpose something."""
+    """The tile of a loop and the vectorized one in it, if they transpose a buffer."""
     inner = op.body.block.first_op
     if op.kind.data != "serial" or op.inits or not isinstance(inner, loops.ForOp):
         return None
@@ -126,9 +126,9 @@ def transposed_tile(op: loops.ForOp, isa: InstructionSet) -> TransposedTile | No
 
 
 def _is_transposed(load: loops.LoadOp, outer: loops.ForOp, analysis: LaneAnalysis) -> bool:
-    """Whether a load moves on by an element with the outer loop, and jumps with the inner one.
+    """Whether a load is contiguous along the outer loop, and strided along the inner one.
 
-    All of a tile's are made in its first iteration, so that no index is computed in the loops.
+    All loads of a tile are made in its first iteration; its indices use no values of the loops.
     """
     loop_vars = outer.loop_var, analysis.loop.loop_var
     if any(is_inside(v, outer) and v not in loop_vars for v in load.operands_):
@@ -155,9 +155,9 @@ def _count(loop: loops.ForOp) -> int:
 def transpose(
     rows: Sequence[SSAValue], type_: VectorType, scope: Scope, count: int | None = None
 ) -> list[SSAValue]:
-    """Emit the first columns, all or `count`, of a square of a power of two of vectors.
+    """Emit the first `count` columns, or all, of a square whose size is a power of two.
 
-    Where there are fewer rows than lanes, the elements behind these in a column are any.
+    If there are fewer rows than lanes, the other elements of a column are undefined.
     """
     (width,) = type_.get_shape()
     found = [*rows, *[rows[0]] * (width - len(rows))]

@@ -1,4 +1,4 @@
-"""A loop that chooses by its variable becomes one loop for each choice.
+"""`split-loops`: split a loop where a condition on its variable changes.
 
 ::
 
@@ -9,7 +9,7 @@
                                                      B
                                                    }
 
-The parts run together in vectors, which a choice in each iteration would prevent.
+The parts can be vectorized, which a condition in each iteration would prevent.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .copy_ops import below_zero
 from .tighten_bounds import is_known_before
 
 MAX_PARTS = 8
-"""Into so many loops one is split at most."""
+"""The most loops that one loop is split into."""
 
 MAX_OPERATIONS = 64
-"""Loops with more operations in their body stay as they are: each part repeats it."""
+"""Loops with more operations in their body are not split: each part repeats it."""
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """A choice in a loop: the first branch is taken below `limit` alone, or from there on."""
+    """An `scf.if` in a loop whose first branch is taken only below `limit`, or only from there."""
 
     position: int
     limit: IntExpr
@@ -57,7 +57,7 @@ def split_loops(block: Block) -> None:
 
 
 def _split(loop: loops.ForOp, parts: int) -> int:
-    """Split a loop into at most so many; returns into how many."""
+    """Split a loop into at most `parts` loops; returns their number."""
     if parts < 2 or loop.kind.data != "serial" or loop.inits:
         return 1
     if sum(1 for _ in operations_in(loop)) > MAX_OPERATIONS:
@@ -83,7 +83,7 @@ def _split(loop: loops.ForOp, parts: int) -> int:
 
 
 def _first_choice(loop: loops.ForOp) -> _Choice | None:
-    """The first `scf.if` of the body itself by whose condition iterations fall in two parts."""
+    """The first `scf.if` of the body whose condition divides the iterations into two ranges."""
     scope = Scope(Block(), in_place=True)
     for position, op in enumerate(loop.body.block.ops):
         match op:
@@ -99,7 +99,7 @@ def _first_choice(loop: loops.ForOp) -> _Choice | None:
 
 
 def _limit(op: scf.IfOp, loop: loops.ForOp, scope: Scope) -> tuple[IntExpr, bool] | None:
-    """Where the condition changes, and whether it holds below."""
+    """The limit at which the condition changes, and whether it holds below."""
     test = op.cond.owner
     found = below_zero(test, scope) if isinstance(test, arith.CmpiOp) else None
     if found is None:
@@ -154,7 +154,7 @@ def _inline(region: Region, before: Operation) -> list[SSAValue]:
 
 
 def _erase_unused(op: Operation) -> None:
-    """Erase a comparison that nothing uses, and the indices that it alone compares."""
+    """Erase an unused comparison, and indices that only it used."""
     if not isinstance(op, arith.CmpiOp | arith.ConstantOp | tir.ApplyOp):
         return
     if any(r.first_use is not None for r in op.results):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...dialects import tir
 
 STACK_BYTES = 16 * 1024
-"""What the scratch buffers of one function may take of the stack, in total."""
+"""The maximum total size of one function's scratch buffers on the stack."""
 
 
 def stack_buffers(func: tir.PrimFuncOp) -> set[tir.AllocBufferOp]:

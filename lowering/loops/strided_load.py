@@ -1,4 +1,4 @@
-"""Lanes that are a few elements apart: whole vectors are loaded, and shuffled together.
+"""Strided vector loads of small strides: load contiguous vectors and shuffle them.
 
 ::
 
@@ -6,7 +6,7 @@
     (four lanes)                           %b = loops.load %X[3] : … -> vector<4xf32>
                                            %x = vector.shuffle %a, %b [0, 2, 5, 7]
 
-The last of the vectors ends with the last element that a lane asks for.
+The last vector ends with the element of the last lane.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..analysis.strides import lane_step
 from ..scope import Scope
 
 MAX_STRIDE = 4
-"""Lanes farther apart are loaded one by one: most of what vectors load would not be used."""
+"""Larger strides are loaded element by element: most of the loaded vectors would be unused."""
 
 
 def stride_of(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> int | None:
-    """How many elements of the last dim lie from lane to lane, if that is a small constant."""
+    """The stride between lanes in the last dim, if it is a small constant."""
     step = lane_step(buffer, indices, lane)
     stride = None if step is None else step.constant
     return stride if stride and abs(stride) <= MAX_STRIDE else None
@@ -36,7 +36,7 @@ def stride_of(indices: Sequence[IntExpr], buffer: BufferType, lane: Atom) -> int
 def strided_load(
     load: Callable[[int], SSAValue], stride: int, type_: VectorType, scope: Scope
 ) -> SSAValue:
-    """Emit the lanes of a vector; `load` emits the vector that starts so far from the first one."""
+    """Emit the lanes of a vector; `load` emits the contiguous vector at an offset."""
     width = type_.get_shape()[0]
     lowest = min(0, stride * (width - 1))
     offsets = [stride * lane - lowest for lane in range(width)]
@@ -58,7 +58,7 @@ def strided_load(
 def shuffle(
     lhs: SSAValue, rhs: SSAValue, order: Sequence[int], type_: VectorType, scope: Scope
 ) -> SSAValue:
-    """Emit a vector of elements of two others, by their positions in both."""
+    """Emit a shuffle of two vectors."""
     op = ShuffleOp.create(
         operands=[lhs, rhs],
         result_types=[type_],

@@ -1,4 +1,4 @@
-"""Conditions that a loop can do without: they move out of it, or become a smaller extent.
+"""Remove conditions from loops: hoist invariant ones, and shrink extents by others.
 
 ::
 
@@ -21,10 +21,10 @@ from ..scope import Bound, is_inside
 def tighten_bounds(block: Block) -> None:
     """Remove conditions from the loops in a block, inner ones first.
 
-    Only a condition that is all a loop's body does can go. Serial loops run fewer iterations then,
-    and so do vectorized ones that only accumulate; the others keep their extent, which says how
-    they are distributed, and lose only conditions that do not change from one iteration to the
-    next. An extent below 0, which only symbols have, means no iteration.
+    Only conditions around the whole body can be removed. Serial loops then run fewer iterations,
+    and so do vectorized ones that only accumulate. Other loops keep their extent, which determines
+    their distribution, and lose only invariant conditions. A negative extent, which only symbols
+    can have, means no iterations.
     """
     for op in list(block.ops):
         for region in op.regions:
@@ -37,7 +37,7 @@ def tighten_bounds(block: Block) -> None:
 
 
 def _merge_conditions(op: loops.IfOp) -> None:
-    """Join a condition with the one that is all its body does."""
+    """Merge a condition with another one around its whole body."""
     inner = op.body.block.first_op
     if not isinstance(inner, loops.IfOp) or inner.next_op is not None:
         return
@@ -85,7 +85,7 @@ def _tighten_loop(op: loops.ForOp) -> None:
 def _limit(
     bound: Bound, var: IntExpr, loop: loops.ForOp, values: list[SSAValue]
 ) -> IntExpr | Bound | None:
-    """Where the loop variable stops at the latest, or the bound if iterations do not change it."""
+    """The end that a bound implies for the loop variable, or the bound if it is invariant."""
     atom = var.as_atom
     assert atom is not None
     split = (bound[0] - bound[1]).split_on(atom)
@@ -99,7 +99,7 @@ def _limit(
 
 
 def _accumulates(loop: loops.ForOp) -> bool:
-    """Whether a vectorized loop stores to the same places in all iterations."""
+    """Whether a vectorized loop stores to the same elements in all iterations."""
     if loop.kind.data != "vectorized":
         return False
     stores = [op for op in loop.walk() if isinstance(op, loops.StoreOp)]
@@ -109,7 +109,7 @@ def _accumulates(loop: loops.ForOp) -> bool:
 
 
 def is_known_before(expr: IntExpr, loop: loops.ForOp, values: list[SSAValue]) -> bool:
-    """Whether the expression can be computed before the loop, even if that does not run."""
+    """Whether the expression can be computed before the loop, even if it has no iterations."""
     if any(is_inside(values[i], loop) for i in expr.args()):
         return False
     return all(_never_divides_by_zero(a) for monomial, _ in expr.terms for a in monomial)

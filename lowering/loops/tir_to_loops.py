@@ -1,4 +1,4 @@
-"""TensorIR to loops: blocks disappear, axes become index expressions, initialisation becomes code.
+"""Lower TensorIR to loops: replace axes by index expressions, and emit initializations.
 
 ::
 
@@ -41,7 +41,7 @@ from .tighten_bounds import tighten_bounds
 
 
 def convert_function(func: tir.PrimFuncOp) -> loops.FuncOp:
-    """The kernel that does what the function does; the function stays as it is.
+    """Convert a function to a kernel; the function is not changed.
 
     `index` parameters are symbols only. The kernel's symbols are the `index` parameters in order,
     then the symbols that buffers determine. Buffers do not overlap unless ``tir.noalias`` is false.
@@ -135,7 +135,7 @@ class _FunctionConverter:
             self.convert_all(op.body.block)
 
     def first_iteration(self, op: tir.BlockOp) -> list[Bound]:
-        """That all reduce axes have their first values, which are their smallest."""
+        """The bounds that all reduce axes have their first values, which are their smallest."""
         numbering = op.numbering()
         return [
             (self.scope.index(axis_var), self.scope.expr(axis.min.data, numbering) + 1)
@@ -144,7 +144,7 @@ class _FunctionConverter:
         ]
 
     def convert_init(self, init: tir.InitOp, plan: InitPlan) -> None:
-        """Run the initialisation in a nest of its own before the loops that reduce."""
+        """Emit the initialization in a nest of its own before the reduction loops."""
         around = Block()
         self.convert_init_level(init, plan, plan.loops, dict(plan.first), around)
         parent = plan.before.parent
@@ -181,7 +181,7 @@ class _FunctionConverter:
 
     @contextmanager
     def guarded(self, bounds: Sequence[Bound]) -> Generator[None]:
-        """Put what follows under a condition, if there is one."""
+        """Emit what follows under a condition, if there are bounds."""
         if not bounds:
             yield
             return
@@ -244,7 +244,7 @@ class _FunctionConverter:
             self.convert_scalar(op)
 
     def convert_scalar(self, op: Operation) -> None:
-        """Arithmetic, control flow on data, and what else stays as it is."""
+        """Arithmetic, control flow on data, and other operations that are copied."""
         for operand in op.operands:
             if operand in self.scope.views:
                 self.fail(f"cannot pass sub-region '{name_of(operand)}' to '{op.name}'")
@@ -253,7 +253,7 @@ class _FunctionConverter:
         self.nest = nest
 
     def skip(self, op: Operation) -> None:
-        """An initialisation is converted where its block is."""
+        """An initialization is converted with its block."""
 
     def fail(self, message: str) -> None:
         raise PassFailedException(f"in '@{self.func.sym_name.data}': {message}")

@@ -1,4 +1,4 @@
-"""Unrolled loops become their iterations, one after the other, with constant indices.
+"""`unroll-loops`: replace unrolled loops by copies of their bodies, with constant indices.
 
 ::
 
@@ -22,7 +22,7 @@ from ..scope import Scope, describe, name_of, replace_by_block
 from .copy_ops import Copier
 
 DEFAULT_LIMIT = 1024
-"""Loops of more iterations stay loops of their kind, a hint for the next stage."""
+"""Loops of more iterations keep their kind, as a hint for the next stage."""
 
 
 def unroll_loops(block: Block, limit: int, function: str) -> None:
@@ -32,7 +32,7 @@ def unroll_loops(block: Block, limit: int, function: str) -> None:
 
 
 def unroll_in_vectorized(block: Block, limit: int, function: str) -> None:
-    """The same inside the vectorized loops of a block alone."""
+    """Expand the unrolled loops inside the vectorized loops of a block."""
     for op in block.ops:
         is_vectorized = isinstance(op, loops.ForOp) and op.kind.data == "vectorized"
         for region in op.regions:

@@ -1,4 +1,4 @@
-"""Copies of a loop's body that run several of its iterations at once, one in each lane."""
+"""Copy a loop's body as vector code, with one iteration in each lane."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class VectorCopier(LaneValues):
     """Copies the operations of a loop's body for the iterations of its lanes."""
 
     def copy_body(self, carried: Sequence[SSAValue] = ()) -> list[SSAValue]:
-        """Copy the whole loop body; returns what it yields, in lanes that are off `carried`."""
+        """Copy the whole loop body; returns its yields, `carried` in inactive lanes."""
         self.mask = None if self.active is None else self.mask_of(self.active)
         loop = self.analysis.loop
         for var, value in zip(loop.carry_vars, carried, strict=True):
@@ -59,7 +59,7 @@ class VectorCopier(LaneValues):
             scope.define(op.result, self._load_apart(op, buffer, indices, type_))
 
     def _is_always_there(self, op: loops.LoadOp) -> bool:
-        """Whether what is loaded exists even where no lane asks for it, as a sum in scratch."""
+        """Whether a load is valid without active lanes, such as that of a sum in scratch memory."""
         indices = self.scope.exprs(exprs_of(op.indices), op.operands_)
         dims = cast(BufferType, op.buffer.type).dims
         return all(
@@ -68,7 +68,7 @@ class VectorCopier(LaneValues):
         )
 
     def _copy_load_if_any(self, op: loops.LoadOp) -> None:
-        """Load what all lanes share where at least one of them asks for it."""
+        """Load a uniform element if at least one lane is active."""
         type_ = op.result.type
         choice = scf.IfOp(self.any_lane(), [type_], [Block()], [Block()])
         with self.scope.inside(choice.true_region.block):
@@ -85,7 +85,7 @@ class VectorCopier(LaneValues):
     def _load_apart(
         self, op: loops.LoadOp, buffer: SSAValue, indices: list[IntExpr], type_: VectorType
     ) -> SSAValue:
-        """Load lanes that are not neighbours: shuffled vectors, or single elements."""
+        """Load lanes that are not contiguous: shuffled vectors, or single elements."""
         values = self.scope.values.list
         stride = stride_of(indices, cast(BufferType, op.buffer.type), self.lane)
         if stride is not None and self.active is None:
@@ -138,9 +138,9 @@ class VectorCopier(LaneValues):
     def _copy_under(
         self, body: Block, bounds: list[Bound], active: IntExpr | None, others: list[IntExpr]
     ) -> None:
-        """Copy a body under conditions on all lanes together, with `active` lanes on if given.
+        """Copy a body under uniform conditions, with `active` lanes if given.
 
-        Lanes in which one of the `others` is not below 0 are off too.
+        Lanes in which one of the `others` is not below 0 are inactive too.
         """
         excess = [(lhs - rhs).constant for lhs, rhs in bounds]
         if any(e is not None and e >= 0 for e in excess):
@@ -164,7 +164,7 @@ class VectorCopier(LaneValues):
         self.active, self.mask = outer
 
     def _copy_masked(self, masks: Sequence[SSAValue], copy: Callable[[], object]) -> None:
-        """Copy something for the lanes that are on in all of the masks, which may be none."""
+        """Copy something for the lanes that are active in all masks; there may be no such lane."""
         outer = self.mask, self.guarded
         self.guarded = False
         for mask in masks:
@@ -191,7 +191,7 @@ class VectorCopier(LaneValues):
             self.scope.define(result, chosen)
 
     def _side(self, block: Block) -> list[SSAValue]:
-        """Copy one side of a choice; returns what it yields in each lane."""
+        """Copy one arm of an `scf.if`; returns its yields in each lane."""
         last = block.last_op
         for op in block.ops:
             if not isinstance(op, scf.YieldOp):
@@ -218,7 +218,7 @@ class VectorCopier(LaneValues):
             self.scope.define(old, new)
 
     def _copy_yield(self, op: scf.YieldOp) -> None:
-        """The end of a choice that all lanes make together."""
+        """The end of an arm of an `scf.if` with a uniform condition."""
         parent = op.parent_op()
         assert parent is not None
         pairs = zip(parent.results, op.operands, strict=True)

@@ -1,4 +1,4 @@
-"""Vectorized loops become operations on vectors, with masks where not all lanes run.
+"""`vectorize-loops`: lower vectorized loops to vector operations, with masks for remainders.
 
 ::
 
@@ -8,7 +8,7 @@
       loops.store %w, %Y[%j] : …, f32
     }
 
-What a loop accumulates stays in the lanes of vectors, which are combined at the end.
+Accumulations keep partial results in lanes, which are combined at the end.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from .unroll_loops import DEFAULT_LIMIT, unroll_in_vectorized
 from .vector_copy import VectorCopier
 
 MAX_STRAIGHT_LINE = 4
-"""So many vectors follow each other without a loop. A loop that accumulates keeps as many registers
-of partial results, so that an addition need not wait for the one before, as long as all of these
-take half of the registers."""
+"""The most vectors that are emitted without a loop. A loop that accumulates keeps this many vectors
+of partial results, so that additions are independent, as long as they take half of the
+registers."""
 
 
 class _Vectorizer:
-    """Emits one loop as vectors: `partial` are those of what it carries, beside `totals`."""
+    """Emits one loop as vectors: `partial` are the vectors of its accumulations."""
 
     def __init__(self, analysis: LaneAnalysis, scope: Scope):
         self.analysis = analysis
@@ -54,10 +54,10 @@ class _Vectorizer:
         self.lanes = analysis.isa.lanes(analysis.bits)
         room = analysis.isa.vector_registers // (2 * max(len(self.totals), 1))
         self.together = self.lanes * (1 << min(room, MAX_STRAIGHT_LINE).bit_length() >> 1 or 1)
-        """Iterations at once of a loop that accumulates."""
+        """Iterations of a loop that accumulates which run at once."""
 
     def emit(self, lower: IntExpr, extent: IntExpr) -> Sequence[SSAValue]:
-        """Run the whole loop; returns what it carries."""
+        """Emit the whole loop; returns its carried values."""
         most = self._most(extent)
         if (count := extent.constant) is not None:
             self._emit_constant(lower, count)
@@ -70,12 +70,12 @@ class _Vectorizer:
         return self.totals
 
     def _most(self, extent: IntExpr) -> int | None:
-        """The most iterations that there may be."""
+        """The upper bound of the trip count."""
         span = interval_of(extent, self.scope.ranges)
         return None if span is None else span.upper.constant
 
     def _masks(self) -> bool:
-        """Whether lanes can be left out of the last vector."""
+        """Whether the last vector can be masked."""
         return self.analysis.is_masked_in_memory and not self.analysis.has_gather
 
     def _emit_constant(self, lower: IntExpr, count: int) -> None:
@@ -106,7 +106,7 @@ class _Vectorizer:
             self._emit_serial(lower, rest)
 
     def _emit_full(self, lower: IntExpr, count: IntExpr, width: int) -> IntExpr:
-        """Run full vectors as long as there are enough iterations; returns how many these were."""
+        """Emit full vectors while enough iterations remain; returns the number of iterations."""
         vectors = count // width
         number = vectors.constant
         if number == 0:
@@ -135,7 +135,7 @@ class _Vectorizer:
         self.partial.append(copier.copy_body(starts))
 
     def _emit_rest(self, base: IntExpr, rest: IntExpr, width: int) -> None:
-        """Run at most `width` iterations, maybe none, under a mask."""
+        """Emit at most `width` iterations, maybe none, under a mask."""
         if self.totals:
             self._emit_vector(width, base, rest)
             return
@@ -145,7 +145,7 @@ class _Vectorizer:
             self._emit_vector(width, base, rest)
 
     def _emit_serial(self, lower: IntExpr, count: IntExpr) -> None:
-        """Run iterations one by one."""
+        """Emit a scalar loop."""
         self._reduce()
         body = Block(arg_types=[IndexType(), *(v.type for v in self.totals)])
         loop = loops.ForOp(lower, count, self.scope.values.list, self.totals, Region(body))
@@ -173,11 +173,11 @@ class _Vectorizer:
 
 
 def vectorize_loop(op: loops.ForOp, isa: InstructionSet) -> None:
-    """Replace a loop by operations on vectors; where lanes may not run together make it serial.
+    """Replace a loop by vector operations; make it serial if it is not vectorizable.
 
-    Vectors are as long as a register of `isa` is for the widest elements of the loop. What is left
-    of the iterations is one vector of fewer lanes, a power of two, masked if it has more lanes than
-    there are iterations; on targets without masks, or if accesses jump, single iterations.
+    Vectors fill a register of `isa` for the widest elements of the loop. The remainder is one
+    vector of fewer lanes, a power of two, masked if it has more lanes than there are iterations; on
+    targets without masks, or with gathers, it is scalar.
     """
     analysis = LaneAnalysis(op, isa)
     if not analysis.is_vectorizable():
@@ -192,7 +192,7 @@ def vectorize_loop(op: loops.ForOp, isa: InstructionSet) -> None:
 
 
 def _note_ranges(op: loops.ForOp, scope: Scope) -> None:
-    """Let the scope know the values of the loops around."""
+    """Add the ranges of outer loops to the scope."""
     for loop in reversed([p for p in ancestors(op) if isinstance(p, loops.ForOp)]):
         lower, extent = scope.exprs([loop.lower.data, loop.extent.data], loop.operands_)
         scope.define_loop(loop.loop_var, loop.loop_var, lower, extent)
@@ -229,13 +229,13 @@ def vectorize_loops(block: Block, may_overlap: bool, isa: InstructionSet) -> Non
 
 @dataclass(frozen=True)
 class VectorizeLoopsPass(ModulePass):
-    """Turn loops of kind ``vectorized`` into operations on vectors of the target's registers.
+    """Lower loops of kind ``vectorized`` to operations on vectors of the target's registers.
 
-    A loop whose lanes may not or cannot run together becomes serial, which is always right: LLVM's
-    own vectorizer gets it as it is. That is so for an iteration that reads what another one writes,
-    results that are not accumulated alone (as in argmax), accesses under a condition to places that
-    are not neighbours, and `while` loops. Unrolled loops are expanded inside of vectorized ones;
-    those around stay for `unroll-loops`, so that what one iteration becomes is found out once.
+    A loop that is not vectorizable becomes serial, which is always correct; LLVM may still
+    vectorize it. These are loops with loop-carried dependences, with results that are not only
+    accumulated (as in argmax), with conditional gathers or scatters, and with `while` loops.
+    Unrolled loops are expanded inside of vectorized ones; those around are left to `unroll-loops`,
+    so that an iteration is vectorized once.
     """
 
     name = "vectorize-loops"
@@ -245,7 +245,7 @@ class VectorizeLoopsPass(ModulePass):
         isa = Target(self.target).isa
         for func in op.body.block.ops:
             if isinstance(func, loops.FuncOp):
-                promote_in_vectorized(func)  # what unrolled loops accumulate, while they are loops
+                promote_in_vectorized(func)  # before unrolled loops are expanded
                 unroll_in_vectorized(func.body.block, DEFAULT_LIMIT, func.sym_name.data)
                 promote_in_vectorized(func)
                 vectorize_loops(func.body.block, func.noalias is None, isa)
