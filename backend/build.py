@@ -1,4 +1,4 @@
-"""From the LLVM dialect to functions that can be called: text, machine code, an executable."""
+"""Compile the LLVM dialect to callable functions: text, machine code, an executable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .target import Target
 
 
 class MachineCode(NamedTuple):
-    """A module of the `llvm` dialect as LLVM IR text, and what LLVM has made of it."""
+    """A module of the `llvm` dialect as LLVM IR text, and its compiled code."""
 
     llvm_ir: str
     library: Library
@@ -82,7 +82,7 @@ def link_executable(
 
 
 def attributes_of(library: Library, llvm_ir: str) -> dict[str, Any]:
-    """What an executable tells about its code."""
+    """The attributes of an executable: its target, kernels and IR."""
     return {
         "target": str(library.target),
         "llvm_ir": llvm_ir,

@@ -1,4 +1,4 @@
-"""Builds that were done before: whole modules, and kernels that other modules have too.
+"""The build cache: compiled modules, and kernels that modules share.
 
 A module's key is a hash of its text and the contents of its constants, a kernel's one of its
 canonical form; each with the target, the passes and the compiler itself. A file of a module is one
@@ -43,7 +43,7 @@ from .target import Target
 _KNOWN = (__name__.partition(".")[0], "xdsl")
 _LLVM_IR, _BITCODE, _CODE = "module.ll", "bitcode/{}.bc", "code.o"
 _LARGE = 1 << 20
-"""Bytes of constants from which hashing them is worth several threads."""
+"""The least bytes of constants that are hashed on several threads."""
 
 
 class KernelCode(NamedTuple):
@@ -55,7 +55,7 @@ class KernelCode(NamedTuple):
 
 @dataclass(frozen=True)
 class BuildCache:
-    """What was built for a target by a sequence of passes, in a cache."""
+    """The cached builds for a target and a sequence of passes."""
 
     cache: Cache
     target: Target
@@ -97,7 +97,7 @@ class BuildCache:
         self.cache.put(self._key("kernel", key), {"symbol": kernel.symbol}, parts)
 
     def trim(self) -> None:
-        """Bring the cache back to its size."""
+        """Evict entries until the cache is within its limit."""
         self.cache.trim()
 
     def _key(self, *texts: str) -> str:
@@ -152,7 +152,7 @@ class ModuleEntry:
 
 
 def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:
-    """The cache of what is built for a target; `None` where there is none.
+    """The build cache for a target; `None` if there is none.
 
     `passes` are the names, or the places as `module:class`, of all that run. Nothing is cached with
     passes from outside the compiler, or if its source was edited since it was imported.

@@ -1,4 +1,4 @@
-"""What was compiled before, as plain files by key in a folder of bounded size.
+"""A cache of compiled packages: files by key in a folder of bounded size.
 
 ``XRELAX_CACHE_DIR`` names the folder, ``XRELAX_CACHE=0`` turns the cache off. Any number of
 processes may use one folder: a file appears complete, a damaged one counts as missing, and nothing
@@ -149,18 +149,18 @@ DEFAULT_LIMIT = 1 << 30
 """Bytes that a folder may hold."""
 
 _ABANDONED_AFTER = 3600.0
-"""Seconds after which an incomplete file belongs to no process that still writes it."""
+"""Seconds after which an incomplete file is taken to be abandoned."""
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of packages, from which those unused for longest go when it gets too large."""
+    """A folder of packages; the least recently used ones are evicted if it gets too large."""
 
     root: Path
     limit: int = DEFAULT_LIMIT
 
     def path(self, key: str) -> Path:
-        """Where the package of a key is, if it is there."""
+        """The path of the package of a key, if there is one."""
         return self.root / key[:2] / key[2:]
 
     def get(self, key: str) -> Package | None:
@@ -204,7 +204,7 @@ class Cache:
             pass  # there is none
 
     def trim(self) -> None:
-        """Remove what is unused for longest until the rest fits, and what was left half-written."""
+        """Evict least recently used packages until the rest fits, and remove incomplete files."""
         try:
             with private_folder(self.root) as root:
                 self._trim(root)

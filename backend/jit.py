@@ -29,7 +29,7 @@ class Library(NativeCode):
 
     @property
     def machine(self) -> Machine:
-        """What a machine needs to run the code."""
+        """The requirements of the code on a machine."""
         return required_machine(self.target)
 
     def verify_host(self) -> None:
@@ -89,7 +89,7 @@ def compile_module(
 
 
 def _pipelines(opt_level: int, is_explicit: bool) -> list[Callable[[Any, Any], None]]:
-    """What to run on a module, best first.
+    """The pipelines to try on a module, best first.
 
     LLVM 22.1's SROA can leave invalid code where scratch memory is written in vectors and in
     another order than that of its bytes (llvm-project#189680). The next pipeline makes fewer of

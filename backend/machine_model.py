@@ -1,4 +1,4 @@
-"""What a target says of its machine: the sizes of caches, and a `MachineModel` as text."""
+"""The machine of a target: cache sizes, and the text form of a `MachineModel`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CacheSizes:
 
 @cache
 def host_caches() -> CacheSizes:
-    """What the operating system reports; the defaults of `CacheSizes` for a level it does not."""
+    """The sizes that the operating system reports; defaults of `CacheSizes` for other levels."""
     if sys.platform == "linux":
         sizes = _linux_sizes(_LINUX_CACHES)
     elif sys.platform == "darwin":
@@ -64,7 +64,7 @@ def _mac_sizes() -> dict[int, int]:
 
 
 LINE = 64
-"""Bytes of a line of the cache."""
+"""Bytes in a cache line."""
 
 
 def model_text(model: MachineModel, usual: MachineModel) -> str:

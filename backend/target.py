@@ -1,4 +1,4 @@
-"""What code is generated for: `Target("llvm -mcpu=znver4")`, frozen and hashable."""
+"""`Target("llvm -mcpu=znver4")`: the processor that code is generated for, frozen and hashable."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _MATH = ("fast", "accurate")
 
 @dataclass(frozen=True, init=False, slots=True)
 class Target:
-    """A CPU that LLVM generates code for, with the facts that schedules ask about.
+    """A CPU that LLVM generates code for, with the properties that schedules query.
 
     `Target("llvm")` is the CPU that the process runs on. Options as in TVM: `-mcpu=NAME`,
     `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
@@ -41,15 +41,15 @@ class Target:
     features: str
     data_layout: str
     isa: InstructionSet
-    """What code may be made of, by a file of `backend.targets`."""
+    """The instruction set, by a file of `backend.targets`."""
     caches: CacheSizes
     num_cores: int | None
-    """Processors to share loops out to evenly; `None` where nobody knows how many there are. The
-    thread pool does not ask."""
+    """The number of cores among which schedules divide loops evenly; `None` if it is unknown. The
+    thread pool does not use it."""
     math: str
     """"fast" or "accurate"."""
     model: MachineModel
-    """How long the work of a core takes."""
+    """The times of a core's operations, for the cost model."""
     host: "Target | None"
 
     def __init__(self, spec: "str | Mapping[str, Any] | Target" = "llvm", host: Any = None):
@@ -88,7 +88,7 @@ class Target:
 
     @property
     def is_native(self) -> bool:
-        """Whether the target is the very CPU that the process runs on, with what it has."""
+        """Whether the target is the CPU of this process, with the same features."""
         own = Target("llvm")
         return (self.triple, self.cpu, self.features) == (own.triple, own.cpu, own.features)
 
@@ -121,7 +121,7 @@ def _restore(fields: dict[str, Any]) -> Target:
 
 @cache
 def _named(spec: str) -> dict[str, Any]:
-    """What a target's text says; every stage asks for that of its module."""
+    """The fields of a target's text; cached, since every stage parses that of its module."""
     return _resolve(*_parse(spec))
 
 

@@ -1,7 +1,7 @@
-"""Facts of processors: what differs between them stands here, one file an architecture.
+"""The facts in which processors differ, with one file per architecture.
 
-A file is found by its `ARCHITECTURE`. The folder imports nothing else of the package, since the run
-time asks it too.
+A file is found by its `ARCHITECTURE`. The folder imports nothing else of the package, since the
+runtime uses it too.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pkgutil import iter_modules
 from .architecture import Architecture
 
 GENERIC = Architecture()
-"""A processor of which nothing is known but that LLVM has code for it: vectors of 128 bits."""
+"""An architecture without a file, for which LLVM generates code: vectors of 128 bits."""
 
 
 @cache
 def architecture_of(triple: str) -> Architecture:
-    """The architecture of a triple, `GENERIC` where no file has its first word."""
+    """The architecture of a triple; `GENERIC` if no file has the triple's first word."""
     return _by_name().get(triple.partition("-")[0], GENERIC)
 
 

@@ -1,4 +1,4 @@
-"""AArch64: NEON, which every one has."""
+"""AArch64 with NEON, which is part of the base architecture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may differ between processors; the values here are those of a plain one."""
+"""The properties in which processors may differ, with the defaults of a plain one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .machine_model import ZEN_AVX512, MachineModel
 
 @dataclass(frozen=True)
 class Intrinsic:
-    """A function of LLVM, with what follows its operands: integer constants as (bits, value)."""
+    """An LLVM intrinsic, with trailing constant operands as (bits, value)."""
 
     name: str
     constants: tuple[tuple[int, int], ...] = ()
@@ -18,70 +18,71 @@ class Intrinsic:
 
 @dataclass(frozen=True)
 class NontemporalStores:
-    """Stores of vectors that go past the caches, to addresses that are multiples of their size."""
+    """Vector stores that bypass the caches, to addresses aligned to the vector."""
 
     least_bytes: int
     """The size of the shortest one; longer ones are powers of two."""
     fence: str
-    """The intrinsic that orders them before what follows it, as other threads see them."""
+    """The intrinsic that orders them before later stores, as seen by other threads."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class InstructionSet:
-    """What code may be made of on one processor: by default one with plain vectors of 128 bits."""
+    """The instruction set of a processor; by default, with plain vectors of 128 bits."""
 
     vector_bits: int = 128
     """Width of a vector register."""
     vector_registers: int = 32
     masked_bits: int | None = None
-    """The narrowest element whose lanes loads and stores may leave out; `None`: such an access
-    would become a branch for each lane."""
+    """The narrowest element, in bits, of masked loads and stores. `None` if there are none: masked
+    accesses would become a branch for each lane."""
     converts_f16: bool = True
-    """Whether instructions convert between f16 and f32; LLVM would call a library elsewhere."""
+    """Whether instructions convert between f16 and f32; otherwise LLVM would call a library."""
     saturates_vectors: bool = True
-    """Whether an instruction gives vectors of the integers nearest to floats, 0 for NaN; LLVM would
-    take vectors apart elsewhere."""
+    """Whether an instruction converts vectors of floats to integers with saturation, and NaN to 0;
+    otherwise LLVM would scalarize the conversion."""
     propagates_nan: bool = True
-    """Whether an instruction gives the larger or smaller one of two floats, and NaN if one is."""
+    """Whether an instruction computes the maximum or minimum of floats, and propagates NaN."""
     nontemporal: NontemporalStores | None = None
-    """Stores that need not read a line first; `None` where there are none, or they do not pay."""
+    """Nontemporal stores, which do not read a line first; `None` if there are none or they never
+    pay."""
     counter: str = "llvm.readsteadycounter"
-    """The intrinsic that reads a counter of time in a few cycles."""
+    """The intrinsic that reads a time counter in a few cycles."""
     counter_interval: int = 1 << 20
-    """What the counter grows by in some 10 ms; at least in 1 ms, where its speed is not known."""
+    """Ticks of the counter in about 10 ms; in at least 1 ms if its frequency is not known."""
 
     model: MachineModel = ZEN_AVX512
-    """How long the work of a core takes, if the target's text does not say it."""
+    """The machine model, unless the target's text has one."""
 
     def lanes(self, element_bits: int) -> int:
-        """Elements of so many bits in a register."""
+        """The number of elements of this width in a register."""
         return self.vector_bits // element_bits
 
     def masks(self, element_bits: int) -> bool:
-        """Whether memory of elements of so many bits is accessed under masks."""
+        """Whether elements of this width have masked loads and stores."""
         return self.masked_bits is not None and element_bits >= self.masked_bits
 
     def scale(self, element_bits: int, vector_bits: int) -> Intrinsic | None:
         """An instruction for ``x * 2^n`` of vectors of floats, whose operands are x, n and x.
 
-        It takes n as integral floats, infinities or NaN, and rounds once. `None` where vectors of
-        so many bits have none.
+        It takes n as integral floats, infinities or NaN, and rounds once. `None` if there is none
+        for vectors of this width.
         """
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadCode:
-    """LLVM IR for the thread pool, of what LLVM has no common intrinsic for."""
+    """LLVM IR for the thread pool, for which LLVM has no target-independent intrinsic."""
 
     declarations: str = ""
     pause: str = ""
-    """Tells the processor that a thread waits in a loop."""
+    """The hint that a thread spins."""
     get_float_state: str = ""
-    """Stores rounding and the treatment of denormals at ``{float_state}``, in 64 bits."""
+    """Stores the rounding mode and denormal handling at ``{float_state}``, in 64 bits."""
     set_float_state: str = ""
     futex: int | None = None
-    """The number of Linux's system call; without it loops run on their callers."""
+    """The number of Linux's futex system call; without it, loops run on the calling thread."""
 
 
 _F16_LIBRARY = re.compile(r"\b_+(extendhfsf2|truncsfhf2|gnu_h2f_ieee|gnu_f2h_ieee)\b")
@@ -89,18 +90,18 @@ _F16_LIBRARY = re.compile(r"\b_+(extendhfsf2|truncsfhf2|gnu_h2f_ieee|gnu_f2h_iee
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """What the processors of one architecture share, and how they are told apart.
+    """The common properties of an architecture, and how to detect a processor's instruction set.
 
-    Which instruction set a processor has is read from the code that LLVM generates for it, so that
-    names of processors and features stay LLVM's.
+    The instruction set is detected from the code that LLVM generates for `probe`, so that names of
+    processors and features are LLVM's.
     """
 
     names: tuple[str, ...] = ()
     """First words of triples."""
     excluded_cpus: frozenset[str] = frozenset()
-    """Processors of LLVM's list that have no code of 64 bits."""
+    """Processors of LLVM's list without 64-bit code."""
     required_features: tuple[str, ...] = ()
-    """Features that every processor has, without which LLVM ends the process."""
+    """Features of every processor, without which LLVM aborts the process."""
     threads: ThreadCode = ThreadCode()
     probe: str = """
 define void @add(ptr %p) "prefer-vector-width"="512" "min-legal-vector-width"="512" {
@@ -119,10 +120,10 @@ define void @convert(ptr %p, ptr %q) {
   ret void
 }
 """
-    """LLVM IR, the code for which tells instruction sets apart."""
+    """LLVM IR whose code distinguishes instruction sets."""
 
     def instruction_set(self, assembly: str) -> InstructionSet:
-        """The instruction set of a processor for which LLVM made `assembly` of `probe`."""
+        """The instruction set of a processor for which LLVM compiles `probe` to `assembly`."""
         return InstructionSet(converts_f16=self.converts_f16(assembly))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""How long the work of a core takes: what the cost model knows of a processor.
+"""The machine model: times of a core's operations, for the cost model.
 
 `benchmarks/calibrate.py` measures the values of a machine and prints them as the text that
 ``Target("llvm -model=…")`` takes: fields with hyphens, as in ``fma-latency=4,l2-panel=1.3``.
@@ -13,87 +13,87 @@ from dataclasses import dataclass
 class MachineModel:
     """Times are cycles of a core. A vector is one register; rates do not depend on its dtype.
 
-    The defaults are fits to kernels on Zen 4 and Zen 5 with AVX-512, and next to nothing for what
-    was not measured there; LLVM's scheduling models of both have the rates and the latency of
-    multiply-adds. Instruction sets of `backend.targets` may have others.
+    The defaults are fits to kernels on Zen 4 and Zen 5 with AVX-512, and almost 0 for times that
+    were not measured there. LLVM's scheduling models of both have the same rates and latency of
+    multiply-adds. Instruction sets in `backend.targets` may have other models.
     """
 
     clock_ghz: float = 3.0
-    """Cycles in a nanosecond."""
+    """Cycles per nanosecond."""
 
     # The core.
     fma_rate: float = 2.0
-    """Vectors multiplied and added in a cycle, which is also how many are loaded in one."""
+    """Vector multiply-adds per cycle, and vector loads per cycle."""
     fma_latency: float = 5.0
-    """Cycles until the result of a multiplication or an addition can be added to."""
+    """The latency of a multiply-add or an addition."""
     row_vectors: float = 10.0
-    """Vectors of a tile of one row, whose loads keep memory busy."""
+    """Vectors in a tile of one row, enough to saturate memory bandwidth."""
     load: float = 0.15
-    """A load beside multiplications that it does not wait for."""
+    """A load that overlaps with independent multiplications."""
     unaligned_load: float = 1.2
-    """A load of a vector that may be in two cache lines, beside others."""
+    """A vector load that may cross a cache line, among others."""
     loop_start: float = 20.0
-    """Starting a loop over steps and leaving it, beside what its body does."""
+    """The overhead of starting and leaving a reduction loop."""
     result: float = 1.0
-    """Setting a vector of sums to 0, or storing it."""
+    """Initializing a vector of sums, or storing it."""
     masked: float = 0.01
-    """Storing a vector of which some lanes are left out."""
+    """A masked vector store."""
     shuffle: float = 1.0
-    """Rearranging the lanes of a vector once, or of two."""
+    """A shuffle of one or two vectors."""
     operation: float = 0.036
     """An operation on one element in a loop, which LLVM may vectorize."""
     lane_operation: float = 0.012
     """An operation on one lane of a vector."""
 
-    # Memory: of each vector, beside the multiplications that use it.
+    # Memory: per vector, in addition to the multiplications that use it.
     copy: float = 3.5
     """Copying a vector into a packed panel."""
     l2_gap: float = 1.15
-    """The time between two vectors of a panel that come from the second cache."""
+    """The interval between two vectors of a panel that are loaded from the second cache."""
     l2_panel: float = 0.03
-    """A vector of a panel from the second cache, beside multiplications that hide the rest."""
+    """A vector of a panel from the second cache, if multiplications hide the rest."""
     l3_panel: float = 0.5
-    """A vector of a panel that the second cache has no room for."""
+    """A vector of a panel larger than the second cache."""
     strided_panel: float = 0.05
-    """A vector of a matrix that is read in place: its rows are on different pages."""
+    """A vector of a matrix that is read in place, whose rows are on different pages."""
     l3_strided: float = 0.01
-    """The same of a matrix that the second cache has no room for."""
+    """A vector of such a matrix that is larger than the second cache."""
     l2_operand: float = 0.8
     """A vector of an operand of inner products from the second cache."""
     l3_operand: float = 1.3
-    """A vector of an operand of inner products that the second cache has no room for."""
+    """A vector of an operand of inner products larger than the second cache."""
     l3_result: float = 0.01
-    """A line of results that the second cache has no room for."""
+    """A cache line of results that are larger than the second cache."""
     l3_update: float = 16.0
     """Adding a vector of a tile to results in the last cache."""
     stream: float = 0.45
-    """A multiplication with its result in memory."""
+    """A vector multiply-add with its result in memory."""
     stream_row: float = 1.6
     """Loading and storing a vector of results, which several rows of an operand share."""
     stream_operand: float = 0.01
     """Loading a vector of the right operand, by all rows that share it, from the second cache."""
     scalar_result: float = 0.01
-    """Setting one element of results to 0 in memory, beside the vectors."""
+    """Initializing a scalar result in memory, in a remainder."""
     stream_start: float = 0.01
-    """Starting on a row of results."""
+    """The overhead of starting a row of results."""
     stream_scalar: float = 0.3
-    """A multiplication of one element with its result in memory."""
+    """A scalar multiply-add with its result in memory."""
     access: float = 0.12
-    """An access to memory, at most."""
+    """The upper bound of a memory access."""
     byte: float = 0.03
-    """A byte that a loop reads or writes, from a cache that cores share."""
+    """A byte that a loop reads or writes, in a shared cache."""
 
     # Threads.
     wake: float = 12_000.0
-    """Work that is worth handing to threads that wait for it."""
+    """The least work for which waking threads pays."""
     loop_iteration: float = 0.3
-    """An iteration of a parallel loop, beside what it does."""
+    """The overhead of an iteration of a parallel loop."""
     loop_operation: float = 0.09
     """An operation on one element in it, most of which LLVM vectorizes."""
     loop_vector: float = 0.45
     """An operation on vectors in it."""
     foreign_call: float = 300.0
-    """A call in it of a function of which nothing is known."""
+    """A call of an unknown function in it."""
 
 
 ZEN_AVX512 = MachineModel()

@@ -1,4 +1,4 @@
-"""x86-64: SSE2, which every one has, AVX and AVX2, and AVX-512."""
+"""x86-64 with SSE2, which is part of the base architecture, AVX and AVX2, or AVX-512."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STORES = NontemporalStores(least_bytes=16, fence="llvm.x86.sse.sfence")
 
 @dataclass(frozen=True, kw_only=True)
 class SSE2(InstructionSet):
-    """Maxima and minima give the second operand if one is NaN; time stamps count 2 to 5 GHz."""
+    """Maxima and minima return the second operand if one is NaN; time stamps run at 2 to 5 GHz."""
 
     vector_registers: int = 16
     saturates_vectors: bool = False
@@ -55,10 +55,10 @@ _LETTERS = {32: "s", 64: "d"}
 
 
 class X86_64(Architecture):
-    """Instruction sets are told apart by the registers of a sum of 16 floats."""
+    """Instruction sets are distinguished by the registers in the code of `probe`."""
 
     def instruction_set(self, assembly: str) -> InstructionSet:
-        """The widest of the instruction sets here of which the code has registers."""
+        """The widest instruction set whose registers are in the assembly."""
         converts_f16 = self.converts_f16(assembly)
         if "%zmm" in assembly:
             scales = re.search(r"vscalef.*%ymm", assembly) is not None
