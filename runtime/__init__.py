@@ -1,4 +1,4 @@
-"""What runs built modules: tensors, the function registry, executables and the virtual machine.
+"""The runtime: tensors, the function registry, executables and the virtual machine.
 
 Nothing here imports the compiler: NumPy and the standard library are enough, and llvmlite to link
 native code.

@@ -1,6 +1,6 @@
-"""Checking the arguments of a call against the signature, and making them fit for native code.
+"""Check the arguments of a call against the signature, and convert them for native code.
 
-What depends on layouts alone is worked out once per combination of layouts and kept as a `Plan`.
+Results that depend only on layouts are computed once per combination of layouts, as a `Plan`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .tensor import Tensor, array, as_tensor
 
 
 class Plan(NamedTuple):
-    """What a call with arguments of certain layouts needs.
+    """The requirements of a call with arguments of certain layouts.
 
     `dims` are those of all arguments, `results` the layouts of the results, `extents` the bytes of
     each packed argument; `staged` says that some argument must be copied into packed memory first.
@@ -223,7 +223,7 @@ def overlapping(written: Sequence[int], args: Sequence[Tensor], extents: Sequenc
 def stage(
     spec: FunctionSpec, args: Sequence[Tensor]
 ) -> tuple[list[Tensor], list[tuple[Tensor, Tensor]]]:
-    """Packed arguments of which no written one shares memory with another.
+    """Packed arguments, of which no written one shares memory with another.
 
     Returns them, and the (copy, original) pairs to copy back after the call. An argument that is
     only read is copied where a written one overlaps it: the call sees the values from before.

@@ -143,7 +143,7 @@ class CompiledFunction:
     def _flattened(
         self, signature: Signature, values: Sequence[Any]
     ) -> tuple[list[object], list[Size]]:
-        """The tensors and the numbers that arguments are made of."""
+        """The tensors and the numbers in arguments."""
         tensors: list[object] = []
         sizes: list[Size] = []
         for node, name, value in zip(signature.arguments, signature.names, values, strict=True):
@@ -239,7 +239,7 @@ class CompiledFunction:
         return words
 
     def fail(self, status: int, check: int, first: int, second: int) -> NoReturn:
-        """Raise what a status of the native function means, with what a failed check reports."""
+        """Raise the exception for a native status, with the values of a failed check."""
         name = self.spec.name
         if status == STATUS_CHECK:
             message: str = self.spec.checks[check]

@@ -1,6 +1,6 @@
-"""What the native side of a call reads: places in Python's objects, and tables of 64-bit words.
+"""The data that native code reads in a call: offsets in Python objects, and 64-bit words.
 
-One table for both sides: the run time fills the words (`python_words`, `native_call`), and the code
+Both sides use this table: the runtime fills the words (`python_words`, `native_call`), and the code
 of `python_calls` and of `lowering.llvm.words` reads them. `saving.VERSION` changes with these
 numbers.
 """
@@ -45,7 +45,7 @@ Names of programs have no dot, so none takes this one.
 """
 
 POLL_SYMBOL = "xrelax.python.poll"
-"""The function that native code calls, at times, to let Python run the handlers of signals."""
+"""The function that native code calls periodically to let Python run signal handlers."""
 
 SMALL_RESULT = 1 << 16
 """Bytes up to which native code takes memory for a result itself; Python does for larger ones."""
@@ -57,7 +57,7 @@ HASH_FACTOR = 0x9E3779B97F4A7C15
 
 
 class Place:
-    """Bytes from a Python object's address to what is read of it; `python_words` verifies them."""
+    """Offsets in bytes of fields of Python objects; `python_words` verifies them."""
 
     TYPE = 8
     VECTORCALL, CALL = 16, 24

@@ -73,7 +73,7 @@ def format_values(text: str, values: Sequence[Any]) -> str:
 
 @contextmanager
 def without_prints() -> Generator[None]:
-    """Programs print nothing meanwhile, in this thread: their results are only compared."""
+    """Suppress the output of programs in this thread, within a context."""
     token = _SILENT.set(True)
     try:
         yield
@@ -137,7 +137,7 @@ class ReadOnlyMemory:
 
 
 class Lease:
-    """The memory that one call lends to callbacks: arguments, results and the arena.
+    """The memory of a call that callbacks borrow: arguments, results and the arena.
 
     Every tensor handed to a callback owns the lease. The arena goes back to its pool when the call
     has ended *and* no such tensor is left, so one that a callback keeps stays valid.
@@ -173,7 +173,7 @@ class Lease:
         return memory.storage.address
 
     def give(self, address: int) -> None:
-        """Take memory back that a nested call used."""
+        """Release the memory of a nested call."""
         del self._nested[address]
 
     def __del__(self) -> None:

@@ -1,4 +1,4 @@
-"""The constants of an executable, and what its code computes of them once, when it is loaded."""
+"""The constants of an executable, and the values computed from them once, when it is loaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ some compete for the same lines of a cache which has room for all; what no cache
 
 
 class Constants:
-    """The table of addresses that native code reads: of constants, then of what was computed.
+    """The table of addresses that native code reads: of constants, then of computed values.
 
     `given` are the constants, shared and not copied unless they are small and many bytes together:
     then they are neighbours on huge pages. `computed` is empty until `compute` ran.

@@ -102,7 +102,7 @@ _address_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 _exported: dict[int, tuple[object, ...]] = {}
-"""What each capsule under way needs, by the address of its struct."""
+"""The owners of each exported capsule, by the address of its struct."""
 
 
 # The defaults below are still there when the interpreter has cleared the module at exit.
@@ -130,7 +130,7 @@ _DESTROY = ctypes.cast(_destroy, ctypes.c_void_p).value
 
 
 def live_exports() -> int:
-    """How many exported capsules their consumers have not given back."""
+    """The number of exported capsules that consumers have not released."""
     return len(_exported)
 
 

@@ -178,7 +178,7 @@ class Executable:
         return "\n".join(lines) + "\n"
 
     def stats(self) -> dict[str, int]:
-        """How many functions, kernels and constants there are, and the bytes of code and values."""
+        """The numbers of functions, kernels and constants, and the bytes of code and values."""
         code = self.library
         return {
             "functions": len(self._specs),
@@ -189,7 +189,7 @@ class Executable:
         }
 
     def profile(self, /, func_name: str, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
-        """Where the time of a call goes, by kernel: see `VirtualMachine.profile`."""
+        """Profile a call by kernel: see `VirtualMachine.profile`."""
         self[func_name]
         if self.profiler is None:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""How the memory of a tensor is to be read: shape, element type, strides."""
+"""The layout of a tensor in memory: shape, element type, strides."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _SMALL = tuple(ctypes.c_char * (ALIGNMENT * (lines + 1)) for lines in range(65))
 _SMALL_LIMIT = ALIGNMENT * (len(_SMALL) - 1)
 
 HUGE_PAGE = 1 << 21
-"""Bytes of a huge page, of which the processor remembers many more addresses than of small ones."""
+"""Bytes of a huge page; the TLB covers much more memory with huge pages than with small ones."""
 
 _HUGE_PAGES, _COLLAPSE = 14, 25  # Linux's MADV_HUGEPAGE and MADV_COLLAPSE
 
@@ -47,9 +47,9 @@ class Storage:
 
 
 def buffer_address(array: npt.NDArray[Any]) -> int:
-    """Where the data of an array is; TypeError or ValueError unless writable, packed, not empty.
+    """The data address of an array; TypeError or ValueError unless writable, packed, not empty.
 
-    Several times quicker than the array's own `__array_interface__` or `ctypes`.
+    Several times faster than the array's own `__array_interface__` or `ctypes`.
     """
     return ctypes.addressof(ctypes.c_char.from_buffer(array))  # pyright: ignore[reportArgumentType]
 
@@ -84,7 +84,7 @@ def _large_block(nbytes: int) -> npt.NDArray[np.uint8]:
 
 
 class ArenaPool:
-    """Scratch memory of finished calls, for the next ones, in `free`; safe to use from threads.
+    """A thread-safe pool of scratch memory: `free` has the arenas of finished calls.
 
     It holds as many arenas as calls have run at the same time, each as large as was needed. Native
     code takes them from the list, and puts them back, in the same way.

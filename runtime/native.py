@@ -1,4 +1,4 @@
-"""Object files in the process: what they need, linked by LLVM on machines that run them."""
+"""Link object files into the process by LLVM, after checking their requirements."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _PROVIDED: dict[str, Callable[[], int]] = {}
 
 
 def provide(symbol: str, address: Callable[[], int]) -> None:
-    """Let object files use a function of the run time; `address` is asked when one does."""
+    """Provide a runtime function to object files; `address` is called at its first use."""
     _PROVIDED[symbol] = address
 
 
@@ -68,7 +68,7 @@ class NativeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What code needs to run: a triple, and features by LLVM's names, such as "avx512f"."""
+    """The requirements of code: a triple, and features by LLVM's names, such as "avx512f"."""
 
     triple: str
     features: tuple[str, ...]
@@ -106,7 +106,7 @@ class NativeCode(ABC):
     @property
     @abstractmethod
     def machine(self) -> Machine:
-        """What a machine needs to run the code."""
+        """The requirements of the code on a machine."""
 
     def verify_host(self) -> None:
         """Raise NativeError unless this process can run the code."""

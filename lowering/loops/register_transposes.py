@@ -66,14 +66,14 @@ class TransposedTile:
         for position in range(count):
             scope.meaning[self.loop.loop_var] = first + position
             base = scope.expr(inner.lower.data, inner.operands_) + column
-            copier = _TurnedCopier(scope, self.analysis, width, base, active)
+            copier = _TransposingCopier(scope, self.analysis, width, base, active)
             if not columns:
                 columns = {op: copier.columns_of(op, count, lanes) for op in self.transposed}
             copier.known = {op: values[position] for op, values in columns.items()}
             copier.copy_body()
 
 
-class _TurnedCopier(VectorCopier):
+class _TransposingCopier(VectorCopier):
     """Copies a body for its lanes; `known` has the values of some of its loads."""
 
     known: Mapping[loops.LoadOp, SSAValue]

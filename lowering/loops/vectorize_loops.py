@@ -198,7 +198,7 @@ def _note_ranges(op: loops.ForOp, scope: Scope) -> None:
         scope.define_loop(loop.loop_var, loop.loop_var, lower, extent)
 
 
-def _turn(op: loops.ForOp, isa: InstructionSet) -> bool:
+def _transpose_tile(op: loops.ForOp, isa: InstructionSet) -> bool:
     """Replace a loop around a vectorized one if it loads rows and stores columns."""
     tile = transposed_tile(op, isa)
     if tile is None:
@@ -214,7 +214,7 @@ def _turn(op: loops.ForOp, isa: InstructionSet) -> bool:
 def vectorize_loops(block: Block, may_overlap: bool, isa: InstructionSet) -> None:
     """Vectorize the loops in a block, inner ones first; if buffers may overlap, none."""
     for op in list(block.ops):
-        if isinstance(op, loops.ForOp) and not may_overlap and _turn(op, isa):
+        if isinstance(op, loops.ForOp) and not may_overlap and _transpose_tile(op, isa):
             continue
         for region in op.regions:
             for inner in region.blocks:
