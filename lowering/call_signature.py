@@ -1,7 +1,8 @@
 """What the shapes of a call say about the callee's symbols: calls are unified with callees here.
 
 Calling ``linear0(x: (1, m), w: (n, m), b: (n,), z: (1, n))`` with shapes ``(1, 784)``, ``(128,
-784)``, ``(128,)`` and ``(1, 128)`` gives ``{m: 784, n: 128}``.
+784)``, ``(128,)`` and ``(1, 128)`` gives ``{m: 784, n: 128}``. The tensors of a function's own
+parameters determine its symbols likewise.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, TupleType
 from xdsl.ir import Attribute
 
+from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.int_expr import Atom, IntExpr, Sym
 from ..dialects.relax import TensorType
-from ..dialects.relax.types import python_shape, shape_text
+from ..dialects.relax.symbols import determined_symbols
+from ..dialects.relax.types import python_shape, shape_text, tensors_in
 from ..dialects.tir import BufferType, PrimFuncOp
 from .equations import Equation, always_differ
 from .functions import count_text
@@ -186,3 +189,24 @@ def _shape_text(type_: TensorLike) -> str:
 
 def _dense(like: BufferType, dims: Sequence[IntExpr]) -> BufferType:
     return BufferType.of(dims, like.element_type)
+
+
+def extra_symbols(func: relax.FuncOp) -> list[str]:
+    """The symbols of a function that only shapes and numbers among its parameters determine."""
+    tensors = [t for p in func.params for t in tensors_in(p.type)]
+    by_memory = set(determined_symbols(tensors))
+    return [s for s in func.declared_symbols() if s not in by_memory]
+
+
+def is_plain(params: Sequence[Attribute], result: Attribute) -> bool:
+    """Whether users pass tensors alone and get a tensor or a flat tuple of tensors."""
+    fields = result.types.data if isinstance(result, TupleType) else (result,)
+    return all(isinstance(t, relax.TensorType) for t in (*params, *fields))
+
+
+def leaf_names(name: str, type_: Attribute) -> list[str]:
+    """Names of the tensors of a parameter: its own, or ``t.0``, ``t.1.0`` in a tuple."""
+    if isinstance(type_, TupleType):
+        fields: Sequence[Attribute] = type_.types.data
+        return [n for i, field in enumerate(fields) for n in leaf_names(f"{name}.{i}", field)]
+    return [name] if isinstance(type_, relax.TensorType) else []

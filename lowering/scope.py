@@ -9,10 +9,11 @@ from typing import cast
 
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ..dialects import loops, tir
 from ..dialects.bounds import Interval, interval_of, is_less, simplify
-from ..dialects.int_expr import Arg, Atom, IntExpr, IntLike, Sym, render
+from ..dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike, Sym, render
 from ..dialects.sym import Values
 from ..dialects.tir import ApplyOp
 
@@ -224,3 +225,26 @@ def rebuild(op: Operation, scope: Scope, convert_block: Callable[[Block], None])
                 convert_block(old_block)
     for old, result in zip(op.results, new.results, strict=True):
         scope.define(old, result)
+
+
+@contextmanager
+def opened_views(scope: Scope, operands: Sequence[SSAValue]) -> Generator[None]:
+    """Replace views among the operands by buffers, within a context."""
+    views = scope.views
+    opened = {v: _memory(scope, v.type, views[v]) for v in operands if v in views}
+    scope.views = {v: view for v, view in views.items() if v not in opened}
+    scope.data |= opened
+    yield
+    scope.views = views
+
+
+def _memory(scope: Scope, type_: Attribute, view: View) -> SSAValue:
+    """The memory of a view, from its first element on, as a buffer of this type."""
+    source = view.buffer.type
+    assert isinstance(source, tir.BufferType) and isinstance(type_, tir.BufferType)
+    first = source.linear_index(view.place([ZERO] * view.rank)) - source.offset.data
+    offset = tir.ApplyOp(first, scope.values.list)
+    memory = loops.ViewOp(view.buffer, offset.result, type_)
+    scope.emit(offset)
+    scope.emit(memory)
+    return memory.result

@@ -1,4 +1,4 @@
-"""Bytes of values as far as they are known, and which results are worth their memory."""
+"""Bytes of values as far as known: which results are worth their memory, or fit on the stack."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from xdsl.ir import SSAValue
 
+from ..dialects import tir
 from ..dialects.relax.types import tensors_in
 from ..dialects.tir.types import BufferType
 
@@ -39,3 +40,21 @@ def are_worth_keeping(results: Iterable[SSAValue], operands: Iterable[SSAValue])
     """Whether results of known sizes are worth their memory beside what they are computed from."""
     made, given = known_bytes(results), known_bytes(operands)
     return made is not None and given is not None and is_worth_keeping(made, given)
+
+
+STACK_BYTES = 16 * 1024
+"""The maximum total size of one function's scratch buffers on the stack."""
+
+
+def stack_buffers(func: tir.PrimFuncOp) -> set[tir.AllocBufferOp]:
+    """The allocations of constant size that fit on the stack, earlier ones first."""
+    chosen: set[tir.AllocBufferOp] = set()
+    used = 0
+    for op in func.walk():
+        if not isinstance(op, tir.AllocBufferOp):
+            continue
+        size = op.result.type.known_bytes
+        if size is not None and used + size <= STACK_BYTES:
+            used += size
+            chosen.add(op)
+    return chosen

@@ -18,7 +18,6 @@ from .block_attributes import BlockLike
 from .iterations import Iteration, Start, happens
 from .loop import ForOp
 from .ranges import operand_ranges, range_of, surely_less
-from .ranges import value_range as value_range
 from .types import BufferType
 from .verify_access import buffer_text, range_text
 from .verify_regions import verify_declared, verify_reductions

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from ...dialects.bounds import Interval, interval_of, is_less, is_non_negative
 from ...dialects.int_expr import ZERO, Arg, Atom, Compound, IntExpr, Sym, maximum, minimum
 from ...dialects.sym import Values
-from ...dialects.tir.ranges import value_range
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import Access
 from .iter_map import IterMap, moving_part
 
@@ -39,8 +39,7 @@ class Boxes:
     @cached_property
     def _ranges(self) -> dict[Atom, Interval]:
         """The known ranges of all values; to be used after all accesses are numbered."""
-        pairs = zip(self.atoms(self.values.list), self.values.list, strict=True)
-        return {atom: r for atom, value in pairs if (r := value_range(value)) is not None}
+        return ranges_of(self.values.list)
 
     def split_digits(self, accesses: Sequence[Access]) -> list[Access]:
         """The same accesses, with ``q * c + r`` for each variable whose ``r`` is in a guard.

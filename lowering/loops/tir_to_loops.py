@@ -33,10 +33,9 @@ from ...dialects.nesting import enclosing
 from ...dialects.sym import exprs_of
 from ..analysis.independence import is_noalias
 from ..functions import symbol_order
-from ..scope import Bound, Scope, View, index_constant, name_of, rebuild
-from .open_views import opened_views
+from ..scope import Bound, Scope, View, index_constant, name_of, opened_views, rebuild
+from ..sizes import STACK_BYTES, stack_buffers
 from .reduction_init import Accesses, InitPlan, Level, plan_init
-from .stack_buffers import STACK_BYTES, stack_buffers
 from .tighten_bounds import tighten_bounds
 
 

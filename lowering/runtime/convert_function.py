@@ -13,10 +13,10 @@ from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
+from ..call_signature import extra_symbols, is_plain, leaf_names
 from ..functions import blame
 from .convert_calls import CallConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
-from .graph_signature import extra_symbols, is_plain, leaf_names
 
 
 def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:

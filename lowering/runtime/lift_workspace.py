@@ -39,8 +39,8 @@ from ...dialects.sym import exprs_of
 from ...dialects.tir.types import BufferType
 from ..call_signature import Formal, buffer_formals, index_values, unify
 from ..functions import unique_name
-from ..loops.stack_buffers import stack_buffers
 from ..scope import name_of
+from ..sizes import stack_buffers
 from .memory_plan import aligned
 
 WORKSPACE = "workspace"

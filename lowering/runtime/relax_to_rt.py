@@ -45,6 +45,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.nesting import enclosing
+from ..call_signature import extra_symbols
 from ..equations import Equation, always_differ, solve
 from ..functions import (
     blame,
@@ -62,7 +63,6 @@ from ..substitute import substitute_symbols
 from ..verify_calls import unify_call, verify_calls
 from .convert_function import convert_function
 from .function_memory import CallFacts
-from .graph_signature import extra_symbols
 from .kernel_entries import KERNEL_SUFFIX, can_enter, kernel_entry
 
 _CALLS = (relax.CallTIROp, relax.CallTIRInplaceOp, relax.CallOp)

@@ -19,6 +19,7 @@ from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import may_share_memory
@@ -34,7 +35,6 @@ from .blocks import (
     uses_of,
 )
 from .copy_block import buffer_of, copy_box, new_scratch, redirect, verify_direct, verify_scope
-from .copy_scalars import ranges_of_values
 from .regions import contains, refresh_around
 from .stored_box import verify_stores_box
 
@@ -210,7 +210,7 @@ def _inside(
     Raises ScheduleError where iterations around a `writer` would do so.
     """
     mins, extents = list(region.mins), list(region.extents)
-    ranges = ranges_of_values(values)
+    ranges = ranges_of(values.list)
     for position, dim in enumerate(_dims(region.buffer)):
         low, size = mins[position], extents[position]
         moves = bool(low.args() or size.args())

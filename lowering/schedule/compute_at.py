@@ -21,6 +21,7 @@ from ...dialects.bounds import Interval, interval_of, is_non_negative
 from ...dialects.int_expr import ONE, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from ..analysis.independence import may_share_memory
@@ -37,7 +38,6 @@ from .blocks import (
     uses_of,
 )
 from .copy_block import new_loops
-from .copy_scalars import ranges_of_values
 from .loop_checks import verify_covered
 from .regions import axes_of, refresh_around, replace_header
 from .required_ranges import RequiredRange, required_ranges, stored_axes_of
@@ -239,7 +239,7 @@ def _apply(
     axes = axes_of(block)
     bindings: dict[int, IntExpr] = {}
     bounds: list[Bound] = []
-    ranges = ranges_of_values(values)
+    ranges = ranges_of(values.list)
     loops: list[tir.ForOp] = []
     current = place
     for position in order:

@@ -9,10 +9,9 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import Interval
-from ...dialects.int_expr import Atom, IntExpr
+from ...dialects.int_expr import IntExpr
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir.ranges import value_range
+from ...dialects.tir.ranges import ranges_of
 from ..scope import Scope, index_constant, rebuild
 from .conditions import conjuncts, facts_in_arm, taken_arm
 
@@ -33,7 +32,7 @@ class ScalarCopier:
         self.facts = list(facts)
         self.block = Block()
         self.scope = Scope(self.block, values, dict(meaning), in_place=True)
-        self.scope.ranges = ranges_of_values(values)
+        self.scope.ranges = ranges_of(values.list)
 
     def copy_all(self, ops: Sequence[Operation]) -> None:
         """Copy operations in order."""
@@ -91,9 +90,3 @@ class ScalarCopier:
             new.detach()
             parent.insert_op_before(new, op)
         return moved
-
-
-def ranges_of_values(values: Values) -> dict[Atom, Interval]:
-    """The known ranges of the values in a numbering."""
-    known = {values.atom(value): value_range(value) for value in values.list}
-    return {atom: interval for atom, interval in known.items() if interval is not None}

@@ -19,10 +19,10 @@ from ...dialects.bounds import Interval, interval_of, is_non_negative, simplify
 from ...dialects.int_expr import Atom, Compound, IntExpr, IntLike, minimum
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, expr_array, exprs_of, pack
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text
 from .blocks import ScheduleError, uses_of
-from .copy_scalars import ranges_of_values
 from .regions import axes_of, refresh_around, replace_header
 
 Access = tir.LoadOp | tir.StoreOp
@@ -86,7 +86,7 @@ def _is_fixed(expr: IntExpr, values: Values, alloc: tir.AllocBufferOp) -> bool:
 def _is_before(op: Access, dim: int, end: IntExpr, values: Values) -> bool:
     """Whether an access is provably to elements before an end of a dim."""
     index = values.rebase(exprs_of(op.indices)[dim], op.operands_)
-    span = interval_of(end - 1 - index, ranges_of_values(values))
+    span = interval_of(end - 1 - index, ranges_of(values.list))
     return span is not None and is_non_negative(span.lower)
 
 
@@ -161,7 +161,7 @@ class _Iterations:
         values = Values()
         for value in block.numbering():
             values.expr(value)
-        axes, ranges = axes_of(block), ranges_of_values(values)
+        axes, ranges = axes_of(block), ranges_of(values.list)
         ends = {(a.binding, a.min + a.extent): i for i, a in enumerate(axes)}
         widened: dict[int, tir.Axis] = {}
         for bound in block.predicates.data:
@@ -252,7 +252,7 @@ class _Iterations:
     def _is_inside(self, index: IntExpr, dim: IntExpr, operands: Sequence[SSAValue]) -> bool:
         """Whether an index of an operation in the block is in its dim in every iteration."""
         at = self.values.rebase(index, operands)
-        known = {**self.ranges, **ranges_of_values(self.values)}
+        known = {**self.ranges, **ranges_of(self.values.list)}
         mapping: dict[Atom, IntLike] = {}
         for value, axis in zip(self.block.axis_vars, self.axes, strict=True):
             atom = self.values.atom(value)

@@ -11,10 +11,10 @@ from ...dialects.bounds import is_non_negative
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.nesting import enclosing
 from ...dialects.sym import Values
+from ...dialects.tir.ranges import ranges_of
 from ..analysis.block_accesses import has_reuse
 from ..analysis.iter_map import IterMap
 from .blocks import blocks_in, uses_of
-from .copy_scalars import ranges_of_values
 from .inline import Definition, inline_blocks
 
 CHEAP_OPERATIONS = 4
@@ -90,7 +90,7 @@ def _uses_each_once(load: tir.LoadOp, block: tir.BlockOp) -> bool:
     axes = {values.atom(var) for var, axis in bounds if axis.extent.data != ONE}
     indices = values.exprs(load.indices, load.operands_)
     is_over_axes = set(load.operands_) <= set(block.axis_vars)
-    return is_over_axes and IterMap(indices, axes, ranges_of_values(values)).tells(axes)
+    return is_over_axes and IterMap(indices, axes, ranges_of(values.list)).tells(axes)
 
 
 def _is_cheap(definition: Definition) -> bool:

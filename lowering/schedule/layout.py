@@ -26,12 +26,12 @@ from ...dialects.dtypes import bit_width, is_float, is_unsigned, value_type
 from ...dialects.int_expr import ONE, ZERO, Atom, IntExpr, Sym
 from ...dialects.nesting import ancestors, enclosing
 from ...dialects.sym import Values, expr_array, pack
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.verify_access import buffer_text
 from ..scope import Bound, describe
 from .blocks import ScheduleError, common_block, function_of, perfect_nest, statement_in, uses_of
 from .cache import scope_statement
 from .copy_block import new_loops
-from .copy_scalars import ranges_of_values
 from .index_map import IndexMap
 from .index_values import simplify_around, undecided
 from .regions import refresh_around
@@ -257,7 +257,7 @@ def _verify_inside(
     for op in (*uses.loads, *uses.stores):
         values = Values()
         indices = moved(values.exprs(op.indices, op.operands_))
-        ranges = ranges_of_values(values)
+        ranges = ranges_of(values.list)
         for index, dim in zip(indices, dims, strict=True):
             span = interval_of(index, ranges)
             if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):

@@ -22,10 +22,10 @@ from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
 from ...dialects.nesting import operations_in
 from ...dialects.parameters import value_name
 from ...dialects.sym import ExprAttr, Values, exprs_of
+from ...dialects.tir.ranges import ranges_of
 from ..analysis.iter_map import IterMap
 from ..scope import describe
 from .blocks import ScheduleError
-from .copy_scalars import ranges_of_values
 from .index_values import add_predicates, replace_indices
 from .loop_checks import (
     loop_text,
@@ -127,7 +127,7 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
             if axis.kind.data == "reduce":
                 bindings.append(values.rebase(binding, block.numbering()))
                 start = bindings[-1].substitute({variable: first})
-                span = interval_of(start, ranges_of_values(values))
+                span = interval_of(start, ranges_of(values.list))
                 is_first = is_first and span is not None and span.lower == axis.min.data
         if not (is_first and IterMap(bindings, [variable], {}).tells([variable])):
             raise ScheduleError(
@@ -161,7 +161,7 @@ def narrow_axes(block: tir.BlockOp) -> None:
     values = Values()
     for value in block.numbering():
         values.expr(value)
-    ranges = ranges_of_values(values)
+    ranges = ranges_of(values.list)
     axes: list[tir.Axis] = []
     for axis in axes_of(block):
         span = interval_of(axis.binding, ranges)
@@ -232,7 +232,7 @@ def _end(loop: tir.ForOp, block: tir.BlockOp) -> int | None:
     for bound in block.predicates.data:
         room = values.rebase(bound.rhs.data - bound.lhs.data - 1, block.numbering())
         parts = room.split_on(variable)
-        span = None if parts is None else interval_of(parts[1], ranges_of_values(values))
+        span = None if parts is None else interval_of(parts[1], ranges_of(values.list))
         if parts is None or span is None:
             continue
         step, most = parts[0].constant, span.upper.constant

@@ -10,9 +10,9 @@ from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import calls_on_memory, infer_regions
 from ..scope import Bound
-from .copy_scalars import ranges_of_values
 
 
 def refresh_around(ops: Iterable[Operation]) -> None:
@@ -61,7 +61,7 @@ def contains(
 
     With `dims`, only these are compared.
     """
-    ranges = ranges_of_values(values)
+    ranges = ranges_of(values.list)
     for dim in range(len(outer.mins)) if dims is None else dims:
         low, first = outer.mins[dim], inner.mins[dim]
         gaps = (first - low, low + outer.extents[dim] - first - inner.extents[dim])

@@ -16,11 +16,11 @@ from ...dialects.bounds import interval_of, is_non_negative
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors, enclosing
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.ranges import ranges_of
 from ...dialects.tir.regions import infer_regions
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.iter_map import is_bijective, used_in
 from .blocks import ScheduleError, loaded_buffers, stored_buffers, uses_of
-from .copy_scalars import ranges_of_values
 from .inline import accessed_axes
 
 
@@ -122,7 +122,7 @@ def _within(part: RequiredRange, whole: RequiredRange, values: Values) -> Requir
     extent, most = part.extent.constant, whole.extent.constant
     if extent is None or most is None or extent <= most:
         return part
-    span = interval_of(part.min, ranges_of_values(values))
+    span = interval_of(part.min, ranges_of(values.list))
     return whole if span is not None and span.lower == span.upper == whole.min else part
 
 

@@ -12,7 +12,7 @@ from .. import annotations
 from ..block_layout import reorder_axes
 from ..blockize import blockize
 from ..blocks import ScheduleError
-from ..fold_conditions import fold_conditions
+from ..conditions import fold_conditions
 from ..tensorize import INTRINSICS, tensorize
 from ..versions import peel, specialize
 from .base import Primitives

@@ -28,11 +28,10 @@ from ....dialects.bounds import interval_of
 from ....dialects.int_expr import ONE, ZERO, Atom, IntExpr, IntLike
 from ....dialects.nesting import operations_in
 from ....dialects.sym import Values
+from ....dialects.tir.ranges import ranges_of
 from ...analysis.strides import Strides
 from ..blocks import blocks_in, iterator_kinds, statements
-from ..conditions import conjuncts, yielded
-from ..copy_scalars import ranges_of_values
-from ..fold_conditions import choices_of, folded_conditions
+from ..conditions import choices_of, conjuncts, folded_conditions, yielded
 from ..primitives.schedule import Schedule
 
 MAX_OPERATIONS = 64
@@ -155,7 +154,7 @@ def _range(loop: tir.ForOp, block: tir.BlockOp, choice: scf.IfOp) -> tuple[int |
     last: int | None = None
     for excess in conjuncts(choice.cond, values) or ():
         split = excess.substitute(meaning).split_on(variable)
-        span = None if split is None else interval_of(split[1], ranges_of_values(values))
+        span = None if split is None else interval_of(split[1], ranges_of(values.list))
         if split is None or span is None:
             continue
         step, least = split[0].constant, span.lower.constant
