@@ -62,7 +62,7 @@ loops.func @fill(%Y: !tir.buffer<[n], f32>) symbols [n] noalias {
 // CHECK:      llvm.load
 // CHECK:      llvm.call @xrelax.fill.body0(
 // CHECK:      llvm.func internal @xrelax.fill(%[[CTX:[0-9]+]]: !llvm.ptr {llvm.noalias, llvm.nocapture}, %Y: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias}, %n: i64)
-// CHECK:      %[[COST:[0-9]+]] = llvm.mlir.constant(130) : i64
+// CHECK:      %[[COST:[0-9]+]] = llvm.mlir.constant(390) : i64
 // CHECK:      %[[SLOTS:[0-9]+]] = llvm.mlir.constant(1024) : i64
 // CHECK:      %[[BODY:[0-9]+]] = llvm.mlir.addressof @xrelax.fill.parallel0
 // CHECK:      llvm.call @xrelax_parallel(%[[CTX]], %[[BODY]], %{{[0-9]+}}, %{{[0-9]+}}, %n, %[[COST]], %[[SLOTS]])
