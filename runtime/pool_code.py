@@ -27,7 +27,6 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
-from ..backend.targets.machine_model import MachineModel
 from .call_words import CHECK, CONTEXT_WORDS, SECOND
 from .pool_fork_join import FORK_JOIN
 from .pool_workers import WORKERS
@@ -39,8 +38,11 @@ ENTRY, WORKER, POOL = "xrelax_parallel", "xrelax_worker", "xrelax_pool"
 """Symbols: what kernels call, what a worker runs for ever, the state of the pool."""
 
 MAX_THREADS = 1024
-AWAKE_COST = round(1000 * MachineModel().wake)
-"""Thousandths of a cycle of work up to which a loop is not worth sharing where nobody sleeps."""
+AWAKE_COST = 12_000_000
+"""Thousandths of a cycle of work up to which a loop is not worth sharing where nobody sleeps.
+
+`MachineModel.wake`, which importing from here would load the compiler for.
+"""
 GRAIN_COST = AWAKE_COST // 2
 """The same of work, at least, in a grain that is not a single iteration."""
 FEW_GRAINS = 16

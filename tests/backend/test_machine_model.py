@@ -10,6 +10,7 @@ from xrelax.backend.machine_model import model_text, parse_model
 from xrelax.backend.target import Target
 from xrelax.backend.targets.machine_model import MachineModel
 from xrelax.inspection import stage_text
+from xrelax.runtime.pool_code import AWAKE_COST
 from xrelax.script import from_source
 
 MATMUL = from_source("""
@@ -71,3 +72,7 @@ def test_panels_are_packed_only_where_that_is_cheap():
 def test_threads_share_what_is_worth_waking_them():
     assert "parallel" in schedule("wake=1")
     assert "parallel" not in schedule("wake=1e12")
+
+
+def test_the_pool_wakes_threads_for_as_much_work():
+    assert AWAKE_COST == 1000 * MachineModel().wake
