@@ -25,12 +25,14 @@ class MachineCode(NamedTuple):
     library: Library
 
 
-def compile_llvm(module: ModuleOp, target: Target, opt_level: int = 3) -> MachineCode:
-    """Machine code of a module in the `llvm` dialect.
+def compile_llvm(
+    module: ModuleOp, target: Target, opt_level: int = 3, *, debug_info: bool = False
+) -> MachineCode:
+    """Machine code of a module in the `llvm` dialect, with `debug_info` as `emit_module` has it.
 
     Raises BackendError for what LLVM does not accept.
     """
-    text = emit_module(module, target)
+    text = emit_module(module, target, debug_info=debug_info)
     return MachineCode(text, compile_module(text, target, opt_level, is_explicit(module)))
 
 

@@ -9,6 +9,7 @@ from xdsl.dialects.llvm import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..dialects import llvm_ext
+from .debug_info import DebugInfo
 from .errors import BackendError
 from .llvm_types import type_text
 
@@ -39,13 +40,15 @@ Emitters = Mapping[type[Operation], Emitter]
 class ModuleState:
     """What the functions of a module share: declared intrinsics and numbered metadata.
 
-    `converts_f16` says whether the processor has instructions for conversions of f16.
+    `converts_f16` says whether the processor has instructions for conversions of f16. With
+    `debug_info` instructions have the source locations of their operations.
     """
 
-    __slots__ = ("_metadata", "_metadata_ids", "converts_f16", "declarations")
+    __slots__ = ("_metadata", "_metadata_ids", "converts_f16", "debug_info", "declarations")
 
-    def __init__(self, converts_f16: bool = True) -> None:
+    def __init__(self, converts_f16: bool = True, debug_info: bool = False) -> None:
         self.converts_f16 = converts_f16
+        self.debug_info = DebugInfo(self.metadata, self.distinct) if debug_info else None
         self.declarations: dict[str, str] = {}
         self._metadata: list[str] = []
         self._metadata_ids: dict[str, str] = {}
@@ -58,6 +61,12 @@ class ModuleState:
             self._metadata.append(f"{name} = {body}")
         return name
 
+    def distinct(self, body: str) -> str:
+        """Reference to a new node, which is no other one even if that has the same body."""
+        name = f"!{len(self._metadata)}"
+        self._metadata.append(f"{name} = distinct {body}")
+        return name
+
     def loop_metadata(self, properties: DictionaryAttr) -> str:
         """Reference to a new, distinct loop id with these `llvm.loop.*` properties."""
         nodes = [self.metadata(_loop_property(*item)) for item in properties.data.items()]
@@ -66,8 +75,9 @@ class ModuleState:
         return name
 
     def metadata_lines(self) -> list[str]:
-        """All nodes, in the order of their numbers."""
-        return self._metadata
+        """All nodes, in the order of their numbers, and what lists them."""
+        flags = [] if self.debug_info is None else self.debug_info.flag_lines()
+        return [*self._metadata, *flags]
 
 
 def _loop_property(key: str, value: Attribute) -> str:
@@ -93,10 +103,12 @@ class FunctionWriter:
         "_phis",
         "_trampolines",
         "_types",
+        "debug_info",
         "lines",
         "module",
         "names",
         "number",
+        "subprogram",
     )
 
     def __init__(self, module: ModuleState):
@@ -104,6 +116,8 @@ class FunctionWriter:
         self.lines: list[str] = []
         self.names: dict[SSAValue, str] = {}
         self.number = 0
+        self.debug_info = module.debug_info
+        self.subprogram = ""
         self._types: dict[int, str] = {}
         self._labels: dict[Block, str] = {}
         self._incoming: dict[Block, list[tuple[str, Sequence[SSAValue]]]] = {}
@@ -172,6 +186,8 @@ class FunctionWriter:
 
     def write(self, func: FuncOp, emitters: Emitters) -> list[str]:
         """The lines of the body of `func`, in reverse post order of its reachable blocks."""
+        if self.debug_info is not None:
+            self.subprogram = self.debug_info.subprogram(func)
         order = _reverse_post_order(func.body.blocks[0])
         for number, block in enumerate(order):
             self._labels[block] = f"b{number}"
@@ -200,11 +216,15 @@ class FunctionWriter:
             try:
                 if op.attributes:
                     check_attributes(op)
+                start = len(self.lines)
                 emit(self, op)
             except KeyError as error:
                 raise BackendError(f"cannot emit '{op.name}': {_key_message(error)}") from None
             except BackendError as error:
                 raise BackendError(f"cannot emit '{op.name}': {error}") from None
+            if self.debug_info is not None:
+                suffix = f", !dbg {self.debug_info.location(op, self.subprogram)}"
+                self.lines[start:] = [line + suffix for line in self.lines[start:]]
             op = op.next_op
         self.lines += self._trampolines
         self._trampolines.clear()

@@ -44,7 +44,8 @@ def function_lines(func: FuncOp, module: ModuleState, emitters: Emitters) -> lis
             return [f"declare {_head(func, None)}"]
         writer = FunctionWriter(module)
         body = writer.write(func, emitters)
-        return [f"define {_head(func, writer)} {{", *body, "}"]
+        scope = f" !dbg {writer.subprogram}" if writer.subprogram else ""
+        return [f"define {_head(func, writer)}{scope} {{", *body, "}"]
     except BackendError as error:
         raise BackendError(f"in function '{name}': {error}") from None
 
@@ -187,13 +188,14 @@ def _argument_attribute(key: str, value: Attribute) -> str:
     raise BackendError(f"unknown argument attribute '{key}' = {value}")
 
 
-def emit_module(module: ModuleOp, target: Target | None = None) -> str:
+def emit_module(module: ModuleOp, target: Target | None = None, *, debug_info: bool = False) -> str:
     """LLVM IR of a module of `llvm.func` and `llvm.mlir.global`, of `llvm` and `llvm_ext` ops.
 
-    With a target the text states its triple and data layout. Raises `BackendError`, which names
+    With a target the text states its triple and data layout, with `debug_info` source locations,
+    which leave the code as it is. Raises `BackendError`, which names
     the function and the operation, for what has no LLVM IR; nothing is left out silently.
     """
-    state = ModuleState(target is None or target.isa.converts_f16)
+    state = ModuleState(target is None or target.isa.converts_f16, debug_info)
     lines: list[str] = []
     if target is not None:
         lines += (

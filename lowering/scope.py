@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, IndexType, IntegerAttr, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..dialects import loops, tir
@@ -56,10 +56,20 @@ class Scope:
     loop_vars: set[Atom] = field(default_factory=lambda: set())
     renaming: Mapping[Atom, IntLike] = field(default_factory=lambda: {})
     in_place: bool = False
+    location: LocationAttr = UNKNOWN_LOC
+    """The source location of the operations that are emitted."""
 
     def emit(self, op: Operation) -> None:
         """Put an operation at the end of the current block."""
+        op.location = self.location
         self.block.add_op(op)
+
+    def follow(self, op: Operation) -> LocationAttr:
+        """Emit at an old operation's location, if it has one; returns the location before."""
+        before = self.location
+        if op.location is not UNKNOWN_LOC:
+            self.location = op.location
+        return before
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
@@ -187,6 +197,7 @@ def replace_by_block(op: Operation, block: Block, results: Sequence[SSAValue]) -
     parent = op.parent
     assert parent is not None
     moved = list(block.ops)
+    locate(moved, op.location)
     for new in moved:
         new.detach()
         parent.insert_op_before(new, op)
@@ -195,6 +206,15 @@ def replace_by_block(op: Operation, block: Block, results: Sequence[SSAValue]) -
     op.detach()
     op.erase()
     return moved
+
+
+def locate(ops: Iterable[Operation], location: LocationAttr) -> None:
+    """Give a source location to operations, and those in their regions, that have none."""
+    if location is UNKNOWN_LOC:
+        return
+    for op in (inner for outer in ops for inner in outer.walk()):
+        if op.location is UNKNOWN_LOC:
+            op.location = location
 
 
 def index_constant(op: ConstantOp) -> int | None:

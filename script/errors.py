@@ -7,6 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+
 
 class ScriptError(SyntaxError):
     """A script that is wrong: ``file:line:col: error: message``, the line, a caret under it."""
@@ -38,6 +40,11 @@ class Source:
         """One line of the text, without its end."""
         lines = self.text.split("\n")
         return lines[number - 1] if 0 < number <= len(lines) else ""
+
+    def location(self, node: ast.AST) -> FileLineColLoc:
+        """Where a node of the program is."""
+        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
+        return FileLineColLoc(StringAttr(self.filename), IntAttr(line), IntAttr(column))
 
     def error(self, node: ast.AST, message: str) -> ScriptError:
         """The error at a node of the program."""

@@ -31,6 +31,7 @@ from ...te import topi
 from ...te.prim_func import build_prim_func
 from ...te.tensor import ConstantTensor, Tensor, placeholder, shape_of
 from ..functions import PRIVATE, functions_by_name, unique_name
+from ..scope import locate
 from ..substitute import substituted
 
 Input: TypeAlias = "relax.TensorType | relax.TensorData"
@@ -57,6 +58,7 @@ class _Kernels:
             kernel = _build(op, inputs, name)
             first = self.module.body.block.first_op
             assert first is not None
+            locate([kernel], op.location)
             self.module.body.block.insert_op_before(kernel, first)
             self.made[key] = kernel
         return self.made[key]

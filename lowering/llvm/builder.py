@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.dialects.builtin import UNKNOWN_LOC, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import llvm_ext
@@ -35,6 +35,7 @@ class FunctionBuilder(Cursor):
         self.parent = parent
         self.entry = Block()
         super().__init__(Region(self.entry))
+        self.location = UNKNOWN_LOC if parent is None else parent.location
         self.is_private = True
         self.is_recursive = False
         self.polls = False
@@ -182,14 +183,16 @@ class FunctionBuilder(Cursor):
 
     def lower_block(self, block: Block) -> None:
         """Lower the operations of a block into the current region, without its final jump."""
-        lowerings = self.module.lowerings
+        lowerings, outer = self.module.lowerings, self.location
         op = block.first_op
         while op is not None:
             lower = lowerings.get(type(op))
             if lower is None:
                 raise self.fail(op, f"expected an operation that has LLVM IR, got '{op.name}'")
+            self.location = outer if op.location is UNKNOWN_LOC else op.location
             lower(self, op)
             op = op.next_op
+        self.location = outer
 
     def next_outlined(self) -> int:
         """The number of the next function outlined from this one."""
@@ -210,9 +213,11 @@ class FunctionBuilder(Cursor):
             self._failing.add_op(llvm.ReturnOp.create(operands=[self._failing.args[0]]))
         self.entry.add_op(llvm.BrOp.create(successors=[self.region.blocks[1]]))
         output = i32 if status is None else status.type
-        return self.module.add_function(
+        func = self.module.add_function(
             self.symbol, self.region, output, arg_attrs, linkage, properties
         )
+        func.location = self.location
+        return func
 
 
 Lowering: TypeAlias = Callable[[FunctionBuilder, Any], None]

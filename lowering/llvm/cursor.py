@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects import llvm
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import llvm_ext, loops
@@ -52,6 +53,8 @@ class Cursor:
 
     def __init__(self, region: Region):
         self.region = region
+        self.location: LocationAttr = UNKNOWN_LOC
+        """The source location of the operations that are added."""
         self.levels = [Level(Block())]
         self.region.add_block(self.levels[0].block)
 
@@ -84,6 +87,11 @@ class Cursor:
         """Leave a region, and drop its values."""
         self.levels.pop()
 
+    def add(self, op: Operation, level: Level | None = None) -> None:
+        """Add an operation, maybe to an outer region."""
+        op.location = self.location
+        (level or self.levels[-1]).block.add_op(op)
+
     def emit(
         self,
         kind: type[Operation],
@@ -93,7 +101,7 @@ class Cursor:
     ) -> SSAValue:
         """Add an operation with one result."""
         op = kind.create(operands=operands, result_types=(type_,), properties=properties)
-        self.levels[-1].block.add_op(op)
+        self.add(op)
         return op.results[0]
 
     def run(
@@ -103,7 +111,7 @@ class Cursor:
         properties: Mapping[str, Attribute] = PLAIN,
     ) -> None:
         """Add an operation without results."""
-        self.levels[-1].block.add_op(kind.create(operands=operands, properties=properties))
+        self.add(kind.create(operands=operands, properties=properties))
 
     def intrinsic(
         self,
@@ -122,7 +130,7 @@ class Cursor:
     ) -> None:
         """End the current block with a jump."""
         op = llvm.BrOp.create(operands=args, successors=[target], attributes=attributes)
-        self.block.add_op(op)
+        self.add(op)
 
     def branch_if(
         self,
@@ -141,4 +149,4 @@ class Cursor:
             properties={"operandSegmentSizes": segments},
             attributes=attributes,
         )
-        self.block.add_op(op)
+        self.add(op)

@@ -60,7 +60,7 @@ def lower_kernel(module: ModuleState, func: loops.FuncOp, aligned: set[SSAValue]
     if func.external is not None:
         _declare_kernel(module, func, func.external.data)
         return
-    f = _start(module, func.sym_name.data)
+    f = _start(module, func)
     f.add_context()
     for param in func.params:
         f.define(param, f.add_argument(lowered(param.type), param.name_hint))
@@ -85,8 +85,11 @@ def _declare_kernel(module: ModuleState, func: loops.FuncOp, symbol: str) -> Non
     _add_callee(f, func.sym_name.data, func.params, func.symbol_names)
 
 
-def _start(module: ModuleState, name: str) -> FunctionBuilder:
-    return FunctionBuilder(module, native_symbol(name), name)
+def _start(module: ModuleState, func: loops.FuncOp | rt.FuncOp) -> FunctionBuilder:
+    name = func.sym_name.data
+    f = FunctionBuilder(module, native_symbol(name), name)
+    f.location = func.location
+    return f
 
 
 def _add_symbols(f: FunctionBuilder, names: Sequence[str]) -> None:
@@ -116,7 +119,7 @@ def _buffer_attributes(f: FunctionBuilder, param: SSAValue) -> Properties:
 
 def declare_recursive(module: ModuleState, func: rt.FuncOp) -> None:
     """Declare a function that may call itself, before its callers are lowered."""
-    f = _start(module, func.sym_name.data)
+    f = _start(module, func)
     f.can_fail = True
     module.private_functions.add(func.sym_name.data)
     _add_callee(f, func.sym_name.data, func.args, func.declared_symbols())
@@ -144,7 +147,7 @@ def lower_graph_function(module: ModuleState, func: rt.FuncOp) -> None:
 
 
 def _lower_public(module: ModuleState, func: rt.FuncOp) -> None:
-    f = _start(module, func.sym_name.data)
+    f = _start(module, func)
     f.is_private = False
     f.add_context()
     argv = f.add_argument(PTR)
@@ -158,7 +161,7 @@ def _lower_public(module: ModuleState, func: rt.FuncOp) -> None:
 
 
 def _lower_private(module: ModuleState, func: rt.FuncOp) -> None:
-    f = _start(module, func.sym_name.data)
+    f = _start(module, func)
     f.add_context()
     for arg in func.args:
         f.define(arg, f.add_argument(PTR, arg.name_hint))

@@ -141,7 +141,7 @@ def compute(
     found = here.memo.get(key)
     if found is None:
         op = kind.create(operands=(lhs, rhs), result_types=(type_,), properties=properties)
-        here.block.add_op(op)
+        f.add(op, here)
         found = here.memo[key] = op.results[0]
     return found
 
@@ -157,7 +157,7 @@ def choose(
         op = llvm_ext.SelectOp.create(
             operands=(condition, then, otherwise), result_types=(then.type,)
         )
-        here.block.add_op(op)
+        f.add(op, here)
         found = here.memo[key] = op.results[0]
     return found
 

@@ -49,7 +49,7 @@ def lower_load(f: FunctionBuilder, op: loops.LoadOp) -> None:
         load = llvm.LoadOp.create(
             operands=(pointer,), result_types=(stored,), properties=layout.alignment
         )
-        f.levels[here].block.add_op(load)
+        f.add(load, f.levels[here])
         loaded = load.results[0]
     else:
         args = (pointer, f.value(mask), zero(f, stored))
@@ -149,7 +149,7 @@ def offset_address(
     found = here.memo.get(key)
     if found is None:
         op = llvm.GEPOp.create(operands=(base, index), result_types=(PTR,), properties=properties)
-        here.block.add_op(op)
+        f.add(op, here)
         found = here.memo[key] = op.results[0]
     return found
 

@@ -31,7 +31,7 @@ def add_call(
             **_CALL,
         },
     )
-    f.block.add_op(op)
+    f.add(op)
     return op
 
 

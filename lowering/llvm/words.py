@@ -25,7 +25,7 @@ def load_word(f: FunctionBuilder, base: SSAValue, position: int, type_: Attribut
     """A word of memory that does not change during the call."""
     address = word_address(f, base, position)
     op = llvm.LoadOp.create(operands=(address,), result_types=(type_,), attributes=_INVARIANT)
-    f.levels[0].block.add_op(op)
+    f.add(op, f.levels[0])
     return op.results[0]
 
 
@@ -42,7 +42,7 @@ def word_address(f: FunctionBuilder, base: SSAValue, position: int) -> SSAValue:
             result_types=(PTR,),
             properties=gep_properties(i64, True),
         )
-        outermost.block.add_op(op)
+        f.add(op, outermost)
         found = outermost.memo[key] = op.results[0]
     return found
 

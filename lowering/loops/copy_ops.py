@@ -29,7 +29,12 @@ class Copier:
         return []
 
     def copy(self, op: Operation) -> None:
-        """Copy one operation."""
+        """Copy one operation, with its source location."""
+        outer = self.scope.follow(op)
+        self._copy(op)
+        self.scope.location = outer
+
+    def _copy(self, op: Operation) -> None:
         match op:
             case loops.ForOp():
                 self._copy_for(op)

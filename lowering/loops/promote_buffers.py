@@ -210,6 +210,7 @@ class _Promotion:
             op.detach_region(op.body),
             op.kind.data,
         )
+        loop.location = op.location
         block = op.parent
         assert block is not None
         block.insert_op_before(loop, op)

@@ -60,7 +60,7 @@ class _FunctionConverter:
     def convert(self) -> loops.FuncOp:
         buffers = [p for p in self.func.params if not isinstance(p.type, IndexType)]
         body = Block(arg_types=[p.type for p in buffers])
-        self.scope = Scope(body)
+        self.scope = Scope(body, location=self.func.location)
         self.frames.append(body)
         self.on_stack = stack_buffers(self.func)
         for old, new in zip(buffers, body.args, strict=True):
@@ -71,15 +71,19 @@ class _FunctionConverter:
         self.convert_all(self.func.body.block)
         tighten_bounds(body)
         name = self.func.sym_name.data
-        return loops.FuncOp(name, symbol_order(self.func), Region(body), is_noalias(self.func))
+        kernel = loops.FuncOp(name, symbol_order(self.func), Region(body), is_noalias(self.func))
+        kernel.location = self.func.location
+        return kernel
 
     def convert_all(self, block: Block) -> None:
         for op in block.ops:
+            outer = self.scope.follow(op)
             convert = _CONVERT.get(type(op))
             if convert is None:
                 self.convert_scalar(op)
             else:
                 convert(self, op)
+            self.scope.location = outer
 
     def convert_for(self, op: tir.ForOp) -> None:
         kind = op.kind.data

@@ -15,6 +15,7 @@ from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ..call_signature import extra_symbols, is_plain, leaf_names
 from ..functions import blame
+from ..scope import locate
 from .convert_calls import CallConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
 
@@ -99,7 +100,7 @@ class _FunctionConverter(CallConverter):
             self.entry.insert_ops_after(self.prologue, checks)
         elif self.entry.first_op is not None:
             self.entry.insert_ops_before(self.prologue, self.entry.first_op)
-        return rt.FuncOp(
+        func = rt.FuncOp(
             self.name,
             names,
             len(self.results),
@@ -111,6 +112,8 @@ class _FunctionConverter(CallConverter):
             symbols=extra_symbols(self.func),
             signature=None if self.private else self.signature(),
         )
+        func.location = self.func.location
+        return func
 
     def written_arguments(self) -> list[int]:
         return [i for i, arg in enumerate(self.entry.args) if self.is_written(arg)]
@@ -179,8 +182,13 @@ class _FunctionConverter(CallConverter):
                 f"expected operations that run on memory in {self.label}, got '{op.name}'{hint}",
                 op,
             )
+        last = self.current.last_op
         with blame(op):
             convert(self, op)
+        new = self.current.first_op if last is None else last.next_op
+        while new is not None:
+            locate([new], op.location)
+            new = new.next_op
 
     def convert_dataflow(self, op: relax.DataflowOp) -> None:
         outer, inner = self.current, Block()

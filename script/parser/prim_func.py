@@ -55,7 +55,9 @@ class PrimFuncParser:
         attrs = DictionaryAttr(self.attrs) if self.attrs else None
         names = [a.arg for a in self.node.args.args]
         unsigned = [n for n, dtype in self.scalars.items() if dtype.startswith("uint")]
-        return tir.PrimFuncOp(self.node.name, names, Region(block), attrs, unsigned)
+        func = tir.PrimFuncOp(self.node.name, names, Region(block), attrs, unsigned)
+        func.location = self.scope.source.location(self.node)
+        return func
 
     def _parameter(self, name: str, annotation: ast.expr) -> None:
         head, args, keywords = _annotation_parts(annotation)

@@ -53,7 +53,9 @@ class RelaxFuncParser(RelaxReader):
         type_, names = self._body()
         attrs = DictionaryAttr(self.attrs) if self.attrs else None
         region = Region(self.block)
-        return relax.FuncOp(self.node.name, names, type_, region, not pure, private, attrs)
+        func = relax.FuncOp(self.node.name, names, type_, region, not pure, private, attrs)
+        func.location = self.scope.source.location(self.node)
+        return func
 
     def parse_local(self, outer: RelaxFuncParser, pure: bool) -> relax.LocalFuncOp:
         """The function as a value of the function around it, whose variables it may use."""

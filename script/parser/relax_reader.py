@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import relax
@@ -73,9 +72,7 @@ class RelaxReader(ABC):
 
     def add(self, op: Operation, node: ast.AST) -> Operation:
         """Append an operation that comes from a node."""
-        line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
-        filename = StringAttr(self.scope.source.filename)
-        op.location = FileLineColLoc(filename, IntAttr(line), IntAttr(column))
+        op.location = self.scope.source.location(node)
         self.block.add_op(op)
         return op
 

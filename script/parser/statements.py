@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import Block, Region
 
 from ...dialects import tir
@@ -64,9 +63,7 @@ class StatementParser(StatementReader):
 
     def statement(self, node: ast.stmt) -> None:
         """One statement; its operations bear its place in the source."""
-        filename = StringAttr(self.scope.source.filename)
-        line, column = IntAttr(node.lineno), IntAttr(node.col_offset + 1)
-        self.emitter.location = FileLineColLoc(filename, line, column)
+        self.emitter.location = self.scope.source.location(node)
         handler = getattr(self, f"_stmt_{type(node).__name__}", None)
         if handler is None:
             raise self.error(
