@@ -69,6 +69,8 @@ class Compilation:
     target: Target
     cache: BuildCache | None
     context: Context
+    debug_info: bool = False
+    """Whether code knows the source lines that it comes from; the cache does not."""
 
     def compile(self, module: ModuleOp) -> tuple[Executable, tuple[TensorData, ...]]:
         """The executable of a module, and its constants."""
@@ -143,7 +145,7 @@ class Compilation:
             run_stage(module, stage, self.context, str(self.target))
         self._to_llvm(module)
         export_kernel(module, func.sym_name.data, symbol)
-        return compile_llvm(module, self.target)
+        return compile_llvm(module, self.target, debug_info=self.debug_info)
 
     def _to_llvm(self, module: ModuleOp) -> None:
         """The last stage; LLVM verifies its result when it compiles it."""
@@ -163,24 +165,40 @@ def code_text(module: ModuleOp, target: Target, form: str, function: str | None 
     one object. With `function` only the kernel of that name, or the object of that graph function.
     Raises ValueError for a name that the planned module does not have.
     """
-    compilation = Compilation(target, None, get_context())
+    parts = code_parts(module, target, function)
+    return "\n".join(part_text(part, form) for part in parts.values())
+
+
+def code_parts(
+    module: ModuleOp, target: Target, function: str | None = None, *, debug_info: bool = False
+) -> dict[str, Library]:
+    """The objects that a module is compiled to, by the names of their functions.
+
+    They are in the order of `code_text`, which says what is in them, and raises what this raises.
+    """
+    compilation = Compilation(target, None, get_context(), debug_info)
     planned = compilation.plan(module)
     names = functions_by_name(planned)
     if function is not None and function not in names:
         raise ValueError(f"expected a function ({', '.join(names)}), got '{function}'")
     kernels = compilation.take_kernels(planned, uncalled=True)
     wanted = [n for n in (f"{function}{KERNEL_SUFFIX}", function) if n in kernels]
-    shown = [kernels[n] for n in wanted[:1]] if function is not None else kernels.values()
-    parts = list({kernel.symbol: kernel.code.library for kernel in shown}.values())
-    if not wanted and len(kernels) < len(names):
-        parts.append(_lowered_code(compilation, planned))
-    return "\n".join(getattr(part, _TEXTS[form])() for part in parts)
+    shown = wanted[:1] if function is not None else [*kernels]
+    parts: dict[str, Library] = {}
+    for name in shown:
+        if all(kernels[name].code.library is not part for part in parts.values()):
+            parts[name] = kernels[name].code.library
+    if not wanted and (rest := [name for name in names if name not in kernels]):
+        parts[", ".join(rest)] = _lowered_code(compilation, planned)
+    return parts
 
 
-_TEXTS = {"llvm-opt": "optimized_ir", "asm": "assembly"}
+def part_text(part: Library, form: str) -> str:
+    """An object as "llvm-opt", LLVM's IR after optimisation, or "asm", assembly."""
+    return part.optimized_ir() if form == "llvm-opt" else part.assembly()
 
 
 def _lowered_code(compilation: Compilation, planned: ModuleOp) -> Library:
     for stage in STAGES[_PLANNED:]:
         run_stage(planned, stage, compilation.context, str(compilation.target))
-    return compile_llvm(planned, compilation.target).library
+    return compile_llvm(planned, compilation.target, debug_info=compilation.debug_info).library

@@ -67,6 +67,7 @@ def check_pipeline(
     context: Context | None = None,
     machine_code: MachineCode | None = None,
     before: Sequence[tuple[str, ModuleOp]] = (),
+    on_checked: Callable[[str], None] | None = None,
 ) -> ModuleOp:
     """Run the passes on a copy of the module, checking each; returns the copy at the end.
 
@@ -77,6 +78,7 @@ def check_pipeline(
     Once a pass has made `llvm` functions, results are compared through `machine_code` alone, after
     the last pass. `before` are the modules that the given one was made of, the first as it was and
     each other one after what is named; then results are compared with those of the first.
+    `on_checked` is called with the name of each pass that leaves results as they are.
 
     Raises CheckError naming the first pass that changes a result, drops a function, or leaves IR
     that does not verify.
@@ -94,6 +96,8 @@ def check_pipeline(
             for case in cases:
                 label = f"pass '{name}'"
                 _compare(label, case, _outcome(label, current, case, registry))
+        if on_checked is not None:
+            on_checked(name)
     if machine_code is not None:
         for case in cases:
             _compare_machine_code(case, machine_code)

@@ -11,7 +11,7 @@ PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setupto
 
 ORDER = (
     # what needs nothing of the compiler
-    "names user_frames",
+    "names user_frames display",
     "error_hooks",
     "backend.targets",
     "runtime",
@@ -56,6 +56,7 @@ ORDER = (
     "driver",
     "importers",
     "relax tools",
+    "explore",
 )
 """Packages and modules, the lowest first; those in one line do not know each other.
 

@@ -56,7 +56,10 @@ def test_wheel_declares_its_entry_points_and_license(wheel: Path):
         entries = configparser.ConfigParser()
         entries.read_string(archive.read(info).decode())
         assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
-    assert dict(entries["console_scripts"]) == {"xrelax-opt": "xrelax.tools.opt:main"}
+    assert dict(entries["console_scripts"]) == {
+        "xrelax-explore": "xrelax.explore.command:main",
+        "xrelax-opt": "xrelax.tools.opt:main",
+    }
     assert dict(entries["xdsl.universe"]) == {"xrelax": "xrelax.tools.universe:XRELAX_UNIVERSE"}
 
 

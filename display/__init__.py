@@ -1,0 +1,1 @@
+"""How programs look in notebooks and on pages: highlighted text, tables and pictures as HTML."""
