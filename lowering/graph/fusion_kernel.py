@@ -97,7 +97,7 @@ class _Builder:
         return FusedKernel(func, self.constants, indices)
 
     def _operations(self) -> list[Operation]:
-        """The function's operations, those of dataflow blocks in their place."""
+        """The function's operations in order, with dataflow blocks flattened."""
         found: list[Operation] = []
         for op in self.graph.body.block.ops:
             found += [*op.body.block.ops, op] if isinstance(op, relax.DataflowOp) else [op]
@@ -165,7 +165,7 @@ class _Builder:
     def _append(
         self, callee: tir.PrimFuncOp, buffers: Sequence[SSAValue], symbols: Mapping[str, IntExpr]
     ) -> None:
-        """Move the body of a callee, whose symbols are what the call says, behind what is there."""
+        """Append the body of a callee, with the call's values for its symbols."""
         substitute_symbols(callee, symbols)
         remaining = iter(buffers)
         for name, param in zip(callee.names, callee.params, strict=True):
@@ -194,7 +194,7 @@ class _Builder:
                 self.block_names.add(name)
 
     def _return(self, value: Value) -> None:
-        """Turn the scratch buffers that are returned into parameters."""
+        """Replace the scratch buffers that are returned by parameters."""
         results = value if isinstance(value, list) else [value]
         for position, result in enumerate(results):
             alloc = None if isinstance(result, list) else result.owner
@@ -206,7 +206,7 @@ class _Builder:
             alloc.erase()
 
     def _undetermined(self) -> list[str]:
-        """Symbols of the body that no parameter has as a whole dim."""
+        """Symbols of the body that are not a dim of any parameter."""
         used: dict[str, None] = {}
         for op in self.block.walk():
             used |= dict.fromkeys(sorted(symbols_of(op)))
@@ -226,7 +226,7 @@ def _buffer_type(type_: relax.TensorType) -> tir.BufferType:
 
 
 def _is_fusable(callee: tir.PrimFuncOp) -> bool:
-    """Whether the function writes its last parameters only, and these may not overlap others."""
+    """Whether the parameters are buffers and indices, and outputs may not alias inputs."""
     if len(callee.params) > 1 and may_share_memory(callee.params[0], callee.params[-1]):
         return False
     return all(isinstance(p.type, tir.BufferType | IndexType) for p in callee.params)

@@ -1,7 +1,7 @@
-"""What a PrimFunc is for operator fusion, read off its blocks: TVM's operator patterns.
+"""The operator pattern of a PrimFunc for fusion, as of TVM's ``AnalyzeOpPatternKind``.
 
-The function is looked at with its scratch buffers inlined as far as they can be, so that several
-blocks which compute one elementwise result are elementwise.
+The blocks are analyzed after inlining scratch buffers where possible, so that several blocks that
+compute one elementwise result are elementwise.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class OpPattern(IntEnum):
     ELEMWISE = 0
     """Each from the same element."""
     BROADCAST = 1
-    """Each from the element at some of its indices."""
+    """Each from the element at a subset of its indices."""
     INJECTIVE = 2
     """Each from elements at computed indices, one for each load: transposes, slices, gathers."""
     COMM_REDUCE = 3
     """A reduction that uses each element once."""
     OUT_EWISE_FUSABLE = 4
-    """A reduction with reuse, or several; what is elementwise in its result can join it."""
+    """A reduction with reuse, or several; elementwise users of its result can be fused into it."""
     OPAQUE = 8
     """Anything else."""
 
@@ -59,7 +59,7 @@ OPAQUE = KernelSummary(OpPattern.OPAQUE)
 
 
 def summarize(func: tir.PrimFuncOp) -> KernelSummary:
-    """The pattern of a function, which is opaque where its attribute says so; it stays as it is."""
+    """The pattern of a function, opaque if its attribute says so; the function is not changed."""
     given = func.attr(OP_PATTERN)
     is_opaque = isinstance(given, IntegerAttr) and given.value.data == OpPattern.OPAQUE
     if is_opaque or not _is_plain(func):
@@ -70,12 +70,12 @@ def summarize(func: tir.PrimFuncOp) -> KernelSummary:
 
 
 def inline_everything(func: tir.PrimFuncOp) -> None:
-    """Inline every scratch buffer that can be, the last ones first."""
+    """Inline scratch buffers where possible, last ones first."""
     inline_blocks(reversed(blocks_in(func)), lambda definition: True)
 
 
 def _is_plain(func: tir.PrimFuncOp) -> bool:
-    """Whether only serial loops, blocks and scalars are in it, on dense memory of its own."""
+    """Whether a function has serial loops, blocks and scalars only, on dense, unaliased memory."""
     if func.attr(IS_SCHEDULED) is not None or not func.params:
         return False
     for param in func.params:
@@ -103,7 +103,7 @@ def _is_plain_op(op: Operation) -> bool:
 
 
 def output_of(func: tir.PrimFuncOp) -> SSAValue | None:
-    """The only buffer parameter that is stored to, where it is the last one."""
+    """The only buffer parameter that is stored to, if it is the last one."""
     buffers = [p for p in func.params if isinstance(p.type, tir.BufferType)]
     written = [b for b in buffers if uses_of(b).stores]
     return written[0] if len(written) == 1 and written[0] is buffers[-1] else None
@@ -130,7 +130,7 @@ def _summarize_blocks(func: tir.PrimFuncOp) -> KernelSummary:
     params = [p for p in func.params if isinstance(p.type, tir.BufferType)][:-1]
     edges = {i: _edge(p, blocks, stores[-1]) for i, p in enumerate(params)}
     if not reductions:
-        if len(blocks) > 1:  # values that several places of one kernel use
+        if len(blocks) > 1:  # an intermediate value with several uses is not inlined
             return KernelSummary(OpPattern.OPAQUE)
         return KernelSummary(_spatial_pattern(list(edges.values())), edges)
     if len(reductions) == 1 and _uses_elements_once(reductions[0]):
@@ -139,7 +139,7 @@ def _summarize_blocks(func: tir.PrimFuncOp) -> KernelSummary:
 
 
 def _outside_of_blocks(op: Operation, blocks: Sequence[tir.BlockOp]) -> bool:
-    """Whether an access is in an outer block, between the loops of inner ones."""
+    """Whether a load or store is in none of the leaf blocks."""
     if not isinstance(op, tir.LoadOp | tir.StoreOp):
         return False
     return enclosing(op, tir.BlockOp) not in blocks
@@ -156,8 +156,8 @@ def _spatial_pattern(edges: Sequence[OpPattern]) -> OpPattern:
 def _edge(buffer: SSAValue, blocks: Sequence[tir.BlockOp], store: tir.StoreOp) -> OpPattern:
     """The pattern of the result in one operand.
 
-    What several blocks load, as the rows of a softmax, counts like the input of a reduction if each
-    of them uses each element once: what makes it can run on the rows before them.
+    An operand that several blocks load, such as the rows of a softmax, counts as the input of a
+    reduction if each block uses each element once: its producer can compute a row before they run.
     """
     uses = uses_of(buffer)
     loading = {enclosing(load, tir.BlockOp) for load in uses.loads}
@@ -200,7 +200,7 @@ def _is_loaded_once(load: tir.LoadOp, block: tir.BlockOp) -> bool:
 
 
 def _uses_elements_once(block: tir.BlockOp) -> bool:
-    """Whether a reduction loads each element of what it reduces once."""
+    """Whether a reduction loads each element of its operands once."""
     written = set(block.write_buffers)
     loads = [o for o in operations_in(block) if isinstance(o, tir.LoadOp)]
     reducing = [o for o in loads if o.buffer not in written]

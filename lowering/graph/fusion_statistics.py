@@ -1,4 +1,4 @@
-"""What fusion saves: how many kernels a graph function runs, and how many bytes they move."""
+"""The effect of fusion: the number of kernels of a graph function, and the bytes they move."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .normalize import NormalizePass
 
 @dataclass(frozen=True)
 class FusionStatistics:
-    """What one call of a graph function runs: kernels, and the bytes of their operands and results.
+    """The kernels that one call of a graph function runs, and the bytes of their tensors.
 
     Library calls count as kernels. A tensor counts once for each kernel that reads or writes it.
     """
@@ -37,10 +37,10 @@ class FusionStatistics:
 def statistics_of(
     module: ModuleOp, function: str = "main", symbols: Mapping[str, int] | None = None
 ) -> FusionStatistics:
-    """The kernels of a graph function and of those that it calls, with numbers for its symbols.
+    """The kernels of a graph function and its callees; `symbols` has the value of each symbol.
 
     Both branches of an ``if`` count. Raises ValueError for an unknown function, and for a size that
-    the numbers do not determine.
+    `symbols` does not determine.
     """
     functions = functions_by_name(module)
     func = functions.get(function)
@@ -56,9 +56,9 @@ def fusion_statistics(
     symbols: Mapping[str, int] | None = None,
     legalize: Sequence[ModulePass] = (NormalizePass(), LegalizeOpsPass()),
 ) -> tuple[FusionStatistics, FusionStatistics]:
-    """The statistics of a module before and after operator fusion; the module stays as it is.
+    """The statistics of a module before and after operator fusion; the module is not changed.
 
-    `legalize` are the passes that make calls of kernels from it.
+    The passes in `legalize` lower its operators to calls of kernels.
     """
     copy, context = module.clone(), Context(allow_unregistered=True)
     for step in legalize:
@@ -70,7 +70,7 @@ def fusion_statistics(
 
 
 def table(rows: Mapping[str, tuple[FusionStatistics, FusionStatistics]]) -> str:
-    """Statistics of models, before and after, as a Markdown table."""
+    """Statistics before and after fusion, by name of a model, as a Markdown table."""
     lines = [
         "| model | kernels before | after | MB moved before | after | ratio |",
         "|---|---|---|---|---|---|",

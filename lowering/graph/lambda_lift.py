@@ -1,4 +1,4 @@
-"""`lambda-lift`: local functions become functions of the module.
+"""`lambda-lift`: move local functions to the module.
 
 ::
 
@@ -20,9 +20,9 @@
       relax.return %b : T
     }
 
-What a local function uses of the function around it becomes parameters: values, and symbols that
-its parameters do not determine. TVM's ``LambdaLift``. A function that is more than called, such as
-one that is returned, stays, and nothing runs it: that is an error.
+Captured values, and symbols that the parameters do not determine, become parameters. A function
+value with other uses than calls, such as one that is returned, is an error: there are no closures
+at run time. TVM's ``LambdaLift``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def lambda_lift(module: ModuleOp) -> None:
 
 
 def _innermost(func: relax.FuncOp) -> relax.LocalFuncOp | None:
-    """The first local function that has none inside."""
+    """The first local function without nested ones."""
     for op in func.walk():
         if isinstance(op, relax.LocalFuncOp):
             inner = [o for o in op.walk() if isinstance(o, relax.LocalFuncOp) and o is not op]
@@ -107,7 +107,7 @@ def _is_inside(op: Operation | Block | Region | None, local: relax.LocalFuncOp) 
 
 
 def _captured_values(local: relax.LocalFuncOp) -> list[SSAValue]:
-    """Values from outside that the function uses, in order of first use."""
+    """Outer values that the function uses, in order of first use."""
     found: dict[SSAValue, None] = {}
     for op in local.walk():
         for operand in () if op is local else op.operands:

@@ -1,4 +1,4 @@
-"""`legalize-ops`: graph operators become calls of PrimFuncs made from their tensor expressions.
+"""`legalize-ops`: replace graph operators by calls of PrimFuncs built from tensor expressions.
 
     %y = relax.nn.relu %x : !relax.tensor<[1, n], f32> -> !relax.tensor<[1, n], f32>
 
@@ -6,8 +6,8 @@ becomes
 
     %y = relax.call_tir @relu(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>
 
-with ``tir.prim_func @relu`` in the module, private to it. Operators with the same operand types and
-attributes share one function; a constant without dims is written into it. TVM's ``LegalizeOps``.
+with a private ``tir.prim_func @relu`` in the module. Operators with the same operand types and
+attributes share one function; scalar constants are inlined. TVM's ``LegalizeOps``.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from ..scope import locate
 from ..substitute import substituted
 
 Input: TypeAlias = "relax.TensorType | relax.TensorData"
-"""What a kernel is made for: a tensor of this type, or the value of a constant without dims."""
+"""An operand of a kernel: the type of a tensor, or the value of a scalar constant."""
 
 Key: TypeAlias = tuple[str, tuple[Input, ...], tuple[tuple[str, Attribute], ...]]
 
 
 @dataclass
 class _Kernels:
-    """The kernels made so far in one module, by operator, inputs and attributes."""
+    """The kernels that exist in one module, by operator, inputs and attributes."""
 
     module: ModuleOp
     taken: set[str] = field(default_factory=lambda: set[str]())
     made: dict[Key, tir.PrimFuncOp] = field(default_factory=lambda: dict[Key, tir.PrimFuncOp]())
 
     def kernel_for(self, op: relax.OperatorOp, inputs: list[Input]) -> tir.PrimFuncOp:
-        """The function that computes an operator on such inputs."""
+        """The function that computes an operator on these inputs."""
         properties = sorted(op.properties.items(), key=lambda item: item[0])
         key = (op.name, tuple(inputs), tuple(properties))
         if key not in self.made:
@@ -83,7 +83,7 @@ def _tensor(given: Input, name: str) -> Tensor:
 
 
 def _opaque_dims(inputs: list[Input]) -> tuple[list[Input], dict[IntExpr, IntExpr]]:
-    """Types whose dims are numbers and symbols: other expressions get symbols of their own."""
+    """The inputs with a new symbol for each composed dim, such as ``n * 4``, and the symbols."""
     names: dict[IntExpr, IntExpr] = {}
     used = {s for i in inputs if isinstance(i, relax.TensorType) for s in i.symbols()}
     renamed: list[Input] = []
@@ -105,12 +105,12 @@ def _opaque_dims(inputs: list[Input]) -> tuple[list[Input], dict[IntExpr, IntExp
     return renamed, names
 
 
-def _gives_the_same(
+def _infers_same_result(
     op: relax.OperatorOp, inputs: list[Input], names: dict[IntExpr, IntExpr]
 ) -> bool:
-    """Whether the type of the result follows as well where dims do not say how they are made up.
+    """Whether the inferred type of the result is the same with new symbols for composed dims.
 
-    Where attributes speak of the symbols too, dims must keep saying how they depend on them.
+    It is not if attributes use symbols as well: dims must keep their relation to these.
     """
     if any(expr_symbols(p) for p in op.properties.values()):
         return False
@@ -136,7 +136,7 @@ def _input(op: relax.OperatorOp, label: str, operand: SSAValue) -> Input:
 
 
 def _require_known_result(op: relax.OperatorOp, inputs: list[Input]) -> None:
-    """Raise Diagnostic where operands of known shapes leave open what the result is."""
+    """Raise Diagnostic if operands of known shapes do not determine the type of the result."""
     if any(t.dims is None for t in tensors_in(op.result.type)):
         shapes = [shape_text(i) for i in inputs if isinstance(i, relax.TensorType)]
         raise Diagnostic(
@@ -151,7 +151,7 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
     _require_known_result(op, inputs)
     opaque, names = _opaque_dims(inputs)
-    if names and _gives_the_same(op, opaque, names):
+    if names and _infers_same_result(op, opaque, names):
         inputs = opaque
     else:
         names = {}

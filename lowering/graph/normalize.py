@@ -1,11 +1,11 @@
-"""Calls by name of a PrimFunc of the module become `call_tir`; calls and kernels are checked.
+"""`normalize`: replace calls of PrimFuncs by name by `call_tir`; check calls and kernels.
 
 ::
 
     %0 = relax.call_dps_packed "linear0"(%x, %w, %b) : …
     %1 = relax.call_dps_packed "env.relu"(%0) : …
 
-⇒ where the module has a PrimFunc `linear0` and none that is called ``env.relu``
+⇒ if the module has a PrimFunc ``linear0`` and none named ``env.relu``
 
 ::
 
@@ -58,7 +58,7 @@ def _move_into(loop: tir.ForOp, alloc: tir.AllocBufferOp) -> None:
 
 
 def resolve_names(module: ModuleOp) -> None:
-    """Turn every `call_dps_packed` that names a PrimFunc of the module into a `call_tir`."""
+    """Replace every `call_dps_packed` that names a PrimFunc of the module by a `call_tir`."""
     functions = functions_by_name(module)
     for func in graph_functions(module):
         for op in list(func.walk()):
@@ -72,8 +72,8 @@ def resolve_names(module: ModuleOp) -> None:
 class NormalizePass(ModulePass):
     """Resolve calls by name to the module's PrimFuncs, check every call against its callee.
 
-    Kernels must not read what nobody has written, nor what another thread writes; scratch memory
-    that threads would share is moved into their loop.
+    Kernels must not read uninitialized elements, nor elements that another thread writes. Scratch
+    memory that threads would share is moved into their loop.
     """
 
     name = "normalize"

@@ -1,4 +1,4 @@
-"""Functions made of operations of a graph, such as those that are to be one kernel."""
+"""Outline operations of a graph into functions, such as groups that become one kernel."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def outlined_function(
     attrs: Mapping[str, Attribute],
     output_name: str | None = "gv",
 ) -> relax.FuncOp:
-    """A private function of values and symbols from outside.
+    """A private function of outer values and symbols.
 
-    The symbols, which no value determines, come in a shape after them. `fill` writes the dataflow
-    block with the parameters for the values, and gives the result.
+    The symbols, which no value determines, are passed as a shape after the values. `fill` gets the
+    dataflow block and the parameters by value, appends the operations, and returns the result.
     """
     types, names = [v.type for v in inputs], list[str]()
     for position, value in enumerate(inputs):
@@ -47,7 +47,7 @@ def outlined_function(
 def outlined_call(
     callee: str, inputs: Sequence[SSAValue], symbols: Sequence[str], last: Operation
 ) -> list[Operation]:
-    """A call of an `outlined_function` in place of `last`, after what it is given."""
+    """The operations that replace `last` by a call of an `outlined_function`."""
     given, new = list(inputs), list[Operation]()
     if symbols:
         shape = relax.ShapeOp([sym(s) for s in symbols])

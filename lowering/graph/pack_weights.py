@@ -1,4 +1,4 @@
-"""`pack-weights`: constant weights of convolutions are laid out as their kernels read them.
+"""`pack-weights`: transform constant weights of convolutions to the layout of their kernels.
 
 ::
 
@@ -9,7 +9,7 @@
     %1 = relax.permute_dims %w {axes = array<i64: 2, 3, 1, 0>} : …
     relax.nn.conv2d %x, %1 {kernel_layout = "HWIO"} : …
 
-The permutation is done once: by `fold-constant`, or if much memory is moved, on load.
+The permutation runs once: `fold-constant` folds it, or for large weights, it runs on load.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .fold_constant import is_computed_from_constants
 
 
 class PackWeight(RewritePattern):
-    """Permute a weight so that its result channels come last, and its input channels before."""
+    """Permute a weight to spatial dims, input channels, output channels."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not isinstance(op, ForwardConvolutionOp) or not is_computed_from_constants(op.weight):
@@ -47,7 +47,7 @@ class PackWeight(RewritePattern):
 
 @dataclass(frozen=True)
 class PackWeightsPass(ModulePass):
-    """Lay out constant weights of convolutions with their channels last."""
+    """Transform constant weights of convolutions to layouts with their channels last."""
 
     name = "pack-weights"
 

@@ -1,4 +1,4 @@
-"""Types of a graph function derived again, from its parameters and constants down to its result."""
+"""Infer the types of a graph function again, from its parameters and constants to its result."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ..verify_calls import call_result_type
 
 
 def refresh_types(func: relax.FuncOp, functions: Mapping[str, Operation] | None = None) -> None:
-    """Infer results of operators, tuples, branches and blocks anew, and the function's result type.
+    """Infer the result types of operators, tuples, branches and blocks again, and the function's.
 
-    Results of calls keep the types that the program states; those of graph functions in `functions`
-    are inferred too. Raises Diagnostic with one line where an operator does not accept
-    the types of its operands.
+    Results of calls keep the types that the program states, except calls of the graph functions in
+    `functions`. Raises Diagnostic with one line if an operator does not accept the types of its
+    operands.
     """
     TypeRefresher(func, functions or {}).block(func.body.block)
     func.result_type = forget_symbols(func.returned.type, set(func.declared_symbols()))
 
 
 class TypeRefresher:
-    """Derives types in the order of operations; `functions` are those whose calls it infers."""
+    """Infers types in program order, also of calls of graph functions in `functions`."""
 
     def __init__(self, func: relax.FuncOp, functions: Mapping[str, Operation]):
         self.function = func.sym_name.data
@@ -38,12 +38,12 @@ class TypeRefresher:
         self.functions = functions
 
     def block(self, block: Block) -> None:
-        """Derive the types of a block."""
+        """Infer the types of a block."""
         for op in tuple(block.ops):
             self.op(op)
 
     def op(self, op: Operation) -> None:
-        """Derive the types of an operation's results, and of what is inside of it."""
+        """Infer the types of an operation's results and of its regions."""
         match op:
             case relax.DataflowOp():
                 self.block(op.body.block)
@@ -77,7 +77,7 @@ class TypeRefresher:
             raise Diagnostic(f"in '{self.function}': {error}") from None
 
     def choice(self, op: relax.IfOp) -> None:
-        """Derive the types of both branches and what they have in common."""
+        """Infer the types of both branches, and their common type."""
         for branch in op.branches:
             self.branch(branch)
         types = [v.type for v in op.yielded]
@@ -89,5 +89,5 @@ class TypeRefresher:
         set_type(op.result, forget_symbols(common, type_symbols(common) - inner))
 
     def branch(self, block: Block) -> None:
-        """Derive the types of a branch."""
+        """Infer the types of a branch."""
         self.block(block)

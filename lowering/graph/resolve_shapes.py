@@ -1,4 +1,4 @@
-"""`resolve-shapes`: every dim of a graph function in terms of its parameters' dims.
+"""`resolve-shapes`: express every dim of a graph function by its parameters' dims.
 
 ::
 
@@ -16,9 +16,8 @@
              -> !relax.tensor<[x_0, 4], f32>
       …
 
-Dims of parameters of which only the rank is known get symbols of their own. The symbols that a cast
-declares are replaced by what they are; the sizes that the cast still checks are those in which its
-two types differ.
+Parameters with a known rank only get a new symbol for each dim. Symbols that a cast declares are
+replaced by the dims that they match; the cast still checks the dims in which its two types differ.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ from .refresh_types import TypeRefresher, refresh_types
 def resolve_shapes(module: ModuleOp) -> None:
     """Resolve the shapes of every graph function, in place, callees first.
 
-    Raises Diagnostic with one line where an operator does not accept the types that it turns out
-    to get.
+    Raises Diagnostic with one line if an operator does not accept the resolved types of its
+    operands.
     """
     functions = functions_by_name(module)
     graph = {f.sym_name.data: f for f in graph_functions(module)}
@@ -56,7 +55,7 @@ def resolve_shapes(module: ModuleOp) -> None:
 
 
 def _has_open_shapes(func: relax.FuncOp) -> bool:
-    """Whether a type of the function leaves dims open, or a cast may declare symbols."""
+    """Whether a type of the function has unknown dims, or a cast may declare symbols."""
     types = [p.type for p in func.params]
     for op in func.walk():
         if isinstance(op, relax.MatchCastOp) and op.written is None:
@@ -92,7 +91,7 @@ def _resolve(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
 
 
 def _with_dims(type_: Attribute, name: str, fresh: Callable[[str], IntExpr]) -> Attribute:
-    """The type of a parameter with a symbol for each dim, and each integer, that is open."""
+    """The type of a parameter with a symbol for each unknown dim or integer."""
     match type_:
         case relax.TensorType() if type_.dims is None and type_.rank is not None:
             dims = [fresh(f"{name}_{i}") for i in range(type_.rank)]
@@ -109,7 +108,7 @@ def _with_dims(type_: Attribute, name: str, fresh: Callable[[str], IntExpr]) -> 
 
 
 class _Resolver(TypeRefresher):
-    """Replaces the symbols of casts while it goes; those of a branch are known in there alone."""
+    """Substitutes the symbols of casts in program order; those of a branch are scoped to it."""
 
     def __init__(self, func: relax.FuncOp, functions: Mapping[str, Operation]):
         super().__init__(func, functions)
@@ -144,7 +143,7 @@ class _Resolver(TypeRefresher):
 
 
 def _written(type_: Attribute) -> str:
-    """What a cast says of sizes, as users write it."""
+    """The dims of a cast in the syntax of scripts."""
     match type_:
         case relax.TensorType():
             return shape_text(type_)
@@ -160,7 +159,7 @@ def _written(type_: Attribute) -> str:
 
 @dataclass(frozen=True)
 class ResolveShapesPass(ModulePass):
-    """Write the shapes of graph functions in terms of the shapes of their parameters."""
+    """Express the shapes of graph functions by the shapes of their parameters."""
 
     name = "resolve-shapes"
 

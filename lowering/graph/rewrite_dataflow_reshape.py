@@ -1,4 +1,4 @@
-"""`rewrite-dataflow-reshape`: what only gives a tensor another shape copies nothing.
+"""`rewrite-dataflow-reshape`: replace reshapes by views, which copy nothing.
 
     %y = relax.reshape %x shape = [n, 12, 64] : !relax.tensor<[n, 768], f32> -> …
 
@@ -6,8 +6,8 @@ becomes
 
     %y = relax.memory.view %x shape = [n, 12, 64] : !relax.tensor<[n, 768], f32> -> …
 
-and so do flatten, expand_dims and squeeze. In memory, the view is the operand. A function that is
-impure keeps its copies: it may pass tensors to functions that write them. TVM's
+as do flatten, expand_dims and squeeze. A view shares the memory of its operand. Impure functions
+keep the copies: they may pass tensors to functions that write them. TVM's
 ``RewriteDataflowReshape``.
 """
 

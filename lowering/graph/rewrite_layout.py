@@ -1,16 +1,16 @@
-"""Arguments of kernels in the layouts that their schedules have chosen; TVM's ``RewriteLayout``.
+"""Transform arguments of kernels to the layouts that schedules chose; TVM's ``RewriteLayout``.
 
 ::
 
     relax.call_tir @matmul(%x, %w) : …              %w is a constant, of [k, n]
 
-⇒ where a schedule did ``sch.transform_layout(…, lambda k, j: (j // 64, k, j % 64))``
+⇒ after ``sch.transform_layout(…, lambda k, j: (j // 64, k, j % 64))``
 
     %1 = relax.call_tir @layout_transform(%w) : …                     [n // 64, k, 64]
     relax.call_tir @matmul(%x, %1) : …
 
-A constant of up to `LARGEST_FOLDED` bytes is laid out at once, a larger one when the module is
-loaded (`hoist-to-load`). Places of no element hold zeros.
+Constants of up to `LARGEST_FOLDED` bytes are transformed at compile time, larger ones when the
+module is loaded (`hoist-to-load`). Padding is zero.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from ..schedule.layout import MovedParameter
 from ..sizes import LARGEST_FOLDED
 
 KERNEL = "layout_transform"
-"""The name of a function that lays out an argument, if the module has no other of it."""
+"""The name of a kernel that transforms an argument, unless it is taken."""
 
 
 def rewrite_calls(module: ModuleOp, moved: Iterable[MovedParameter]) -> list[tir.PrimFuncOp]:
-    """Give all calls of functions their arguments in the layouts that these take now.
+    """Transform the arguments of all calls to the new layouts of the callees' parameters.
 
-    Returns the functions that lay out arguments, which are new.
+    Returns the new kernels that transform layouts.
     """
     by_name: dict[str, list[MovedParameter]] = {}
     for parameter in moved:
@@ -58,7 +58,7 @@ def rewrite_calls(module: ModuleOp, moved: Iterable[MovedParameter]) -> list[tir
 
 
 class _Layouts:
-    """Arguments in other layouts, and the kernels that make them."""
+    """Transforms arguments, and owns the kernels that do it at run time."""
 
     def __init__(self, module: ModuleOp):
         self.module = module
@@ -66,7 +66,7 @@ class _Layouts:
         self.kernels: dict[object, tir.PrimFuncOp] = {}
 
     def rewrite(self, call: relax.CallTIROp, parameter: MovedParameter) -> None:
-        """Insert what lays out an argument in front of a call."""
+        """Insert the transformation of an argument before a call."""
         old = call.args[parameter.position]
         op = self._transform(old, parameter)
         op.location = call.location
@@ -96,7 +96,7 @@ class _Layouts:
 
 
 def moved_array(array: NDArray[Any], parameter: MovedParameter) -> NDArray[Any]:
-    """The elements of an array in a layout of known dims."""
+    """An array in the parameter's new layout, whose dims must be numbers; padding is zero."""
     made = np.zeros([d.constant or 0 for d in parameter.new.dims], array.dtype)
     grid: Any = np.ogrid[tuple(slice(n) for n in array.shape)]
     made[tuple(_value(e, grid) for e in parameter.index_map.results)] = array
@@ -104,7 +104,7 @@ def moved_array(array: NDArray[Any], parameter: MovedParameter) -> NDArray[Any]:
 
 
 def layout_kernel(parameter: MovedParameter, name: str) -> tir.PrimFuncOp:
-    """The function that copies a buffer to one of another layout."""
+    """The function that copies a buffer from the parameter's old layout to the new one."""
     old, new, index_map = parameter.old, parameter.new, parameter.index_map
     source = placeholder(shape_of(old.dims), old.dtype, name="W")
     inverse, ranges = index_map.inverse(old.dims), ranges_of_dims(new.dims)
@@ -128,5 +128,5 @@ def layout_kernel(parameter: MovedParameter, name: str) -> tir.PrimFuncOp:
 
 
 def _value(expr: IntExpr, indices: Any) -> Any:
-    """An expression of indices, which are arrays or tensor expressions."""
+    """The value of an index expression on arrays or tensor expressions."""
     return expr.evaluate(lambda atom: indices[cast(Any, atom).index])

@@ -1,4 +1,4 @@
-"""A kernel of its own for each call whose shapes are numbers.
+"""`specialize-prim-funcs`: clone a symbolic kernel for each call with static shapes.
 
 ::
 
@@ -15,7 +15,7 @@
 
 The name lists the values of the callee's symbols in the order in which its parameters declare them;
 calls with equal values share a kernel. Calls with symbolic shapes keep the dynamic kernel. A
-private kernel that loses its last call goes away. TVM's ``SpecializePrimFuncBasedOnCallSite``.
+private kernel without calls is removed. TVM's ``SpecializePrimFuncBasedOnCallSite``.
 """
 
 from __future__ import annotations

@@ -8,14 +8,14 @@ from ...dialects import relax
 
 
 def canonical(value: SSAValue) -> SSAValue:
-    """The value inside of a dataflow block that its result stands for; any other value itself."""
+    """The value inside a dataflow block for its result; any other value itself."""
     while isinstance(value, OpResult) and isinstance(owner := value.owner, relax.DataflowOp):
         value = owner.output.values[value.index]
     return value
 
 
 def visible(value: SSAValue, op: Operation) -> SSAValue | None:
-    """What stands for a canonical value where an operation is; `None` where it is not seen."""
+    """The value or dataflow result that an operation sees for a canonical value; `None` if none."""
     if isinstance(value, BlockArgument):
         return value
     owner = value.owner

@@ -1,7 +1,7 @@
-"""What users can get wrong in kernels, and verifiers of single operations do not see.
+"""Checks of kernels that verifiers of single operations cannot make.
 
-Kernels read nothing that nobody has written, of scratch memory and of outputs of calls, and threads
-read nothing that others write.
+A kernel must not read uninitialized elements of scratch memory or of outputs of calls, and no
+thread may read elements that another one writes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ..schedule.loop_checks import loop_text
 
 
 def verify_kernels(module: ModuleOp) -> None:
-    """Raise Diagnostic for a kernel that surely reads what is not written, or loses terms.
+    """Raise Diagnostic for a kernel with certain uninitialized reads or data races.
 
-    Scratch memory begins without content, and so do the outputs that a call of a graph function
-    passes to a kernel. A kernel that is called with a caller's arrays may read and update them.
+    Scratch memory is uninitialized, and so are the outputs that a call in a graph function passes
+    to a kernel. A kernel that users call with their arrays may read and update them.
     """
     functions = functions_by_name(module)
     outputs = {v for f in graph_functions(module) for v in _new_outputs(f, functions)}
@@ -39,7 +39,7 @@ def verify_kernels(module: ModuleOp) -> None:
 
 
 def verify_kernel(func: tir.PrimFuncOp, outputs: set[SSAValue] | None = None) -> None:
-    """The same for one kernel, of whose parameters `outputs` begin without content."""
+    """The same for one kernel; its parameters `outputs` are uninitialized."""
     for loop in parallel_loops(func):
         _verify_parallel(loop)
     scratch = {op.result for op in operations_in(func) if isinstance(op, tir.AllocBufferOp)}
@@ -49,9 +49,9 @@ def verify_kernel(func: tir.PrimFuncOp, outputs: set[SSAValue] | None = None) ->
 
 
 def _verify_parallel(loop: tir.ForOp) -> None:
-    """Raise Diagnostic where an iteration of a parallel loop surely reads what another one writes.
+    """Raise Diagnostic if an iteration of a parallel loop certainly reads what another one writes.
 
-    Threads run iterations in any order: a sum of several in one element loses some of the terms.
+    Threads run iterations in any order: if several update one element, terms are lost.
     """
     accesses = [op for op in operations_in(loop) if isinstance(op, tir.StoreOp | tir.LoadOp)]
     private: set[SSAValue] = {op.result for op in scratch_of(loop)}
@@ -71,7 +71,7 @@ def _verify_parallel(loop: tir.ForOp) -> None:
 def _load_of_another(
     loop: tir.ForOp, accesses: Sequence[tir.StoreOp | tir.LoadOp], around: Sequence[SSAValue]
 ) -> tir.LoadOp | None:
-    """A load of one buffer that surely gets what a store in another iteration writes, if any.
+    """A load of one buffer that certainly reads what a store in another iteration writes, if any.
 
     In both iterations the variables `around` the loop are the same.
     """
@@ -106,7 +106,7 @@ def _variables(op: Operation) -> Sequence[SSAValue]:
 
 
 def _new_outputs(func: relax.FuncOp, functions: Mapping[str, Operation]) -> set[SSAValue]:
-    """The parameters of kernels that calls pass new memory for: those after their arguments."""
+    """The output parameters of kernels that calls allocate: those after their arguments."""
     found: set[SSAValue] = set()
     for op in func.walk():
         if isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp):
@@ -124,7 +124,7 @@ def parallel_loops(func: tir.PrimFuncOp) -> list[tir.ForOp]:
 
 
 def scratch_of(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
-    """The scratch memory that nothing but the loop uses, from inside and outside of it."""
+    """The scratch memory, allocated inside or outside of the loop, that only the loop uses."""
     owners = dict.fromkeys(b.owner for b in buffers_in(loop))
     return [
         op
@@ -134,12 +134,12 @@ def scratch_of(loop: tir.ForOp) -> list[tir.AllocBufferOp]:
 
 
 def buffers_in(loop: tir.ForOp) -> list[SSAValue]:
-    """What the operations in a loop load, store, view and pass on."""
+    """The buffers that operations in a loop use."""
     used = (v for op in operations_in(loop) for v in op.operands)
     return [v for v in dict.fromkeys(used) if isinstance(v.type, tir.BufferType)]
 
 
 def users_of(alloc: tir.AllocBufferOp) -> list[Operation]:
-    """What loads, stores, views or passes on scratch memory."""
+    """The loads, stores, views and calls that use scratch memory."""
     uses = uses_of(alloc.result)
     return [*uses.stores, *uses.loads, *uses.others]

@@ -1,8 +1,8 @@
-"""Which values of a graph function calls may write, so that they do not stay what they are.
+"""Values of graph functions that calls may mutate.
 
-A tensor is a value, and passes may compute it elsewhere, once for several uses or when the module
-is compiled. That is wrong for one that a registered function gets for its effects, or a PrimFunc in
-place: it needs memory of its own, and what reads it has its place before or after the call.
+Passes may move, share or fold the computation of a tensor, since it is a value. That is wrong for
+a tensor that an impure call or `call_tir_inplace` gets: it needs memory of its own, and its readers
+must stay before or after the call.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Written: TypeAlias = frozenset[SSAValue]
 
 
 def written_values(module: ModuleOp) -> Written:
-    """The values in the graph functions of the module that calls may write, under all names."""
+    """The values of the module's graph functions that calls may write, with their aliases."""
     operations = [op for func in graph_functions(module) for op in func.walk()]
     waiting = [value for op in operations for value in _written_by(op)]
     if not waiting:
@@ -42,7 +42,7 @@ def written_values(module: ModuleOp) -> Written:
 
 
 def touches(op: Operation, written: Written) -> bool:
-    """Whether an operation makes or reads a value that calls may write."""
+    """Whether an operation defines or uses a value that calls may write."""
     return any(v in written for v in (*op.operands, *op.results))
 
 

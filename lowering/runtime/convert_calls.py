@@ -1,4 +1,4 @@
-"""Calls of a graph function as calls on memory: kernels, graph functions, registered functions."""
+"""Convert calls of a graph function: of kernels, graph functions and registered functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CallConverter(FunctionMemory):
                 place = self.allocate(leaf, f"result of '{op.name}'")
                 self.current.add_op(rt.CopyOp(inputs[position], place))
                 inputs[position] = place
-        # Memory is listed in the kernel's order: what follows what it changes counts as changed.
+        # Operands are in the kernel's order: those after the first written one count as written.
         first = min(p for p in op.positions if p != -1)
         values = () if op.tir_vars is None else exprs_of(op.tir_vars)
         self.require(self.call_conditions(op))
@@ -45,7 +45,7 @@ class CallConverter(FunctionMemory):
         self.current.add_op(call)
 
     def may_take(self, leaf: Leaf, argument: SSAValue) -> bool:
-        """Whether an output may have the memory of an argument, which nobody uses afterwards."""
+        """Whether an output may reuse the memory of an argument, which has no later uses."""
         origin = leaves(argument)[0]
         return (
             leaf not in self.destinations

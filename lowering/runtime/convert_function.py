@@ -1,4 +1,4 @@
-"""One graph function as calls on memory: each operation of a `relax.func` in an `rt.func`."""
+"""Convert one `relax.func` to an `rt.func`, operation by operation."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
 
 
 def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:
-    """A condition for each size of the type that the value's type does not imply.
+    """A condition for each dim of the cast's type that the value's type does not imply.
 
-    Raises Diagnostic where the type of the value says too little: what it has no dims or no
-    dtype of must be known before it runs.
+    Raises Diagnostic if the value has no known rank or dtype: these are not checked at run time.
     """
     subject = "a value" if op.value.name_hint is None else f"'{op.value.name_hint}'"
     written = "" if op.written is None else f" to {op.written.data}"
@@ -39,7 +38,7 @@ def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:
 def _sizes(
     where: str, field: str, wanted: Attribute, given: Attribute
 ) -> Iterator[tuple[str, IntExpr, IntExpr]]:
-    """Pairs of sizes that must be equal, and what they are sizes of."""
+    """Pairs of dims that must be equal, each with its description."""
     match wanted, given:
         case relax.TensorType(), relax.TensorType():
             if wanted.dtype is not None and given.dtype is None:
@@ -80,10 +79,9 @@ def convert_function(
     calls: Mapping[Operation, CallFacts],
     recursive: bool = False,
 ) -> rt.FuncOp:
-    """The function as an `rt.func` called `name`; `calls` says how its calls are made.
+    """The function as an `rt.func` named `name`; `calls` has the facts of its calls.
 
-    Raises Diagnostic with one line that names an operation, parameter or result without a
-    counterpart.
+    Raises Diagnostic with one line for an operation, parameter or result that has no conversion.
     """
     with blame(func):
         return _FunctionConverter(func, name, private, calls).convert(recursive)
@@ -126,7 +124,7 @@ class _FunctionConverter(CallConverter):
         return self.func.names, FunctionType.from_lists(types, [result])
 
     def add_params(self) -> list[str]:
-        """Make each tensor parameter an argument, with its check if users can call the function."""
+        """Add an argument for each tensor parameter, with a check if the function is public."""
         names: list[str] = []
         for name, param in zip(self.func.names, self.func.params, strict=True):
             self.verify_type(param.type, f"parameter '{name}' of {self.label}")
@@ -142,7 +140,7 @@ class _FunctionConverter(CallConverter):
         return names
 
     def verify_type(self, type_: Attribute, subject: str) -> None:
-        """Refuse what neither memory nor symbols can hold."""
+        """Raise Diagnostic for a type that has no representation as buffers and symbols."""
         match type_:
             case TupleType(types=fields):
                 for field in fields.data:
@@ -211,7 +209,7 @@ class _FunctionConverter(CallConverter):
         self.current.add_op(rt.IfOp(condition, *regions))
 
     def convert_branch(self, block: Block, value: SSAValue, results: list[SSAValue]) -> Region:
-        """The branch, which leaves its value in the memory of the results."""
+        """The branch, which stores its value in the memory of the results."""
         around, self.current = self.current, Block()
         self.known.append(set(self.known[-1]))
         self.destinations |= self.place_results(block, value, results)
@@ -232,7 +230,7 @@ class _FunctionConverter(CallConverter):
 
     def convert_view(self, op: MemoryViewOp) -> None:
         leaf, (source,) = (op.result, 0), leaves(op.x)
-        if self.is_written(self.memory[source]):  # what is viewed does not change
+        if self.is_written(self.memory[source]):  # a view is a value: later writes must not show
             place = self.allocate(leaf, f"result of '{op.name}'")
             type_ = buffer_type(tensor_type(leaf), f"a view in {self.label}")
             memory = self.reinterpret(self.memory[source], type_, self.current)
@@ -274,4 +272,4 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.TupleGetItemOp: lambda _, op: None,
     relax.TupleOp: lambda _, op: None,
 }
-"""How each operation converts; tuples, shapes and numbers leave nothing behind."""
+"""How to convert each operation; tuples, shapes and numbers have no operations at run time."""

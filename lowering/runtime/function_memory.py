@@ -1,4 +1,4 @@
-"""Memory of the tensors of a graph function while it becomes calls on memory."""
+"""The buffers of a graph function's tensors during its conversion to destination-passing style."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ PRODUCERS = (
     relax.CallPurePackedOp,
     relax.IfOp,
 )
-"""Operations that write tensors into memory of our choice."""
+"""Operations that write their results into given memory."""
 
 
 def destinations(block: Block, value: SSAValue, places: Sequence[Place]) -> dict[Leaf, Place]:
-    """The places for tensors that operations of the block make and that `value`, its result, has.
+    """The tensors of `value`, the block's result, that can be computed directly in their `places`.
 
-    Such a tensor, or the one it is a view of, is computed right in its place; the others are copied
-    there, such as one that the value has a second time.
+    These are tensors, or sources of views, that operations of the block produce. All others, and
+    repeated ones, are copied.
     """
     found: dict[Leaf, Place] = {}
     for own, place in zip(leaves(value), places, strict=True):
@@ -55,9 +55,9 @@ def _is_in(op: Operation, block: Block) -> bool:
 
 @dataclass(frozen=True)
 class CallFacts:
-    """What conversion must know of one call: the function that runs, values, and conditions.
+    """The facts of one call: the function that runs, values, and conditions.
 
-    `values` are those of the callee's symbols that its memory does not determine.
+    `values` are those of the callee's symbols that the shapes of its buffers do not determine.
     """
 
     callee: str
@@ -66,7 +66,7 @@ class CallFacts:
 
 
 class FunctionMemory:
-    """What is known of memory at the place where code is added, and the code itself."""
+    """The memory of tensors at the insertion point, and the code inserted so far."""
 
     def __init__(
         self, func: relax.FuncOp, name: str, private: bool, calls: Mapping[Operation, CallFacts]
@@ -80,18 +80,18 @@ class FunctionMemory:
         self.outer: Block | None = None
         """The block around the current dataflow block."""
         self.escaping: set[Leaf] = set()
-        """Tensors that the current dataflow block outputs: their memory is defined before it."""
+        """Outputs of the current dataflow block, whose memory is allocated before it."""
         self.known: list[set[IntExpr]] = [set()]
-        """Dims that are at least 0 where code is added now, for each branch around."""
+        """Dims that are known to be non-negative, for each enclosing branch."""
         self.written: set[Leaf] = set() if private else written_parameters(func)
-        """Tensors that users pass and that calls change in place; callees get copies of theirs."""
+        """Parameters that calls change in place; the parameters of callees are copies."""
         self.prologue: list[Operation] = []
-        """What is checked of sizes before anything runs."""
+        """Checks of dims at entry."""
 
     def place_results(
         self, block: Block, value: SSAValue, places: Sequence[SSAValue]
     ) -> dict[Leaf, SSAValue]:
-        """Memory for what the block's value is made in, under its own dims where it is a view."""
+        """The memory of tensors that are computed in `places`; sources of views keep their type."""
         found = destinations(block, value, places)
         direct = set(zip(leaves(value), places, strict=True))
         for leaf, place in found.items():
@@ -101,7 +101,7 @@ class FunctionMemory:
         return found
 
     def reinterpret(self, memory: SSAValue, type_: tir.BufferType, block: Block) -> SSAValue:
-        """The memory under other dims, which `block` gets unless it is known under these."""
+        """The memory as another buffer type; adds an `rt.reinterpret` to `block` if needed."""
         whole = rt.memory_of(memory)
         if whole.type == type_:
             return whole
@@ -121,11 +121,11 @@ class FunctionMemory:
         return value.type.expr
 
     def require(self, conditions: Sequence[rt.AssertOp]) -> None:
-        """Check conditions here, before a dataflow block around."""
+        """Check conditions here, or before the enclosing dataflow block."""
         (self.current if self.outer is None else self.outer).add_ops(conditions)
 
     def copy_missing(self, value: SSAValue, places: Sequence[SSAValue]) -> None:
-        """Copy the tensors of a value that were not computed right in their places."""
+        """Copy the tensors of a value that were not computed directly in `places`."""
         for leaf, place in zip(leaves(value), places, strict=True):
             if rt.memory_of(self.memory[leaf]) is not rt.memory_of(place):
                 self.current.add_op(rt.CopyOp(self.memory[leaf], place))
@@ -146,7 +146,7 @@ class FunctionMemory:
         return found
 
     def outputs_of(self, op: Operation, result: SSAValue) -> list[SSAValue]:
-        """Memory for each tensor that `op` makes: that of a result of the function, or new one."""
+        """Memory for each result tensor of `op`: that of a function result, or a new buffer."""
         return [self.allocate(leaf, f"result of '{op.name}'") for leaf in leaves(result)]
 
     def allocate(self, leaf: Leaf, subject: str) -> SSAValue:
@@ -159,7 +159,7 @@ class FunctionMemory:
         return self.define(leaf, alloc, alloc.result)
 
     def guard(self, dims: Sequence[IntExpr], subject: str) -> None:
-        """Check dims that may be negative: at entry, or in the branch that has such a tensor."""
+        """Check dims that may be negative, at entry or in the tensor's branch."""
         for dim in dims:
             if is_non_negative(dim) or dim in self.known[-1]:
                 continue
@@ -180,7 +180,7 @@ class FunctionMemory:
 
 
 def written_parameters(func: relax.FuncOp) -> set[Leaf]:
-    """The tensors among the parameters that calls of kernels change in place."""
+    """The tensors of parameters that calls of kernels change in place."""
     changed = {
         leaves(op.args[position])[0]
         for op in func.walk()

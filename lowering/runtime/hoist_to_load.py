@@ -1,4 +1,4 @@
-"""`hoist-to-load`: what kernels compute of constants alone is computed once, on load.
+"""`hoist-to-load`: run kernels that depend on constants only once, on load.
 
 ::
 
@@ -22,8 +22,9 @@
         %p = rt.loaded @load[0] : !tir.buffer<[6, 784, 128], f32>
         rt.call_dps @matmul(%x, %p) outs(%y) : …
 
-So files hold constants as they were given. What is much larger than its constants stays where it
-is, since it would take memory for good, and so does what a call may change later, or what may fail.
+Files hold the original constants. A call is not hoisted if its results are much larger than its
+constants, since they stay allocated, if a later call may write them, or if it may fail. TVM's
+``LiftTransformParams`` lifts such calls to a function that users run.
 """
 
 from __future__ import annotations
@@ -45,26 +46,26 @@ from ..functions import functions_by_name, unique_name
 from ..sizes import are_worth_keeping
 
 LOAD = "load"
-"""The name of the function, if the module has no other of it."""
+"""The name of the function, unless it is taken."""
 
 
 @dataclass
 class _Load:
-    """The function that runs on load while it is made; its results are allocations at first."""
+    """Builds the function that runs on load; until `finish`, its results are allocations."""
 
     functions: Mapping[str, Operation]
     block: Block = field(default_factory=Block)
     values: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
-    """The counterpart in the block of a value in another function."""
+    """The value in the block for a value of another function."""
     made: dict[object, SSAValue] = field(default_factory=lambda: {})
-    """Constants by their memory, views by what they are of."""
+    """Constants by their memory, views by source and type."""
     calls: dict[tuple[str, tuple[SSAValue, ...]], list[SSAValue]] = field(
         default_factory=lambda: {}
     )
     hoisted: list[rt.CallDPSOp] = field(default_factory=lambda: [])
 
     def counterpart(self, value: SSAValue) -> SSAValue | None:
-        """The value in the block, if it is computed there or a constant."""
+        """The value in the block for a constant, a view of one, or a hoisted result."""
         if value not in self.values:
             made = self._make(value)
             if made is None:
@@ -96,7 +97,7 @@ class _Load:
         return op.result
 
     def hoist(self, call: rt.CallDPSOp) -> bool:
-        """Take a call into the block, if it can be done there."""
+        """Add a call to the block if possible; return whether it was."""
         kernel = self.functions.get(call.callee_name)
         if not isinstance(kernel, tir.PrimFuncOp) or not _cannot_fail(kernel) or call.vars.data:
             return False
@@ -121,7 +122,7 @@ class _Load:
         return True
 
     def finish(self, name: str) -> rt.FuncOp:
-        """The function; what others read are its results, and their allocations are replaced."""
+        """The function; its results are the values with other uses, whose allocations it erases."""
         places: dict[SSAValue, int] = {}
         outputs = [v for call in self.hoisted for v in call.outputs]
         for value in [v for v in outputs if not _is_used_by(v, set(self.hoisted))]:
@@ -139,7 +140,7 @@ class _Load:
 
 
 def _identity(data: TensorData) -> object:
-    """What constants have in common that functions were given as one array."""
+    """A key that is equal for constants of one array."""
     if data.array is None:
         return id(data)
     return data.dtype, data.shape, data.array.__array_interface__["data"][0]
@@ -150,7 +151,7 @@ def _cannot_fail(kernel: tir.PrimFuncOp) -> bool:
 
 
 def _stays_as_made(output: SSAValue) -> bool:
-    """Whether memory is a function's own, of known size, and only the call that makes it writes."""
+    """Whether memory is allocated by the function, of known size, and written by one call only."""
     type_ = cast(BufferType, output.type)
     if not isinstance(output.owner, rt.AllocOp) or type_.known_bytes is None:
         return False
@@ -165,7 +166,7 @@ def _reads(op: Operation, index: int) -> bool:
 
 
 def _uses(memory: SSAValue) -> Iterator[tuple[Operation, int]]:
-    """The operations that use memory under any dims, and the place of the operand."""
+    """The operations that use memory, also through views, and the index of the operand."""
     for use in memory.uses:
         if isinstance(use.operation, rt.ReinterpretOp):
             yield from _uses(use.operation.result)
@@ -174,12 +175,12 @@ def _uses(memory: SSAValue) -> Iterator[tuple[Operation, int]]:
 
 
 def _is_used_by(value: SSAValue, calls: Container[Operation]) -> bool:
-    """Whether only these calls use memory."""
+    """Whether memory has no uses but these calls."""
     return all(op in calls for op, _ in _uses(value))
 
 
 def _erase_unused(values: Iterable[SSAValue]) -> None:
-    """Erase constants, views and allocations that nobody uses."""
+    """Erase unused constants, views and allocations."""
     for value in values:
         op = value.owner
         if isinstance(op, rt.ConstantOp | rt.ReinterpretOp | rt.AllocOp | rt.LoadedOp):
@@ -211,7 +212,7 @@ def hoist_to_load(module: ModuleOp) -> None:
 
 @dataclass(frozen=True)
 class HoistToLoadPass(ModulePass):
-    """Compute what depends on constants alone once, when the module is loaded."""
+    """Compute values that depend on constants only once, when the module is loaded."""
 
     name = "hoist-to-load"
 

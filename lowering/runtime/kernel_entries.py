@@ -1,4 +1,4 @@
-"""Entries for kernels: a public PrimFunc can be called by users, with all of its buffers given.
+"""Entry points of public PrimFuncs, which users call with all buffers.
 
 ::
 
@@ -32,14 +32,15 @@ from ..call_signature import buffer_formals, unify
 from ..verify_calls import written_params
 
 KERNEL_SUFFIX = ".kernel"
-"""What the name of a kernel ends in whose own name is that of its entry."""
+"""The suffix of a kernel whose original name is that of its entry."""
 
 
 def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
     """The `rt.func` with the PrimFunc's name that checks its arguments and calls `kernel`.
 
-    Scalars become memory without dims, also in the PrimFunc. Indices that no buffer's shape
-    determines are numbers that users pass. Raises Diagnostic with one line for a buffer with gaps.
+    Scalars become buffers of rank 0, also in the PrimFunc. Indices that no buffer's shape
+    determines are integer arguments. Raises Diagnostic with one line for a buffer that is not
+    dense.
     """
     names = [n for n in func.names if n not in _determined(func)]
     given = [n for n in names if isinstance(func.params[func.names.index(n)].type, IndexType)]
@@ -53,7 +54,7 @@ def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
     _verify_layout(func)
     block.add_ops([rt.CheckOp(arg, name) for arg, name in zip(block.args, memory, strict=True)])
     written = [memory.index(func.names[i]) for i in written_params(func)]
-    # The call lists memory in the kernel's order: what follows a written buffer counts as written.
+    # Operands are in the kernel's order: those after the first written one count as written.
     first = min(written, default=len(memory))
     call = rt.CallDPSOp(kernel, block.args[:first], block.args[first:], [sym(n) for n in indices])
     block.add_op(call)
@@ -70,7 +71,7 @@ def kernel_entry(func: tir.PrimFuncOp, kernel: str) -> rt.FuncOp:
 
 
 def _scalars_in_memory(func: tir.PrimFuncOp) -> None:
-    """Let the PrimFunc load its scalar parameters from buffers without dims."""
+    """Replace scalar parameters by loads from buffers of rank 0."""
     block = func.body.block
     first = block.first_op
     for param in func.params:
@@ -89,7 +90,7 @@ def _scalars_in_memory(func: tir.PrimFuncOp) -> None:
 
 
 def _user_types(names: Sequence[str], buffers: Mapping[str, SSAValue]) -> FunctionType:
-    """What users pass, tensors and numbers; they get nothing."""
+    """The type for users: tensors and integers as arguments, no result."""
     memory = {n: cast(tir.BufferType, b.type) for n, b in buffers.items()}
     return FunctionType.from_lists(
         [

@@ -1,6 +1,7 @@
-"""Large scratch buffers of kernels become memory of the caller, planned with all the rest.
+"""`lift-workspace`: replace large scratch buffers of kernels by parameters that callers allocate.
 
-Each buffer becomes a parameter of its own.
+The memory planner then includes them. Each buffer becomes a parameter. TVM's
+``LiftTIRGlobalBufferAlloc``.
 
 ::
 
@@ -45,7 +46,8 @@ from .memory_plan import aligned
 
 WORKSPACE = "workspace"
 SLOTS, SLOTS_BYTES, SLOTS_OF_UNKNOWN_SIZE = 64, 256 << 20, 16
-"""Slots for the threads of a parallel loop: at most, in bytes together, where that is not known."""
+"""Most slots for the threads of a parallel loop: their number, their total bytes, and their number
+if the size of one is not known."""
 
 _EARLIER_CALLS = (relax.CallTIROp, relax.CallDPSPackedOp)
 
@@ -53,9 +55,9 @@ _EARLIER_CALLS = (relax.CallTIROp, relax.CallDPSPackedOp)
 def lift_function(func: tir.PrimFuncOp) -> list[IntExpr]:
     """Give the function a workspace parameter for each scratch buffer too large for the stack.
 
-    Each has its own, so that machine code may rely on their being apart. Returns their sizes in
-    bytes over the function's symbols. A buffer inside a parallel loop gets a slot for each thread
-    that may run it.
+    Separate parameters let LLVM assume that they do not alias. Returns their sizes in bytes over
+    the function's symbols. A buffer inside a parallel loop gets a slot for each thread that may
+    run it.
     """
     on_stack = stack_buffers(func)
     lifted = [op for op in func.walk() if isinstance(op, tir.AllocBufferOp) and op not in on_stack]
@@ -68,7 +70,7 @@ def lift_function(func: tir.PrimFuncOp) -> list[IntExpr]:
 
 
 def _parallel_loop(op: tir.AllocBufferOp) -> tir.ForOp | None:
-    """The outermost parallel loop around an allocation, the one that threads share."""
+    """The outermost parallel loop around an allocation, whose iterations run on several threads."""
     around = [p for p in ancestors(op) if isinstance(p, tir.ForOp) and p.kind.data == "parallel"]
     return around[-1] if around else None
 
@@ -76,8 +78,8 @@ def _parallel_loop(op: tir.AllocBufferOp) -> tir.ForOp | None:
 def _slot_count(op: tir.AllocBufferOp) -> int | None:
     """The number of slots of a buffer; `None` for one outside of parallel loops.
 
-    It does not depend on the machine: fewer threads leave slots untouched, of which no memory comes
-    to be; of more, some take no part.
+    It does not depend on the machine: pages of unused slots are never touched, and threads without
+    a slot do not join the loop.
     """
     loop = _parallel_loop(op)
     if loop is None:
@@ -119,7 +121,7 @@ def _add_parameter(func: tir.PrimFuncOp, size: IntExpr) -> BlockArgument:
 
 
 def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, type_: BufferType) -> None:
-    """Put a view where the allocation was, so that the blocks around need not declare it."""
+    """Replace the allocation by a view in the same place, so that outer blocks need no access."""
     block = op.parent
     assert block is not None
     view = rt.ViewOp(workspace, ZERO, type_)
@@ -140,7 +142,7 @@ def _replace(op: tir.AllocBufferOp, workspace: BlockArgument, type_: BufferType)
 
 @dataclass(frozen=True)
 class _Lifted:
-    """A function with workspaces: its signature without them, and their sizes."""
+    """A function with workspaces: its original signature, and the workspaces' sizes in bytes."""
 
     func: tir.PrimFuncOp
     formals: list[Formal]
@@ -174,7 +176,7 @@ def _pass_workspace(call: rt.CallDPSOp, callee: _Lifted) -> None:
 
 @dataclass(frozen=True)
 class LiftWorkspacePass(ModulePass):
-    """Turn scratch buffers that are too large for the stack into workspaces that callers allocate.
+    """Replace scratch buffers that are too large for the stack by workspaces of the caller.
 
     Runs on the `rt` stage, before memory is planned.
     """

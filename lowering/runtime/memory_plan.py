@@ -1,6 +1,6 @@
-"""Where buffers of known lifetime lie in one arena, so that memory is used again once it is free.
+"""Assign offsets in one arena to buffers with known lifetimes, with reuse of dead memory.
 
-Sizes are expressions over symbols. Buffers share a *slot* where one size is provably enough for the
+Sizes are expressions over symbols. Buffers share a *slot* if one size is provably enough for the
 other; offsets are as aligned as the arena. The counterpart is TVM's ``StaticPlanBlockMemory``.
 """
 
@@ -16,7 +16,7 @@ from ...runtime.memory import ALIGNMENT
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A buffer of `size` bytes that is in use from step `first` to step `last`, both included."""
+    """A buffer of `size` bytes that is live from step `first` to step `last`, inclusive."""
 
     size: IntExpr
     first: int
@@ -25,7 +25,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """For each request its offset in bytes, the sizes of the slots, and the size of the arena."""
+    """The offset of each request, the sizes of the slots, and the size of the arena, in bytes."""
 
     offsets: tuple[IntExpr, ...]
     slots: tuple[IntExpr, ...]
@@ -41,9 +41,8 @@ class _Slot:
 def plan_memory(requests: Sequence[Request]) -> MemoryPlan:
     """Place the requests in the order of their first steps, each in the free slot that fits best.
 
-    A slot that is provably too small grows rather than leaving its bytes unused; one whose size
-    cannot be compared is left alone. The result depends on nothing but the requests and their
-    order.
+    If all free slots are provably too small, the best one grows. Slots whose sizes cannot be
+    compared are not used. The plan is deterministic.
     """
     slots: list[_Slot] = []
     placed = [0] * len(requests)
@@ -68,22 +67,22 @@ def plan_memory(requests: Sequence[Request]) -> MemoryPlan:
 
 
 def aligned(size: IntExpr) -> IntExpr:
-    """The room of a buffer: its size rounded up to the alignment, nothing if that is negative."""
+    """The bytes to reserve for a buffer: its size rounded up to the alignment, at least 0."""
     return at_least_zero((size + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT)
 
 
 def at_least_zero(size: IntExpr) -> IntExpr:
-    """The size, or 0 where it is negative: what comes after must not move into what is before."""
+    """The size, or 0 if it is negative, which would make the next offset overlap earlier slots."""
     return size if is_non_negative(size) else maximum(size, ZERO)
 
 
 def _is_enough(size: IntExpr, needed: IntExpr) -> bool:
-    """Whether memory for `size` bytes provably holds `needed` ones, with what alignment adds."""
+    """Whether memory for `size` bytes, with alignment padding, provably holds `needed` bytes."""
     return is_non_negative(size - needed) or is_non_negative(aligned(size) - aligned(needed))
 
 
 def _choose(slots: Sequence[_Slot], request: Request) -> int | None:
-    """The free slot with the least waste, else the one with the least to grow, else `None`."""
+    """The free slot with the least waste, else the one that grows least, else `None`."""
     free = [(i, s) for i, s in enumerate(slots) if s.last < request.first]
     fitting = [i for i, s in free if _is_enough(s.size, request.size)]
     growing = [i for i, s in free if _is_enough(request.size, s.size)]

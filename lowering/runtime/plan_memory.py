@@ -1,4 +1,4 @@
-"""Intermediates find their places in one arena per function, at offsets known beforehand.
+"""`plan-memory`: place intermediates in one arena per function, at offsets known beforehand.
 
 ::
 
@@ -24,10 +24,10 @@
         %b = rt.view %0[((n * 4 + 63) floordiv 64) * 64] : … to !tir.buffer<[1, n], f32>
         …
 
-All that a call takes is in use for the whole call, so no output lies on an input, and a registered
-function sees its memory unchanged until it returns. A private function has no arena of its own: its
-caller gives it scratch memory as one more result. Only one that may call itself takes an arena for
-each call.
+All operands of a call are live for the whole call, so no output overlaps an input, and the operands
+of a registered function do not change until it returns. Private functions get scratch memory from
+their callers as one more output; only recursive ones have an arena for each call. TVM's
+``StaticPlanBlockMemory``.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ from .memory_plan import MemoryPlan, Request, plan_memory
 
 
 def straight_line(func: rt.FuncOp) -> Iterator[Operation]:
-    """The operations of the function in order, regions replaced by what they hold.
+    """The operations of the function in order, with regions flattened.
 
-    Of two branches the first comes before the second: memory that one of them alone uses is free in
-    the other, and memory that both use, or one of them and what follows, is in use in between.
+    The first branch of an ``if`` comes before the second. Memory that only one branch uses is free
+    in the other; memory with uses in both, or after the ``if``, is live in between.
     """
     yield from _in_order(func.body.block)
 
@@ -85,12 +85,12 @@ def plan_module(module: ModuleOp) -> None:
 
 
 def _gets_scratch(func: rt.FuncOp) -> bool:
-    """Whether callers give the function its scratch memory: each of its calls has one caller."""
+    """Whether callers pass the function its scratch memory: it is private and not recursive."""
     return func.private is not None and func.recursive is None
 
 
 def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, caller: str) -> None:
-    """Give a private function its scratch memory: one more output, in use during the call alone."""
+    """Pass a private function its scratch memory: one more output, live during the call only."""
     if callee.private is None:
         raise Diagnostic(
             f"expected '{caller}' to call kernels and private functions, got '{op.callee_name}'",
@@ -111,9 +111,9 @@ def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, cal
 
 
 def plan_function(func: rt.FuncOp) -> IntExpr | None:
-    """Turn the allocations of a function into views; returns the arena's size, `None` without one.
+    """Replace allocations by views of an arena; returns its size in bytes, `None` without one.
 
-    Raises Diagnostic if the function has an arena already and allocates beside it.
+    Raises Diagnostic if the function already has an arena and other allocations.
     """
     ops = list(straight_line(func))
     allocs = [op for op in ops if isinstance(op, rt.AllocOp)]
@@ -140,12 +140,12 @@ def plan_function(func: rt.FuncOp) -> IntExpr | None:
 def _request(op: rt.AllocOp, steps: dict[Operation, int]) -> Request:
     users = list(_users(op.result, steps))
     size = op.result.type.size_in_bytes()
-    # Without an address of its own an empty buffer would be the same value as another one.
+    # An empty buffer needs an address too, or its view would be the same value as another one.
     return Request(ONE if size.constant == 0 else size, min(users), max(users))
 
 
 def _users(memory: SSAValue, steps: dict[Operation, int]) -> Iterator[int]:
-    """The steps that use memory, themselves or under other dims."""
+    """The steps that use memory, also through views."""
     for use in memory.uses:
         yield steps[use.operation]
         if isinstance(use.operation, rt.ReinterpretOp):
@@ -168,7 +168,7 @@ def _add_arena(func: rt.FuncOp, plan: MemoryPlan) -> SSAValue:
 
 @dataclass(frozen=True)
 class PlanMemoryPass(ModulePass):
-    """Place intermediates in an arena, reusing memory whose value is dead."""
+    """Place intermediates in an arena, and reuse dead memory."""
 
     name = "plan-memory"
 

@@ -1,4 +1,4 @@
-"""Graph functions become functions on memory, in destination-passing style.
+"""`convert-relax-to-rt`: convert graph functions to destination-passing style.
 
 ::
 
@@ -24,11 +24,11 @@
       }
     }
 
-The value that a function returns is computed in the memory of the result. Only a parameter, a
-constant, or a value that is returned a second time is copied. A public PrimFunc gets an entry of
-its name (`kernel_entries`), and so its kernel is called ``NAME.kernel``, unless an `rt.func` of the
-given module calls it; a public graph function that others call is there a second time, as
-``NAME.body`` without checks.
+Returned values are computed in the memory of the results. Only parameters, constants and values
+that are returned twice are copied. A public PrimFunc gets an entry of its name (`kernel_entries`),
+and its kernel is renamed to ``NAME.kernel``, unless an `rt.func` of the module calls it already. A
+public graph function that others call also has a private copy without checks, ``NAME.body``. TVM's
+``CallTIRRewrite`` and ``VMShapeLower``.
 """
 
 from __future__ import annotations
@@ -71,11 +71,10 @@ _CALLS = (relax.CallTIROp, relax.CallTIRInplaceOp, relax.CallOp)
 def impose_call_constraints(
     func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
 ) -> None:
-    """Replace symbols of the function, in place, until its types imply what its calls need.
+    """Substitute symbols of the function, in place, until its types imply what its calls need.
 
-    The functions that it calls must have been treated before, except for those of a circle of
-    calls, `recursive`. Raises Diagnostic with one line for a condition that cannot hold,
-    and for one that does not determine a symbol.
+    Callees must come first, except for the `recursive` ones. Raises Diagnostic with one line for a
+    condition that cannot hold, and for one that does not determine a symbol.
     """
     while (found := _first_undecided(func, functions, recursive)) is not None:
         call, equation = found
@@ -111,7 +110,7 @@ def _is_in_branch(op: Operation) -> bool:
 
 def convert_relax_to_rt(module: ModuleOp) -> None:
     """Replace every graph function by an `rt.func` and give public PrimFuncs entries."""
-    # Calls are checked again here because what follows lets kernels write where the shapes say.
+    # Calls are checked again: from here on, kernels write to memory without further checks.
     resolve_names(module)
     resolve_shapes(module)
     verify_calls(module)
@@ -133,7 +132,7 @@ def convert_relax_to_rt(module: ModuleOp) -> None:
 def _call_facts(
     func: relax.FuncOp, functions: Mapping[str, Operation], names: Mapping[str, str]
 ) -> Iterator[tuple[Operation, CallFacts]]:
-    """What the calls of a function need, while their callees are still graph functions."""
+    """The facts of a function's calls, while their callees are still graph functions."""
     for op in func.walk():
         if not isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp):
             continue
@@ -145,16 +144,16 @@ def _call_facts(
 
 
 def _running_names(functions: dict[str, Operation]) -> dict[str, str]:
-    """The name under which calls reach each function."""
+    """The name of each function in calls."""
     calls = call_graph(functions)
     called = {c for n, f in functions.items() if isinstance(f, relax.FuncOp) for c in calls[n]}
-    # Functions that are in this form already call, in place of an entry, the kernel behind it.
+    # An `rt.func` that was converted before calls the kernel, not an entry.
     planned = {c for n, f in functions.items() if isinstance(f, rt.FuncOp) for c in calls[n]}
     taken, names = set(functions), dict[str, str]()
     for name, func in functions.items():
         suffix = None
         if isinstance(func, tir.PrimFuncOp):
-            # A kernel whose indices only a graph can give has no entry, if a graph does call it.
+            # A called kernel with indices that no shape determines has no entry.
             enters = name not in planned and (can_enter(func) or name not in called)
             suffix = KERNEL_SUFFIX if enters else None
         elif isinstance(func, relax.FuncOp) and name in called:
@@ -188,7 +187,7 @@ def _replace(
 
 @dataclass(frozen=True)
 class RelaxToRTPass(ModulePass):
-    """Convert legalized graph functions to calls on memory."""
+    """Convert legalized graph functions to destination-passing style."""
 
     name = "convert-relax-to-rt"
 
