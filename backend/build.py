@@ -1,4 +1,4 @@
-"""Compile the LLVM dialect to callable functions: text, machine code, an executable."""
+"""Compile a module in the `llvm` dialect to LLVM IR text, machine code and an executable."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class MachineCode(NamedTuple):
 def compile_llvm(
     module: ModuleOp, target: Target, opt_level: int = 3, *, debug_info: bool = False
 ) -> MachineCode:
-    """Machine code of a module in the `llvm` dialect, with `debug_info` as `emit_module` has it.
+    """Machine code of a module in the `llvm` dialect, optimized at `opt_level` 0 to 3.
 
-    Raises BackendError for what LLVM does not accept.
+    `debug_info` adds source locations, as in `emit_module`. Raises BackendError for code that LLVM
+    rejects.
     """
     text = emit_module(module, target, debug_info=debug_info)
     return MachineCode(text, compile_module(text, target, opt_level, is_explicit(module)))
@@ -54,11 +55,11 @@ def compile_executable(
     target: Target,
     opt_level: int = 3,
 ) -> Executable:
-    """The executable of a module in the `llvm` dialect, by itself.
+    """The executable of one module in the `llvm` dialect.
 
-    `functions` and `constants` are the interface of the module, taken before it was converted
-    (`lowering.llvm.interface.module_interface`). Raises BackendError for what LLVM does not accept,
-    ValueError for a constant whose data was not given.
+    `functions` and `constants` are the interface of the module before conversion to `llvm`
+    (`lowering.llvm.interface.module_interface`). Raises BackendError for code that LLVM rejects,
+    ValueError for a constant without data.
     """
     code = compile_llvm(llvm_module, target, opt_level)
     return link_executable(functions, constants, [code])
@@ -73,8 +74,8 @@ def link_executable(
 ) -> Executable:
     """The executable of a module's parts, which may call each other.
 
-    `attributes` of the result hold the target, the number of kernels and the LLVM IR as text, and
-    as functions without arguments what is only made when asked for.
+    `attributes` of the result hold the target, the number of kernels and the LLVM IR as text;
+    optimized IR and assembly are functions without arguments, which compute them when called.
     """
     library = join_libraries([part.library for part in parts])
     llvm_ir = "\n".join(part.llvm_ir for part in parts)

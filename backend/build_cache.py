@@ -1,11 +1,11 @@
 """The build cache: compiled modules, and kernels that modules share.
 
-A module's key is a hash of its text and the contents of its constants, a kernel's one of its
-canonical form; each with the target, the passes and the compiler itself. A file of a module is one
-of an executable (`runtime.saving`) without the constants that the module itself brings, and with
-the LLVM IR before and after optimisation:
+The key of a module hashes its text and the contents of its constants; the key of a kernel hashes
+its canonical form. Both include the target, the passes and the compiler's source. The file of a
+module is that of an executable (`runtime.saving`), without the module's own constants, and with the
+LLVM IR before and after optimization:
 
-    manifest.json · code/N.o · module.ll · bitcode/N.bc · constants that passes have made
+    manifest.json · code/N.o · module.ll · bitcode/N.bc · constants that passes have created
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from .target import Target
 _KNOWN = (__name__.partition(".")[0], "xdsl")
 _LLVM_IR, _BITCODE, _CODE = "module.ll", "bitcode/{}.bc", "code.o"
 _LARGE = 1 << 20
-"""The least bytes of constants that are hashed on several threads."""
+"""Total bytes of constants from which they are hashed on several threads."""
 
 
 class KernelCode(NamedTuple):
-    """A kernel in an object file of its own, and the symbol that it has there."""
+    """A kernel in its own object file, and its symbol there."""
 
     symbol: str
     code: MachineCode
@@ -62,9 +62,9 @@ class BuildCache:
     passes: tuple[str, ...]
 
     def module(self, module: ModuleOp) -> ModuleEntry | None:
-        """The place of a module; `None` if it has operations from outside the compiler.
+        """The entry of a module; `None` if it has operations from outside the compiler.
 
-        Their meaning may change without a change of the compiler.
+        Their semantics may change without a change of the compiler's source.
         """
         operations = list(module.walk())
         if not _is_known(operations):
@@ -72,11 +72,11 @@ class BuildCache:
         given = [
             p.data for op in operations for p in op.properties.values() if isinstance(p, DataAttr)
         ]
-        digests = _digests(given)  # before the text, which has them as well
+        digests = _digests(given)  # before the text, which would hash them one by one
         return ModuleEntry(self, self._key("module", str(module), *digests), given)
 
     def kernel(self, key: str) -> KernelCode | None:
-        """The kernel of a key, if it was compiled before."""
+        """The cached kernel of a key, or `None`."""
         key = self._key("kernel", key)
         package = self.cache.get(key)
         if package is None:
@@ -91,7 +91,7 @@ class BuildCache:
             return None
 
     def keep_kernel(self, key: str, kernel: KernelCode) -> None:
-        """Keep a kernel that was compiled."""
+        """Store a compiled kernel."""
         (code,) = kernel.code.library.objects
         parts = {_CODE: code, **_texts(kernel.code.llvm_ir, kernel.code.library)}
         self.cache.put(self._key("kernel", key), {"symbol": kernel.symbol}, parts)
@@ -106,7 +106,7 @@ class BuildCache:
 
 @dataclass(frozen=True)
 class ModuleEntry:
-    """The place of one module in the cache."""
+    """The entry of one module in the cache."""
 
     owner: BuildCache
     key: str
@@ -114,7 +114,7 @@ class ModuleEntry:
     """The constants of the module, in the order of its operations."""
 
     def load(self) -> Executable | None:
-        """The executable, if the module was built before."""
+        """The cached executable, or `None`."""
         cache = self.owner.cache
         package = cache.get(self.key)
         if package is None:
@@ -136,7 +136,7 @@ class ModuleEntry:
         return stored_tensor(data.values, data.dtype)
 
     def store(self, executable: Executable, constants: Sequence[TensorData]) -> None:
-        """Keep what was compiled; `constants` are those of the executable."""
+        """Store an executable with its `constants`."""
         library = executable.library
         assert isinstance(library, Library)
         positions = {data.digest: i for i, data in enumerate(self.given)}
@@ -152,10 +152,10 @@ class ModuleEntry:
 
 
 def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:
-    """The build cache for a target; `None` if there is none.
+    """The build cache for a target; `None` if caching is off.
 
-    `passes` are the names, or the places as `module:class`, of all that run. Nothing is cached with
-    passes from outside the compiler, or if its source was edited since it was imported.
+    `passes` are the names of all passes of a build, or their classes as `module:class`. Builds with
+    passes from outside the compiler are not cached, nor if its source changed after the import.
     """
     cache = default_cache()
     if cache is None or not sources_are_loaded():
@@ -166,7 +166,7 @@ def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:
 
 
 def text_hash(*texts: str) -> str:
-    """A hash of texts, 40 letters long; the same in every process."""
+    """A hash of texts as 40 hexadecimal digits, the same in every process."""
     found = hashlib.blake2b(digest_size=20)
     for text in texts:
         found.update(f"{len(text)} {text}".encode())
@@ -191,7 +191,7 @@ def _bitcode(package: Package, count: int) -> list[bytes]:
 
 
 def _digests(constants: Sequence[TensorData]) -> list[str]:
-    """The hash of the contents of each, computed on all cores: hashing leaves the interpreter."""
+    """The hash of each constant's contents, on all cores, since hashing releases the GIL."""
     unknown = [c for c in constants if not c.is_hashed]
     if sum(c.values.nbytes for c in unknown) >= _LARGE:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -209,7 +209,7 @@ _BUILT_ON = ("llvmlite", "numpy", "xdsl")
 
 @cache
 def source_hash() -> str:
-    """The hash, computed once in a process."""
+    """The hash of the compiler's source and the versions of its dependencies, computed once."""
     found = hashlib.blake2b(digest_size=16)
     for name in _BUILT_ON:
         found.update(f"{name} {import_module(name).__version__}\0".encode())
@@ -220,13 +220,13 @@ def source_hash() -> str:
 
 
 def sources_are_loaded() -> bool:
-    """Whether the source is still what this process has imported, so that its hash says so."""
+    """Whether the source files are unchanged since the import, so that `source_hash` is right."""
     started: float = sys.modules[__name__.partition(".")[0]].imported_at
     return all(os.stat(path).st_mtime < started for path in source_files(_ROOT))
 
 
 def source_files(root: str) -> list[str]:
-    """The modules of a package and of the packages in it, in an order of their own."""
+    """The modules of a package and its subpackages, in a fixed order."""
     entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     found = [e.path for e in entries if e.name.endswith(".py")]
     for entry in entries:

@@ -1,11 +1,11 @@
 """A cache of compiled packages: files by key in a folder of bounded size.
 
 ``XRELAX_CACHE_DIR`` names the folder, ``XRELAX_CACHE=0`` turns the cache off. Any number of
-processes may use one folder: a file appears complete, a damaged one counts as missing, and nothing
-is kept where the folder cannot be written to.
+processes may share a folder: files are replaced atomically, damaged ones count as missing, and
+nothing is stored in a read-only folder.
 
-The files are native code, which runs as the user does. So the folder and its files are the user's
-alone (see `PrivateFolder`), and a folder that others can write to is not used.
+The files are native code, which runs with the user's rights. So only the user may access the folder
+and its files (see `PrivateFolder`), and a folder that others can write to is not used.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class NotPrivateError(Exception):
-    """A folder or a file is not the user's alone; the message is one line."""
+    """Other users own or can write to a folder or file; the message is one line."""
 
 
 @dataclass(frozen=True)
 class PrivateFolder:
     """A folder that no other user can write to, with files that the user owns.
 
-    It is checked when it is open, and what is in it is reached by its descriptor: it does not
-    matter what its path leads to meanwhile. `descriptor` is `None` where the system has no owners
-    of files (Windows): there, paths are used.
+    It is checked after opening, and files are opened relative to its descriptor, so that a changed
+    path has no effect. `descriptor` is `None` on systems without file owners (Windows), where paths
+    are used.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class PrivateFolder:
 
     @contextmanager
     def folder(self, name: str, *, create: bool = False) -> Generator[PrivateFolder]:
-        """A folder in this one; raises as `private_folder`."""
+        """A subfolder; raises as `private_folder`."""
         place, where = self._at(name)
         if create:
             _make(place, where)
@@ -59,7 +59,7 @@ class PrivateFolder:
             yield found
 
     def open(self, name: str) -> IO[bytes]:
-        """A file for reading; raises OSError for none or a link, NotPrivateError for another's."""
+        """A file for reading; raises OSError for none or a link, NotPrivateError as the folder."""
         place, where = self._at(name)
         if self.descriptor is None:
             return open(place, "rb")
@@ -73,9 +73,9 @@ class PrivateFolder:
 
     @contextmanager
     def replacing(self, name: str) -> Generator[IO[bytes]]:
-        """A new file that takes the place of another at the end, or goes away if something fails.
+        """A new file that replaces `name` at the end, or is removed if an exception is raised.
 
-        Others can neither read nor write it.
+        Other users can neither read nor write it.
         """
         temporary = f".{name}.{os.getpid()}.{secrets.token_hex(4)}"
         place, where = self._at(temporary)
@@ -94,20 +94,19 @@ class PrivateFolder:
         try:
             os.unlink(place, **where)
         except OSError:
-            pass  # another process has removed it, or has it open where that forbids removal
+            pass  # another process has removed it, or has it open (Windows)
 
     def entries(self) -> list[os.DirEntry[str]]:
-        """What is in the folder."""
+        """The entries of the folder."""
         with os.scandir(self.path if self.descriptor is None else self.descriptor) as found:
             return list(found)
 
 
 @contextmanager
 def private_folder(path: Path, *, create: bool = False) -> Generator[PrivateFolder]:
-    """A folder, made for the user alone if there is none; its path may be a link to one.
+    """A folder at a path, which may be a link; with `create`, it is created for the user only.
 
-    Raises OSError where there is none, NotPrivateError for one of another user, and for one that
-    other users can write to.
+    Raises OSError if there is none, NotPrivateError if another user owns it or can write to it.
     """
     if create and not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,11 +159,11 @@ class Cache:
     limit: int = DEFAULT_LIMIT
 
     def path(self, key: str) -> Path:
-        """The path of the package of a key, if there is one."""
+        """The path of a key's package, which need not exist."""
         return self.root / key[:2] / key[2:]
 
     def get(self, key: str) -> Package | None:
-        """The package of a key; `None` if there is none, or a damaged one, which then goes away."""
+        """The package of a key; `None` if there is none, or for a damaged one, which is removed."""
         try:
             with (
                 private_folder(self.root) as root,
@@ -182,7 +181,7 @@ class Cache:
         return None
 
     def put(self, key: str, manifest: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        """Keep a package under a key, if the folder can be written to; `trim` bounds the whole."""
+        """Store a package under a key, if the folder is writable; `trim` bounds the total size."""
         try:
             with (
                 private_folder(self.root, create=True) as root,
@@ -191,12 +190,12 @@ class Cache:
             ):
                 write_archive(file, manifest, parts)
         except OSError:
-            pass  # there is no cache where none can be written
+            pass  # the folder cannot be written to
         except NotPrivateError as error:
             _warn(error)
 
     def drop(self, key: str) -> None:
-        """Forget a package."""
+        """Remove a package."""
         try:
             with private_folder(self.root) as root, root.folder(key[:2]) as folder:
                 folder.unlink(key[2:])
@@ -227,7 +226,7 @@ class Cache:
 def _files(
     root: PrivateFolder, entry: os.DirEntry[str]
 ) -> list[tuple[os.DirEntry[str], os.stat_result]]:
-    """The files in a folder of the cache; none where another process has removed it meanwhile."""
+    """The files in a folder of the cache; none if another process has removed it meanwhile."""
     try:
         with root.folder(entry.name) as folder:
             return [(f, s) for f in folder.entries() if (s := _stat(f)) is not None]
@@ -247,14 +246,14 @@ def _warn(error: NotPrivateError) -> None:
 
 
 def default_cache() -> Cache | None:
-    """The cache that the environment asks for; `None` if it is off or there is no place for it."""
+    """The cache of the environment variables; `None` if it is off or there is no home folder."""
     if os.environ.get("XRELAX_CACHE", "1") == "0":
         return None
     if given := os.environ.get("XRELAX_CACHE_DIR"):
         return Cache(Path(given))
     try:
         return Cache(_user_folder() / "xrelax")
-    except RuntimeError:  # there is no home
+    except RuntimeError:  # there is no home folder
         return None
 
 

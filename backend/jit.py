@@ -1,7 +1,7 @@
-"""Machine code from LLVM IR text: optimised for a target, loaded into the process, or as an object.
+"""Compile LLVM IR text for a target to an object file, which is then linked into the process.
 
-Text is parsed, optimised by LLVM's default pipeline and compiled to one object file, which is what
-gets loaded: a cached object and freshly compiled text take the same way into memory.
+Text is parsed, optimized by LLVM's default pipeline and compiled to one object file. Cached and
+freshly compiled code are linked in the same way.
 """
 
 import re
@@ -17,7 +17,7 @@ from .target import Target, create_target_machine, required_machine
 
 
 class Library(NativeCode):
-    """Compiled code: object files, and the bitcode they were made from.
+    """Compiled code: object files, and the bitcode they were compiled from.
 
     Addresses are valid for as long as the library is referenced.
     """
@@ -38,11 +38,11 @@ class Library(NativeCode):
             super().verify_host()
 
     def optimized_ir(self) -> str:
-        """LLVM IR after optimisation; `BackendError` for a library made from an object."""
+        """LLVM IR after optimization; raises BackendError for a library without bitcode."""
         return self._texts(str)
 
     def assembly(self) -> str:
-        """Assembly text; `BackendError` for a library made from an object."""
+        """Assembly text; raises BackendError for a library without bitcode."""
         return self._texts(lambda module: _machine(self.target, 3).emit_assembly(module))
 
     def _texts(self, text: Callable[[Any], str]) -> str:
@@ -57,7 +57,7 @@ class Library(NativeCode):
 
 
 def join_libraries(libraries: Sequence[Library]) -> Library:
-    """One library of the object files of several, all for one target, which may call each other."""
+    """Join libraries for one target; their functions may call each other."""
     return Library(
         [o for library in libraries for o in library.objects],
         libraries[0].target,
@@ -68,12 +68,12 @@ def join_libraries(libraries: Sequence[Library]) -> Library:
 def compile_module(
     ir_text: str, target: Target, opt_level: int = 3, is_explicit: bool = False
 ) -> Library:
-    """Optimise and compile LLVM IR. `opt_level` 0 to 3 is LLVM's; 3 and 2 vectorise loops.
+    """Optimize and compile LLVM IR. `opt_level` 0 to 3 is LLVM's; 3 and 2 vectorize loops.
 
-    With `is_explicit`, nothing in the code is to be vectorised, because its loops have vectors or
-    it has none: it is only cleaned up. That gives the same machine code in half the time.
-    Raises `BackendError`, naming the function, for text that LLVM does not accept, and where every
-    pipeline breaks the code.
+    With `is_explicit`, only a few cleanup passes run, since the code has vector instructions or no
+    loops to vectorize. That gives the same machine code in half the time.
+    Raises BackendError, naming the function, for text that LLVM rejects, and if the result of every
+    pipeline is invalid.
     """
     with LLVM_LOCK:
         machine = _machine(target, opt_level)
@@ -91,9 +91,9 @@ def compile_module(
 def _pipelines(opt_level: int, is_explicit: bool) -> list[Callable[[Any, Any], None]]:
     """The pipelines to try on a module, best first.
 
-    LLVM 22.1's SROA can leave invalid code where scratch memory is written in vectors and in
-    another order than that of its bytes (llvm-project#189680). The next pipeline makes fewer of
-    these, and the last runs no SROA.
+    LLVM 22.1's SROA can generate invalid code if vectors are stored to stack memory in another
+    order than that of their addresses (llvm-project#189680). The second pipeline has fewer such
+    stores, without SLP vectorization; the last one runs no SROA.
     """
     plain = partial(_clean_up, opt_level, False)
     if is_explicit:
@@ -118,7 +118,7 @@ def _emit(module: Any, machine: Any, target: Target) -> Library:
 
 
 def compile_object(object_bytes: bytes, target: Target) -> Library:
-    """A library from an object file that a library was made of, perhaps in another process."""
+    """A library from an object file of another library, perhaps of another process."""
     return Library([object_bytes], target)
 
 
@@ -127,11 +127,11 @@ def _machine(target: Target, opt_level: int) -> Any:
 
 
 def _optimize(opt_level: int, combines: bool, module: Any, machine: Any) -> None:
-    """LLVM's own pipeline; `combines`: it may make vectors of statements that follow each other."""
+    """Run LLVM's default pipeline; `combines` allows SLP vectorization."""
     llvm = binding()
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     options.loop_vectorization = opt_level >= 2
-    # Vectors of half precision that are built from scalars abort LLVM's selection.
+    # LLVM's instruction selection aborts on half-precision vectors that are built from scalars.
     is_safe = combines and not _SHORT_FLOATS.search(str(module))
     options.slp_vectorization = opt_level >= 2 and is_safe
     options.loop_interleaving = options.loop_unrolling = opt_level >= 2
@@ -140,7 +140,7 @@ def _optimize(opt_level: int, combines: bool, module: Any, machine: Any) -> None
 
 
 def _clean_up(opt_level: int, promotes: bool, module: Any, machine: Any) -> None:
-    """Inline what must be, fold, and test loops at their end; `promotes`: SROA takes part."""
+    """Run inlining of `alwaysinline`, folding and loop rotation; `promotes` adds SROA."""
     llvm = binding()
     options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
     passes = llvm.create_new_module_pass_manager()
@@ -216,9 +216,9 @@ def with_scalar_stores(module: Any) -> str | None:
         %lane.0 = extractelement <16 x i16> %8, i64 0
         store i16 %lane.0, ptr %5, align 2
 
-    Where the value is truncated from wider integers, LLVM 22 merges that with the store, makes the
-    store a scalar one, and loses the truncation: on x86 with AVX-512 it writes the bytes after the
-    element too. Masks become constant during optimisation, so this runs on the code after it.
+    If the value is truncated from wider integers, LLVM 22 merges the truncation with the store,
+    scalarizes the store, and loses the truncation: on x86 with AVX-512 it writes past the element.
+    Masks become constant during optimization, so this runs after it.
     """
     if not any(f.name.startswith("llvm.masked.store.") for f in module.functions):
         return None

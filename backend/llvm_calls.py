@@ -16,7 +16,7 @@ from .llvm_types import fastmath_text, mangled, symbol_text, type_text
 def _append_call(
     w: FunctionWriter, results: Sequence[SSAValue], prefix: str, callee: str, args: str
 ) -> None:
-    """`%5 = tail call fast i32 @f(...)`; `prefix` is what stands before the type."""
+    """`%5 = tail call fast i32 @f(...)`; `prefix` is the text before the result type."""
     if results:
         line = f"{prefix}{w.type(results[0])} {callee}({args})"
         w.append(f"{w.define(results[0])} = {line}")
@@ -58,7 +58,7 @@ def _intrinsic(w: FunctionWriter, op: IntrinsicOp) -> None:
 def _append_intrinsic(
     w: FunctionWriter, op: Operation, name: str, overloads: Sequence[Attribute] | None
 ) -> None:
-    """A call of an intrinsic, declared under its mangled name at its first use."""
+    """Append a call of an intrinsic; declare it under its mangled name at its first use."""
     if overloads is None:
         overloads = _mangled_types(op, name)
     full_name = ".".join((name, *map(mangled, overloads)))
@@ -121,4 +121,4 @@ CALL_EMITTERS: dict[type[Operation], Emitter] = {
     IntrinsicOp: _intrinsic,
     **{op_type: _llvm_intrinsic(op_type) for op_type in _LLVM_INTRINSICS},
 }
-"""How each call is written."""
+"""The emitters of calls."""

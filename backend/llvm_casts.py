@@ -1,9 +1,9 @@
-"""Emission of conversions; those that LLVM may turn into runtime library calls are expanded.
+"""Emission of conversions; those that LLVM may lower to runtime library calls are expanded.
 
 LLVM lowers `fptrunc` to bf16, and from f64 to f16, to `__truncsfbf2` and the like, which a JIT
-without a compiler runtime cannot resolve, or to instructions that flush denormals. Here they
-become integer arithmetic that rounds to nearest even, on every target; and so do conversions of f16
-where the processor has no instructions for them.
+without a compiler runtime cannot resolve, or to instructions that flush denormals. They are
+expanded to integer arithmetic that rounds to nearest even, on every target, and so are conversions
+of f16 if the processor has no instructions for them.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def _expands(w: FunctionWriter, source: Attribute, result: Attribute) -> bool:
 
 
 def _is_expanded(w: FunctionWriter, type_: Attribute) -> bool:
-    """Whether a small float is only bits to the processor."""
+    """Whether the processor has no conversions for a 16-bit float type."""
     element = element_type(type_)
     is_f16 = isinstance(element, Float16Type)
     return isinstance(element, BFloat16Type) or (is_f16 and not w.module.converts_f16)
@@ -91,7 +91,7 @@ def _from_f32(w: FunctionWriter, name: str, result: SSAValue) -> None:
 
 
 class _Lanes:
-    """Types and literals in the shape of one value, and a method that appends an instruction."""
+    """Types and literals, scalar or vector as one value is, and appending of instructions."""
 
     def __init__(self, w: FunctionWriter, shape: Attribute):
         count = lanes(shape)
@@ -112,7 +112,7 @@ class _Lanes:
 
 
 def _bf16_as_f32(w: FunctionWriter, value: SSAValue) -> str:
-    """The f32 of which a bf16, which is held as its bits, is the upper half."""
+    """Extend a bf16, which is held as an i16: it is the upper half of the f32."""
     v = _Lanes(w, value.type)
     wide = v.add(f"zext {w.typed(value)} to {v.type('i32')}")
     bits = v.add(f"shl {v.type('i32')} {wide}, {v.literal('i32', 16)}")
@@ -120,9 +120,9 @@ def _bf16_as_f32(w: FunctionWriter, value: SSAValue) -> str:
 
 
 def _f16_as_f32(w: FunctionWriter, value: SSAValue) -> str:
-    """An f16 with its exponent where that of an f32 is, and scaled by the difference of the biases.
+    """Extend an f16: shift its exponent to that of an f32, and scale by the difference of biases.
 
-    That is exact for denormal numbers, too. What has the largest exponent keeps the largest.
+    That is exact, also for denormals. Infinities and NaN get the largest exponent of f32.
     """
     v = _Lanes(w, value.type)
     i32s, f32s = v.type("i32"), v.type("float")
@@ -143,7 +143,7 @@ def _f16_as_f32(w: FunctionWriter, value: SSAValue) -> str:
 
 
 _TWO_TO_112, _HALF = "0x46F0000000000000", "0x3FE0000000000000"
-"""Floats as LLVM writes them: by the bits of the f64."""
+"""LLVM's hexadecimal literals of floats: the bits of the f64."""
 
 
 def _as_f32(w: FunctionWriter, value: SSAValue) -> str:
@@ -158,10 +158,10 @@ def _extend(w: FunctionWriter, value: SSAValue, result: SSAValue) -> None:
 
 
 def _f32_to_f16(w: FunctionWriter, name: str, result: SSAValue) -> None:
-    """Three ways for three ranges, and a choice.
+    """Compute the normal, denormal and special result, and select by the range of the f32.
 
-    A normal result loses 13 bits, to the nearest or the even one of two. A denormal result is
-    rounded by the processor: in the sum with 1/2, the last bit is worth as much as that of the f16.
+    A normal result drops 13 bits, rounded to nearest even. The processor rounds a denormal result
+    in the sum with 1/2, whose last bit has the same value as that of the f16.
     """
     v = _Lanes(w, result.type)
     f32s, i32s, i1s = v.type("float"), v.type("i32"), v.type("i1")
@@ -207,7 +207,7 @@ def _f32_to_bf16(w: FunctionWriter, name: str, result: SSAValue) -> None:
 
 
 def _round_to_odd(w: FunctionWriter, name: str, shape: Attribute) -> str:
-    """The f32 next to an f64 with an odd last bit unless exact: rounding it again is exact."""
+    """Round an f64 to an f32 with an odd last bit if inexact, which makes double rounding safe."""
     v = _Lanes(w, shape)
     f32s, f64s, i32s, i64s = (v.type(t) for t in ("float", "double", "i32", "i64"))
     near = v.add(f"fptrunc {f64s} {name} to {f32s}")
@@ -266,4 +266,4 @@ CAST_EMITTERS: dict[type[Operation], Emitter] = {
     ZExtOp: _llvm_cast("zext"),
     CastOp: _ext_cast,
 }
-"""How each conversion is written."""
+"""The emitters of conversions."""

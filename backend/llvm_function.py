@@ -1,4 +1,4 @@
-"""The text of one LLVM function as it grows: numbered values, blocks, phis, metadata."""
+"""Write the text of one LLVM function: numbered values, blocks, phis, metadata."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ _KNOWN_ATTRIBUTES: dict[type[Operation], dict[str, type[Attribute]]] = {
 
 
 def check_attributes(op: Operation) -> None:
-    """Raise `BackendError` for an attribute of `op` that the text would silently lose."""
+    """Raise `BackendError` for an attribute of `op` that has no LLVM IR."""
     known = _KNOWN_ATTRIBUTES.get(type(op), {})
     for key, value in op.attributes.items():
         if key not in known:
@@ -34,11 +34,11 @@ Emitter = Callable[["FunctionWriter", Any], None]
 """Appends the lines of one operation."""
 
 Emitters = Mapping[type[Operation], Emitter]
-"""How each type of operation is written."""
+"""Emitters by type of operation."""
 
 
 class ModuleState:
-    """What the functions of a module share: declared intrinsics and numbered metadata.
+    """State that the functions of a module share: declared intrinsics and numbered metadata.
 
     `converts_f16` says whether the processor has instructions for conversions of f16. With
     `debug_info` instructions have the source locations of their operations.
@@ -127,7 +127,7 @@ class FunctionWriter:
         self._label = ""
 
     def fresh(self) -> str:
-        """A new value name; lines must use names in the order in which they are made."""
+        """A new value name; LLVM requires definitions in the order of these numbers."""
         self.number = number = self.number + 1
         return f"%{number}"
 
@@ -152,7 +152,7 @@ class FunctionWriter:
         return f"{text} {self.names[value]}"
 
     def type_text(self, attr: Attribute) -> str:
-        """Text of a type that the module holds on to: found by identity, without hashing it."""
+        """Text of a type that the module keeps alive; cached by identity, as hashing is slow."""
         text = self._types.get(id(attr))
         if text is None:
             text = self._types[id(attr)] = type_text(attr)
@@ -163,10 +163,10 @@ class FunctionWriter:
         self.lines.append(f"  {line}")
 
     def edge(self, block: Block, args: Sequence[SSAValue]) -> str:
-        """Label, `%b3`, to which a branch to `block` with `args` jumps.
+        """Label, `%b3`, of the target of a branch to `block` with `args`.
 
-        A second edge to a block with arguments gets a block of its own, since a phi
-        tells its incoming values apart by the block that they come from.
+        A second edge from one block to a block with arguments is split by a new block, since a phi
+        has one incoming value for each predecessor.
         """
         if len(args) != len(block.args):
             raise BackendError(
@@ -252,7 +252,7 @@ def _key_message(error: KeyError) -> str:
 
 
 def _reverse_post_order(entry: Block) -> list[Block]:
-    """Reachable blocks so that definitions come before their uses; keeps the first edge first."""
+    """Reachable blocks in an order with definitions before uses; first successors come first."""
     post_order: list[Block] = []
     seen = {entry}
     stack = [(entry, _successors(entry))]

@@ -1,4 +1,4 @@
-"""Emission of arithmetic, vector and control-flow instructions, one function per shape."""
+"""Emission of arithmetic, vector and control-flow instructions, one function per syntax."""
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
@@ -241,4 +241,4 @@ EMITTERS: dict[type[Operation], Emitter] = {
     llvm_ext.SplatOp: _splat,
     llvm_ext.SwitchOp: _switch,
 }
-"""How each operation inside a function is written."""
+"""The emitters of all operations inside a function."""

@@ -91,4 +91,4 @@ MEMORY_EMITTERS: dict[type[Operation], Emitter] = {
     llvm.LoadOp: _load,
     llvm.StoreOp: _store,
 }
-"""How each memory operation is written."""
+"""The emitters of memory operations."""

@@ -1,4 +1,4 @@
-"""LLVM IR text of a module of `llvm.func`s: what the JIT compiles.
+"""Translate a module in the `llvm` dialect to LLVM IR text, as ``mlir-translate --mlir-to-llvmir``.
 
 llvm.func @f(%x: f32) -> f32 {          define float @f(float %1) {
   %y = llvm.fadd %x, %x : f32     ⇒     b0:
@@ -129,7 +129,7 @@ def _string_attribute(key: str, value: str) -> str:
 
 
 def global_line(op: GlobalOp) -> str:
-    """A global variable or constant; without a value an external declaration."""
+    """A global variable or constant; without a value, an external declaration."""
     name = op.sym_name.data
     linkage = op.linkage.linkage.data
     if op.body.blocks:
@@ -191,9 +191,9 @@ def _argument_attribute(key: str, value: Attribute) -> str:
 def emit_module(module: ModuleOp, target: Target | None = None, *, debug_info: bool = False) -> str:
     """LLVM IR of a module of `llvm.func` and `llvm.mlir.global`, of `llvm` and `llvm_ext` ops.
 
-    With a target the text states its triple and data layout, with `debug_info` source locations,
-    which leave the code as it is. Raises `BackendError`, which names
-    the function and the operation, for what has no LLVM IR; nothing is left out silently.
+    With a target, the text has its triple and data layout; with `debug_info`, it has source
+    locations, which do not affect the code. Raises `BackendError`, which names the function and the
+    operation, for operations and attributes that have no LLVM IR.
     """
     state = ModuleState(target is None or target.isa.converts_f16, debug_info)
     lines: list[str] = []

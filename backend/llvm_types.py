@@ -1,4 +1,4 @@
-"""LLVM's text of types, of constants, and of names."""
+"""LLVM IR text of types, constants and names."""
 
 import re
 import struct
@@ -31,7 +31,7 @@ from xdsl.ir import Attribute
 from .errors import BackendError
 
 _FLOATS: dict[type[Attribute], tuple[str, str]] = {
-    BFloat16Type: ("i16", "bf16"),  # its bits: vectors of `bfloat` abort LLVM's selection
+    BFloat16Type: ("i16", "bf16"),  # its bits: instruction selection aborts on vectors of `bfloat`
     Float16Type: ("half", "f16"),
     Float32Type: ("float", "f32"),
     Float64Type: ("double", "f64"),
@@ -79,7 +79,7 @@ def _type_text(attr: Attribute) -> str:
 
 
 def mangled(attr: Attribute) -> str:
-    """What a type adds to the name of an overloaded intrinsic: `v16f32`, `p0`, `i64`."""
+    """The suffix for a type in the name of an overloaded intrinsic: `v16f32`, `p0`, `i64`."""
     if (names := _FLOATS.get(type(attr))) is not None:
         return names[1]
     match attr:
@@ -96,17 +96,17 @@ def mangled(attr: Attribute) -> str:
 
 
 def symbol_text(name: str) -> str:
-    """A global name with its `@`, quoted where LLVM needs it."""
+    """A global name with its `@`, quoted if necessary."""
     return f"@{name}" if _PLAIN_SYMBOL(name) else f'@"{escaped(name.encode())}"'
 
 
 def escaped(data: bytes) -> str:
-    """Bytes as the inside of an LLVM string literal."""
+    """Bytes escaped for an LLVM string literal."""
     return "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
 
 
 def fastmath_text(flags: Attribute | None) -> str:
-    """Fast-math flags with a blank after each, as they stand between opcode and type."""
+    """Fast-math flags, each followed by a space."""
     if flags is None:
         return ""
     text = _FASTMATH.get(flags)
@@ -149,7 +149,7 @@ def integer_text(value: int, width: int) -> str:
 
 
 def float_text(data: bytes, type: Attribute) -> str:
-    """A float from its little-endian bytes: short decimals as such, all others in hexadecimal."""
+    """A float literal from little-endian bytes: a short decimal if exact, else hexadecimal."""
     match type:
         case BFloat16Type():
             return str(int.from_bytes(data, "little", signed=True))
@@ -172,7 +172,7 @@ def _decimal(value: float) -> str:
 
 
 def _widened(bits: int) -> int:
-    """Bits of the f64 equal to an f32; by hand for NaNs, whose payload a conversion may change."""
+    """Bits of the f64 equal to an f32, computed on integers to keep the payload of NaNs."""
     if bits & 0x7F80_0000 == 0x7F80_0000:
         return (bits >> 31) << 63 | 0x7FF << 52 | (bits & 0x7F_FFFF) << 29
     (value,) = struct.unpack("<f", bits.to_bytes(4, "little"))

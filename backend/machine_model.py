@@ -27,7 +27,7 @@ class CacheSizes:
 
 @cache
 def host_caches() -> CacheSizes:
-    """The sizes that the operating system reports; defaults of `CacheSizes` for other levels."""
+    """The sizes that the operating system reports; defaults of `CacheSizes` for missing levels."""
     if sys.platform == "linux":
         sizes = _linux_sizes(_LINUX_CACHES)
     elif sys.platform == "darwin":
@@ -68,14 +68,14 @@ LINE = 64
 
 
 def model_text(model: MachineModel, usual: MachineModel) -> str:
-    """The fields that differ from those of the usual model."""
+    """The fields that differ from the `usual` model, as ``NAME=VALUE,…``."""
     texts = ((f.name, getattr(model, f.name)) for f in fields(model))
     changed = ((name, value) for name, value in texts if value != getattr(usual, name))
     return ",".join(f"{name.replace('_', '-')}={value:g}" for name, value in changed)
 
 
 def parse_model(text: str, usual: MachineModel) -> MachineModel:
-    """The usual model with the fields of a text; raises BackendError for one that is none."""
+    """The `usual` model with the fields of a text; raises BackendError for an invalid one."""
     known = [f.name.replace("_", "-") for f in fields(usual)]
     values: dict[str, float] = {}
     for word in filter(None, text.split(",")):

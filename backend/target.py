@@ -28,9 +28,9 @@ class Target:
     `Target("llvm")` is the CPU that the process runs on. Options as in TVM: `-mcpu=NAME`,
     `-mattr=+a,-b`, `-mtriple=TRIPLE`, `-num-cores=N`; or a dict, `{"kind": "llvm", "mcpu": …}`.
     `-cache-sizes=L1,L2,L3` are bytes. Without a CPU's name they are this machine's, and so is the
-    number of cores; with one they are those of `CacheSizes`, and the number is unknown.
-    `-model=NAME=VALUE,…` changes fields of the `MachineModel` that schedules are chosen with.
-    `-math=accurate` has math functions within an ulp, which `docs/math.md` compares with
+    number of cores; with one they are the defaults of `CacheSizes`, and the number is unknown.
+    `-model=NAME=VALUE,…` changes fields of the `MachineModel` for the schedules' cost model.
+    `-math=accurate` selects math functions within 1 ulp, which `docs/math.md` compares with
     `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
     triple, processor, feature or value.
     """
@@ -41,7 +41,7 @@ class Target:
     features: str
     data_layout: str
     isa: InstructionSet
-    """The instruction set, by a file of `backend.targets`."""
+    """The instruction set, from a file of `backend.targets`."""
     caches: CacheSizes
     num_cores: int | None
     """The number of cores among which schedules divide loops evenly; `None` if it is unknown. The
@@ -121,7 +121,7 @@ def _restore(fields: dict[str, Any]) -> Target:
 
 @cache
 def _named(spec: str) -> dict[str, Any]:
-    """The fields of a target's text; cached, since every stage parses that of its module."""
+    """The fields of a target's text; cached, since every stage parses its module's target."""
     return _resolve(*_parse(spec))
 
 
@@ -202,7 +202,7 @@ def _resolve(kind: str, options: dict[str, str]) -> dict[str, Any]:
 
 
 def _caches(text: str | None) -> CacheSizes | None:
-    """Cache sizes that a target's text gives."""
+    """The cache sizes in a target's text, if it has any."""
     if text is None:
         return None
     sizes = text.split(",")
@@ -265,16 +265,16 @@ _CALL_LEFT = re.compile(r"call i32 @f(\d+)\(")
 
 @cache
 def required_machine(target: Target) -> Machine:
-    """The triple and the features of a target, as far as the host's LLVM has names for them.
+    """The triple and the features of a target, among the features that LLVM lists for the host.
 
-    The features of another architecture are not known: code for it is not loaded here anyway.
+    For another architecture there are no features: its code is not loaded here anyway.
 
-    LLVM inlines a function only into one that has all of its features:
+    LLVM inlines a function only into functions that have all of its features:
 
         define i32 @f3(ptr %p) "target-features"="+avx2" { … }
         define i32 @g3(ptr %p) { %r = call i32 @f3(ptr %p) … }
 
-    Code for the target may use AVX2 if no call of ``@f3`` is left.
+    Code for the target may use AVX2 if the call of ``@f3`` was inlined.
     """
     if not target.is_host:
         return Machine(target.triple, ())
@@ -285,7 +285,7 @@ def required_machine(target: Target) -> Machine:
 
 
 def _inlined(target: Target, names: list[str]) -> str:
-    """The pairs of functions, one for each feature, after optimisation for the target."""
+    """The LLVM IR of one such pair for each feature, optimized for the target."""
     llvm = binding()
     pairs = (
         _PAIR.format(number=i, features=",".join(filter(None, (target.features, f"+{name}"))))

@@ -1,7 +1,6 @@
-"""Names of processors and features that LLVM does not know, of which it tells on stderr alone.
+"""Check names of processors and features, for which LLVM only prints warnings to stderr.
 
-It goes on without them, and then ends the process where an unknown processor has no code of the
-target's width.
+LLVM ignores unknown names. It then aborts the process if an unknown processor has no 64-bit code.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ _UNKNOWN = re.compile(r"^'([^'\n]*)' is not a recognized (processor|feature) .*\
 
 
 def verify_supported(triple: str, cpu: str, features: str) -> None:
-    """Raise BackendError for what LLVM has no code of 64 bits for: it ends the process there."""
+    """Raise BackendError for a processor without 64-bit code, for which LLVM aborts the process."""
     architecture = architecture_of(triple)
     if cpu in architecture.excluded_cpus:
         raise BackendError(f"expected a processor of {triple} with code of 64 bits, got '{cpu}'")
     signs = {feature[1:]: feature[0] for feature in features.split(",") if feature}
-    for name in architecture.required_features:  # the last sign of a feature holds
+    for name in architecture.required_features:  # the last sign of a feature counts
         if signs.get(name) == "-":
             raise BackendError(f"expected features of {triple} to include '{name}', got '-{name}'")
 
 
 def verify_signs(features: str) -> None:
-    """Raise BackendError for a feature that is neither asked for nor refused: LLVM ends there."""
+    """Raise BackendError for a feature without + or -, for which LLVM aborts the process."""
     for feature in filter(None, features.split(",")):
         if not feature.startswith(("+", "-")):
             raise BackendError(
@@ -39,7 +38,7 @@ def verify_signs(features: str) -> None:
 
 
 def verify_known(create: Callable[[], object], triple: str) -> None:
-    """Create a target machine; raise BackendError if LLVM does not know a name that it gets."""
+    """Create a target machine; raise BackendError if LLVM does not know one of its names."""
     said = _said_by(create)
     unknown = _UNKNOWN.search(said)
     if rest := _UNKNOWN.sub("", said):
@@ -50,11 +49,11 @@ def verify_known(create: Callable[[], object], triple: str) -> None:
 
 
 def _said_by(call: Callable[[], object]) -> str:
-    """What is written to the process's stderr during a call."""
+    """The text that a call writes to the process's stderr."""
     with tempfile.TemporaryFile() as file:
         try:
             before = os.dup(_STDERR)
-        except OSError:  # the process has none
+        except OSError:  # stderr is closed
             before = None
         os.dup2(file.fileno(), _STDERR)
         try:

@@ -1,6 +1,6 @@
-"""The facts in which processors differ, with one file per architecture.
+"""The properties in which processors differ, with one file per architecture.
 
-A file is found by its `ARCHITECTURE`. The folder imports nothing else of the package, since the
+Each file defines an `ARCHITECTURE`. The folder imports nothing else of the package, since the
 runtime uses it too.
 """
 
@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 from .architecture import Architecture
 
 GENERIC = Architecture()
-"""An architecture without a file, for which LLVM generates code: vectors of 128 bits."""
+"""The architecture of triples without a file: 128-bit vectors."""
 
 
 @cache
