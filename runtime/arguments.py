@@ -117,7 +117,7 @@ def check_written(param: ParamSpec, layout: Layout) -> None:
 
 
 def _overlaps_itself(layout: Layout) -> bool:
-    """Whether two elements may share memory: a stride that does not step over the inner dims."""
+    """Whether elements may share memory: some stride is smaller than the extent of inner dims."""
     if 0 in layout.shape:
         return False
     reach = dtype_info(layout.dtype).itemsize
@@ -143,7 +143,7 @@ def _result(spec: FunctionSpec, index: int, symbols: Mapping[str, int]) -> Layou
 def bind_arguments(
     spec: FunctionSpec, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[object, ...]:
-    """All arguments in the order of the parameters; raises TypeError where they do not fit."""
+    """All arguments in the order of the parameters; raises TypeError if they do not match."""
     if not kwargs and len(args) == len(spec.argument_names):
         return tuple(args)
     return bind_names(spec.name, spec.argument_names, args, kwargs)
@@ -171,13 +171,13 @@ def bind_names(
 def to_tensor(param: ParamSpec, value: object) -> Tensor:
     """A tensor over the memory of one argument; raises TypeError or ValueError naming it.
 
-    A number of Python's counts as a tensor without dims of the parameter's dtype.
+    A Python number becomes a tensor of rank 0 and the parameter's dtype.
     """
     if type(value) in (bool, int, float) and not param.shape and not param.written:
         return _number(param, cast("bool | int | float", value))
     try:
         return as_tensor(value)
-    except (BufferError, RuntimeError, ValueError) as error:  # what torch and others refuse with
+    except (BufferError, RuntimeError, ValueError) as error:  # refused by torch or another library
         raise ValueError(f"cannot use argument '{param.name}': {_one_line(error)}") from error
     except TypeError as error:
         if hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"):
@@ -225,9 +225,9 @@ def stage(
 ) -> tuple[list[Tensor], list[tuple[Tensor, Tensor]]]:
     """Packed arguments, of which no written one shares memory with another.
 
-    Returns them, and the (copy, original) pairs to copy back after the call. An argument that is
-    only read is copied where a written one overlaps it: the call sees the values from before.
-    Raises ValueError where two written arguments share elements, as no result would be right.
+    Returns them, and the (copy, original) pairs to copy back after the call. A read-only argument
+    that overlaps a written one is copied, so that the call reads the original values. Raises
+    ValueError if two written arguments share elements.
     """
     views: list[np.ndarray[Any, Any]] = [a.view() for a in args]
     written = [i for i, p in enumerate(spec.params) if p.written]

@@ -1,4 +1,4 @@
-"""The Python side of a native function: check, allocate, call, turn a status into an exception."""
+"""The Python side of a native function: check, allocate, call, raise an exception for a status."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ class CompiledFunction:
     """A native function as a Python callable.
 
     Takes one tensor per parameter (ours, NumPy's, torch's, anything with `__dlpack__` or
-    `__array_interface__`), by position or name; returns None, a tensor, or a tuple of them. Where
-    the program has tuples, shapes or integers as parameters or results, they are Python's.
-    Results go to new memory, or with `out=` to an array, or a tuple of as many as there are
-    results, which is then returned; a parameter that is called `out` comes first.
+    `__array_interface__`), by position or name; returns None, a tensor, or a tuple of them. Tuples,
+    shapes and integers of the program are Python's tuples and integers.
+    Results are new tensors, or `out=`, an array or a tuple with an array for each result, which is
+    then returned; a parameter named `out` takes precedence.
     Strided arguments are copied in, and back if written. Raises TypeError or ValueError naming the
-    argument, whatever a callback raised, ValueError for a failed run-time check, and MemoryError.
-    `owners` are kept alive with it: the native code and its constants, which callbacks only read.
-    `poll` is the address of `POLL_SYMBOL`, by which long calls notice signals: what the handler of
-    one raises, such as KeyboardInterrupt, the call raises before its next kernel.
+    argument, the exception of a callback, ValueError for a failed run-time check, and MemoryError.
+    The function keeps `owners` alive, the native code and its constants; callbacks cannot write
+    these. `poll` is the address of `POLL_SYMBOL`, by which long calls notice signals: if a handler
+    raises, such as KeyboardInterrupt, the call raises the same before its next kernel.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class CompiledFunction:
             return self._call_structured(self._signature, args, kwargs)
         if kwargs or len(args) != self._arity:
             args = bind_arguments(self.spec, args, kwargs)
-        # Called millions of times: tensors of layouts seen before cost one table look-up.
+        # The fast path: one table look-up for tensors of layouts seen before.
         # The `layout` of another library's array, if it has one, equals none in the table.
         try:
             plan = self._plans[tuple(map(_layout_of, args))]
@@ -111,12 +111,12 @@ class CompiledFunction:
         return results[0] if results else None
 
     def learn(self, plan: Plan) -> None:
-        """Called after each call that was done here, with its plan."""
+        """Hook that runs with the plan after each call on the Python path."""
 
     def _call_with_outputs(
         self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """A call whose results go to memory of the caller."""
+        """A call that writes its results to memory of the caller."""
         values: Sequence[Any] = bind_arguments(self.spec, args, kwargs)
         sizes: list[Size] = []
         if self._signature is not None:
@@ -153,7 +153,7 @@ class CompiledFunction:
     def resolve(
         self, args: Sequence[object], sizes: Sequence[Size] = ()
     ) -> tuple[tuple[Tensor, ...], Plan]:
-        """Arguments as tensors, and the plan of a call with them; raises as the call does."""
+        """Arguments as tensors, and the plan of a call with them; raises as a call."""
         tensors = tuple(map(to_tensor, self.spec.params, args))
         layouts = tuple(t.layout for t in tensors)
         key: object = (layouts, *(s.value for s in sizes)) if sizes else layouts
@@ -168,7 +168,7 @@ class CompiledFunction:
     def _run(
         self, args: Sequence[Tensor], plan: Plan, results: Sequence[Tensor] | None = None
     ) -> Sequence[Tensor]:
-        """The results, on copies where arguments are strided or written ones share memory."""
+        """The results; strided arguments, and written ones that share memory, are copied."""
         if plan.staged or (self._written and overlapping(self._written, args, plan.extents)):
             return self._call_staged(args, plan, results)
         return self._call_native(args, plan, results)
@@ -216,7 +216,7 @@ class CompiledFunction:
         if error is not None:
             try:
                 raise error
-            finally:  # the traceback refers to this frame: leave no cycle
+            finally:  # the traceback refers to this frame: break the cycle
                 del error
         if status:
             self.fail(status, *words[CHECK : CHECK + 3])
@@ -254,7 +254,7 @@ class CompiledFunction:
 
 
 def context_of(constants_table: int, poll: int = 0) -> tuple[int, ...]:
-    """The words of a context that are the same in every call, the others 0."""
+    """The words of a context, with 0 for those that differ between calls."""
     words = [0] * CONTEXT_WORDS
     words[CALLBACK], words[CONSTANTS] = CALLBACK_ADDRESS, constants_table
     if poll and (python := python_words()) is not None:

@@ -15,9 +15,9 @@ NAMES = (
     *("callback", "token", "arena", "constants", "check", "first", "second", "depth"),
     *("poll", "python", "due"),
 )
-"""The function to call back, the token of the call, scratch memory, the table of constants, what a
-failed check reports (three words), how deep calls of functions that call themselves are, the
-function that asks about signals, what it must know of Python, and when it is due."""
+"""The callback function, the token of the call, scratch memory, the table of constants, the report
+of a failed check (three words), the depth of recursive calls, the function that polls signals, its
+table of Python addresses, and the time of its next call."""
 
 CALLBACK, TOKEN, ARENA, CONSTANTS, CHECK, FIRST, SECOND, DEPTH, POLL, PYTHON, DUE = range(
     len(NAMES)
@@ -26,34 +26,34 @@ CALLBACK, TOKEN, ARENA, CONSTANTS, CHECK, FIRST, SECOND, DEPTH, POLL, PYTHON, DU
 CONTEXT_WORDS = len(NAMES)
 
 STATUS_EXCEPTION = 1
-"""The status of a native function while a Python exception is pending."""
+"""The status of a native function if a Python exception is pending."""
 
 STATUS_CHECK = 2
-"""The status of a native function whose run-time check failed."""
+"""The status of a native function if a run-time check failed."""
 
 STATUS_SIGNAL = 3
-"""The status of a native function after the handler of a signal has raised.
+"""The status of a native function if a signal handler raised.
 
-The address of the exception is at the word of checks; whoever gets the status owns it.
+The word of checks has the address of the exception; the caller owns this reference.
 """
 
 
 ENTRY_SYMBOL = "xrelax.python.vectorcall"
 """The function that Python calls, CPython's `vectorcallfunc`: one for all compiled functions.
 
-Names of programs have no dot, so none takes this one.
+Names in programs have no dot, so none can be equal to it.
 """
 
 POLL_SYMBOL = "xrelax.python.poll"
 """The function that native code calls periodically to let Python run signal handlers."""
 
 SMALL_RESULT = 1 << 16
-"""Bytes up to which native code takes memory for a result itself; Python does for larger ones."""
+"""Bytes up to which native code allocates a result itself; Python allocates larger ones."""
 
 PLAN_BITS = 8
 PLAN_SLOTS = 1 << PLAN_BITS
 HASH_FACTOR = 0x9E3779B97F4A7C15
-"""Plans are found by the top bits of a hash of the dims: ``h = (h ^ dim) * HASH_FACTOR``."""
+"""Plans are looked up by the top bits of a hash of the dims: ``h = (h ^ dim) * HASH_FACTOR``."""
 
 
 class Place:
@@ -75,11 +75,11 @@ class DLPlace:
     """Of a `DLTensor`; device (its type), rank and dtype are 32 bits wide."""
     WORDS = 6
     MANAGED = 32
-    """Where the `DLTensor` of a `DLManagedTensorVersioned` is."""
+    """Of the `DLTensor` in a `DLManagedTensorVersioned`."""
 
 
 class PythonWord(IntEnum):
-    """Addresses of Python's objects and functions, and torch's where it has been imported."""
+    """Addresses of Python's objects and functions, and torch's if it has been imported."""
 
     ARRAY_TYPE = 0
     TENSOR_TYPE = 1
@@ -124,7 +124,7 @@ class PythonWord(IntEnum):
 
 
 class CallWord(IntEnum):
-    """One callable: the native function, what it takes and gives, and what Python does for it."""
+    """One callable: the native function, its parameters and results, and its Python fallbacks."""
 
     PYTHON = 0
     ENTRY = 1
@@ -139,7 +139,7 @@ class CallWord(IntEnum):
     SYMBOLS = 10
     CONTEXT = 11
     OUT = 12
-    """The name of the argument for results, 0 where there is none."""
+    """The name of the argument for results; 0 if there is none."""
     RETURNS_TUPLE = 13
     RETURNS_TORCH = 14
     WRITES = 15
@@ -148,7 +148,7 @@ class CallWord(IntEnum):
 
 
 class TensorWord(IntEnum):
-    """One parameter or result: what an argument must be."""
+    """One parameter or result: the requirements on an argument."""
 
     ARRAY_DTYPE = 0
     DTYPE_NAME = 1
@@ -160,10 +160,10 @@ class TensorWord(IntEnum):
 
 
 class PlanWord(IntEnum):
-    """What a call with certain dims needs; the last four are addresses of arrays of words.
+    """The plan of a call with certain dims; the last four words are addresses of arrays of words.
 
-    The first is a Python object that keeps the others alive. Dims and bytes are those of the
-    parameters, then of the results; layouts those of the results.
+    The first is a Python object that keeps the arrays alive. Dims and bytes are those of the
+    parameters, then of the results; layouts are those of the results.
     """
 
     KEEPER = 0

@@ -1,7 +1,7 @@
 """Calls from native code back into registered Python functions.
 
-One C function pointer serves all: native code hands it the token of its call, by which the state of
-that call is found. Exceptions travel in that state: native code sees only a status.
+There is one C function pointer: native code passes it the token of a call, which identifies its
+state. The state holds exceptions; native code sees only a status.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 
 
 def run_site(site: PackedSite, args: Sequence[Tensor]) -> None:
-    """Call the function of a site; raises what it raises, TypeError or ValueError for its result.
+    """Call the function of a site; raises its exception, TypeError or ValueError for its result.
 
-    A function that returns gets its inputs alone, and its result is copied to the outputs.
+    A function that returns a value gets only its inputs, and the value is copied to the outputs.
     """
     if site.text is not None:
         OWN[site.name](site.text, [a.numpy() for a in args])
@@ -43,7 +43,7 @@ def run_site(site: PackedSite, args: Sequence[Tensor]) -> None:
 
 
 def store_results(name: str, result: Any, outputs: Sequence[Tensor]) -> None:
-    """Copy what a function returned: one tensor, or a tuple of as many as there are outputs."""
+    """Copy a function's result to `outputs`: one tensor, or a tuple with a tensor for each."""
     given = cast("Sequence[Any]", result if isinstance(result, tuple | list) else (result,))
     if len(given) != len(outputs):
         raise ValueError(f"expected '{name}' to return {len(outputs)} tensors, got {len(given)}")
@@ -67,7 +67,7 @@ def _checked(name: str, value: Any, output: Tensor) -> Tensor:
 
 
 def format_values(text: str, values: Sequence[Any]) -> str:
-    """The values in a format, or one after the other where it is empty."""
+    """The values in a format, or separated by spaces if it is empty."""
     return text.format(*values) if text else " ".join(map(str, values))
 
 
@@ -94,18 +94,19 @@ OWN: Mapping[str, Callable[[str, Sequence[Any]], None]] = {
     "relax.assert": _fail,
     "relax.print": _print,
 }
-"""The run time's own functions, on a format and arrays."""
+"""The built-in functions of the runtime, on a format and arrays."""
 
 
 TAKE_SITE, GIVE_SITE = -1, -2
-"""Sites at which native code takes memory for a nested call, and gives it back.
+"""Sites that allocate and release memory for nested calls of native code.
 
-The data is one word: the size in bytes, in whose place the address is put; or the address.
+The data is one word: to allocate, the size in bytes, which the address replaces; to release, the
+address.
 """
 
 
 class NestedMemory:
-    """Memory of a nested call; it goes back to its pool when no tensor on it is left."""
+    """Memory of a nested call; it returns to its pool with the last tensor on it."""
 
     __slots__ = ("_pool", "storage")
 
@@ -122,7 +123,7 @@ class NestedMemory:
 
 
 class ReadOnlyMemory:
-    """The memory of tensors that callbacks may read only, such as the constants of a module."""
+    """The memory of tensors that callbacks may not write, such as the constants of a module."""
 
     __slots__ = ("_ends", "_starts")
 
@@ -139,8 +140,8 @@ class ReadOnlyMemory:
 class Lease:
     """The memory of a call that callbacks borrow: arguments, results and the arena.
 
-    Every tensor handed to a callback owns the lease. The arena goes back to its pool when the call
-    has ended *and* no such tensor is left, so one that a callback keeps stays valid.
+    Every tensor that a callback gets owns the lease. The arena returns to its pool when the call
+    has ended *and* the last such tensor is freed, so that a callback may keep tensors.
     """
 
     __slots__ = ("_arena", "_constants", "_kept", "_nested", "_pool", "_read_only")
@@ -161,13 +162,13 @@ class Lease:
         self._read_only = ReadOnlyMemory(a for a in args if not a.layout.writable)
 
     def tensor(self, address: int, dtype: str, shape: tuple[int, ...]) -> Tensor:
-        """A view of lent memory, read-only where it is a constant or a read-only argument."""
+        """A view of borrowed memory, read-only for constants and read-only arguments."""
         writable = address not in self._read_only and address not in self._constants
         owner = next((m for m in reversed(self._nested.values()) if address in m), self)
         return Tensor(address, Layout(shape, dtype, None, writable), owner)
 
     def take(self, nbytes: int) -> int:
-        """The address of memory for a nested call; raises MemoryError where there is none."""
+        """The address of new memory for a nested call; raises MemoryError if there is none."""
         memory = NestedMemory(self._pool, max(nbytes, 1))
         self._nested[memory.storage.address] = memory
         return memory.storage.address
@@ -184,7 +185,7 @@ class Lease:
 class CallState:
     """A running call whose native code may call back; use as a context manager.
 
-    `token` identifies it to the callback, `error` is what a callback raised.
+    `token` identifies it to the callback, `error` is the exception of a callback.
     """
 
     __slots__ = ("error", "lease", "sites", "thread", "token")
@@ -205,7 +206,7 @@ class CallState:
         del _active[self.token]
 
     def call(self, site: int, data: int | None, dims: int | None) -> None:
-        """Call the function of a site with views of the memory that native code names."""
+        """Call the function of a site with views of the addresses and dims from native code."""
         if site < 0:
             self._exchange(site, ctypes.c_int64.from_address(data or 0))
             return
@@ -259,12 +260,12 @@ CALLBACK_ADDRESS = _pointer()
 
 
 class _EntryErrorHook:
-    """An unraisable hook for exceptions that strike before the first statement of `_call_back`.
+    """An unraisable hook for exceptions that are raised before the first statement of `_call_back`.
 
     A Ctrl-C during native code becomes KeyboardInterrupt at the next entry into Python, and a
-    RecursionError is raised there too. No `try` can catch those, ctypes can only report them to
-    this hook, and native code would go on as if the callback had done its work. Everything else
-    goes to the hook that was there before.
+    RecursionError is raised there too. No `try` can catch those, ctypes only reports them to this
+    hook, and native code would continue as if the callback had succeeded. All other exceptions are
+    passed to the previous hook.
     """
 
     def __init__(self, before: Callable[[sys.UnraisableHookArgs], object]) -> None:
@@ -284,6 +285,6 @@ def _innermost(thread: int) -> CallState | None:
 
 
 def _install_hook() -> None:
-    """Put a hook of ours first, also after another tool has replaced it."""
+    """Install the hook, also after another tool has replaced it."""
     if not isinstance(sys.unraisablehook, _EntryErrorHook):
         sys.unraisablehook = _EntryErrorHook(sys.unraisablehook)

@@ -16,19 +16,20 @@ from .signature import LoadSpec, TensorSpec
 from .tensor import Tensor, as_tensor
 
 LARGE = 2 * HUGE_PAGE
-"""Bytes from which on a constant has room for huge pages of its own."""
+"""Bytes from which a constant gets its own huge pages."""
 
 LEAST_GATHERED, MAX_GATHERED = HUGE_PAGE // 8, 16 * HUGE_PAGE
-"""Bytes of smaller constants that are brought together. Small pages lie anywhere in memory, so that
-some compete for the same lines of a cache which has room for all; what no cache holds is not moved.
+"""Total bytes of smaller constants that are copied to contiguous huge pages. On small pages, which
+are scattered in physical memory, constants that fit in a cache can still conflict in its sets.
+Constants that are together larger than the cache are not copied.
 """
 
 
 class Constants:
     """The table of addresses that native code reads: of constants, then of computed values.
 
-    `given` are the constants, shared and not copied unless they are small and many bytes together:
-    then they are neighbours on huge pages. `computed` is empty until `compute` ran.
+    `given` are the constants, shared and not copied, except small ones of `LEAST_GATHERED` bytes in
+    total, which are contiguous on huge pages. `computed` is empty until `compute` ran.
     """
 
     def __init__(self, given: Iterable[object], load: LoadSpec | None) -> None:
@@ -49,13 +50,13 @@ class Constants:
         return ctypes.addressof(self._table)
 
     def compute(self, library: object, address: Callable[[str], int]) -> None:
-        """Run the function that computes the rest, unless it ran; raises what a call of it does."""
+        """Run the function that computes the rest, unless it ran; raises as its call does."""
         with self._lock:
             if self._load is None or self.computed:
                 return
             spec, read_only = self._load.function, ReadOnlyMemory(self.given)
             owners = (library, self)
-            # Its scratch memory, as large as the weights, goes with the pool.
+            # Its scratch memory, as large as the weights, is freed with this pool.
             run = CompiledFunction(
                 spec, address(spec.entry), self.table, ArenaPool(), owners, read_only
             )
@@ -69,7 +70,7 @@ class Constants:
 
 
 def _gathered(given: Sequence[Tensor], read_once: Container[int]) -> tuple[Tensor, ...]:
-    """The constants, with those of them side by side that are small and read at each call."""
+    """The constants; small ones that each call reads are copied to contiguous memory."""
     small = [n for n, c in enumerate(given) if n not in read_once and c.layout.nbytes < LARGE]
     if not LEAST_GATHERED <= sum(given[n].layout.nbytes for n in small) <= MAX_GATHERED:
         return tuple(given)
@@ -88,7 +89,7 @@ def _neighbours(specs: Sequence[TensorSpec]) -> tuple[Tensor, ...]:
 
 
 def _side_by_side(layouts: Sequence[Layout]) -> tuple[Tensor, ...]:
-    """Tensors with undefined values in one block of memory, if that is much, of huge pages."""
+    """Tensors with undefined values in one block of memory, of huge pages if it is large."""
     sizes = [-(-layout.nbytes // ALIGNMENT) * ALIGNMENT for layout in layouts]
     needed, unit = sum(sizes), HUGE_PAGE if sum(sizes) >= LEAST_GATHERED else ALIGNMENT
     storage = Storage(-(-needed // unit) * unit + unit)

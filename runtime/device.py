@@ -1,4 +1,4 @@
-"""Devices: where the memory of a tensor is, as in `tvm.runtime.Device`."""
+"""Devices of tensors, as `tvm.runtime.Device`; the CPU is the only one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Device:
         return "cpu"
 
     def sync(self) -> None:
-        """Wait for the device: calls on the CPU have ended when they return."""
+        """Wait for the device; a no-op, since calls on the CPU are synchronous."""
 
     def __str__(self) -> str:
         return f"{self.type}:{self.index}"
@@ -52,7 +52,7 @@ def device(name: str | Device, index: int = 0) -> Device:
 
 def _absent(name: str) -> Callable[..., Device]:
     def function(index: int = 0) -> Device:
-        """A device of TVM's; raises ValueError, as there are CPUs only."""
+        """A device type of TVM; raises ValueError, since only CPUs are supported."""
         return device(name)
 
     function.__name__ = function.__qualname__ = name

@@ -1,8 +1,8 @@
-"""DLPack, both ways: sharing memory with other array libraries without a copy.
+"""Export and import of tensors by DLPack, without a copy.
 
-Export makes a capsule around a C struct and keeps the struct and the memory's owner in a table
-until the consumer calls the deleter. Import reads such a struct and calls its deleter with the
-last view.
+Export creates a capsule around a C struct, and keeps the struct and the memory's owner in a table
+until the consumer calls the deleter. Import reads such a struct, and calls its deleter when the
+last view is freed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .device import CPU_TYPE
 from .dtype import DTYPES, dtype_info, dtype_of_dlpack
 
 VERSION = (1, 0)
-"""The DLPack version of the versioned capsules that are made here."""
+"""The DLPack version of exported versioned capsules."""
 
 _READ_ONLY, _IS_COPIED = 1, 2
 _NAME, _USED = b"dltensor", b"used_dltensor"
@@ -31,7 +31,7 @@ class SupportsDLPack(Protocol):
 
 
 class SharedMemory(NamedTuple):
-    """Memory as DLPack describes it: `strides` in elements, None where C-contiguous."""
+    """Memory as DLPack describes it: `strides` in elements, None if C-contiguous."""
 
     address: int
     shape: tuple[int, ...]
@@ -78,8 +78,8 @@ class _ManagedVersioned(ctypes.Structure):
     ]
 
 
-# The calls take the capsule's address, not the object: the destructor sees a capsule that has no
-# references left, which must not become a Python object again.
+# The functions take the capsule's address, not the object: in the destructor, its reference count
+# is 0, and it must not become a Python object again.
 _api = ctypes.pythonapi
 _capsule_new = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
@@ -119,7 +119,7 @@ def _destroy(
     pointer: Callable[[int, bytes], int] = _address_pointer,
     names: tuple[bytes, ...] = (_NAME, _NAME_VERSIONED),
 ) -> None:
-    """Free what a capsule that nobody consumed holds; a consumed one has another name."""
+    """Free the contents of an unconsumed capsule; a consumed one has another name."""
     for name in names:
         if is_named(capsule, name):
             exported.pop(pointer(capsule, name), None)
@@ -171,7 +171,7 @@ def _packed(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class _Imported:
-    """Owner of consumed memory: calls the producer's deleter once, when nothing refers to it."""
+    """Owner of consumed memory: calls the producer's deleter when the last reference is gone."""
 
     __slots__ = ("_address", "_deleter")
 
@@ -185,10 +185,10 @@ class _Imported:
 
 
 def consume(producer: SupportsDLPack) -> SharedMemory:
-    """The memory of another library's tensor; BufferError or TypeError where it cannot be.
+    """The memory of another library's tensor; raises BufferError or TypeError if it is not shared.
 
-    It is read-only where the library cannot say whether it is, as to NumPy: JAX's arrays, of which
-    copies may be shared, are never to be written.
+    As in NumPy, it is read-only if the library's DLPack version has no such flag: JAX's arrays, for
+    example, are immutable.
     """
     device_type, index = producer.__dlpack_device__()
     if device_type != CPU_TYPE:
@@ -205,14 +205,14 @@ def consume(producer: SupportsDLPack) -> SharedMemory:
 
 
 def consume_capsule(capsule: object) -> SharedMemory:
-    """The memory in a capsule, which this call uses up; raises BufferError for a used capsule."""
+    """The memory in a capsule, which this call consumes; raises BufferError for a used capsule."""
     if _capsule_is(capsule, _NAME_VERSIONED):
         managed = _take(capsule, _ManagedVersioned, _NAME_VERSIONED, _USED_VERSIONED)
     elif _capsule_is(capsule, _NAME):
         managed = _take(capsule, _Managed, _NAME, _USED)
     else:
         raise BufferError("expected an unused DLPack capsule")
-    # From here on the owner frees the memory, also where the checks below raise.
+    # From here on the owner frees the memory, also if the checks below raise.
     owner = _Imported(ctypes.addressof(managed), managed.deleter)
     read_only = False
     if isinstance(managed, _ManagedVersioned):
@@ -248,8 +248,9 @@ _names: dict[object, str | None] = {}
 def torch_memory(source: Any) -> SharedMemory | None:
     """The memory of a plain torch tensor on the CPU, as DLPack would describe it.
 
-    None for anything else, and where torch has to decide: gradients, other layouts. Raises
-    BufferError for a view whose elements are still to be negated, of which DLPack does not tell.
+    None for anything else, and for tensors with gradients or other layouts, which torch itself
+    exports or refuses. Raises BufferError for a view with pending negation, which DLPack cannot
+    express.
     """
     torch: Any = sys.modules.get("torch")
     if torch is None or not isinstance(source, torch.Tensor):

@@ -55,9 +55,9 @@ def dtype_info(name: str) -> DType:
 
 
 def dtype_of_numpy(dtype: np.dtype[Any]) -> str:
-    """The name of a NumPy dtype in native byte order; raises TypeError where there is none.
+    """The name of a NumPy dtype in native byte order; raises TypeError if there is none.
 
-    NumPy has no bfloat16 of its own; the one that extension packages register is known by name.
+    NumPy has no bfloat16; that of extension packages such as `ml_dtypes` is recognized by name.
     """
     name = _BY_NUMPY.get(dtype)
     if name is None:
@@ -68,7 +68,7 @@ def dtype_of_numpy(dtype: np.dtype[Any]) -> str:
 
 
 def dtype_of_dlpack(code: int, bits: int, lanes: int) -> str:
-    """The name of a DLPack data type; raises TypeError where there is none."""
+    """The name of a DLPack data type; raises TypeError if there is none."""
     name = _BY_DLPACK.get((code, bits))
     if name is None or lanes != 1:
         got = f"code {code}, {bits} bits, {lanes} lanes"
@@ -82,7 +82,7 @@ def bfloat16_to_float32(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]
 
 
 def to_bfloat16(values: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
-    """The bfloat16 bit patterns of numbers, rounded once to nearest even; NaN stays a quiet NaN."""
+    """The bfloat16 bit patterns of numbers, rounded once to nearest even; NaN becomes quiet."""
     single = values.astype(np.float32) if values.itemsize <= 2 else _rounded_to_odd(values)
     bits = np.ascontiguousarray(single).reshape(values.shape).view(np.uint32)
     odd = (bits >> np.uint32(16)) & np.uint32(1)
@@ -93,7 +93,7 @@ def to_bfloat16(values: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
 
 
 def _rounded_to_odd(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """Numbers as float32 that are odd where they are inexact, so that the next rounding sees it.
+    """Numbers rounded to odd float32 if inexact, which makes double rounding exact.
 
     Boldo and Melquiond, "When double rounding is odd" (2005).
     """

@@ -43,11 +43,10 @@ class Executable:
     """The functions of a built module by name: `ex["main"](x)`.
 
     `library` holds the native code, `constants` are the arrays in the order of the constants table,
-    of which large ones are shared and not copied. `attributes` is for introspection alone (the
-    target, IR texts, …). `entry_name` is the function that calling the executable itself runs:
-    "main", or else the first. Code is linked at the first use of a function, or by `link`; then the
-    function of `load` runs, once for all who use the executable. Functions stay usable without the
-    executable. As `tvm.relax.Executable` and a built module.
+    of which large ones are shared and not copied. `attributes` is for introspection only (the
+    target, IR texts, …). A call of the executable runs `entry_name`: "main", or else the first
+    function. Code is linked at the first use of a function, or by `link`; the function of `load`
+    then runs once. Functions stay valid without the executable. As `tvm.relax.Executable`.
     """
 
     def __init__(
@@ -68,11 +67,11 @@ class Executable:
         self._specs = {spec.name: spec for spec in functions}
         self._functions: dict[str, CompiledFunction] = {}
         self.profiler: Profiler | None = None
-        """What runs instrumented calls; the compiler sets it, and code from a file has none."""
+        """Runs instrumented calls; the compiler sets it, and code from a file has none."""
         self.entry_name = "main" if "main" in self._specs else next(iter(self._specs), "")
 
     def link(self) -> None:
-        """Link every function now; raises what the library raises for code it cannot load."""
+        """Link every function now; raises NativeError for code that cannot be loaded."""
         for name in self._specs:
             self._function(name)
 
@@ -96,10 +95,10 @@ class Executable:
         return found
 
     def _symbol(self, name: str) -> int | None:
-        """The address of a function between Python and native code, if the code has it."""
+        """The address of a runtime symbol, if the code has it."""
         try:
             return self.library.address(name)
-        except (KeyError, NativeError):  # made by hand, or for a processor of another kind
+        except (KeyError, NativeError):  # written by hand, or for another processor
             return None
 
     @property
@@ -109,7 +108,7 @@ class Executable:
 
     @property
     def contents(self) -> Contents:
-        """What is saved in files; raises ValueError for a library that is no object file."""
+        """The contents that `save` writes; raises ValueError for a library without object files."""
         code = self.library
         if not isinstance(code, NativeCode):
             raise ValueError(
@@ -142,17 +141,17 @@ class Executable:
         return f"<Executable of {functions or 'no functions'}; {size:,} bytes of constants>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle has what `save` writes; raises ValueError for a library that is no object."""
+        """A pickle has what `save` writes; raises ValueError for a library without object files."""
         return from_bytes, (to_bytes(self.contents),)
 
     def get_function(self, name: str) -> CompiledFunction:
-        """The function of that name; raises ValueError listing the functions there are."""
+        """The function of that name; raises ValueError listing the existing functions."""
         return self[name]
 
     def save(self, path: str | Path) -> None:
         """Write the executable with its constants to a file, which `xrelax.runtime.load` reads.
 
-        That needs no compiler. Raises ValueError for a library that is no object file.
+        Loading needs no compiler. Raises ValueError for a library without object files.
         """
         save(self.contents, path)
 
@@ -206,17 +205,17 @@ class Executable:
         repeat: int = 1,
         min_repeat_ms: float = 0,
     ) -> TimeEvaluator:
-        """A callable that measures a function on the arguments that it is given."""
+        """A callable that measures a function on its arguments; TVM's ``time_evaluator``."""
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
 
 
 def load(path: str | Path) -> Executable:
     """The executable in a file of `save`; its constants are views of the file.
 
-    Raises OSError where there is no such file, PackageError for one that is damaged, cut off, or of
-    another format, and where a constant or the interface is not what the code was compiled for,
-    NativeError for code that this machine cannot run. The code runs as the caller does: load files
-    of those alone whose programs you would run.
+    Raises OSError if there is no such file, PackageError for a file that is damaged, truncated or
+    of another format, or whose constants or interface do not match its code, and NativeError for
+    code that this machine cannot run. The code runs with the caller's rights: load only files that
+    you trust.
     """
     return _linked(Package(path))
 
@@ -226,7 +225,7 @@ load_module = load
 
 
 def from_bytes(data: bytes) -> Executable:
-    """The executable that a pickle has; raises as `load`."""
+    """The executable in the bytes of a pickle; raises as `load`."""
     return _linked(Package("<bytes>", data))
 
 

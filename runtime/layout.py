@@ -9,9 +9,9 @@ from .dtype import dtype_info
 
 
 class Layout(NamedTuple):
-    """All of a tensor but its memory; equal layouts are interchangeable in a call.
+    """The properties of a tensor except its memory; calls treat equal layouts alike.
 
-    `strides` are in bytes, None where C-contiguous. `aligned` memory suits the element type.
+    `strides` are in bytes, None if C-contiguous. `aligned` memory is aligned to the element type.
     """
 
     shape: tuple[int, ...]
@@ -32,7 +32,7 @@ class Layout(NamedTuple):
 
 
 class ArrayInterface:
-    """Lets NumPy make an array over memory that keeps the owner of it alive."""
+    """Lets NumPy create an array over memory that keeps its owner alive."""
 
     __slots__ = ("__array_interface__", "_owner")
 

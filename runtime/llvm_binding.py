@@ -1,4 +1,4 @@
-"""The one place that imports llvmlite: lazily, initialised once, behind one lock."""
+"""The only import of llvmlite: lazy, initialized once, with one lock."""
 
 import threading
 from collections.abc import Callable, Generator
@@ -14,7 +14,7 @@ LLVM_LOCK = threading.RLock()
 
 @cache
 def binding() -> ModuleType:
-    """`llvmlite.binding` with the native code generator; takes 40 ms at the first call."""
+    """`llvmlite.binding` with the native code generator; the first call takes 40 ms."""
     with LLVM_LOCK:
         llvm = import_module("llvmlite.binding")
         llvm.initialize_native_target()
@@ -24,10 +24,10 @@ def binding() -> ModuleType:
 
 @contextmanager
 def llvm_module(parse: Callable[..., Any], source: str | bytes) -> Generator[Any]:
-    """A module in a context of its own, both freed at the end; the caller holds `LLVM_LOCK`.
+    """A module in its own context, both freed at the end; the caller holds `LLVM_LOCK`.
 
-    `parse` is `parse_assembly` or `parse_bitcode` of the binding. Closing in order matters: the
-    garbage collector may free a context that is part of a cycle before its module, and crash.
+    `parse` is `parse_assembly` or `parse_bitcode` of the binding. The module must be closed first:
+    the garbage collector may free a context that is part of a cycle before its module, and crash.
     """
     context = binding().create_context()
     try:

@@ -1,4 +1,4 @@
-"""Aligned memory that tensors and arenas own."""
+"""Aligned memory for tensors and arenas."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 ALIGNMENT = 64
-"""Bytes to which allocations and what lies in them are aligned: a cache line, the widest vector."""
+"""Alignment in bytes of allocations and of buffers in them: a cache line, the widest vector."""
 
 _UINT8 = np.dtype(np.uint8)
-# A ctypes array is the quickest small block of known address; it comes zeroed, so not for large.
+# A ctypes array is the fastest small block of known address; large ones take time to zero.
 _SMALL = tuple(ctypes.c_char * (ALIGNMENT * (lines + 1)) for lines in range(65))
 _SMALL_LIMIT = ALIGNMENT * (len(_SMALL) - 1)
 
@@ -26,9 +26,9 @@ _HUGE_PAGES, _COLLAPSE = 14, 25  # Linux's MADV_HUGEPAGE and MADV_COLLAPSE
 
 
 class Storage:
-    """`nbytes` uninitialised bytes at a 64-byte aligned `address`, freed with the object.
+    """`nbytes` uninitialized bytes at a 64-byte aligned `address`, freed with the object.
 
-    Raises MemoryError where there is no such memory.
+    Raises MemoryError if there is not enough memory.
     """
 
     __slots__ = ("__weakref__", "_block", "address", "nbytes")
@@ -55,9 +55,9 @@ def buffer_address(array: npt.NDArray[Any]) -> int:
 
 
 def use_huge_pages(address: int, nbytes: int, *, filled: bool = False) -> None:
-    """Ask Linux for huge pages where whole ones fit in; with `filled`, contents move there now.
+    """Ask Linux for huge pages inside a block; with `filled`, move the contents to them now.
 
-    Memory that cannot have them, such as that of files, stays as it is.
+    It has no effect on memory that cannot have them, such as mapped files.
     """
     first, last = (address + HUGE_PAGE - 1) & -HUGE_PAGE, (address + nbytes) & -HUGE_PAGE
     if first < last and sys.platform == "linux":
@@ -74,7 +74,7 @@ def _advise() -> Callable[[int, int, int], int]:
 
 
 def _large_block(nbytes: int) -> npt.NDArray[np.uint8]:
-    """Uninitialised memory with room to align."""
+    """Uninitialized memory, with padding for alignment."""
     if nbytes <= sys.maxsize - ALIGNMENT:
         try:
             return np.empty(nbytes + ALIGNMENT, _UINT8)
@@ -86,8 +86,8 @@ def _large_block(nbytes: int) -> npt.NDArray[np.uint8]:
 class ArenaPool:
     """A thread-safe pool of scratch memory: `free` has the arenas of finished calls.
 
-    It holds as many arenas as calls have run at the same time, each as large as was needed. Native
-    code takes them from the list, and puts them back, in the same way.
+    It holds an arena for each of the most calls that ran at the same time, as large as needed.
+    Native code takes arenas from the list and returns them in the same way.
     """
 
     __slots__ = ("free",)
@@ -96,7 +96,7 @@ class ArenaPool:
         self.free: list[Storage] = []
 
     def take(self, nbytes: int) -> Storage:
-        """An arena of at least `nbytes` that nobody else uses until it is given back."""
+        """An arena of at least `nbytes` for exclusive use until `give`."""
         try:
             arena = self.free.pop()
         except IndexError:
@@ -104,7 +104,7 @@ class ArenaPool:
         return arena if arena.nbytes >= nbytes else Storage(nbytes)
 
     def give(self, arena: Storage) -> None:
-        """Return an arena to which no pointer is left."""
+        """Return an arena to the pool, when no pointer to it is in use."""
         self.free.append(arena)
 
     def __len__(self) -> int:

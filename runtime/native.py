@@ -21,7 +21,7 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 
 
 def undefined_symbols(objects: Iterable[bytes]) -> list[str]:
-    """Names that 64-bit little-endian ELF objects use and none defines; none for other formats."""
+    """The undefined symbols of 64-bit little-endian ELF objects; none for other formats."""
     defined: set[str] = set()
     used: dict[str, None] = {}
     for data in objects:
@@ -113,14 +113,14 @@ class NativeCode(ABC):
         self.machine.verify_host()
 
     def imports(self) -> list[str]:
-        """The functions of the run time that the code names."""
+        """The runtime functions that the code uses."""
         return [s for s in _PROVIDED if any(s.encode() in content for content in self.objects)]
 
     def address(self, symbol: str) -> int:
         """Address of a function or global of external linkage; loads the code at the first call.
 
-        Raises NativeError if there is no such symbol, if one that the code needs is found neither
-        in it nor in the process, or if the code is for another machine.
+        Raises NativeError if there is no such symbol, if a symbol that the code uses is undefined
+        in it and in the process, or if the code is for another machine.
         """
         with LLVM_LOCK:
             if symbol not in self._addresses:
@@ -150,7 +150,7 @@ class NativeCode(ABC):
         self._name = name
 
     def _link_message(self, error: RuntimeError) -> str:
-        # LLVM's own message names the code that it could not link, not the symbols it missed.
+        # LLVM's own message names the code that it could not link, not the undefined symbols.
         process = ctypes.CDLL(None) if sys.platform != "win32" else ctypes.cdll.msvcrt
         missing = [
             n
@@ -166,7 +166,7 @@ class NativeCode(ABC):
 def _engine() -> Any:
     """The process's JIT linker; its memory lives until the process ends."""
     for name in _LIBM.get(sys.platform, ()):
-        # Makes libm's functions visible to the linker where Python itself does not link them.
+        # Makes libm's functions visible to the linker if Python itself is not linked with libm.
         ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
     llvm = binding()
     host = llvm.Target.from_triple(llvm.get_process_triple())

@@ -1,8 +1,8 @@
-"""Compiled functions that Python calls natively: the tables that this side of such a call fills.
+"""Native calls of compiled functions by Python's vectorcall: the tables that native code reads.
 
-`python_calls` has the native side. It does a call by itself if all arguments are
-tensors of xrelax, NumPy arrays or torch tensors that fit as they are, and a call with the same dims
-was done before; all others are done in Python, by `CompiledFunction`, and are learned from there.
+`python_calls` has the native side. It handles a call if all arguments are tensors of xrelax, NumPy
+arrays or torch tensors that need no copy, and the plan for their dims is cached. All other calls
+take the Python path, `CompiledFunction`, which caches their plan.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MEMBERS = (_Member * 2)(
 
 
 def _make() -> type:
-    """The base type of objects whose calls run native code, made of CPython's stable interface.
+    """The base type of objects whose calls run native code, by CPython's stable ABI.
 
     Its instances are ``struct { PyObject_HEAD; vectorcallfunc function; void *call; }``.
     """
@@ -80,17 +80,17 @@ _NAME = f"{__name__}.NativeCallable".encode()
 if TYPE_CHECKING:
 
     class NativeCallable:
-        """An object whose calls run native code, from the address in it."""
+        """An object whose calls run the native code at its address."""
 
         def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
 
 else:
-    # Without native calls it has no instances.
+    # If this Python has no native calls, the type has no instances.
     NativeCallable = type("NativeCallable", (), {}) if python_words() is None else _make()
 
 
 def set_native_call(instance: Any, function: int, call: int) -> None:
-    """Set what runs when an instance is called, and the address of its table."""
+    """Set the addresses of an instance's native function and of its table."""
     address = id(instance)
     ctypes.c_int64.from_address(address + Place.CALL).value = call
     ctypes.c_int64.from_address(address + Place.VECTORCALL).value = function
@@ -102,8 +102,8 @@ Keeper: TypeAlias = "tuple[Words, tuple[Layout, ...]]"
 class CallTable:
     """The words of one callable object, which native code reads while it is called.
 
-    As methods of the callable, `slow` does the calls that native code does not, and `fail` raises
-    for a status. With `returns_torch`, results are torch tensors.
+    `slow` and `fail` are methods of the callable: `slow` is the Python path of a call, and `fail`
+    raises the exception for a status. With `returns_torch`, results are torch tensors.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class CallTable:
         table[CallWord.PLANS] = ctypes.addressof(self._slots)
 
     def learn(self, plan: Plan) -> None:
-        """Let native code do calls with the dims of a plan."""
+        """Cache a plan, so that native code handles calls with its dims."""
         if plan is self._last:
             return
         admit_torch()
@@ -155,13 +155,13 @@ class CallTable:
             if self._dims.get(slot) != plan.dims:
                 found = _plan_words(plan)
                 self._slots[slot] = ctypes.addressof(found[0])
-                self._plans[slot] = found  # the old one goes when nothing leads to it
+                self._plans[slot] = found  # frees the old one, to which no table refers any more
                 self._dims[slot] = plan.dims
             self._last = plan
 
 
 def plan_slot(dims: tuple[int, ...]) -> int:
-    """Where native code looks for the plan of a call with these dims."""
+    """The slot of the plan of a call with these dims in the hash table."""
     found = 0
     for dim in dims:
         found = (found ^ dim) * HASH_FACTOR & 0xFFFFFFFFFFFFFFFF
@@ -181,7 +181,7 @@ def _descriptors(spec: FunctionSpec) -> Words:
 def _described(tensor: ParamSpec | TensorSpec, written: bool) -> list[int]:
     info = dtype_info(tensor.dtype)
     found = [0] * len(TensorWord)
-    # NumPy holds bfloat16 as uint16, which is another type: Python converts, or refuses.
+    # NumPy holds bfloat16 as uint16, another dtype: the Python path converts or raises.
     found[TensorWord.ARRAY_DTYPE] = 0 if info.name == "bfloat16" else id(info.storage)
     found[TensorWord.DTYPE_NAME] = id(info.name)
     found[TensorWord.DL_DTYPE] = info.code | info.bits << 8 | 1 << 16
@@ -196,7 +196,7 @@ _C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 
 
 def _plan_words(plan: Plan) -> Keeper:
-    """The `PlanWord`s of a plan, first in a tuple with all that they point to."""
+    """The `PlanWord`s of a plan, and the layouts that they point to, which it keeps alive."""
     layouts = plan.results
     parts = {
         PlanWord.SYMBOLS: plan.symbols,
@@ -217,7 +217,7 @@ def _plan_words(plan: Plan) -> Keeper:
 
 
 class NativeFunction(NativeCallable, CompiledFunction):
-    """A compiled function whose calls are native; what it does is what `CompiledFunction` does."""
+    """A `CompiledFunction` with native calls."""
 
     def __init__(self, entry: int, *args: Any) -> None:
         super().__init__(*args)
@@ -226,14 +226,14 @@ class NativeFunction(NativeCallable, CompiledFunction):
         set_native_call(self, entry, ctypes.addressof(self._table.words))
 
     def learn(self, plan: Plan) -> None:
-        """Let native code do calls like the one that was done in Python."""
+        """Cache the plan of a call, so that native code handles the next one with its dims."""
         self._table.learn(plan)
 
 
 def compiled_function(entry: int | None, spec: FunctionSpec, *args: Any) -> CompiledFunction:
-    """A function that is called natively where it can be, by the `ENTRY_SYMBOL` at `entry`.
+    """A function with native calls if possible, by the `ENTRY_SYMBOL` at `entry`.
 
-    Callbacks need Python around the call, and what is no tensor is taken apart there.
+    Functions with callbacks, and with tuples, shapes or integers, take the Python path.
     """
     is_plain = spec.signature is None and not spec.packed_sites and not spec.takes_memory
     if entry is None or not is_plain or python_words() is None:

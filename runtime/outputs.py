@@ -1,4 +1,4 @@
-"""Results in memory of the caller: the argument `out` of a call."""
+"""The argument `out` of a call: memory of the caller for results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def accepts_out(spec: FunctionSpec) -> bool:
 
 
 class Outputs:
-    """What a caller has `given` as `out`; raises TypeError unless it can hold the results.
+    """The value `given` as `out`, None for a call without it.
 
-    `given` is None for a call without it.
+    Raises TypeError unless it is an array, or a tuple for a function that returns a tuple, and
+    ValueError for a tuple of the wrong length.
     """
 
     def __init__(self, spec: FunctionSpec, given: object) -> None:
@@ -41,7 +42,7 @@ class Outputs:
         self._values = values
 
     def tensors(self, plan: Plan) -> list[Tensor]:
-        """The tensors for the results of a plan; TypeError or ValueError naming one that is not."""
+        """The tensors for a plan's results; raises TypeError or ValueError naming a wrong one."""
         self._tensors = []
         for name, value, layout in zip(self._names, self._values, plan.results, strict=True):
             param = ParamSpec(name, layout.dtype, layout.shape, written=True)
@@ -52,9 +53,9 @@ class Outputs:
         return self._tensors
 
     def are_direct(self, args: Sequence[Tensor], plan: Plan, written: Sequence[int]) -> bool:
-        """Whether native code can write to the tensors: packed memory that no argument shares.
+        """Whether native code can write to the tensors directly: packed, and shared by no argument.
 
-        Raises ValueError where the call writes to the same elements twice.
+        Raises ValueError if two outputs, or an output and a written argument, share elements.
         """
         tensors = self._tensors
         for i, target in enumerate(tensors):
@@ -74,7 +75,7 @@ class Outputs:
 
 
 def _is_tuple(spec: FunctionSpec) -> bool:
-    """Whether the results are a tuple; TypeError for more than a tensor or a tuple of them."""
+    """Whether the results are a tuple; raises TypeError for nested tuples, shapes and integers."""
     if spec.signature is None:
         return spec.returns_tuple
     node = spec.signature.result

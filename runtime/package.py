@@ -1,7 +1,7 @@
-"""Files of named parts: a zip archive in which arrays lie as `.npy`, aligned for memory mapping.
+"""Files of named parts: a zip archive with arrays as `.npy`, aligned for memory mapping.
 
-``numpy.load`` reads the arrays of such a file, and ``unzip -l`` lists it. A part is checked against
-its CRC when it is read. A file appears under its name only when it is complete.
+``numpy.load`` reads the arrays of such a file, and ``unzip -l`` lists it. The CRC of a part is
+checked when it is read. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy.typing as npt
 from .memory import ALIGNMENT
 
 Part: TypeAlias = "bytes | npt.NDArray[Any]"
-"""What a file holds under a name; text is given as UTF-8 and is compressed."""
+"""The contents of a part; bytes, such as text in UTF-8, are compressed."""
 
 MANIFEST = "manifest.json"
 _PADDING_ID = 0xD935
@@ -50,15 +50,15 @@ _UNREADABLE = (
     TypeError,
     ValueError,
 )
-"""What Python's readers raise for a file that is cut off, damaged, or something else."""
+"""The exceptions of Python's readers for a truncated or damaged file, or one of another format."""
 
 
 class PackageError(ValueError):
-    """A file is not what was expected, or damaged; the message is one line."""
+    """A file has another format or is damaged; the message is one line."""
 
 
 def write_package(path: str | Path, manifest: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-    """Write a file with a manifest, which must be JSON, and parts by name; replaces an old one."""
+    """Write a file with a JSON manifest and parts by name; replaces an existing one."""
     with _replacing(Path(path)) as file:
         write_archive(file, manifest, parts)
 
@@ -74,7 +74,7 @@ def write_archive(file: IO[bytes], manifest: Mapping[str, Any], parts: Mapping[s
 
 @contextmanager
 def _replacing(path: Path) -> Generator[IO[bytes]]:
-    """A new file that takes the place of `path` at the end, or goes away if something fails."""
+    """A new file that replaces `path` at the end, or is removed if an exception is raised."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         with open(temporary, "xb") as file:
@@ -99,7 +99,7 @@ def _add(archive: zipfile.ZipFile, name: str, part: Part) -> None:
 
 
 def _padding(start: int) -> bytes:
-    """An extra field after which the position is a multiple of the alignment."""
+    """An extra field of a zip header that aligns the data after it."""
     count = -(start + 4) % ALIGNMENT
     return struct.pack("<HH", _PADDING_ID, count) + bytes(count)
 
@@ -113,7 +113,7 @@ def _npy(array: npt.NDArray[Any]) -> tuple[bytes, memoryview]:
 
 
 def _mapped(file: IO[bytes]) -> memoryview:
-    """The contents of a file from the start of a page; memory that nobody writes to."""
+    """The contents of a file, page-aligned and read-only."""
     if not isinstance(file, io.BytesIO):
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     data = file.getbuffer()
@@ -125,7 +125,7 @@ def _mapped(file: IO[bytes]) -> memoryview:
 class Package:
     """A file of `write_package`, for reading; its arrays are views of the mapped file.
 
-    `source` is what is read where the file is open already, or not in a file at all.
+    `source` is an open file, or the contents in memory.
     """
 
     def __init__(self, path: str | Path, source: IO[bytes] | bytes | None = None) -> None:
@@ -142,7 +142,7 @@ class Package:
 
     @contextmanager
     def reading(self) -> Generator[None]:
-        """Turn what goes wrong with the contents of the file into PackageError with one line."""
+        """Raise PackageError with one line for exceptions about the contents of the file."""
         try:
             yield
         except PackageError:
@@ -152,7 +152,7 @@ class Package:
             raise PackageError(f"cannot read '{self.path}': {reason}") from None
 
     def part(self, name: str) -> memoryview:
-        """The bytes of a part; raises PackageError where they are damaged."""
+        """The bytes of a part; raises PackageError if they are damaged."""
         with self.reading():
             if name not in self._infos:
                 raise ValueError(f"expected '{name}' in it, got {', '.join(self._infos)}")
@@ -167,7 +167,7 @@ class Package:
             return data
 
     def array(self, name: str) -> npt.NDArray[Any]:
-        """An array over the memory of the file, which cannot be written to."""
+        """A read-only array over the memory of the file."""
         data = self.part(name)
         with self.reading():
             head = io.BytesIO(data[: 1 << 16])

@@ -1,4 +1,4 @@
-"""How a loop is handed to the thread pool, as a template of LLVM IR, which `pool_code` fills in."""
+"""The fork-join of a parallel loop, as a template of LLVM IR, which `pool_code` fills in."""
 
 FORK_JOIN = """
 ; Let the worker on this processor, where the caller is now, go where the caller was before. Both

@@ -1,4 +1,4 @@
-"""What workers of the thread pool do, as a template of LLVM IR, which `pool_code` fills in."""
+"""The workers of the thread pool, as a template of LLVM IR, which `pool_code` fills in."""
 
 WORKERS = """
 {declarations}

@@ -1,8 +1,8 @@
-"""What native code must know of this Python: addresses of objects and functions, verified places.
+"""The Python ABI that native code relies on: addresses of objects and functions, verified offsets.
 
-Places in objects are those of CPython with a GIL and of NumPy's arrays. They are looked at once on
-known objects; where one is elsewhere (PyPy, a free-threaded build, another NumPy), every call takes
-the Python path.
+The offsets of fields are those of CPython with a GIL and of NumPy's arrays. They are verified once
+on known objects; if one differs (PyPy, a free-threaded build, another NumPy), every call takes the
+Python path.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def words(count: int) -> Words:
 
 @cache
 def python_words() -> Words | None:
-    """The `PythonWord`s of this interpreter; `None` where objects lie otherwise than expected."""
+    """The `PythonWord`s of this interpreter; `None` if objects have other layouts than expected."""
     if not _has_known_objects():
         return None
     table = words(len(PythonWord))
@@ -85,7 +85,7 @@ def python_words() -> Words | None:
 
 
 def admit_torch() -> None:
-    """Let native code take torch's tensors, if torch is there, and has DLPack's exchange API."""
+    """Let native code read torch's tensors, if torch is imported and has DLPack's exchange API."""
     torch = sys.modules.get("torch")
     if torch is not None:
         _admit(getattr(torch, "Tensor", None))
@@ -110,7 +110,7 @@ def _admit(tensor_type: type | None) -> None:
         table[PythonWord.TORCH_TYPE] = id(tensor_type)
 
 
-# DLPack's function to report an error with; the call is done again by the run time, which raises.
+# DLPack's callback for errors; the Python path repeats the call, and raises.
 @ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
 def _ignore(context: int, kind: bytes, message: bytes) -> None:
     pass
@@ -139,7 +139,7 @@ def _has_known_objects() -> bool:
 
 
 def _word(value: object, place: int) -> int:
-    """A word of an object, which must be large enough to have it."""
+    """The 64-bit word at an offset in an object; -1 if the object is smaller."""
     if type(value).__basicsize__ < place + _POINTER:
         return -1
     return ctypes.c_int64.from_address(id(value) + place).value

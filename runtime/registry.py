@@ -1,4 +1,4 @@
-"""The global table of Python functions that compiled code can call by name."""
+"""The global registry of Python functions that compiled code can call by name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def get_global_func(name: str, allow_missing: bool) -> Function | None: ...
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Function | None:
-    """The function registered under `name`; where there is none, None or ValueError."""
+    """The function registered under `name`.
+
+    If there is none, returns None with `allow_missing`, else raises ValueError.
+    """
     function = _functions.get(name)
     if function is None and not allow_missing:
         raise ValueError(f"function '{name}' is not registered")
@@ -66,7 +69,7 @@ def get_global_func(name: str, allow_missing: bool = False) -> Function | None:
 
 
 def remove_global_func(name: str) -> None:
-    """Take a function out of the table; raises ValueError where there is none of that name."""
+    """Remove a function from the registry; raises ValueError if there is none of that name."""
     with _lock:
         if _functions.pop(name, None) is None:
             raise ValueError(f"function '{name}' is not registered")
@@ -79,6 +82,6 @@ def list_global_func_names() -> list[str]:
 
 
 def registered_functions() -> dict[str, Function]:
-    """A copy of the table: functions by name."""
+    """A copy of the registry: functions by name."""
     with _lock:
         return dict(_functions)

@@ -3,14 +3,14 @@
 A file is a zip archive (see `package`) of
 
 - ``manifest.json``: format and version, the target and the CPU features that the code needs, the
-  signature of every function and of the one that runs on load, for each constant its dtype, its
-  shape and where its values are, and a hash of all this and of the code;
+  signature of every function and of the one that runs on load, the dtype, shape and part of each
+  constant, and a hash of all this and of the code;
 - ``code/N.o``: the object files;
-- ``constants/N.npy``: the values of constants, where they can be mapped into memory as they are.
-  bfloat16 is held as its 16 bits.
+- ``constants/N.npy``: the values of constants, aligned for memory mapping. bfloat16 is held as its
+  16 bits.
 
-Native code trusts its caller with all that the manifest says. So nothing runs unless the hash fits
-the code and the manifest, and each constant is what the manifest says. Every part has a CRC.
+Native code does not check that its caller follows the manifest. So nothing runs unless the hash
+matches the code and the manifest, and each constant matches its entry. Every part has a CRC.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .tensor import Tensor, as_tensor, from_numpy
 
 FORMAT = "xrelax executable"
 VERSION = 6
-"""Changes with what is in the files, and with what native code expects of its caller."""
+"""Changes with the format of files, and with the interface between native code and its caller."""
 
 _CODE = "code/{}.o"
 
@@ -49,12 +49,12 @@ class SavedCode(NativeCode):
 
     @property
     def machine(self) -> Machine:
-        """What a machine needs to run the code."""
+        """The requirements of the code on a machine."""
         return self._machine
 
 
 class Contents(NamedTuple):
-    """What an executable is made of, as `Executable` takes it."""
+    """The parts of an executable: the arguments of `Executable`."""
 
     functions: Sequence[FunctionSpec]
     library: NativeCode
@@ -64,12 +64,12 @@ class Contents(NamedTuple):
 
 
 def save(contents: Contents, path: str | Path) -> None:
-    """Write an executable with its constants to a file, which `load` reads; replaces an old one."""
+    """Write an executable with its constants to a file for `load`; replaces an existing one."""
     write_package(path, *_packed(contents))
 
 
 def to_bytes(contents: Contents) -> bytes:
-    """What `save` writes."""
+    """The bytes that `save` writes."""
     buffer = io.BytesIO()
     write_archive(buffer, *_packed(contents))
     return buffer.getvalue()
@@ -97,7 +97,7 @@ def packed_parts(
 ) -> tuple[dict[str, Any], dict[str, Part]]:
     """The manifest and the parts of an executable.
 
-    `given` says which of its constants a reader has already: their position among the reader's.
+    Constants in `given` are not stored: it maps their positions to those among the reader's own.
     """
     parts: dict[str, Part] = {
         _CODE.format(i): data for i, data in enumerate(contents.library.objects)
@@ -126,7 +126,7 @@ def packed_parts(
 
 
 def check_format(package: Package) -> None:
-    """Raise PackageError unless a file holds an executable, in the version of this module."""
+    """Raise PackageError unless a file holds an executable of this `VERSION`."""
     found, version = package.manifest.get("format"), package.manifest.get("version")
     if found != FORMAT:
         raise PackageError(f"cannot read '{package.path}': expected an {FORMAT}, got {found}")
@@ -137,7 +137,7 @@ def check_format(package: Package) -> None:
 
 
 def sealed(manifest: Mapping[str, Any], objects: Sequence[bytes]) -> dict[str, Any]:
-    """A manifest with a hash of itself and of the code that it is for."""
+    """A manifest with a hash of itself and of its code."""
     return {**manifest, "hash": _hash(manifest, objects)}
 
 
@@ -150,7 +150,7 @@ def _hash(manifest: Mapping[str, Any], objects: Sequence[bytes]) -> str:
 
 
 def object_files(package: Package) -> list[bytes]:
-    """The object files in a file; raises PackageError where its manifest is not for them."""
+    """The object files in a file; raises PackageError if its manifest does not match them."""
     with package.reading():
         found = [bytes(package.part(str(name))) for name in package.manifest["code"]]
         if package.manifest.get("hash") != _hash(package.manifest, found):
@@ -164,7 +164,7 @@ def unpacked(
     given: Callable[[int], object],
     attributes: Mapping[str, Any] = MappingProxyType({}),
 ) -> Contents:
-    """The executable in a file; `given` is asked for the constants that the reader has already."""
+    """The executable in a file; `given` returns the constants that are not stored in it."""
     with package.reading():
         manifest = package.manifest
         functions = [FunctionSpec.from_json(f) for f in manifest["functions"]]
@@ -195,7 +195,7 @@ def _nothing_given(position: int) -> object:
 
 
 def stored_tensor(array: npt.NDArray[Any], dtype: str) -> Tensor:
-    """The tensor that shares the memory of an array, in which bfloat16 is held as its bits."""
+    """The tensor over the memory of an array; bfloat16 is stored as its uint16 bits."""
     if array.dtype != dtype_info(dtype).storage:
         raise ValueError(f"expected an array of {dtype}, got {array.dtype}")
     tensor = from_numpy(np.asarray(array))

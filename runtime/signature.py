@@ -1,4 +1,4 @@
-"""What the caller of a native function must know about it, as plain data."""
+"""The interfaces of native functions for their callers, as plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Dim: TypeAlias = "int | str | tuple[str, Dim, Dim]"
 """A number, the name of a symbol, or (operator, lhs, rhs) with an operator of `OPERATORS`."""
 
 Node: TypeAlias = "int | tuple[Any, ...]"
-"""What an argument or result is made of; see `structure`."""
+"""The structure of an argument or result; see `structure`."""
 
 NOTHING: Node = ("nothing",)
 """The result of a function that returns None."""
@@ -73,7 +73,7 @@ def shape_text(shape: Iterable[Dim]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """A tensor that native code makes or hands on: element type and shape."""
+    """The element type and shape of a tensor that native code reads or writes."""
 
     dtype: str
     shape: tuple[Dim, ...]
@@ -99,8 +99,8 @@ class ParamSpec:
 class PackedSite:
     """A place where native code calls the registered function `name` on `args`, outputs last.
 
-    The last `returned` arguments get what the function returns. With a `text`, the function is one
-    of the run time's own, which takes it as a format.
+    The function's result is copied to the last `returned` arguments. With a `text`, the function is
+    a built-in one of the runtime, which gets it as a format.
     """
 
     name: str
@@ -111,7 +111,7 @@ class PackedSite:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What users pass and get where it is not one tensor for each parameter: names and nodes."""
+    """The names and structures of arguments and results that are not single tensors."""
 
     names: tuple[str, ...]
     arguments: tuple[Node, ...]
@@ -125,9 +125,9 @@ class FunctionSpec:
     argv holds i64 words: the data pointers of `params`, then of `results` (which the caller
     allocates), then the values of `symbols`. `arena_size` is the scratch memory of a call in bytes.
     `checks[i]` is the message of the run-time check with id i, where `{0}` and `{1}` stand for the
-    values that native code reports. `takes_memory` says that native code asks for more memory while
-    it runs, for nested calls. A `signature` says what users pass where `params` do not. Raises
-    ValueError for an interface that contradicts itself.
+    values that native code reports. `takes_memory` says that native code allocates memory for
+    nested calls while it runs. A `signature` replaces `params` as the interface for users. Raises
+    ValueError for an inconsistent interface.
     """
 
     name: str
@@ -147,7 +147,7 @@ class FunctionSpec:
 
     @property
     def argument_names(self) -> tuple[str, ...]:
-        """The names of what users pass."""
+        """The names of the arguments."""
         if self.signature is not None:
             return self.signature.names
         return tuple(p.name for p in self.params)
@@ -158,7 +158,7 @@ class FunctionSpec:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> FunctionSpec:
-        """The interface that `to_json` wrote, before or after a trip through JSON text."""
+        """The interface that `to_json` wrote, also after conversion to JSON text and back."""
         return FunctionSpec(
             name=data["name"],
             entry=data["entry"],
@@ -182,7 +182,7 @@ class FunctionSpec:
 
 @dataclass(frozen=True, slots=True)
 class LoadSpec:
-    """The function without parameters that computes on load what others read with the constants.
+    """The function without parameters that computes values from constants on load.
 
     `sources` are the positions of the constants that no other function reads.
     """
@@ -191,12 +191,12 @@ class LoadSpec:
     sources: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As of `FunctionSpec`."""
+        """As `FunctionSpec.to_json`."""
         return {"function": self.function.to_json(), "sources": list(self.sources)}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> LoadSpec:
-        """As of `FunctionSpec`."""
+        """As `FunctionSpec.from_json`."""
         return LoadSpec(FunctionSpec.from_json(data["function"]), tuple(data["sources"]))
 
 
@@ -214,7 +214,7 @@ def _check_dim(dim: Dim) -> None:
     elif isinstance(dim, tuple):
         if dim[0] not in OPERATORS:
             raise ValueError(f"expected a dim operator ({', '.join(OPERATORS)}), got '{dim[0]}'")
-        # A negative number is legal inside an expression: n - 1 is ("add", "n", -1).
+        # A negative number is valid inside an expression: n - 1 is ("add", "n", -1).
         for operand in dim[1:]:
             if not isinstance(operand, int):
                 _check_dim(operand)
@@ -241,7 +241,7 @@ def _check_function(spec: FunctionSpec) -> None:
 
 
 def _numbers(node: Node) -> Iterator[str]:
-    """The symbols that shapes and integers of a node give."""
+    """The symbols that shapes and integers of a node declare."""
     if isinstance(node, int):
         return
     if node[0] == "tuple":

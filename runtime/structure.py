@@ -1,8 +1,8 @@
-"""Arguments and results that are no single tensor: tuples, shapes and integers.
+"""Structured arguments and results: tuples, shapes and integers.
 
-A node says what such a value is: the number of a tensor among the parameters or results,
-``("tuple", …)`` of nodes, ``("shape", …)`` of dims, ``("prim", dtype, dim)``, or of results
-``("nothing",)``.
+A node is the structure of such a value, as JAX's pytrees: the index of a tensor among the
+parameters or results, ``("tuple", …)`` of nodes, ``("shape", …)`` of dims,
+``("prim", dtype, dim)``, or for results ``("nothing",)``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from .signature import Dim, FunctionSpec, Node, evaluate_dim
 
 Value: TypeAlias = Any
-"""What users pass and get: a tensor, an int, a bool, or a tuple of values."""
+"""An argument or result: a tensor, an int, a bool, or a tuple of values."""
 
 
 class Size(NamedTuple):
-    """A number that an argument gives, and the dim that it is; `subject` names the argument."""
+    """An integer in an argument, and the dim that it must equal; `subject` names the argument."""
 
     subject: str
     dim: Dim
@@ -29,10 +29,10 @@ class Size(NamedTuple):
 
 
 def flatten(node: Node, name: str, value: Value, tensors: list[object], sizes: list[Size]) -> None:
-    """Add the tensors and the numbers of an argument to the lists, in order.
+    """Append the tensors and the numbers of an argument to the lists, in order.
 
-    Raises TypeError or ValueError with one line that names the argument where it is not what the
-    node says.
+    Raises TypeError or ValueError with one line that names the argument if it does not match the
+    node.
     """
     if isinstance(node, int):
         tensors.append(value)

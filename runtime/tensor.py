@@ -26,7 +26,7 @@ class Tensor:
     """A tensor in CPU memory that `owner` keeps alive, as `tvm.runtime.Tensor` (`tvm.nd.NDArray`).
 
     `.numpy()` copies, as TVM's does; `np.asarray(t)`, `np.from_dlpack(t)` and
-    `torch.from_dlpack(t)` share the memory, and what they write is seen here.
+    `torch.from_dlpack(t)` share the memory, including later writes.
     """
 
     __slots__ = ("__weakref__", "address", "layout", "owner")
@@ -63,7 +63,7 @@ class Tensor:
 
     @property
     def device(self) -> Device:
-        """Where the memory is."""
+        """The device of the memory, always the CPU."""
         return cpu()
 
     def view(self) -> AnyArray:
@@ -168,7 +168,7 @@ def empty(
 ) -> Tensor:
     """A tensor with undefined values in new, 64-byte aligned memory.
 
-    Raises ValueError for another device than the CPU.
+    Raises ValueError for a device other than the CPU.
     """
     if device is not None:
         _check_device(device)
@@ -183,8 +183,8 @@ def empty(
 def array(source: object, device: Device | str | None = None, dtype: str | None = None) -> Tensor:
     """A new tensor with the values of a tensor, an array of any library, or nested lists.
 
-    As `tvm.nd.array` and `tvm.runtime.tensor`: the memory is never shared, lists become what NumPy
-    makes of them (floats: float64), and `dtype` converts. Raises TypeError for other objects.
+    As `tvm.nd.array` and `tvm.runtime.tensor`: the memory is never shared, lists get NumPy's dtype
+    (floats: float64), and `dtype` converts. Raises TypeError for other objects.
     """
     if device is not None:
         _check_device(device)
@@ -203,7 +203,7 @@ tensor = array
 
 
 def from_numpy(source: AnyArray) -> Tensor:
-    """A tensor over the memory of a NumPy array, also of a read-only or a strided one.
+    """A tensor over the memory of a NumPy array, which may be read-only or strided.
 
     Raises TypeError for element types that tensors do not have.
     """
@@ -224,9 +224,9 @@ def from_numpy(source: AnyArray) -> Tensor:
 def from_dlpack(source: object) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__`, or of a DLPack capsule.
 
-    Nothing is copied. NumPy arrays may be read-only; what comes by DLPack before 1.0 is. Raises
+    Nothing is copied. The tensor is read-only for producers of DLPack before 1.0. Raises
     BufferError for memory that is not on the CPU or that its library does not share, TypeError for
-    element types that tensors lack.
+    element types that tensors do not have.
     """
     if isinstance(source, Tensor):
         return source

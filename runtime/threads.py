@@ -1,10 +1,10 @@
-"""Threads for parallel loops: how many processors there are, and the pool for native code.
+"""The thread pool for parallel loops of native code, and its number of threads.
 
-Workers are daemon threads of Python that run native code for ever, without the GIL. They start when
-the first loop wants them, sleep when there is nothing to do, and are started anew in a child after
-``os.fork``. ``XRELAX_NUM_THREADS`` says how many threads there are, each loop's caller included; by
-default the processors that the process may use at once. On systems other than Linux on x86-64 or
-AArch64 loops run on their callers alone.
+Workers are Python daemon threads that run native code forever, without the GIL. They start with the
+first parallel loop, sleep when idle, and are started again in a child after ``os.fork``.
+``XRELAX_NUM_THREADS`` is the number of threads, including each loop's caller; the default is the
+number of processors that the process may use. On systems other than Linux on x86-64 or AArch64,
+loops run on the calling thread.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def usable_processors() -> list[int]:
 
 
 def processor_count(membership: Path = _MEMBERSHIP, root: Path = _ROOT) -> int:
-    """How many processors can work for the process at the same time, at least 1.
+    """The number of processors for the process, within the CPU quotas of its cgroups; at least 1.
 
-    A container may run on all of a machine's processors, but for the time of a few: more threads
-    would use it up early in each period, and then stand still together.
+    A container may run on all processors of a machine with the quota of a few. More threads would
+    exhaust the quota early in each period, and all would then be throttled.
     """
     count = len(usable_processors())
     limits = (_quota(folder) for folder in _folders(membership, root))
@@ -45,7 +45,7 @@ def processor_count(membership: Path = _MEMBERSHIP, root: Path = _ROOT) -> int:
 
 
 def _folders(membership: Path, root: Path) -> Iterator[Path]:
-    """The folders of the process's cgroups, and of those that they are in, of both versions."""
+    """The folders of the process's cgroups and of their parents, for cgroup v1 and v2."""
     try:
         lines = membership.read_text().splitlines()
     except OSError:
@@ -59,7 +59,7 @@ def _folders(membership: Path, root: Path) -> Iterator[Path]:
 
 
 def _quota(folder: Path) -> tuple[int, int]:
-    """Microseconds of CPU time in a period of so many; 0 or less for no limit."""
+    """The CPU quota and its period, in microseconds; a quota of 0 or less means no limit."""
     try:
         if (unified := folder / "cpu.max").exists():
             quota, period = unified.read_text().split()
@@ -78,18 +78,18 @@ _WorkerLoop = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
 
 def num_threads() -> int:
-    """How many threads may run a parallel loop, its caller included.
+    """The number of threads that may run a parallel loop, including its caller.
 
-    Raises ValueError where the environment says something else than a number of threads.
+    Raises ValueError if ``XRELAX_NUM_THREADS`` is not a number of threads.
     """
     return _requested if _requested is not None else _initial_threads()
 
 
 def set_num_threads(count: int) -> None:
-    """Let as many threads run each parallel loop from now on, its caller included.
+    """Set the number of threads that may run a parallel loop, including its caller.
 
-    Results do not depend on it. Raises TypeError for what is no integer, ValueError unless the
-    count is from 1 to 1024, or for more than one where there is no pool.
+    Results do not depend on it. Raises TypeError unless the count is an integer, ValueError unless
+    it is from 1 to 1024, or for more than 1 on systems without a thread pool.
     """
     global _requested
     try:
@@ -147,7 +147,7 @@ class _PoolCode(NativeCode):
 
 
 def _compile(ir: str) -> bytes:
-    """An object file of the pool; not optimised, which takes 4 ms, so that none need be kept."""
+    """An object file of the pool; unoptimized, which takes 4 ms, so that it need not be cached."""
     with LLVM_LOCK, llvm_module(binding().parse_assembly, ir) as module:
         target = binding().Target.from_triple(_triple())
         machine = target.create_target_machine(reloc="pic", codemodel="small", opt=0)
@@ -156,7 +156,7 @@ def _compile(ir: str) -> bytes:
 
 
 class _ThreadPool:
-    """The pool of the process: its code, its state, and the workers that there are."""
+    """The thread pool of the process: its code, its state and its workers."""
 
     def __init__(self) -> None:
         self._code = _PoolCode([_compile(pool_ir(thread_code(_triple())))])
@@ -167,7 +167,7 @@ class _ThreadPool:
         self.reset()
 
     def reset(self) -> None:
-        """Begin without workers, as in a child after ``os.fork``."""
+        """Start without workers, as in a child after ``os.fork``."""
         self._taken: set[int | None] = set()
         ctypes.memset(ctypes.addressof(self.state), 0, ctypes.sizeof(Pool))
         self.state.threads = num_threads()
@@ -176,7 +176,7 @@ class _ThreadPool:
             self.state.get_processor, self.state.set_affinity = map(_address, calls)
 
     def _hire(self, count: int) -> None:
-        """Start workers up to a number; called by native code whose loop wants them."""
+        """Start workers up to a number; native code calls it for a parallel loop."""
         with _lock:
             own = _processor_of_caller()
             places = _places(count, self._taken, own)
@@ -188,7 +188,7 @@ class _ThreadPool:
                 )
                 try:
                     worker.start()
-                except RuntimeError:  # no more threads, or the interpreter is about to end
+                except RuntimeError:  # no more threads, or the interpreter is shutting down
                     self.state.threads = slot
                     raise
                 self.state.workers = slot
@@ -201,14 +201,14 @@ class _ThreadPool:
                 self.state.thread_ids[slot] = threading.get_native_id()
                 self.state.places[slot] = processor + 1
             except OSError:
-                pass  # the processor was taken away meanwhile: the worker runs where it may
+                pass  # the processor is no longer available: the worker is not pinned
         self._worker_loop(slot)
 
 
 def _places(count: int, taken: AbstractSet[int | None], own: int | None) -> list[int]:
-    """Processors for workers, not the caller's `own`; none if there are fewer than `count`.
+    """Processors for workers, without the caller's `own`; none if there are fewer than `count`.
 
-    A worker that may run anywhere is woken where its caller runs, and waits there for it.
+    Without pinning, Linux wakes a worker on the processor of its caller, where it has to wait.
     """
     others = [p for p in usable_processors() if p != own]
     if own is None or len(others) < count:
@@ -240,7 +240,7 @@ _pool: _ThreadPool | None = None
 
 
 def parallel_entry() -> int:
-    """The address of what native code calls for a parallel loop; makes the pool."""
+    """The address of the function that native code calls for a parallel loop; creates the pool."""
     global _pool
     with _lock:
         if _pool is None:
@@ -249,7 +249,7 @@ def parallel_entry() -> int:
 
 
 def _after_fork() -> None:
-    """No thread but the one that has forked is left in the child, and no loop is running."""
+    """Reset the pool in a child process, which has only the forking thread and no running loop."""
     global _lock
     _lock = threading.RLock()
     if _pool is not None:

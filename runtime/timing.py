@@ -27,7 +27,7 @@ class BenchmarkResult:
 
     @property
     def min(self) -> float:
-        """The quickest repeat, in seconds."""
+        """The fastest repeat, in seconds."""
         return min(self.results)
 
     @property
@@ -54,7 +54,7 @@ def check_count(name: str, value: object) -> None:
 
 
 class TimeEvaluator:
-    """Measures `function`: `repeat` times the average of `number` calls, after one to warm up.
+    """Measures `function`: `repeat` times the average of `number` calls, after one warm-up call.
 
     `number` grows until a repeat takes `min_repeat_ms`. Raises ValueError for counts below 1.
     """

@@ -1,4 +1,4 @@
-"""The virtual machine: TVM's way to run an executable."""
+"""The virtual machine: TVM's interface to run an executable."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .timing import TimeEvaluator
 class VirtualMachine:
     """Runs the functions of an executable, as `tvm.relax.VirtualMachine`: `vm["main"](x)`.
 
-    Everything is native code: what the machine adds is state, the inputs and outputs of the
-    `set_input` style and saved calls, which belong to one thread at a time.
+    Functions are native code. The machine adds state for one thread: saved calls, and the inputs
+    and outputs of `set_input`, `invoke_stateful` and `get_outputs`.
     """
 
     def __init__(
@@ -56,29 +56,32 @@ class VirtualMachine:
         self._saved[saved_name] = call
 
     def set_input(self, /, func_name: str, *args: Any, **kwargs: Any) -> None:
-        """Keep the arguments for `invoke_stateful`; they are checked there."""
+        """Store the arguments for `invoke_stateful`, which checks them."""
         self[func_name]
         self._inputs[func_name] = (args, kwargs)
 
     def invoke_stateful(self, func_name: str) -> None:
-        """Call a function with its kept arguments, keep the result; ValueError without inputs."""
+        """Call a function with its stored arguments, and store the result.
+
+        Raises ValueError without `set_input`.
+        """
         if func_name not in self._inputs:
             raise ValueError(f"expected set_input for '{func_name}' before invoke_stateful")
         args, kwargs = self._inputs[func_name]
         self._outputs[func_name] = self[func_name](*args, **kwargs)
 
     def get_outputs(self, func_name: str) -> Any:
-        """The result of a function's last `invoke_stateful`; ValueError where there is none."""
+        """The result of a function's last `invoke_stateful`; raises ValueError if there is none."""
         if func_name not in self._outputs:
             raise ValueError(f"expected invoke_stateful for '{func_name}' before get_outputs")
         return self._outputs[func_name]
 
     def profile(self, /, func_name: str, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
-        """Where the time of a call of a function goes; TVM's ``vm.profile``.
+        """Profile a call of a function by kernel; TVM's ``vm.profile``.
 
-        The function is compiled once more, with a clock around every kernel, and called `repeat`
+        The function is compiled again with a timer around every kernel, and called `repeat`
         times. The report has a `KernelProfile` for each kernel: calls, times, operations and bytes
-        per second, the share of what the machine can do, and the TensorIR it comes from.
+        per second, the share of the machine's roofline, and the TensorIR it comes from.
         ``print(report)`` is a table, ``report["matmul"]`` one kernel, ``report.plot("a.svg")`` a
         roofline picture. Raises ValueError for an unknown function, for a count below 1, and for
         an executable that was loaded from a file, which has no IR.
@@ -93,7 +96,7 @@ class VirtualMachine:
         repeat: int = 1,
         min_repeat_ms: float = 0,
     ) -> TimeEvaluator:
-        """A callable that measures a function, or a saved call, on the arguments it is given."""
+        """A callable that measures a function, or a saved call, on its arguments."""
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
 
 

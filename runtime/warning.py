@@ -1,8 +1,8 @@
-"""The category of warnings: something works, but not in the way that was asked for."""
+"""The category of the compiler's warnings."""
 
 
 class XRelaxWarning(UserWarning):
-    """Not all is done as it was asked for; the message is one line that says what and why.
+    """A request was not fulfilled completely; the message is one line with the reason.
 
-    ``warnings.simplefilter("error", XRelaxWarning)`` makes such places errors.
+    ``warnings.simplefilter("error", XRelaxWarning)`` raises these warnings as errors.
     """
