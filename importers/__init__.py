@@ -1,1 +1,1 @@
-"""Models of other frameworks as modules: each front end is imported when it is used."""
+"""Front ends for models of other frameworks, imported lazily."""

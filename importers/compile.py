@@ -1,4 +1,4 @@
-"""`xrelax.compile`: one name for modules and for models of other frameworks."""
+"""`xrelax.compile`: compile modules, functions and models of other frameworks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..driver import build
 def compile(mod: Any, *args: Any, **kwargs: Any) -> Any:
     """Compile a module, a function, or a model.
 
-    An `IRModule`, a function or an xDSL module is built, as TVM's ``tvm.compile`` does, with the
-    arguments of `build`. A `torch.nn.Module` is exported with example inputs, and an
-    `ExportedProgram` taken as it is, see `importers.torch.compile_model`: the result is called as
-    the model is, on torch tensors and other arrays.
+    An `IRModule`, a function or an xDSL module is built, as by TVM's ``tvm.compile``, with the
+    arguments of `build`. A `torch.nn.Module`, which is exported with example inputs, or an
+    `ExportedProgram` becomes a `CompiledModel`, see `importers.torch.compile_model`: a callable
+    with the signature of the model, on torch tensors and other arrays.
     """
     if _is_torch_model(mod):
         from .torch.compiled_model import compile_model
@@ -24,7 +24,7 @@ def compile(mod: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _is_torch_model(value: Any) -> bool:
-    """Whether a value is PyTorch's; where nothing has imported torch, none is."""
+    """Whether a value is a model of PyTorch; does not import torch."""
     torch, export = (sys.modules.get(name) for name in ("torch", "torch.export"))
     if torch is not None and isinstance(value, torch.nn.Module):
         return True

@@ -1,4 +1,4 @@
-"""`CompiledModel`: an exported program as native code, called as the model is."""
+"""`CompiledModel`: an exported program as native code, with the signature of the model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tensors import TorchCall, as_argument, is_torch, to_torch
 
 
 class Leaf(NamedTuple):
-    """One leaf of the flattened arguments: a parameter, or a value that the export has fixed."""
+    """One leaf of the flattened arguments: a parameter, or a value that the export specialized."""
 
     name: str
     is_parameter: bool
@@ -32,7 +32,7 @@ class Leaf(NamedTuple):
 
 
 class Range(NamedTuple):
-    """The sizes that a dim of a tensor may have."""
+    """The valid sizes of a dim of a tensor."""
 
     tensor: int
     axis: int
@@ -43,13 +43,13 @@ class Range(NamedTuple):
 
 
 class CompiledModel:
-    """A compiled model: called with the arguments of the model, it gives what the model gives.
+    """A compiled model, with the arguments and results of the model.
 
-    Tensors may be torch's, NumPy's, or any with `__dlpack__`; nothing is copied but what is not
-    contiguous. Results are torch tensors over the memory that the call has made, and xrelax's
-    where no argument is a torch tensor. Raises TypeError or ValueError with one line for arguments
-    of another structure, dtype, shape or device than exported, for a dim outside its range, and for
-    tensors that ask for gradients, which compiled code does not compute.
+    Tensors may be torch's, NumPy's, or any with `__dlpack__`; only strided ones are copied. Results
+    are torch tensors over memory of the call, or xrelax tensors if no argument is a torch tensor.
+    Raises TypeError or ValueError with one line for arguments whose structure, dtype, shape or
+    device differs from the export, for a dim outside its range, and for tensors that require
+    gradients, which compiled code does not compute.
     """
 
     def __init__(self, program: Program, module: IRModule, **options: Any):
@@ -72,7 +72,7 @@ class CompiledModel:
 
     @property
     def module(self) -> IRModule:
-        """The module that was built; raises ValueError for a model from a pickle."""
+        """The imported module; raises ValueError for a model from a pickle."""
         if self._module is None:
             raise ValueError(
                 "expected a model that this process has compiled to have its module, got one from "
@@ -83,9 +83,9 @@ class CompiledModel:
     def save(self, path: str | Path) -> None:
         """Write the machine code with the weights to a file, which `xrelax.runtime.load` reads.
 
-        The function "main" of what that gives takes the tensors among the arguments in order, and
-        returns those among the results as a tuple; it needs neither PyTorch nor the compiler.
-        `pickle` keeps the structure of arguments and results too.
+        The function "main" of the loaded executable takes the tensors of the arguments in order,
+        and returns those of the results as a tuple; it needs neither PyTorch nor the compiler.
+        `pickle` also keeps the structure of arguments and results.
         """
         self.executable.save(path)
 
@@ -102,7 +102,7 @@ class CompiledModel:
         self._prepare_calls()
 
     def _native_call(self) -> TorchCall | None:
-        """Calls with torch tensors alone, by position, of a model that returns nothing else."""
+        """Native calls with torch tensors only, by position, if the model returns only tensors."""
         fields = self._in_spec.child(0).children()
         plain = len(self._leaves) == self._count and all(f.is_leaf() for f in fields)
         plain = plain and all(leaf.is_parameter for leaf in self._leaves)
@@ -121,12 +121,12 @@ class CompiledModel:
         return self._restored(results, tensors)
 
     def profile(self, /, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
-        """Where the time of a call goes, by kernel: as `VirtualMachine.profile`."""
+        """Profile a call by kernel, as `VirtualMachine.profile`."""
         tensors = self._tensors(args, kwargs)
         return self.executable.profile("main", *tensors, repeat=repeat)
 
     def _tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The tensors of a call, in the order of the parameters, checked as far as they alone."""
+        """The tensors of a call, in the order of the parameters, each checked by itself."""
         leaves = self._flattened(args, kwargs)
         tensors: list[Any] = []
         for leaf, value in zip(self._leaves, leaves, strict=True):
@@ -155,7 +155,7 @@ class CompiledModel:
         for tensor, axis, argument, symbol, least, most in self._ranges:
             shape = getattr(tensors[tensor], "shape", ())
             if axis >= len(shape):
-                continue  # the call says what is wrong with the shape
+                continue  # the call raises the error about the shape
             if shape[axis] < least or (most is not None and shape[axis] > most):
                 bounds = f"at least {least}" if most is None else f"in [{least}, {most}]"
                 raise ValueError(
@@ -192,9 +192,9 @@ def compile_model(
     """Compile a model, exported by ``torch.export.export(model, example_inputs, kwargs)``.
 
     An `ExportedProgram` needs no example inputs. `options` are those of `build`: `target`, `check`.
-    Raises TypeError where the example inputs do not fit the model, UnsupportedError for modules in
-    training mode whose results differ there, for Python code that depends on data, and with a line
-    for each operation that cannot be imported; and whatever else the export raises.
+    Raises TypeError if the example inputs do not match the model, UnsupportedError for modules
+    whose results differ in training mode, for data-dependent Python code, and with a line for each
+    operation that cannot be imported; and the exceptions of `torch.export`.
     """
     if isinstance(model, ExportedProgram):
         if example_inputs is not None or kwargs is not None or dynamic_shapes is not None:
@@ -225,7 +225,7 @@ def _example_inputs(
 
 
 def _argument_names(program: ExportedProgram) -> list[str] | None:
-    """The names of the model's arguments, `None` where the export has not kept one for each."""
+    """The names of the model's arguments, `None` unless the export has one for each."""
     signature = program.module_call_graph[0].signature
     names = getattr(signature, "forward_arg_names", None)
     positional, named = structures(program)[0].children()
@@ -253,7 +253,7 @@ def _ranges(program: Program) -> list[Range]:
 
 
 def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
-    """Which dim of which argument has the value of a symbol; no dim where it is the value."""
+    """The argument and its dim that determine each symbol; no dim for an integer argument."""
     found: dict[str, tuple[int, int | None]] = {}
     for index, given in enumerate(program.parameters()):
         value = given.node.meta["val"]
@@ -267,7 +267,7 @@ def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
 
 
 def _outputs(program: Program) -> list[tuple[bool, Any]]:
-    """For each leaf of the output, whether it is a tensor; else its value, or its expression."""
+    """For each leaf of the output, whether it is a tensor, and else its value or expression."""
     found: list[tuple[bool, Any]] = []
     for node, value in program.outputs:
         result = None if node is None else node.meta.get("val")
@@ -281,7 +281,7 @@ def _outputs(program: Program) -> list[tuple[bool, Any]]:
 
 
 def _restore(spec: pytree.TreeSpec) -> Callable[[tuple[Any, ...]], Any]:
-    """How results become what a model returns; the usual structures take no time."""
+    """The function that unflattens results; it is trivial for a tuple or one tensor."""
     if spec.is_leaf():
         return operator.itemgetter(0)
     if spec.type is tuple and all(field.is_leaf() for field in spec.children()):

@@ -1,4 +1,4 @@
-"""What a converter works with: operators, constants, and the node's result as PyTorch knows it."""
+"""The builder that converters use: operators, constants, and PyTorch's fake result of a node."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ _NARROW = ("float16", "bfloat16")
 
 
 class Context:
-    """Where the operations of one graph are made.
+    """Builds the operations of one graph.
 
-    `result` is PyTorch's own account of the node that is being converted: a tensor without data, or
-    several.
+    `result` is PyTorch's result of the current node: one or several fake tensors.
     """
 
     def __init__(self, block: Block, symbols: Symbols):
@@ -37,20 +36,20 @@ class Context:
         self.result: Any = None
         self.location: LocationAttr | None = None
         self.reals: set[Value] = set()
-        """Tensors that stand for numbers."""
+        """Tensors of rank 0 that represent Python numbers."""
         self._numbers: dict[tuple[str, str], Value] = {}
 
     def insert(self, op: Operation) -> None:
-        """Add an operation at the end, with the place of the node."""
+        """Append an operation with the source location of the node."""
         if self.location is not None:
             op.location = self.location
         self.block.add_op(op)
 
     def op(self, operator: str, *operands: Value, **attributes: Any) -> Value:
-        """The result of an operator by its name after "relax."; `None` attributes are left out.
+        """The result of an operator by its name after "relax."; `None` attributes are omitted.
 
-        Raises Unsupported where the compiler has no such operator, ValueError where the operands
-        do not fit.
+        Raises Unsupported if the compiler has no such operator, ValueError if the operands do not
+        match it.
         """
         known = relax.OPERATORS.get(f"relax.{operator}")
         if known is None:
@@ -76,7 +75,7 @@ class Context:
         return op.result
 
     def number(self, value: Number | IntExpr, dtype: str) -> Value:
-        """A number as a tensor of rank 0; one that depends on symbols is computed."""
+        """A number as a tensor of rank 0, computed at run time if it depends on symbols."""
         if isinstance(value, IntExpr):
             if value.constant is None:
                 return self._symbolic_number(value, dtype)
@@ -91,7 +90,7 @@ class Context:
         return self.astype(self.op("reshape", vector, shape=[]), dtype)
 
     def astype(self, value: Value, dtype: str) -> Value:
-        """The values in another dtype; the same ones where it has that already."""
+        """The values in another dtype; the same value if it has this dtype already."""
         return value if type_of(value).dtype == dtype else self.op("astype", value, dtype=dtype)
 
     def common_dtype(self, *operands: Any) -> str:
@@ -102,13 +101,13 @@ class Context:
         return is_tensor(value) and value in self.reals
 
     def as_tensor(self, value: Any, dtype: str) -> Value:
-        """A tensor or a number in a dtype."""
+        """A tensor or a number as a tensor of a dtype."""
         return self.astype(value, dtype) if is_tensor(value) else self.number(value, dtype)
 
     def widened(self, operands: Sequence[Any], dtype: str) -> str:
-        """The dtype to compute in: float32 where a number among the operands does not fit `dtype`.
+        """The dtype to compute in: float32 if a number among the operands is inexact in `dtype`.
 
-        PyTorch keeps numbers as they are and rounds only the result.
+        PyTorch does not round numbers to `dtype`, only the result.
         """
         if dtype not in _NARROW:
             return dtype
@@ -122,7 +121,7 @@ class Context:
         return self.op("reshape", value, shape=list(dims))
 
     def permute(self, value: Value, axes: Sequence[int]) -> Value:
-        """The dims in another order; two permutations in a row become one, or none."""
+        """The dims in another order; composes with a preceding permutation."""
         order = list(axes)
         owner = value.owner
         if isinstance(owner, relax.OPERATORS["relax.permute_dims"]):
@@ -139,9 +138,9 @@ class Context:
         return self.op("broadcast_to", value, shape=list(dims))
 
     def fitted(self, value: Value, dims: Sequence[IntExpr]) -> Value:
-        """The tensor for a broadcast to a shape: last dims other than 1 are those of the shape.
+        """The tensor for a broadcast to a shape: its dims other than 1 equal the shape's last dims.
 
-        What is not known to hold, PyTorch left unsaid, and is checked at run time.
+        Equalities that PyTorch assumes, and that are not provable, are checked at run time.
         """
         own = dims_of(value)
         shared = len(dims) - len(own)
@@ -151,9 +150,9 @@ class Context:
         return self.match(value, relax.TensorType.of(wanted, element_type(dtype_of(value))))
 
     def match(self, value: Value, type_: relax.TensorType) -> Value:
-        """The value under PyTorch's type of it; what is not known to hold is checked at run time.
+        """The value cast to PyTorch's type; dims that are not provably equal are checked on calls.
 
-        Raises ValueError where it cannot hold.
+        Raises ValueError if they cannot be equal.
         """
         if value.type == type_:
             return value
@@ -167,7 +166,7 @@ class Context:
         return cast_op.result
 
     def type_like(self, tensor: torch.Tensor) -> relax.TensorType:
-        """The type of a tensor of PyTorch's graph."""
+        """The Relax type of a fake tensor."""
         element = element_type(dtype_name(tensor.dtype))
         return relax.TensorType.of(self.symbols.dims(tensor), element)
 
@@ -190,7 +189,7 @@ def type_of(value: Value) -> relax.TensorType:
 
 
 def dims_of(value: Value) -> list[IntExpr]:
-    """The dims of a tensor; raises ValueError where they are unknown."""
+    """The dims of a tensor; raises ValueError if they are unknown."""
     dims = type_of(value).dims
     if dims is None:
         raise ValueError(f"expected a tensor of known shape, got {value.type}")
@@ -203,7 +202,7 @@ def dtype_of(value: Value) -> str:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether an argument is a tensor, not a number."""
+    """Whether an argument is a tensor rather than a number."""
     return isinstance(value, SSAValue)
 
 
@@ -230,7 +229,7 @@ def _stored(value: Number, dtype: str) -> Any:
         return to_bfloat16(np.array(value, np.float32))
     if dtype in FLOATS:
         return np.array(value, dtype)
-    # As PyTorch converts: towards zero, and modulo the width.
+    # PyTorch's conversion truncates towards zero and wraps around.
     return np.array(int(value)).astype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's dtypes by name, and its rules for operands of different dtypes."""
+"""PyTorch's dtypes by name, and its type promotion."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ COMPLEX_ADVICE = "compute with its real and imaginary parts, as torch.view_as_re
 
 
 class Operand(NamedTuple):
-    """What promotion looks at: a dtype, and 2 for tensors, 1 for those of rank 0, 0 for numbers."""
+    """An operand of promotion: a dtype, and 2 for tensors, 1 for those of rank 0, 0 for numbers."""
 
     dtype: str
     priority: int
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """The name of a dtype; raises Unsupported for one that tensors lack, such as complex64."""
+    """The name of a dtype; raises Unsupported for one without a counterpart, such as complex64."""
     name = str(dtype).removeprefix("torch.")
     if name not in _BY_NAME:
         advice = COMPLEX_ADVICE if dtype.is_complex else ""
@@ -36,7 +36,7 @@ def torch_dtype(name: str) -> torch.dtype:
 
 
 def number_dtype(value: object) -> str:
-    """The dtype that a Python number has in promotion; symbolic integers are integers."""
+    """The dtype of a Python number in promotion; symbolic integers are integers."""
     if isinstance(value, bool):
         return "bool"
     return dtype_name(torch.get_default_dtype()) if isinstance(value, float) else "int64"
@@ -49,8 +49,8 @@ def _category(dtype: str) -> int:
 def promote(operands: Sequence[Operand]) -> str:
     """The dtype in which PyTorch computes with these operands.
 
-    Tensors with dims decide, unless one of rank 0, or after these a number, is of a higher kind
-    (bool, integer, float).
+    Tensors of rank 1 or more determine it, unless one of rank 0, or else a number, is of a higher
+    category (bool, integer, float); as ``torch.result_type``.
     """
     result = ""
     for priority in (2, 1, 0):

@@ -1,4 +1,4 @@
-"""The backend of `torch.compile`, and a warning for what TorchDynamo could not capture."""
+"""The backend of `torch.compile`, and a warning for functions that TorchDynamo cannot capture."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .source_lines import frame_place
 
 
 def watch(backend: Callable[..., Any]) -> None:
-    """Warn, from now on, where functions that a backend was to compile are left to Python.
+    """Warn about functions that TorchDynamo skips instead of compiling them with a backend.
 
-    `torch._dynamo.reset` ends it.
+    The warnings end with `torch._dynamo.reset`.
     """
     handler: Any = getattr(_dynamo, "callback_handler")
     known = {getattr(c, "backend", None) for c in handler.end_callbacks}
@@ -36,7 +36,7 @@ def watch(backend: Callable[..., Any]) -> None:
 
 
 class _Watch:
-    """Called at the end of each attempt to compile a function, also of one that has failed."""
+    """A callback for the end of each compilation of a function, also of a failed one."""
 
     def __init__(self, backend: Callable[..., Any]) -> None:
         self.backend = backend
@@ -53,7 +53,7 @@ class _Watch:
 
 
 def _attempt(frame: FrameType | None) -> dict[str, Any] | None:
-    """What TorchDynamo knows of the attempt that is under way: there is no other way to ask it."""
+    """The local variables of the current compilation, for which TorchDynamo has no interface."""
     while frame is not None:
         if {"compiler_fn", "one_graph", "code"} <= frame.f_locals.keys():
             return frame.f_locals
@@ -80,7 +80,7 @@ def _warn(error: Unsupported, code: Any) -> None:
 
 
 _dynamo.config.allow_rnn = True
-"""Without it, TorchDynamo leaves recurrent layers out before any backend is asked."""
+"""Without it, TorchDynamo skips recurrent layers for all backends."""
 
 
 def backend(
@@ -90,19 +90,19 @@ def backend(
     options: Mapping[str, Any] | None = None,
     **further: Any,
 ) -> Callable[..., Any]:
-    """Compile one graph that TorchDynamo has captured; what is between graphs runs in Python.
+    """Compile one graph that TorchDynamo captured; code between graphs runs in Python.
 
-    PyTorch's AOTAutograd turns it into a graph of ATen operators without side effects, where
-    weights are inputs. Operators with a converter stay whole as far as it lets them. `options` are
-    those of `build`, and `strict`: operations that cannot be imported raise UnsupportedError,
-    within PyTorch's error about the backend, with a line for each. Otherwise PyTorch runs these,
-    and an XRelaxWarning names them.
+    PyTorch's AOTAutograd first converts it to a functional graph of ATen operators with weights as
+    inputs. Operators with a converter are not decomposed where AOTAutograd allows it. `options` are
+    those of `build`, and `strict`: with it, operations that cannot be imported raise
+    UnsupportedError with a line for each, inside PyTorch's error about the backend. Otherwise
+    PyTorch runs them, and an XRelaxWarning names them.
     """
     watch(backend)
     given = {**further, **(options or {})}
 
     def compiler(graph: fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
-        with unset_fake_temporarily():  # PyTorch compiles among tensors without data
+        with unset_fake_temporarily():  # PyTorch calls backends in fake tensor mode
             return make_boxed_func(compile_graph(graph, **given))
 
     compiled = aot_autograd(fw_compiler=compiler, decompositions=decompositions(load_converters()))
@@ -112,7 +112,7 @@ def backend(
 
 @contextmanager
 def _without_kernels_of_layers() -> Generator[None]:
-    """Meanwhile, PyTorch decomposes an LSTM instead of calling oneDNN for it."""
+    """Within this context, PyTorch decomposes LSTMs instead of calling oneDNN."""
     flags: Any = torch._C  # pyright: ignore[reportPrivateUsage]
     enabled = flags._get_mkldnn_enabled()
     flags._set_mkldnn_enabled(False)
@@ -123,8 +123,8 @@ def _without_kernels_of_layers() -> Generator[None]:
 
 
 def register() -> None:
-    """Make the backend known under the name "xrelax", also where the package is not installed."""
-    dynamo: Any = _dynamo  # whose types are partly unknown
+    """Register the backend as "xrelax", also if the package is not installed."""
+    dynamo: Any = _dynamo  # its types are partly unknown
     watch(backend)
     if "xrelax" not in dynamo.list_backends(exclude_tags=()):
         dynamo.register_backend(compiler_fn=backend, name="xrelax")

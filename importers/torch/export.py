@@ -1,4 +1,4 @@
-"""`torch.export` of models, with decompositions; what depends on data is refused by its line."""
+"""Run `torch.export` with decompositions; data-dependent code is refused with its source line."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .source_lines import frame_place
 Table = dict[Any, Callable[..., Any]]
 
 _FURTHER = "torch._decomp.decompositions"
-"""Where PyTorch keeps decompositions that its export does not apply by itself.
+"""The module of PyTorch's decompositions that its export does not apply by default.
 
-Those that it has elsewhere end in operators of its own compiler, `prims`.
+Those of other modules end in operators of its own compiler, `prims`.
 """
 
 
 def decompositions(known: Collection[str]) -> Table:
-    """What the export decomposes, and what else can be, without the overloads that are known."""
-    given: Any = _decomp  # whose types are partly unknown
+    """PyTorch's default and further decompositions, without those of the `known` overloads."""
+    given: Any = _decomp  # its types are partly unknown
     known_to_pytorch: Table = given.decomposition_table
     further = {op: f for op, f in known_to_pytorch.items() if f.__module__ == _FURTHER}
     table: Any = torch.export.default_decompositions()
@@ -46,17 +46,17 @@ def decompositions(known: Collection[str]) -> Table:
 
 
 _SHOWN = 3
-"""Modules that an error names; of the rest it says how many there are."""
+"""Most modules that an error names; the rest is counted."""
 
 _QUANTIZED = ("torch.ao.nn.quantized.", "torch.ao.nn.intrinsic.quantized.")
-"""Where PyTorch keeps modules whose weights are objects of its own instead of tensors."""
+"""Prefixes of PyTorch's modules whose weights are packed objects instead of tensors."""
 
 
 def verify_inference(model: nn.Module) -> None:
-    """Raise UnsupportedError, naming the modules, for a model that computes something else.
+    """Raise UnsupportedError, naming the modules, for a model that is not ready for inference.
 
-    That is one with modules in training mode whose results differ in that mode: others, such as
-    `torch.nn.Linear`, may be in any. It is also one that was quantized in eager mode.
+    Modules whose results differ in training mode must be in evaluation mode; others, such as
+    `torch.nn.Linear`, may be in either. Models that were quantized in eager mode are unsupported.
     """
     modules: dict[str, nn.Module] = dict(cast(Any, model).named_modules())
     _refuse(

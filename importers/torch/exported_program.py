@@ -42,14 +42,14 @@ def from_exported_program(
     no_bind_return_tuple: bool = False,
     custom_convert_map: Mapping[str, Converter] | None = None,
 ) -> IRModule:
-    """A module whose "main" computes what an exported program does.
+    """Import an exported program as the function "main" of a module.
 
     TVM's ``tvm.relax.frontend.torch.from_exported_program``. Parameters of "main" are the tensors
     among the program's inputs, in the order of ``pytree.tree_flatten((args, kwargs))``; its result
     is the tuple of all output tensors. Weights are constants under their names in the model, which
     share PyTorch's memory; with `keep_params_as_input` they are parameters after the inputs, and
     their values the attribute "params", see `detach_params`. With `unwrap_unit_return_tuple` a
-    single output is no tuple; with `no_bind_return_tuple` the tuple is made outside the dataflow
+    single output is no tuple; with `no_bind_return_tuple` the tuple is created after the dataflow
     block. Symbols have the names of their `torch.export.Dim`, and their ranges are the attributes
     ``tir_var_lower_bound`` and ``tir_var_upper_bound``. `custom_convert_map` has converters for
     more operators, by names such as "aten.sin.default".
@@ -72,10 +72,10 @@ class Output(NamedTuple):
 
 
 class Program:
-    """An exported program whose operators are those with converters, as far as PyTorch can do it.
+    """An exported program, decomposed to operators with converters as far as PyTorch can.
 
-    Operators that have a converter stay whole; the others are decomposed, and functions that
-    change a tensor in place become functions of values.
+    Operators with a converter are kept, all others are decomposed, and in-place operators are
+    functionalized.
     """
 
     def __init__(self, given: ExportedProgram, converters: Mapping[str, Converter] | None = None):
@@ -89,16 +89,16 @@ class Program:
             for n in _operators(given.graph)
             if _drops(n)
         ]
-        if problems:  # which PyTorch's decomposition leaves out
+        if problems:  # PyTorch's decomposition would drop these operations
             raise UnsupportedError(problems)
         table = decompositions(self.converters)
-        with warnings.catch_warnings():  # of what PyTorch calls inside
+        with warnings.catch_warnings():  # PyTorch calls deprecated functions
             warnings.simplefilter("ignore", FutureWarning)
-            anything: Any = given  # whose types are partly unknown
+            anything: Any = given  # its types are partly unknown
             try:
                 return anything.run_decompositions(table)
             except RuntimeError:  # a decomposition that PyTorch cannot trace
-                return given  # the import names what has no conversion
+                return given  # the import then reports the operators without converters
 
     @property
     def graph(self) -> fx.Graph:
@@ -113,7 +113,7 @@ class Program:
 
     @cached_property
     def ranges(self) -> dict[str, tuple[int, int | None]]:
-        """The least and the greatest value of each symbol, `None` where it has no bound."""
+        """The least and the greatest value of each symbol, `None` for no upper bound."""
         found: dict[str, tuple[int, int | None]] = {}
         constraints: dict[Any, Any] = getattr(self.program, "range_constraints")
         for symbol, bounds in constraints.items():
@@ -129,7 +129,7 @@ class Program:
         return [n for n, s in zip(nodes, specs, strict=True) if s.kind is InputKind.USER_INPUT]
 
     def parameters(self) -> list[Input]:
-        """The inputs that are tensors, or integers that the export has not fixed."""
+        """The inputs that are tensors or symbolic integers."""
         kinds = torch.Tensor | torch.SymInt
         return [Input(n, n.name) for n in self.inputs if isinstance(n.meta.get("val"), kinds)]
 
@@ -164,7 +164,7 @@ class Program:
         return found
 
     def graph_import(self, keep_params_as_input: bool = False) -> GraphImport:
-        """What `from_exported_program` imports; raises as `verify_mutations`."""
+        """The import for `from_exported_program`; raises as `verify_mutations`."""
         self.verify_mutations()
         inputs, weights = self.parameters(), self.weights()
         attrs = self._bounds({i.node for i in inputs})
@@ -181,9 +181,9 @@ class Program:
         )  # fmt: skip
 
     def verify_mutations(self) -> None:
-        """Raise UnsupportedError where the program changes a buffer that it reads, or an input.
+        """Raise UnsupportedError if the program mutates a buffer that it reads, or an input.
 
-        What is written back as it was, such as ``self.b = self.b.to(x.device)``, is not changed.
+        Writing back the same value, such as ``self.b = self.b.to(x.device)``, is no mutation.
         """
         signature = self.program.graph_signature
         placeholders = dict(zip(self._placeholders(), signature.input_specs, strict=True))
@@ -255,5 +255,5 @@ def _operators(graph: fx.Graph) -> Iterator[fx.Node]:
 
 
 def _identifier(name: str) -> str:
-    """The name of a weight as that of a parameter: ``p_layer_weight`` becomes ``layer_weight``."""
+    """The parameter name of a weight: ``p_layer_weight`` becomes ``layer_weight``."""
     return "".join(c if c.isalnum() else "_" for c in name)

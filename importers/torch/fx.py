@@ -1,4 +1,4 @@
-"""`from_fx`: graphs that `torch.fx` has traced as modules."""
+"""`from_fx`: import graphs that `torch.fx` traced."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ def from_fx(
     no_bind_return_tuple: bool = False,
     custom_convert_map: Mapping[str, Converter] | None = None,
 ) -> IRModule:
-    """A module whose "main" computes what a traced graph does in inference.
+    """Import a traced graph, in evaluation mode, as the function "main" of a module.
 
     TVM's ``tvm.relax.frontend.torch.from_fx``: `input_info` has the shape and dtype of each input,
-    as ``[((1, 784), "float32")]``; parameters of "main" are called ``inp_0``, ``inp_1``, …. The
-    graph is exported first, so that it is imported by the converters of `from_exported_program`,
-    whose options these are. A result that is one tensor is no tuple. Raises ValueError for an
-    input_info that does not fit, UnsupportedError with a line for each operation that cannot be
-    imported.
+    as ``[((1, 784), "float32")]``; parameters of "main" are named ``inp_0``, ``inp_1``, …. The
+    graph is exported first, and imported by `from_exported_program`, whose options these are. A
+    single tensor as result is no tuple. Raises ValueError for an `input_info` that does not match
+    the graph, UnsupportedError with a line for each operation that cannot be imported.
     """
     expected = [n.name for n in model.graph.nodes if n.op == "placeholder"]
     if len(expected) != len(input_info):
@@ -55,7 +54,7 @@ def from_fx(
 
 @contextmanager
 def _inference(model: torch.nn.Module) -> Generator[None]:
-    """The model in evaluation mode; afterwards every part is as it was."""
+    """Set the model to evaluation mode, and restore the mode of every part at the end."""
     modes: dict[Any, bool] = {part: part.training for part in model.modules()}
     model.eval()
     try:

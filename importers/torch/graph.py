@@ -1,4 +1,4 @@
-"""From a graph of ATen operators to a graph function: one loop over nodes, all errors at once."""
+"""Import a graph of ATen operators as a graph function; errors are collected over all nodes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .shapes import Symbols
 from .source_lines import location, place
 
 GETITEM = "_operator.getitem"
-"""One of several results."""
+"""The function that selects one of several results."""
 
 DROPPED = frozenset(
     {
@@ -49,12 +49,12 @@ DROPPED = frozenset(
         "aten.sym_constrain_range_for_size.default",
     }
 )
-"""Assertions of the export: dtypes are static here, and ranges of sizes are checked at calls."""
+"""The export's assertions, which are redundant: dtypes are static, and calls check ranges."""
 
 
 @dataclass
 class Input:
-    """A placeholder that becomes a parameter, a tensor or an integer, and the parameter's name."""
+    """A placeholder for a tensor or an integer, and the name of its parameter."""
 
     node: fx.Node
     name: str
@@ -62,9 +62,9 @@ class Input:
 
 @dataclass
 class GraphImport:
-    """What is imported: a graph, which placeholders are parameters, which are constants.
+    """A graph to import, with its placeholders as parameters or constants.
 
-    `results` are the nodes of the function's result; `attrs` attributes of the function.
+    `results` are the nodes of the function's result, `attrs` its attributes.
     """
 
     graph: fx.Graph
@@ -79,7 +79,7 @@ class GraphImport:
     converters: Mapping[str, Converter] = field(default_factory=load_converters)
 
     def module(self) -> ModuleOp:
-        """The module with the function; raises UnsupportedError with all that has no conversion."""
+        """The module with the function; raises UnsupportedError with all nodes that fail."""
         return _Importer(self).run()
 
 
@@ -93,7 +93,7 @@ class _Importer:
         self.problems: list[Problem] = []
         self.failed: set[fx.Node] = set()
         self.opaque: set[fx.Node] = set()
-        """Nodes without even a stand-in."""
+        """Failed nodes without a placeholder value."""
 
     def run(self) -> ModuleOp:
         self.add_params()
@@ -123,14 +123,14 @@ class _Importer:
             self.verify_symbols()
 
     def param_type(self, node: fx.Node) -> Attribute:
-        """The type of a parameter; raises Unsupported where it cannot be one."""
+        """The type of a parameter; raises Unsupported for values that cannot be parameters."""
         value = node.meta["val"]
         if isinstance(value, torch.SymInt):
             return relax.PrimType.of(i64, self.given.symbols.expr(value))
         return self.context.type_like(value)
 
     def verify_symbols(self) -> None:
-        """Raise ValueError for a symbol whose value no parameter gives."""
+        """Raise ValueError for a symbol that no parameter determines."""
         types = [arg.type for arg in self.entry.args]
         known = determined_symbols(types)
         for name in sorted({s for t in types for s in type_symbols(t)} - set(known)):
@@ -140,14 +140,14 @@ class _Importer:
             )
 
     def convert(self, node: fx.Node) -> None:
-        """Give a node its value; a problem is kept, and a stand-in takes the value's place."""
+        """Convert a node; a failed one is recorded, and gets a placeholder value."""
         if node in self.values or overload_name(node.target) in DROPPED:
             return
         self.context.result = node.meta.get("val")
         self.context.location = location(node)
         of_no_value = self.opaque.intersection(node.all_input_nodes) and self.is_known(node)
         if of_no_value or (node.op == "get_attr" and node not in self.given.constants):
-            self.stand_in_for(node)  # what is wrong is said of another node
+            self.stand_in_for(node)  # the problem is reported for another node
             return
         try:
             self.values[node] = self.value_of(node)
@@ -174,7 +174,7 @@ class _Importer:
             self.opaque.add(node)
 
     def stand_in(self, result: Any) -> Any:
-        """A value of the type that PyTorch gives, so that the nodes after it are looked at too."""
+        """A placeholder value of PyTorch's type, so that later nodes are converted too."""
         if isinstance(result, list | tuple):
             return tuple(self.stand_in(r) for r in result)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         if not isinstance(result, torch.Tensor):
@@ -241,7 +241,7 @@ class _Importer:
                 return argument
 
     def settled(self, node: fx.Node, value: Any) -> Any:
-        """The value under the types of PyTorch's own result, named as the node."""
+        """The value cast to the types of PyTorch's result, with the name of the node."""
         result = node.meta.get("val")
         if not isinstance(result, list | tuple):
             return self.settled_one(value, result, node.name)
@@ -257,7 +257,7 @@ class _Importer:
         return settled
 
     def function(self) -> relax.FuncOp:
-        """The function around the dataflow block that was filled."""
+        """The function with the converted dataflow block."""
         values: list[Value] = [self.values[node] for node in self.given.results]
         single = self.given.unwrap and len(values) == 1
         if not single and not self.given.tuple_outside:
@@ -292,7 +292,7 @@ def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
 
 
 def hint(name: str) -> str | None:
-    """A name for a value of the IR, where it can be one."""
+    """The name as a name hint of an SSA value, if it is valid."""
     return value_hint(name) if name.isidentifier() else None
 
 

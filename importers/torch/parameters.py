@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def parameter_data(tensor: torch.Tensor, name: str) -> TensorData:
-    """The data of a weight: its own memory where that is packed, else one copy.
+    """The data of a weight: its own memory if contiguous, else one copy.
 
-    Raises ValueError for a tensor that is not in the CPU's memory.
+    Raises ValueError for a tensor that is not on the CPU.
     """
     plain = tensor.detach()
     if plain.device.type != "cpu":
@@ -31,9 +31,9 @@ def parameter_data(tensor: torch.Tensor, name: str) -> TensorData:
 
 
 def evaluated(node: fx.Node) -> TensorData:
-    """The data of a node that reads no other, such as ``torch.tril_indices(3, 3)``.
+    """The data of a node without inputs, such as ``torch.tril_indices(3, 3)``.
 
-    Raises Unsupported for nodes that read others, or are random.
+    Raises Unsupported for nodes that have inputs or are random.
     """
     target: Any = node.target
     tags = getattr(target, "tags", [torch.Tag.nondeterministic_seeded])
@@ -47,9 +47,9 @@ def evaluated(node: fx.Node) -> TensorData:
 
 
 def detach_params(mod: IRModule) -> tuple[IRModule, dict[str, list[Tensor]]]:
-    """A module without the attribute "params" of its functions, and the values by function.
+    """Remove the attribute "params" of functions; returns the module and the values by function.
 
-    TVM's ``relax.frontend.detach_params``; for modules imported with `keep_params_as_input`.
+    TVM's ``relax.frontend.detach_params``, for modules imported with `keep_params_as_input`.
     """
     result, found = mod.clone(), dict[str, list["Tensor"]]()
     for variable, function in mod.items():

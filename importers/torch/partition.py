@@ -1,4 +1,4 @@
-"""Graphs of ATen operators, compiled whole, or in parts around operators without conversion."""
+"""Compile graphs of ATen operators whole, or in parts around operators without a converter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tensors import plain, to_torch
 
 
 class AtenGraph:
-    """A graph that was imported, and can be built.
+    """An imported graph, ready to be built.
 
     Raises UnsupportedError, with a line for each operation that cannot be imported.
     """
@@ -47,7 +47,7 @@ class AtenGraph:
         self.module = graph_import.module() if results else None
 
     def function(self, **options: Any) -> Callable[..., list[Any]]:
-        """What takes the graph's flat inputs and gives its flat outputs, built with `options`."""
+        """A function from the graph's flat inputs to its flat outputs, built with `options`."""
         inputs, leaves, symbols = self._inputs, self._leaves, self._symbols
         native = None if self.module is None else build(self.module, **options)["main"]
         sizes = {n: symbols.expr(n.meta["val"]) for n in leaves if _is_symbolic(n)}
@@ -62,7 +62,7 @@ class AtenGraph:
 
 
 def _constants(graph: fx.GraphModule) -> dict[fx.Node, TensorData]:
-    """The tensors that the graph itself holds, such as numbers that a model assigns."""
+    """The constant tensors in the graph, such as numbers that a model assigns."""
     nodes = [n for n in graph.graph.nodes if n.op == "get_attr"]
     held = {n: getattr(graph, n.target, None) for n in nodes}
     return {n: parameter_data(t, n.target) for n, t in held.items() if isinstance(t, torch.Tensor)}
@@ -98,7 +98,7 @@ def _is_symbolic(node: Any) -> bool:
 def _sizes_of(
     placeholders: Sequence[fx.Node], symbols: Symbols
 ) -> dict[str, Callable[[Sequence[Any]], int]]:
-    """How the value of each symbol is read from the inputs."""
+    """For each symbol, a function that reads its value from the inputs."""
     found: dict[str, Callable[[Sequence[Any]], int]] = {}
     for index, node in enumerate(placeholders):
         value = node.meta.get("val")
@@ -114,16 +114,16 @@ def _sizes_of(
 
 _PART = "compiled_part_"
 _SHOWN = 3
-"""Operations that a warning names; of the rest it says how many there are."""
+"""Most operations that a warning names; the rest is counted."""
 
 
 def compile_graph(
     graph: fx.GraphModule, *, strict: bool = False, **options: Any
 ) -> Callable[..., Any]:
-    """A graph of ATen operators as a function of its flat inputs that gives its flat outputs.
+    """Compile a graph of ATen operators to a function from its flat inputs to its flat outputs.
 
-    PyTorch runs the operations that cannot be imported, of which a warning tells; with `strict`,
-    they raise UnsupportedError. `options` are those of `build`.
+    PyTorch runs the operations that cannot be imported, and an XRelaxWarning names them; with
+    `strict`, they raise UnsupportedError. `options` are those of `build`.
     """
     try:
         return AtenGraph(graph).function(**options)
@@ -157,7 +157,7 @@ def _in_parts(
 
 
 class _Part(torch.nn.Module):
-    """A compiled part; its results lie in memory as PyTorch's would, which strided views read."""
+    """A compiled part; its results have PyTorch's strides, on which later views may depend."""
 
     def __init__(self, graph: Any, function: Callable[..., list[Any]]):
         super().__init__()
@@ -176,7 +176,7 @@ class _Part(torch.nn.Module):
 
 
 def _stride_order(value: Any) -> list[int] | None:
-    """The dims of a tensor from the outermost in memory, `None` where that is their own order."""
+    """The dims of a tensor by decreasing stride, `None` for the default order."""
     if not isinstance(value, torch.Tensor):
         return None
     given: list[Any] = list(value.stride())
@@ -190,7 +190,7 @@ def _permuted(value: torch.Tensor, order: list[int]) -> torch.Tensor:
 
 
 class _Support(OperatorSupportBase):
-    """Nodes that a result needs and that have a conversion."""
+    """Supported nodes: those that a result needs and that have been converted."""
 
     def __init__(self, failed: Collection[str], live: Collection[fx.Node]):
         self.failed = failed
@@ -204,7 +204,7 @@ class _Support(OperatorSupportBase):
 
 
 def _fused(graph: fx.GraphModule, failed: Collection[str]) -> fx.GraphModule:
-    """The graph with calls of modules for the parts that can be compiled."""
+    """The graph with the parts that can be compiled as submodules."""
     made = fx.GraphModule(graph, copy.deepcopy(graph.graph))
     (output,) = made.graph.find_nodes(op="output")
     support = _Support(failed, live_nodes(output.all_input_nodes))
@@ -218,8 +218,8 @@ def _fused(graph: fx.GraphModule, failed: Collection[str]) -> fx.GraphModule:
 
 
 def _give_sizes(node: fx.Node, part: Any, sizes: Sequence[fx.Node]) -> None:
-    """Pass a part all sizes of the graph, which the shapes of its inputs may be made of."""
-    placeholders = part.graph.find_nodes(op="placeholder")  # between other nodes too
+    """Pass all symbolic sizes of the graph to a part, since shapes of its inputs may use them."""
+    placeholders = part.graph.find_nodes(op="placeholder")  # not only at the start
     known = {n.name for n in placeholders}
     place = placeholders[-1].next if placeholders else next(iter(part.graph.nodes))
     for size in sizes:

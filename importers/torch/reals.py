@@ -28,9 +28,9 @@ _CONVERSIONS = ("Identity", "ToFloat")
 
 
 def real(context: Context, value: torch.SymFloat) -> Value:
-    """The number as a float64 tensor of rank 0; raises Unsupported for what has no operator.
+    """The number as a float64 tensor of rank 0; raises Unsupported for functions without operator.
 
-    It takes part in promotion as Python's floats do.
+    Type promotion treats it as a Python float.
     """
     found = _real(context, cast(Any, value).node.expr)
     context.reals.add(found)

@@ -1,4 +1,4 @@
-"""The table of converters, one for each family of ATen overloads, and what is said of the rest."""
+"""The table of converters for ATen overloads, and the errors for unsupported ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 Converter: TypeAlias = Callable[..., Any]
 """Called as ``converter(context, *args, **kwargs)`` with the node's arguments.
 
-Tensors come as SSA values, symbolic integers as `IntExpr`, everything else as it is; the result is
-a value, or a tuple of them for an operator of several results.
+Tensors are passed as SSA values, symbolic integers as `IntExpr`, all else unchanged. The converter
+returns a value, or a tuple of them for an operator with several results.
 """
 
 CONVERTERS: dict[str, Converter] = {}
@@ -42,7 +42,7 @@ IGNORED_KEYWORDS = frozenset(
         "requires_grad",
     }
 )
-"""Arguments that say where and how a tensor is held, which is always on the CPU and packed."""
+"""Arguments for the device and layout of a tensor, which is always on the CPU and contiguous."""
 
 KEEP_IN_TENSOR = "keep the value in a tensor: its use would depend on data"
 
@@ -62,7 +62,7 @@ ADVICE: dict[str, str] = {
     "higher_order.cond": "use torch.where, or make two models",
     "higher_order.while_loop": "write the loop with a number of steps that the export knows",
 }
-"""What to do about operators that people meet often, by name without the overload."""
+"""Advice for common unsupported operators, by name without the overload."""
 
 DEFAULT_ADVICE = "write it with supported operators, or register a converter with `converts`"
 
@@ -78,14 +78,14 @@ def converts(*overloads: str) -> Callable[[Converter], Converter]:
 
 
 def load_converters() -> dict[str, Converter]:
-    """The table, complete."""
+    """The complete table, after import of all converters."""
     for theme in _THEMES:
         import_module(f".converters.{theme}", __package__)
     return CONVERTERS
 
 
 def overload_name(target: Any) -> str:
-    """The name of a node's target as the table has it: "aten.add.Tensor", "higher_order.cond"."""
+    """The key of a node's target in the table: "aten.add.Tensor", "higher_order.cond"."""
     if isinstance(target, str):
         return target
     namespace = getattr(target, "namespace", None)
@@ -96,12 +96,12 @@ def overload_name(target: Any) -> str:
 
 
 def advice_for(name: str) -> str:
-    """What to do where an operator is not supported."""
+    """Advice for an unsupported operator."""
     return ADVICE.get(name) or ADVICE.get(name.rpartition(".")[0]) or DEFAULT_ADVICE
 
 
 class Unsupported(Exception):
-    """Raised by a converter for arguments that it cannot convert; the importer adds the place."""
+    """Raised by a converter for unsupported arguments; the importer adds the source line."""
 
     def __init__(self, reason: str, advice: str = ""):
         super().__init__(reason)
@@ -110,7 +110,7 @@ class Unsupported(Exception):
 
 
 class Problem(NamedTuple):
-    """A node that cannot be imported, and the error of its converter, if that did not expect it."""
+    """A node that cannot be imported, with the converter's error if it was not `Unsupported`."""
 
     target: str
     name: str
@@ -126,12 +126,12 @@ class Problem(NamedTuple):
 
 
 class UnsupportedError(ValueError):
-    """Everything in a graph that cannot be imported, a line each.
+    """A graph has operations that cannot be imported; the message has a line for each.
 
-    `problems` has the nodes' targets, names, source lines, and what to do. `message` is said in
-    place of them where the problems are not operations. `failed` has the names of all nodes without
-    a value: those of the problems, and those that need a value of which there is no stand-in. The
-    cause is the first error of a converter that failed in another way than by refusing arguments.
+    `problems` has the nodes' targets, names, source lines, and advice. `message` replaces these
+    lines if the problems are not operations. `failed` has the names of all nodes without a value:
+    those of the problems, and their users if there is no placeholder value. The cause is the first
+    unexpected error of a converter.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""PyTorch's symbolic sizes as integer expressions over named symbols."""
+"""Convert PyTorch's symbolic sizes to integer expressions over named symbols."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Symbols:
         self.names = dict(names or {})
 
     def expr(self, size: Any) -> IntExpr:
-        """A size, or a sympy expression, over the symbols; Unsupported where it has none."""
+        """A size or sympy expression as `IntExpr`; raises Unsupported for unknown functions."""
         if isinstance(size, int):
             return IntExpr.of(size)
         if isinstance(size, torch.SymInt):
@@ -67,12 +67,12 @@ class Symbols:
         return [self.expr(size) for size in tensor.shape]
 
     def dims_of_input(self, value: Any) -> list[IntExpr]:
-        """The dims of an input; none of a number."""
+        """The dims of an input; empty for a number."""
         return self.dims(value) if isinstance(value, torch.Tensor) else []
 
 
 def dim_names(shape_env: Any) -> dict[str, str]:
-    """The names that `torch.export.Dim` gave, by the names of PyTorch's own symbols."""
+    """The names of `torch.export.Dim`s, by the names of PyTorch's own symbols."""
     names: dict[str, str] = {}
     given: Mapping[str, str] = getattr(shape_env, "source_name_to_debug_name", {})
     for symbol, sources in dict(getattr(shape_env, "var_to_sources", {})).items():
@@ -90,12 +90,12 @@ def _source_name(source: Any) -> str:
 
 
 def _node(size: torch.SymInt) -> Any:
-    """What PyTorch knows of a symbolic size."""
+    """PyTorch's `SymNode` of a symbolic size."""
     return cast(Any, size).node
 
 
 def shape_env_of(graph: torch.fx.Graph) -> Any:
-    """The symbols' environment of a graph, `None` where no size is symbolic."""
+    """The `ShapeEnv` of a graph, `None` if no size is symbolic."""
     for node in graph.nodes:
         value = node.meta.get("val")
         sizes = value.shape if isinstance(value, torch.Tensor) else (value,)

@@ -1,4 +1,4 @@
-"""Where in the model's source a node of its graph comes from."""
+"""Source locations of a graph's nodes in the model's code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _FRAME = re.compile(
     r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n +(?P<code>[^\n]*))?'
 )
 _OUTSIDE = (str(Path(torch.__file__).parent), str(Path(__file__).parent), "<")
-"""Whose lines are not the model's: PyTorch's, the importer's, and those of code without a file."""
+"""Prefixes of files that are not the model's: PyTorch, the importer, and code without a file."""
 
 _UNKNOWN = "an unknown line"
 
 
 def _frame(node: fx.Node) -> re.Match[str] | None:
-    """The innermost line of the model itself, else of PyTorch, that made a node."""
+    """The innermost stack frame of a node in the model's code, else in PyTorch's."""
     frames = list(_FRAME.finditer(node.meta.get("stack_trace") or ""))
     own = [f for f in frames if not f["file"].startswith(_OUTSIDE)]
     return (own or frames or [None])[-1]
@@ -30,7 +30,7 @@ def _frame(node: fx.Node) -> re.Match[str] | None:
 
 def place(node: fx.Node) -> str:
     """The model's source line of a node, for messages."""
-    # An argument comes from no line; it is looked for where it is read first.
+    # A placeholder has no line; use that of its first user.
     nodes = [node, *node.users] if node.op == "placeholder" else [node]
     frame = next(filter(None, map(_frame, nodes)), None)
     return _text(*frame.group("file", "line", "code")) if frame else _UNKNOWN

@@ -18,10 +18,10 @@ def is_torch(value: Any) -> bool:
 
 
 def as_argument(name: str, value: Any) -> Any:
-    """A tensor that compiled code can read; other values as they are.
+    """A tensor that compiled code can read; other values are returned unchanged.
 
-    Raises ValueError for one on another device or of another layout, and for one that asks for a
-    gradient while gradients are recorded.
+    Raises ValueError for a tensor on another device or of another layout, and for one that requires
+    a gradient while gradients are recorded.
     """
     if not isinstance(value, torch.Tensor):
         return value
@@ -53,10 +53,10 @@ def to_torch(result: Tensor) -> torch.Tensor:
 
 
 class TorchCall(NativeCallable):
-    """A function with torch tensors as results, a tuple of them where it returns a tuple.
+    """A function that returns a torch tensor, or a tuple of them if it returns a tuple.
 
-    `arguments` checks what native code has not seen yet, and gives what the function takes. The
-    first argument must be a torch tensor: without any, results are not torch's.
+    On the Python path, `arguments` checks the arguments and converts them for the function. The
+    first argument must be a torch tensor: without one, results are not torch's.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class TorchCall(NativeCallable):
         set_native_call(self, function.entry, ctypes.addressof(self._table.words))
 
     def in_python(self, /, *args: Any) -> Any:
-        """The same call where native code does not do it."""
+        """The Python path of a call."""
         tensors = self._arguments(args)
         results = self._function(*tensors)
         self._table.learn(self._function.resolve(tensors)[1])
@@ -76,5 +76,5 @@ class TorchCall(NativeCallable):
         return tuple(map(to_torch, results)) if returns_tuple else to_torch(results)
 
     def fail(self, *reported: int) -> NoReturn:
-        """Raise what a status means."""
+        """Raise the exception for a native status."""
         self._function.fail(*reported)

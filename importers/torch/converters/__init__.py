@@ -1,1 +1,1 @@
-"""Converters of ATen operators, a file for each theme; `registry` finds them."""
+"""Converters of ATen operators, a file for each family; `registry` imports them."""

@@ -33,13 +33,13 @@ def silu(ctx: Context, x: Value) -> Value:
 
 @converts("aten.leaky_relu.default")
 def leaky_relu(ctx: Context, x: Value, negative_slope: float = 0.01) -> Value:
-    """`x`, or a part of it below 0."""
+    """`x`, or ``negative_slope * x`` below 0."""
     return ctx.op("nn.leakyrelu", x, alpha=float(negative_slope))
 
 
 @converts("aten.hardtanh.default")
 def hardtanh(ctx: Context, x: Value, min_val: Any = -1.0, max_val: Any = 1.0) -> Value:
-    """`x` between two bounds."""
+    """`x` clamped to two bounds."""
     low, high = ctx.number(min_val, dtype_of(x)), ctx.number(max_val, dtype_of(x))
     return ctx.op("minimum", ctx.op("maximum", x, low), high)
 
@@ -60,7 +60,7 @@ def elu(
 
 @converts("aten.softplus.default")
 def softplus(ctx: Context, x: Value, beta: float = 1.0, threshold: float = 20.0) -> Value:
-    """``log(1 + exp(beta * x)) / beta``, and `x` itself where that is large."""
+    """``log(1 + exp(beta * x)) / beta``, or `x` where ``beta * x`` is above `threshold`."""
     return ctx.op("nn.softplus", x, beta=float(beta), threshold=float(threshold))
 
 
@@ -83,7 +83,7 @@ def softmax(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
 
 @converts("aten._safe_softmax.default")
 def safe_softmax(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
-    """A softmax that is 0 where nothing is larger than minus infinity, as in masked attention."""
+    """A softmax that is 0 for rows of minus infinity, such as fully masked attention."""
     x = _input(ctx, x, dtype)
     never = ctx.op("equal", x, ctx.number(float("-inf"), dtype_of(x)))
     if dims_of(x):
@@ -98,14 +98,14 @@ def log_softmax(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
 
 
 def _along(ctx: Context, operator: str, x: Value, dim: int) -> Value:
-    """An operator along a dim, of which PyTorch sees one in a tensor of rank 0."""
+    """An operator along a dim; PyTorch accepts dim 0 for tensors of rank 0."""
     if dims_of(x):
         return ctx.op(operator, x, axis=dim)
     return ctx.reshape(ctx.op(operator, ctx.reshape(x, [ONE]), axis=0), [])
 
 
 def _input(ctx: Context, x: Value, dtype: Any) -> Value:
-    # The overloads with an underscore have a bool here, whether to widen half to float.
+    # The overloads with an underscore have a bool here: whether to convert half to float.
     if isinstance(dtype, torch.dtype):
         return ctx.astype(x, dtype_name(dtype))
     return ctx.astype(x, float_of(dtype_of(x)))
@@ -113,7 +113,7 @@ def _input(ctx: Context, x: Value, dtype: Any) -> Value:
 
 @converts("aten.dropout.default")
 def dropout(ctx: Context, x: Value, p: float, train: bool) -> Value:
-    """The tensor itself: nothing is dropped in inference."""
+    """The tensor itself, since dropout has no effect in inference."""
     if train and p > 0:
         raise Unsupported("dropout in training mode", "call model.eval() before the export")
     return x
@@ -121,6 +121,6 @@ def dropout(ctx: Context, x: Value, p: float, train: bool) -> Value:
 
 @converts("aten.native_dropout.default")
 def native_dropout(ctx: Context, x: Value, p: float, train: bool | None) -> tuple[Value, Value]:
-    """The tensor itself, and a mask that holds everywhere."""
+    """The tensor itself, and a mask of true."""
     x = dropout(ctx, x, p, bool(train))
     return x, ctx.broadcast(ctx.number(True, "bool"), ctx.symbols.dims(ctx.result[1]))

@@ -25,10 +25,9 @@ _OF_BOOLS = {"add": "logical_or", "maximum": "logical_or", "minimum": "logical_a
 
 
 def binary(ctx: Context, operator: str, x: Any, y: Any, dtype: str | None = None) -> Value:
-    """An operator on operands in their common dtype, and the result in that dtype.
+    """An operator in the operands' common dtype, or in `dtype`.
 
-    With `dtype` that one is taken instead. Numbers that float16 or bfloat16 cannot hold make the
-    operator compute in float32, as PyTorch does.
+    As in PyTorch, it computes in float32 if a number is inexact in float16 or bfloat16.
     """
     common = dtype or ctx.common_dtype(x, y)
     if common == "bool" and operator in _OF_BOOLS:
@@ -72,7 +71,7 @@ def multiply(ctx: Context, x: Any, other: Any) -> Value:
 
 @converts("aten.div.Tensor", "aten.div.Scalar")
 def divide(ctx: Context, x: Any, other: Any) -> Value:
-    """``x / other``, which is a float."""
+    """``x / other`` as a float."""
     return binary(ctx, "divide", x, other, float_of(ctx.common_dtype(x, other)))
 
 
@@ -133,13 +132,13 @@ def atan2(ctx: Context, x: Value, other: Value) -> Value:
 
 @converts("aten.fmax.default")
 def fmax(ctx: Context, x: Value, other: Value) -> Value:
-    """The larger of two, the other where one is NaN."""
+    """The larger of two; NaN is ignored if only one is."""
     return _unless_nan(ctx, "maximum", x, other)
 
 
 @converts("aten.fmin.default")
 def fmin(ctx: Context, x: Value, other: Value) -> Value:
-    """The smaller of two, the other where one is NaN."""
+    """The smaller of two; NaN is ignored if only one is."""
     return _unless_nan(ctx, "minimum", x, other)
 
 
@@ -154,7 +153,7 @@ def _unless_nan(ctx: Context, operator: str, x: Value, other: Value) -> Value:
 
 @converts("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")
 def power(ctx: Context, x: Any, exponent: Any) -> Value:
-    """``x ** exponent``; small whole exponents are products, as in PyTorch."""
+    """``x ** exponent``; small integral exponents become multiplications, as in PyTorch."""
     dtype = ctx.common_dtype(x, exponent)
     if is_tensor(exponent) or (dtype not in FLOATS and exponent not in (2, 3)):
         return binary(ctx, "power", x, exponent, dtype)

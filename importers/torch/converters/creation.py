@@ -35,19 +35,19 @@ def linspace(ctx: Context, start: Any, end: Any, steps: Any, dtype: Any = None) 
 
 
 def _filled(ctx: Context, value: Any) -> Value:
-    """The tensor of the result's type with one number everywhere."""
+    """The tensor of the result's type, filled with a number."""
     return ctx.broadcast(ctx.as_tensor(value, ctx.dtype), ctx.dims)
 
 
 @converts("aten.full.default", "aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
 def full(ctx: Context, like: Any, fill_value: Any, **_: Any) -> Value:
-    """A tensor of one number, of a shape or like another tensor."""
+    """A tensor filled with a number, of a shape or like another tensor."""
     return _filled(ctx, fill_value)
 
 
 @converts("aten.new_full.default")
 def new_full(ctx: Context, x: Value, size: Any, fill_value: Any, **_: Any) -> Value:
-    """A tensor of one number."""
+    """A tensor filled with a number."""
     return _filled(ctx, fill_value)
 
 
@@ -62,7 +62,7 @@ def new_full(ctx: Context, x: Value, size: Any, fill_value: Any, **_: Any) -> Va
     "aten.zero.default",
 )
 def zeros(ctx: Context, *_: Any, **__: Any) -> Value:
-    """A tensor of zeros, also where its content may be anything."""
+    """A tensor of zeros, also for operators whose result is uninitialized."""
     return _filled(ctx, 0)
 
 

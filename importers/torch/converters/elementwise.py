@@ -1,4 +1,4 @@
-"""Functions of single elements, choices between elements, and conversions of dtypes."""
+"""Unary elementwise operators, selection, and dtype conversion."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OF_FLOATS = (
 )
 _ROUNDING = ("ceil", "floor", "round", "trunc")
 _TESTS = {"isfinite": True, "isinf": False, "isnan": False}
-"""Tests of floats, and what they are for all integers."""
+"""Tests of floats, and their result for integers."""
 
 
 def _float_function(operator: str) -> Callable[..., Value]:
@@ -75,7 +75,7 @@ for _name, _otherwise in _TESTS.items():
 
 @converts("aten.round.decimals")
 def round_decimals(ctx: Context, x: Value, decimals: int) -> Value:
-    """The nearest number of so many decimals."""
+    """`x` rounded to a number of decimals."""
     power = ctx.number(10.0 ** abs(decimals), dtype_of(x))
     there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     return ctx.op(back, ctx.op("round", ctx.op(there, x, power)), power)
@@ -141,7 +141,7 @@ def masked_fill(ctx: Context, x: Value, mask: Value, value: Any) -> Value:
 
 @converts("aten.clamp.default", "aten.clamp.Tensor", "aten.clip.default")
 def clamp(ctx: Context, x: Value, min: Any = None, max: Any = None) -> Value:
-    """The nearest element between two bounds, of which one may be missing."""
+    """`x` clamped to two bounds, of which one may be missing."""
     bounds = [b for b in (min, max) if b is not None]
     dtype = ctx.common_dtype(x, *bounds)
     x = ctx.astype(x, dtype)

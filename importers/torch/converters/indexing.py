@@ -1,4 +1,4 @@
-"""Elements chosen or replaced by tensors of indices."""
+"""Gathers and scatters by tensors of indices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def embedding(ctx: Context, weight: Value, indices: Value, *_: Any, **__: Any) -
 
 @converts("aten.index_select.default")
 def index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
-    """The parts at these places of a dim."""
+    """The slices at these indices of a dim."""
     if not dims_of(x):
         return x
     axis = axis_of(dim, len(dims_of(x)))
@@ -30,7 +30,7 @@ def index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
 
 @converts("aten.take.default")
 def take(ctx: Context, x: Value, index: Value) -> Value:
-    """The elements at these places of the flattened tensor."""
+    """The elements at these indices of the flattened tensor."""
     return ctx.op("take", _flat(ctx, x), index, axis=0)
 
 
@@ -44,7 +44,7 @@ def gather(ctx: Context, x: Value, dim: int, index: Value, *_: Any, **__: Any) -
 
 @converts("aten.index.Tensor")
 def index(ctx: Context, x: Value, indices: Sequence[Value | None]) -> Value:
-    """``x[i0, i1, …]`` with tensors of integers, which broadcast, or none for a whole dim."""
+    """``x[i0, i1, …]`` with integer tensors, which broadcast, or None for a whole dim."""
     given = {axis: t for axis, t in enumerate(indices) if t is not None}
     _refuse_masks(given.values())
     axes = list(given)
@@ -57,9 +57,9 @@ def index(ctx: Context, x: Value, indices: Sequence[Value | None]) -> Value:
 
 
 def _in_place(axes: list[int], rank: int, found: int) -> list[int]:
-    """The order of dims in which PyTorch gives what was found with the indices' dims in front.
+    """The permutation from a gather with the indices' dims first to PyTorch's order of dims.
 
-    Indices of neighbouring dims leave their result in place, others put it in front.
+    The dims of indices replace those that they index if these are adjacent; else they come first.
     """
     if axes != list(range(axes[0], axes[-1] + 1)):
         return list(range(found))
@@ -81,7 +81,7 @@ def index_put(
     ctx: Context, x: Value, indices: Sequence[Value | None], values: Value,
     accumulate: bool = False,
 ) -> Value:  # fmt: skip
-    """`x` with `values` at the places of an index."""
+    """`x` with `values` at the positions of an index."""
     given = [t for t in indices if t is not None]
     if len(given) == 1 and dtype_of(given[0]) == "bool" and not accumulate:
         return _masked_put(ctx, x, list(indices), values)
@@ -155,7 +155,7 @@ def scatter_reduce(
     ctx: Context, x: Value, dim: int, index: Value, src: Any, reduce: str,
     *, include_self: bool = True,
 ) -> Value:  # fmt: skip
-    """`x` with elements of `src` added, multiplied, … at the places of `index`."""
+    """`x` with elements of `src` added, multiplied, … at the positions of `index`."""
     if reduce not in _REDUCTIONS or not include_self:
         what = f"'{reduce}'" + ("" if include_self else " without the elements that are there")
         raise Unsupported(f"expected one of {', '.join(_REDUCTIONS)}, got {what}")
@@ -164,13 +164,13 @@ def scatter_reduce(
 
 @converts("aten.scatter.src", "aten.scatter.value")
 def scatter(ctx: Context, x: Value, dim: int, index: Value, src: Any) -> Value:
-    """`x` with elements of `src` at the places of `index`."""
+    """`x` with elements of `src` at the positions of `index`."""
     return _scattered(ctx, x, dim, index, src, "update")
 
 
 @converts("aten.scatter_add.default")
 def scatter_add(ctx: Context, x: Value, dim: int, index: Value, src: Value) -> Value:
-    """`x` with elements of `src` added at the places of `index`."""
+    """`x` with elements of `src` added at the positions of `index`."""
     return _scattered(ctx, x, dim, index, src, "add")
 
 

@@ -22,7 +22,7 @@ def linear(ctx: Context, x: Value, weight: Value, bias: Value | None = None) -> 
 @converts("aten.mm.default", "aten.bmm.default", "aten.matmul.default", "aten.mv.default",
           "aten.dot.default")  # fmt: skip
 def matmul(ctx: Context, x: Value, other: Value) -> Value:
-    """``x @ other``; with a transposed matrix it is a linear layer."""
+    """``x @ other``; with a transposed matrix, `linear`."""
     weight = _transposed_matrix(other)
     if weight is not None:
         return ctx.op("linear", x, weight)
@@ -30,7 +30,7 @@ def matmul(ctx: Context, x: Value, other: Value) -> Value:
 
 
 def _transposed_matrix(value: Value) -> Value | None:
-    """The matrix whose transpose a value is, if it is one."""
+    """The operand of a transpose of a matrix; `None` for other values."""
     owner = value.owner
     if isinstance(owner, relax.OPERATORS["relax.permute_dims"]) and permutation(owner) == [1, 0]:
         return owner.operands[0]
@@ -89,21 +89,21 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Value:  # fmt: skip
-    """``softmax(query @ key.T * scale + mask) @ value``, in (batch, head, place, feature)."""
+    """``softmax(query @ key.T * scale + mask) @ value``, in (batch, head, position, feature)."""
     if dropout_p > 0:
         raise Unsupported("attention with dropout", "call model.eval() before the export")
     mask = None if attn_mask is None else _for_batch(ctx, attn_mask)
     query, key, value = (_of_rank_4(ctx, t) for t in _fitting(ctx, query, key, value))
     permuted = [ctx.permute(t, _HEADS_LAST) for t in (query, key, value)]
     bias = () if mask is None else (_bias(ctx, _of_rank_4(ctx, mask), query, key),)
-    # PyTorch's causal mask begins at the top left corner, whatever the lengths are.
+    # PyTorch's causal mask is aligned to the top left corner, for any lengths.
     causal = "TopLeft" if is_causal else None
     result = ctx.op("nn.attention", *permuted, *bias, scale=scale, causal_mask=causal)
     return ctx.reshape(ctx.permute(result, _HEADS_LAST), ctx.dims)
 
 
 def _fitting(ctx: Context, query: Value, key: Value, value: Value) -> list[Value]:
-    """The tensors with equal batches, and as many values as keys, which is checked at run time."""
+    """The tensors, with run-time checks of equal batches and equal lengths of keys and values."""
     dims, length = dims_of(query), dims_of(key)[-2]
     kept = 2 if len(dims) < 4 else 3  # the number of heads may differ
     batch = ctx.dims[:-kept]
@@ -125,7 +125,7 @@ def _of_rank_4(ctx: Context, x: Value) -> Value:
 
 
 def _for_batch(ctx: Context, mask: Value) -> Value:
-    """The mask with all dims of the batch where these become one dim."""
+    """The mask broadcast to all dims of the batch, if these are flattened to one."""
     batch, own = ctx.dims[:-3], dims_of(mask)
     if len(batch) < 2 or len(own) < 4:
         return mask
@@ -133,7 +133,7 @@ def _for_batch(ctx: Context, mask: Value) -> Value:
 
 
 def _bias(ctx: Context, mask: Value, query: Value, key: Value) -> Value:
-    """The mask as numbers to add, in (batch, head, query, key), of which any may be 1."""
+    """The mask as an additive bias of shape (batch, head, query, key); batch and head may be 1."""
     dtype = dtype_of(query)
     if dtype_of(mask) == "bool":
         zero, never = ctx.number(0, dtype), ctx.number(float("-inf"), dtype)
@@ -148,7 +148,7 @@ def flash_attention(
     is_causal: bool = False, attn_mask: Value | None = None, scale: float | None = None,
     **_: Any,
 ) -> tuple[Value, None]:  # fmt: skip
-    """Attention whose logarithms of sums nothing may read."""
+    """Attention; its second result, the logarithm of sums, must be unused."""
     whole, ctx.result = ctx.result, ctx.result[0]
     result = scaled_dot_product_attention(
         ctx, query, key, value, attn_mask, dropout_p, is_causal, scale

@@ -1,4 +1,4 @@
-"""The same elements in another shape or order: views, permutations, joins, repetitions."""
+"""Data movement: reshapes, permutations, concatenation, repetition, padding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def permute(ctx: Context, x: Value, dims: Sequence[int]) -> Value:
 
 @converts("aten.transpose.int")
 def transpose(ctx: Context, x: Value, dim0: int, dim1: int) -> Value:
-    """Two dims in each other's place."""
+    """Two dims swapped."""
     order = list(range(len(dims_of(x))))
     if order:
         order[dim0], order[dim1] = order[dim1], order[dim0]
@@ -49,13 +49,13 @@ def transpose_last(ctx: Context, x: Value) -> Value:
 
 @converts("aten.unsqueeze.default")
 def unsqueeze(ctx: Context, x: Value, dim: int) -> Value:
-    """A new dim of 1."""
+    """`x` with a new dim of size 1."""
     return ctx.op("expand_dims", x, axis=[axis_of(dim, len(dims_of(x)) + 1)])
 
 
 @converts("aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims")
 def squeeze(ctx: Context, x: Value, dim: Any = None) -> Value:
-    """Without dims of 1: all of them, or those given that are 1."""
+    """`x` without dims of size 1: all of them, or those of `dim` that are 1."""
     dims = dims_of(x)
     given = range(len(dims)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     axes = sorted({axis_of(d, len(dims)) for d in given}) if dims else []
@@ -65,13 +65,13 @@ def squeeze(ctx: Context, x: Value, dim: Any = None) -> Value:
 
 @converts("aten.expand.default", "aten.expand_as.default", "aten.broadcast_to.default")
 def expand(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
-    """Dims of 1 repeated, to the shape of the result."""
+    """`x` broadcast to the shape of the result."""
     return ctx.broadcast(x, ctx.dims)
 
 
 @converts("aten.cat.default", "aten.concat.default")
 def cat(ctx: Context, tensors: Sequence[Value], dim: int = 0) -> Value:
-    """Tensors one after the other; empty ones of rank 1 are passed over."""
+    """Tensors concatenated along a dim; empty ones of rank 1 are skipped."""
     dtype, rank = ctx.dtype, len(ctx.dims)
     kept = [t for t in tensors if len(dims_of(t)) == rank and not (rank > 1 and _is_void(t))]
     parts = [ctx.astype(t, dtype) for t in kept]
@@ -84,14 +84,14 @@ def _is_void(tensor: Value) -> bool:
 
 @converts("aten.stack.default")
 def stack(ctx: Context, tensors: Sequence[Value], dim: int = 0) -> Value:
-    """Tensors along a new dim."""
+    """Tensors stacked along a new dim."""
     parts = [ctx.astype(t, ctx.dtype) for t in tensors]
     return ctx.op("stack", *parts, axis=axis_of(dim, len(ctx.dims)))
 
 
 @converts("aten.repeat.default", "aten.tile.default")
 def repeat(ctx: Context, x: Value, repeats: Sequence[Any]) -> Value:
-    """The whole tensor several times along each dim."""
+    """The tensor tiled along each dim."""
     dims = dims_of(x)
     counts = [IntExpr.of(r) for r in repeats]
     rank = max(len(dims), len(counts))
@@ -107,7 +107,7 @@ def repeat(ctx: Context, x: Value, repeats: Sequence[Any]) -> Value:
 def repeat_interleave(
     ctx: Context, x: Value, repeats: Any, dim: int | None = None, **_: Any
 ) -> Value:
-    """Each element several times in a row."""
+    """Each element repeated along a dim."""
     if isinstance(repeats, IntExpr):
         raise Unsupported("expected a number of repeats that is known, got a symbol")
     axis = None if dim is None else axis_of(dim, len(dims_of(x)))
@@ -122,7 +122,7 @@ def flip(ctx: Context, x: Value, dims: Sequence[int]) -> Value:
 
 @converts("aten.roll.default")
 def roll(ctx: Context, x: Value, shifts: Any, dims: Any = ()) -> Value:
-    """Elements moved along dims, around their ends; without dims in the flattened tensor."""
+    """Elements shifted cyclically along dims; without dims, in the flattened tensor."""
     counts = [shifts] if isinstance(shifts, int) else list(shifts)
     axes = [dims] if isinstance(dims, int) else list(dims)
     source = dims_of(x)
@@ -139,19 +139,19 @@ def roll(ctx: Context, x: Value, shifts: Any, dims: Any = ()) -> Value:
 
 @converts("aten.constant_pad_nd.default")
 def constant_pad(ctx: Context, x: Value, pad: Sequence[Any], value: Any = 0) -> Value:
-    """A margin of a constant around the last dims; a negative one cuts off."""
+    """Padding of the last dims with a constant; negative padding crops."""
     return _padded(ctx, x, pad, "constant", value)
 
 
 @converts(*(f"aten.reflection_pad{n}d.default" for n in (1, 2, 3)))
 def reflection_pad(ctx: Context, x: Value, padding: Sequence[Any]) -> Value:
-    """A margin that mirrors the tensor."""
+    """Padding with the reflection of the tensor."""
     return _padded(ctx, x, padding, "reflect")
 
 
 @converts(*(f"aten.replication_pad{n}d.default" for n in (1, 2, 3)))
 def replication_pad(ctx: Context, x: Value, padding: Sequence[Any]) -> Value:
-    """A margin that continues the edge."""
+    """Padding with the edge's elements."""
     return _padded(ctx, x, padding, "replicate")
 
 
@@ -169,7 +169,7 @@ def _padded(ctx: Context, x: Value, pad: Sequence[Any], mode: str, value: Any = 
     cut = [(max(-low, 0), max(-high, 0)) for low, high in pairs]
     if not any(low or high for low, high in cut):
         return x
-    # What is cut off counts in the margin of the other side, so it goes last.
+    # Padding of the other side may read cropped elements, so cropping comes last.
     begins = [low for low, _ in cut]
     ends = [d - high for d, (_, high) in zip(dims_of(x), cut, strict=True)]
     axes = list(range(len(dims)))
@@ -182,7 +182,7 @@ def _number(value: Any) -> float:
 
 @converts("aten.pixel_shuffle.default")
 def pixel_shuffle(ctx: Context, x: Value, upscale_factor: int) -> Value:
-    """Channels moved into rows and columns."""
+    """Channels rearranged to rows and columns."""
     *batch, channels, height, width = dims_of(x)
     r, n = upscale_factor, len(batch)
     apart = ctx.reshape(x, [*batch, channels // (r * r), *map(IntExpr.of, (r, r)), height, width])

@@ -14,7 +14,7 @@ from ..registry import Unsupported, converts
 
 
 def filled(ctx: Context, value: float, dims: Sequence[IntExpr], dtype: str) -> Value:
-    """A tensor of one number, where a weight is left out."""
+    """A tensor filled with a number, the default of a missing weight."""
     sizes = [d.constant for d in dims]
     known = [s for s in sizes if s is not None]
     if len(known) < len(sizes) or dtype == "bfloat16":
@@ -35,7 +35,7 @@ def layer_norm(
     ctx: Context, x: Value, normalized_shape: Sequence[Any], weight: Value | None = None,
     bias: Value | None = None, eps: float = 1e-5, cudnn_enable: bool = True,
 ) -> Value:  # fmt: skip
-    """The last dims brought to mean 0 and variance 1, scaled and shifted."""
+    """The last dims normalized to mean 0 and variance 1, scaled and shifted."""
     count = len(normalized_shape)
     scale, shift = _weights(ctx, weight, bias, dims_of(x)[-count:], dtype_of(x))
     return ctx.op("nn.layer_norm", x, scale, shift, axes=list(range(-count, 0)), epsilon=eps)
@@ -46,7 +46,7 @@ def native_layer_norm(
     ctx: Context, x: Value, normalized_shape: Sequence[Any], weight: Value | None,
     bias: Value | None, eps: float,
 ) -> tuple[Any, None, None]:  # fmt: skip
-    """A layer norm whose statistics nothing may read."""
+    """A layer norm; its statistics must be unused."""
     return layer_norm(ctx, x, normalized_shape, weight, bias, eps), None, None
 
 
@@ -73,7 +73,7 @@ def group_norm(
     ctx: Context, x: Value, num_groups: int, weight: Value | None = None,
     bias: Value | None = None, eps: float = 1e-5, cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
-    """Groups of channels brought to mean 0 and variance 1, scaled and shifted."""
+    """Groups of channels normalized to mean 0 and variance 1, scaled and shifted."""
     dims = dims_of(x)
     scale, shift = _weights(ctx, weight, bias, dims[1:2], dtype_of(x))
     return ctx.op(
@@ -87,7 +87,7 @@ def native_group_norm(
     ctx: Context, x: Value, weight: Value | None, bias: Value | None, n: Any, c: Any, hxw: Any,
     group: int, eps: float,
 ) -> tuple[Any, None, None]:  # fmt: skip
-    """A group norm whose statistics nothing may read."""
+    """A group norm; its statistics must be unused."""
     return group_norm(ctx, x, group, weight, bias, eps), None, None
 
 
@@ -96,7 +96,7 @@ def instance_norm(
     ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Any,
     running_var: Any, use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool,
 ) -> Value:  # fmt: skip
-    """Each channel of each sample brought to mean 0 and variance 1, scaled and shifted."""
+    """Each channel of each sample normalized to mean 0 and variance 1, scaled and shifted."""
     if not use_input_stats:
         return batch_norm(ctx, x, weight, bias, running_mean, running_var, False, momentum, eps)
     channels = dims_of(x)[1].constant
@@ -111,7 +111,7 @@ def batch_norm(
     running_var: Value | None, training: bool, momentum: float, eps: float,
     cudnn_enabled: bool = True,
 ) -> Value:  # fmt: skip
-    """Channels shifted and scaled by their running mean and variance."""
+    """Channels normalized by their running mean and variance, scaled and shifted."""
     if running_mean is None or running_var is None:
         raise Unsupported(
             "batch_norm of the batch's own statistics", "keep running ones: track_running_stats"
@@ -129,6 +129,6 @@ def native_batch_norm(
     ctx: Context, x: Value, weight: Value | None, bias: Value | None, running_mean: Value,
     running_var: Value, momentum: float, eps: float,
 ) -> tuple[Any, None, None]:  # fmt: skip
-    """A batch norm of inference."""
+    """A batch norm in inference; its statistics must be unused."""
     value = batch_norm(ctx, x, weight, bias, running_mean, running_var, False, momentum, eps)
     return value, None, None

@@ -1,4 +1,4 @@
-"""Sums, means, extrema, variances, and sums along a dim."""
+"""Reductions and scans: sums, means, extrema, variances, cumulative sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Dims = Sequence[int] | int | None
 
 
 def axes_of(x: Value, dim: Dims) -> list[int]:
-    """The dims of a reduction, counted from the front; none given means all."""
+    """The dims of a reduction as non-negative axes; all for None."""
     rank = len(dims_of(x))
     given = [dim] if isinstance(dim, int) else list(dim or range(rank))
     return [axis_of(d, rank) for d in given] if rank else []
@@ -97,13 +97,13 @@ def min_other(ctx: Context, x: Value, other: Value) -> Value:
 
 @converts("aten.max.dim")
 def max_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
-    """The largest elements along a dim, and where they are."""
+    """The largest elements along a dim, and their indices."""
     return amax(ctx, x, dim, keepdim), _argument(ctx, "argmax", x, dim, keepdim)
 
 
 @converts("aten.min.dim")
 def min_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
-    """The smallest elements along a dim, and where they are."""
+    """The smallest elements along a dim, and their indices."""
     return amin(ctx, x, dim, keepdim), _argument(ctx, "argmin", x, dim, keepdim)
 
 
@@ -117,13 +117,13 @@ def _argument(ctx: Context, operator: str, x: Value, dim: int | None, keepdim: b
 
 @converts("aten.argmax.default")
 def argmax(ctx: Context, x: Value, dim: int | None = None, keepdim: bool = False) -> Value:
-    """Where the largest element is, along a dim or in the flattened tensor."""
+    """The index of the largest element, along a dim or in the flattened tensor."""
     return _argument(ctx, "argmax", x, dim, keepdim)
 
 
 @converts("aten.argmin.default")
 def argmin(ctx: Context, x: Value, dim: int | None = None, keepdim: bool = False) -> Value:
-    """Where the smallest element is, along a dim or in the flattened tensor."""
+    """The index of the smallest element, along a dim or in the flattened tensor."""
     return _argument(ctx, "argmin", x, dim, keepdim)
 
 
@@ -141,7 +141,7 @@ for _name in ("any", "all"):
 def _moment(
     ctx: Context, operator: str, x: Value, dim: Any, correction: Any, keepdim: bool
 ) -> Value:
-    # The older overloads have a bool, whether to divide by the count less 1.
+    # The older overloads have a bool here: whether to divide by the count minus 1.
     if isinstance(dim, bool):
         dim, correction = None, int(dim)
     correction = 1 if correction is None else correction
@@ -190,7 +190,7 @@ def vector_norm(
     if ord == 0:
         nonzero = ctx.astype(truth(ctx, x), ctx.dtype)
         return _reduced(ctx, "sum", nonzero, dim, keepdim)
-    # Half precision would overflow in between.
+    # The intermediate sum would overflow in half precision.
     wide = ctx.astype(size, "float32" if ctx.dtype in ("float16", "bfloat16") else ctx.dtype)
     powers = binary(ctx, "power", wide, ord) if ord != 2 else ctx.op("multiply", wide, wide)
     total = _reduced(ctx, "sum", powers, dim, keepdim)
@@ -200,13 +200,13 @@ def vector_norm(
 
 @converts("aten.cumsum.default")
 def cumsum(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
-    """The sums of the elements up to each place along a dim."""
+    """The cumulative sums along a dim."""
     return _scan(ctx, "cumsum", x, dim)
 
 
 @converts("aten.cumprod.default")
 def cumprod(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
-    """The products of the elements up to each place along a dim."""
+    """The cumulative products along a dim."""
     return _scan(ctx, "cumprod", x, dim)
 
 
@@ -217,7 +217,7 @@ def _scan(ctx: Context, operator: str, x: Value, dim: int) -> Value:
 
 @converts("aten.logsumexp.default")
 def logsumexp(ctx: Context, x: Value, dim: Dims, keepdim: bool = False) -> Value:
-    """``log(sum(exp(x)))``, which does not overflow."""
+    """``log(sum(exp(x)))`` without overflow."""
     x = ctx.astype(x, float_of(dtype_of(x)))
     largest = _reduced(ctx, "max", x, dim, True)
     finite = ctx.op("where", ctx.op("isfinite", largest), largest, ctx.number(0, dtype_of(x)))

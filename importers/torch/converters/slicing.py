@@ -1,4 +1,4 @@
-"""Parts of tensors: slices, selections, splits, and parts put back."""
+"""Slices, selections and splits of tensors, and their inverses, scatters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..registry import Unsupported, converts
 def part(
     ctx: Context, x: Value, axis: int, start: IntExpr, length: IntExpr, step: int = 1
 ) -> Value:
-    """`length` elements along an axis; PyTorch has made sure that they are there."""
+    """`length` elements along an axis, which PyTorch has verified to be in bounds."""
     if (start, length, step) == (ZERO, dims_of(x)[axis], 1):
         return x
     ends = [start + length * step]
@@ -24,7 +24,7 @@ def part(
 
 
 def _first(start: Any, dim: IntExpr) -> IntExpr:
-    """Where a slice begins, counted from the front and within the dim where that is known."""
+    """The start of a slice as a non-negative index, clamped to the dim if that is provable."""
     first = IntExpr.of(0 if start is None else start)
     if (value := first.constant) is None or value >= 0:
         return _at_most(first, dim)
@@ -54,7 +54,7 @@ def narrow(ctx: Context, x: Value, dim: int, start: Any, length: Any) -> Value:
 
 @converts("aten.select.int", "aten.select_copy.int")
 def select(ctx: Context, x: Value, dim: int, index: Any) -> Value:
-    """The part at one place of a dim."""
+    """The slice at one index of a dim."""
     axis = axis_of(dim, len(dims_of(x)))
     return _selected(ctx, x, axis, _first(index, dims_of(x)[axis]))
 
@@ -66,7 +66,7 @@ def _selected(ctx: Context, x: Value, axis: int, index: IntExpr) -> Value:
 
 @converts("aten.unfold.default", "aten.unfold_copy.default")
 def unfold(ctx: Context, x: Value, dimension: int, size: int, step: int) -> Value:
-    """Windows of `size` elements along a dim, each `step` after the one before, as a last dim."""
+    """Windows of `size` elements along a dim, `step` elements apart, as a last dim."""
     if not dims_of(x):
         return ctx.reshape(x, ctx.dims)
     rank = len(dims_of(x))
@@ -84,7 +84,7 @@ def _range(ctx: Context, start: Any, end: Any, step: Any = 1) -> Value:
 
 @converts("aten.diagonal.default", "aten.diagonal_copy.default")
 def diagonal(ctx: Context, x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
-    """The elements of two dims whose places differ by `offset`, as a last dim."""
+    """The elements of two dims whose indices differ by `offset`, as a last dim."""
     flat = _matrices(ctx, x, dim1, dim2)
     return ctx.op("take", flat, _diagonal_places(ctx, x, offset, dim1, dim2), axis=-1)
 
@@ -109,7 +109,7 @@ def _with_last(rank: int, dim1: int, dim2: int) -> list[int]:
 
 
 def _matrices(ctx: Context, x: Value, dim1: int, dim2: int) -> Value:
-    """The tensor with two dims as its last one."""
+    """The tensor with two dims flattened to one, the last."""
     permuted = ctx.permute(x, _with_last(len(dims_of(x)), dim1, dim2))
     *batch, rows, columns = dims_of(permuted)
     return ctx.reshape(permuted, [*batch, rows * columns])
@@ -128,7 +128,7 @@ def _diagonal_places(
 
 @converts("aten.unbind.int")
 def unbind(ctx: Context, x: Value, dim: int = 0) -> tuple[Value, ...]:
-    """The parts at all places of a dim."""
+    """The slices at all indices of a dim."""
     axis = axis_of(dim, len(dims_of(x)))
     return tuple(_selected(ctx, x, axis, IntExpr.of(i)) for i in range(len(ctx.result)))
 
@@ -142,7 +142,7 @@ def unbind(ctx: Context, x: Value, dim: int = 0) -> tuple[Value, ...]:
     "aten.tensor_split.indices",
 )
 def split(ctx: Context, x: Value, sizes: Any, dim: int = 0) -> tuple[Value, ...]:
-    """Parts one after the other along a dim, of the sizes that PyTorch gives the results."""
+    """Consecutive parts along a dim, of the sizes of PyTorch's results."""
     axis = axis_of(dim, len(dims_of(x)))
     start, parts = ZERO, list[Value]()
     for result in ctx.result:
@@ -157,7 +157,7 @@ def slice_scatter(
     ctx: Context, x: Value, src: Value, dim: int = 0, start: Any = None, end: Any = None,
     step: int = 1,
 ) -> Value:  # fmt: skip
-    """`x` with `src` in the place of a slice."""
+    """`x` with a slice replaced by `src`."""
     if step != 1:
         raise Unsupported(f"expected an assignment to a slice of step 1, got {step}")
     axis = axis_of(dim, len(dims_of(x)))
@@ -166,7 +166,7 @@ def slice_scatter(
 
 @converts("aten.select_scatter.default")
 def select_scatter(ctx: Context, x: Value, src: Value, dim: int, index: Any) -> Value:
-    """`x` with `src` at one place of a dim."""
+    """`x` with `src` at one index of a dim."""
     axis = axis_of(dim, len(dims_of(x)))
     src = ctx.op("expand_dims", src, axis=[axis])
     return _replaced(ctx, x, src, axis, _first(index, dims_of(x)[axis]))
@@ -189,7 +189,7 @@ def diff(
     ctx: Context, x: Value, n: int = 1, dim: int = -1, prepend: Value | None = None,
     append: Value | None = None,
 ) -> Value:  # fmt: skip
-    """The differences of neighbours along a dim, `n` times over."""
+    """The `n`-th differences of adjacent elements along a dim."""
     axis = axis_of(dim, len(dims_of(x)))
     around = [t for t in (prepend, x, append) if t is not None]
     x = x if len(around) == 1 else ctx.op("concat", *around, axis=axis)

@@ -1,4 +1,4 @@
-"""Elements along a dim in order: sorts, the largest, the middle one."""
+"""Sorts, top-k and medians along a dim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .slicing import part
 def topk(
     ctx: Context, x: Value, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Value, ...]:
-    """The largest or smallest elements along a dim, and where they are."""
+    """The `k` largest or smallest elements along a dim, and their indices."""
     if isinstance(k, IntExpr):
         raise Unsupported("expected a number of elements that is known, got a symbol")
     if not dims_of(x):
@@ -31,9 +31,9 @@ def sort(
     ctx: Context, x: Value, *args: Any, dim: int = -1, descending: bool = False,
     stable: bool | None = None,
 ) -> tuple[Value, Value]:  # fmt: skip
-    """The elements along a dim in order, and where they come from."""
+    """The sorted elements along a dim, and their original indices."""
     given = [a for a in args if a is not None]
-    if given and isinstance(given[0], bool):  # `stable`, which the order here always is
+    if given and isinstance(given[0], bool):  # `stable`: all sorts here are
         given = given[1:]
     if not dims_of(x):
         return x, ctx.number(0, "int64")
@@ -47,7 +47,7 @@ def sort(
 def kthvalue(
     ctx: Context, x: Value, k: int, dim: int = -1, keepdim: bool = False
 ) -> tuple[Value, Value]:
-    """The `k`-th smallest elements along a dim, counted from 1, and where they are."""
+    """The `k`-th smallest elements along a dim, counted from 1, and their indices."""
     if not dims_of(x):
         return x, ctx.number(0, "int64")
     axis = axis_of(dim, len(dims_of(x)))
@@ -58,7 +58,7 @@ def kthvalue(
 
 @converts("aten.median.dim")
 def median_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
-    """The middle elements along a dim, the lower of two, and where they are; NaN if any is."""
+    """The medians along a dim, the lower of two, and their indices; NaN if any element is."""
     if not dims_of(x):
         return x, ctx.number(0, "int64")
     axis = axis_of(dim, len(dims_of(x)))
@@ -77,7 +77,7 @@ def median_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tuple
 
 @converts("aten.median.default")
 def median(ctx: Context, x: Value) -> Value:
-    """The middle element of all, the lower of two; NaN if any is."""
+    """The median of all elements, the lower of two; NaN if any is."""
     total = ONE
     for dim in dims_of(x):
         total = total * dim
@@ -86,5 +86,5 @@ def median(ctx: Context, x: Value) -> Value:
 
 @converts("aten.argsort.default", "aten.argsort.stable")
 def argsort(ctx: Context, x: Value, *args: Any, **kwargs: Any) -> Value:
-    """Where the elements along a dim come from when they are in order."""
+    """The indices that sort the elements along a dim."""
     return sort(ctx, x, *args, **kwargs)[1]

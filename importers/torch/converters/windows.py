@@ -13,7 +13,7 @@ _NAMES = {1: "conv1d", 2: "conv2d"}
 
 
 def each(value: Any, count: int) -> list[int]:
-    """One number for each spatial dim."""
+    """A number or list as a list with a number for each spatial dim."""
     values = [value] if isinstance(value, int) else list(value)
     return values * count if len(values) == 1 else values
 
@@ -22,7 +22,7 @@ def convolve(
     ctx: Context, x: Value, weight: Value, bias: Value | None, transposed: bool,
     **attributes: Any,
 ) -> Value:  # fmt: skip
-    """A convolution, and the bias of its channels; one without a batch gets a batch of 1."""
+    """A convolution with optional bias; an unbatched input gets a batch of 1."""
     spatial = len(dims_of(weight)) - 2
     if spatial not in _NAMES:
         raise Unsupported(f"expected a convolution of 1 or 2 spatial dims, got {spatial}")
@@ -59,7 +59,7 @@ def backward(
     ctx: Context, x: Value, weight: Value, bias: Value | None = None, stride: Any = 1,
     padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
 ) -> Value:  # fmt: skip
-    """The transpose of a convolution of one or two spatial dims."""
+    """A transposed convolution of one or two spatial dims."""
     return convolve(
         ctx, x, weight, bias, True,
         strides=stride, padding=padding, dilation=dilation, groups=groups,
@@ -73,14 +73,14 @@ def convolution(
     padding: Sequence[int], dilation: Sequence[int], transposed: bool,
     output_padding: Sequence[int], groups: int,
 ) -> Value:  # fmt: skip
-    """Any convolution."""
+    """A convolution or transposed convolution."""
     if transposed:
         return backward(ctx, x, weight, bias, stride, padding, output_padding, groups, dilation)
     return forward(ctx, x, weight, bias, stride, padding, dilation, groups)
 
 
 def pool(ctx: Context, operator: str, x: Value, spatial: int, **attributes: Any) -> Value:
-    """A pool; one without a batch gets a batch of 1."""
+    """A pool; an unbatched input gets a batch of 1."""
     if len(dims_of(x)) == spatial + 1:
         batch = ctx.op("expand_dims", x, axis=[0])
         return ctx.op("squeeze", ctx.op(operator, batch, **attributes), axis=[0])
@@ -145,11 +145,11 @@ for _spatial in (1, 2):
 
 @converts("aten.adaptive_max_pool2d.default")
 def adaptive_max_pool2d(ctx: Context, x: Value, output_size: Any) -> tuple[Any, None]:
-    """A pool whose indices nothing may read."""
+    """A max pool; its indices must be unused."""
     return _adaptive_pool("max", 2)(ctx, x, output_size), None
 
 
 @converts("aten.max_pool2d_with_indices.default")
 def max_pool2d_with_indices(ctx: Context, *args: Any, **kwargs: Any) -> tuple[Any, None]:
-    """A pool whose indices nothing may read."""
+    """A max pool; its indices must be unused."""
     return _max_pool(2)(ctx, *args, **kwargs), None
