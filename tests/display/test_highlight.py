@@ -12,8 +12,8 @@ from xrelax.display import highlight
 from xrelax.display.highlight import KINDS, highlighted_lines, stylesheet
 
 TEXTS = {
-    "python": '"""Two\nlines <b>."""\n\n@T.prim_func\ndef f(x: T.int64):  # comment\n    return 1.5\n',
-    "mlir": '%0 = tir.load %X[%i] : !tir.buffer<[4, n], f32>  // "a" & b\nfunc @f(%x_1: i32) {\n}\n',
+    "python": '"""Two\nlines <b>."""\n\n@T.prim_func\ndef f(x: T.int64):  # no\n    return 1.5\n',
+    "mlir": '%0 = tir.load %X[%i] : !tir.buffer<[4, n], f32>  // "a" & b\nfunc @f(%x_1: i32) {}\n',
     "llvm": "define float @f(ptr %0) {\n  %2 = fadd float 1.0, 2.0\n  ret float %2\n}",
     "asm": "f:\n        vaddps  %ymm0, %ymm1, %ymm2\n        retq\n",
     "text": "a < b\n",
