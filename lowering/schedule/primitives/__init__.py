@@ -1,1 +1,1 @@
-"""The schedule primitives as methods: what they do, and the trace of what was done."""
+"""The schedule primitives as methods of `Schedule`, and the trace that records their calls."""

@@ -1,4 +1,4 @@
-"""What the families of primitives share: variables to operations and back, and recording."""
+"""The base of the families of primitives: random variables, and recording of instructions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Size = int | str | ExprRV | IntExpr | None
 
 
 class Primitives:
-    """A module that is scheduled, and the trace of what was done to it."""
+    """A module that is scheduled, and the trace of the primitives applied to it."""
 
     state: ScheduleState
     trace: Trace
@@ -34,28 +34,28 @@ class Primitives:
         self._recorded: dict[str, Any] | None = None
         self._names: dict[RandomVariable, str] = {}
         self.moved_parameters: list[MovedParameter] = []
-        """The parameters that got another layout, which callers must pass then."""
+        """The parameters whose layout was transformed; callers must pass them in the new layout."""
 
     def block(self, block: BlockRV | str) -> tir.BlockOp:
-        """The block that a variable stands for."""
+        """The block of a variable; raises ScheduleError if it has another value or is dead."""
         value = self.state.resolve(cast(BlockRV, block))
         if not isinstance(value, tir.BlockOp):
             raise ScheduleError(f"expected a block, got {self._text(value)}")
         return value
 
     def loop(self, loop: LoopRV) -> tir.ForOp:
-        """The loop that a variable stands for."""
+        """The loop of a variable; raises ScheduleError if it has another value or is dead."""
         value = self.state.resolve(loop)
         if not isinstance(value, tir.ForOp):
             raise ScheduleError(f"expected a loop, got {self._text(value)}")
         return value
 
     def block_or_loop(self, variable: BlockRV | LoopRV) -> tir.BlockOp | tir.ForOp:
-        """The block or loop that a variable stands for."""
+        """The block or loop of a variable; raises ScheduleError if it is dead."""
         return self.block(variable) if isinstance(variable, BlockRV) else self.loop(variable)
 
     def number(self, value: ExprRV | int) -> int | None:
-        """A number, or the one that a variable stands for."""
+        """An int, or the value of a variable; `None` for a factor of a symbolic extent."""
         if not isinstance(value, ExprRV):
             return value
         found = self.state.resolve(value)
@@ -63,35 +63,35 @@ class Primitives:
         return found
 
     def size(self, value: int | ExprRV, what: str = "size") -> int:
-        """A number of iterations; raises ScheduleError for a factor left open."""
+        """A number of iterations; raises ScheduleError for a factor of a symbolic extent."""
         number = self.number(value)
         if number is None:
             raise ScheduleError(f"expected a {what}, got a factor left open")
         return number
 
     def sizes(self, sizes: Sequence[Size]) -> list[int | IntExpr | None]:
-        """Numbers of iterations: numbers, expressions of symbols, or `None` for one left open."""
+        """Numbers of iterations: ints, expressions over symbols, or `None` to be inferred."""
         found = [self.number(s) if isinstance(s, ExprRV) else s for s in sizes]
         return [s if isinstance(s, int | None) else dim_of(s) for s in found]
 
     def new_block(self, block: tir.BlockOp) -> BlockRV:
-        """A variable for a block."""
+        """Define a variable for a block."""
         return self._define(BlockRV(), block)
 
     def new_blocks(self, blocks: Sequence[tir.BlockOp]) -> list[BlockRV]:
-        """Variables for blocks."""
+        """Define variables for blocks."""
         return [self.new_block(b) for b in blocks]
 
     def new_loop(self, loop: tir.ForOp | str) -> LoopRV:
-        """A variable for a loop, or for ``"inline"`` or ``"root"``."""
+        """Define a variable for a loop, or for ``"inline"`` or ``"root"``."""
         return self._define(LoopRV(), loop)
 
     def new_loops(self, loops: Sequence[tir.ForOp]) -> list[LoopRV]:
-        """Variables for loops."""
+        """Define variables for loops."""
         return [self.new_loop(loop) for loop in loops]
 
     def new_number(self, number: int | None) -> ExprRV:
-        """A variable for a number that was drawn; `None` is a factor left open."""
+        """Define a variable for a sampled number; `None` is a factor of a symbolic extent."""
         return self._define(ExprRV(), number)
 
     def _define(self, variable: Any, value: Value) -> Any:
@@ -111,16 +111,16 @@ class Primitives:
                 return f"the number {value}"
 
     def take_names(self, other: Primitives) -> None:
-        """Call the variables of another schedule what that calls them."""
+        """Use the names of another schedule's variables in messages."""
         self._names = dict(other._names)
 
     def record(self, **arguments: Any) -> None:
-        """Let the trace have these arguments of the running primitive instead of those given."""
+        """Record these arguments of the running primitive, in place of those of the call."""
         if self._recorded is not None:
             self._recorded |= arguments
 
     def perform(self, kind: InstructionKind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Run a primitive and record it; one that another one calls is part of that."""
+        """Run a primitive and record it; calls of primitives inside it are not recorded."""
         if self._recorded is not None:
             return kind.function(self, *args, **kwargs)
         bound = kind.signature.bind(self, *args, **kwargs)
@@ -151,7 +151,7 @@ class Primitives:
         return result
 
     def changed(self, functions: Sequence[tir.PrimFuncOp]) -> None:
-        """What happens to functions after a primitive."""
+        """Called with the changed functions after each primitive that is not pure."""
 
     def _looked_up(self, kind: InstructionKind, parameter: str, value: Any) -> Any:
         annotation = str(kind.signature.parameters[parameter].annotation)

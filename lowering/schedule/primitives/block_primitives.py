@@ -1,4 +1,4 @@
-"""Primitives on blocks: their extent, versions and code, axes and annotations."""
+"""Primitives on blocks: blockize, multiversion, tensorize, annotate, and reorder axes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ from .random_variables import BlockRV, ExprRV, LoopRV
 
 
 class BlockPrimitives(Primitives):
-    """What makes and changes blocks, and marks them and loops."""
+    """Primitives that create and transform blocks, and annotate blocks and loops."""
 
     @primitive
     def blockize(
         self, target: LoopRV | Sequence[BlockRV | str], preserve_unit_iters: bool = True
     ) -> BlockRV:
-        """Put a new block around a loop, or around several blocks with the loops they share not.
+        """Put a new block around a loop, or around several blocks and their own loops.
 
-        Axes are divided: the new block ``Y_o`` has what the loops around it drive, the blocks in it
-        what those inside do. Without `preserve_unit_iters` axes of one iteration are left out.
-        Raises ScheduleError where an axis or a predicate belongs to neither side.
+        Axes of any kind are divided: loops around the new block ``Y_o`` drive its axes, and loops
+        inside drive those of the inner blocks. Without `preserve_unit_iters`, axes of extent 1 are
+        removed. Returns the new block. Raises ScheduleError if a binding or a predicate mixes inner
+        and outer loops, and if a loop around several blocks drives an axis of one that is not
+        spatial.
         """
         if isinstance(target, LoopRV):
             return self.new_block(blockize(self.loop(target), preserve_unit_iters))
@@ -46,12 +48,13 @@ class BlockPrimitives(Primitives):
         size: int | ExprRV,
         consumer: BlockRV | str,
     ) -> list[BlockRV]:
-        """Give the whole parts of `size` iterations of a block's loop, and those left, own nests.
+        """Peel the remainder of a spatial loop modulo `size` into a nest of its own.
 
-        The block stores to scratch memory, which `consumer` alone uses; each version has its own.
-        Returns the two versions of the block. TVM has no such primitive, exo has ``cut_loop``.
-        Raises ScheduleError where nothing is left, the loop is not spatial, the consumer has no
-        such loop, or stores what is loaded.
+        `loop` drives one spatial axis of the block, from 0. `consumer` alone uses the block's
+        results, which are in scratch memory; it is peeled too. Returns the two versions of the
+        block, whole tiles first; each has its own scratch memory. TVM has no such primitive; exo
+        has ``cut_loop``. Raises ScheduleError if there is no remainder, the loop is not spatial,
+        the consumer has no corresponding loop, or the consumer stores to an operand.
         """
         made = peel(self.block(block), self.loop(loop), self.size(size), self.block(consumer))
         return self.new_blocks(made)
@@ -64,12 +67,13 @@ class BlockPrimitives(Primitives):
         limit: int | ExprRV,
         consumer: BlockRV | str,
     ) -> list[BlockRV]:
-        """Make a version of a nest for fewer than `limit` iterations of a loop, and one for others.
+        """Multiversion a nest: one version for fewer than `limit` iterations, one for others.
 
-        The block stores to scratch memory, which `consumer` alone uses; it is in both versions.
-        Which one runs is known when the function is called. Returns the two versions of the block.
-        Halide has ``specialize`` for it. Raises ScheduleError where the consumer stores what is
-        loaded, and for a loop that is not spatial.
+        `loop` drives one spatial axis of the block, from 0. `consumer` alone uses the block's
+        results, which are in scratch memory; it is in both versions. The trip count selects the
+        version at run time. Returns the two versions of the block, that of fewer iterations first.
+        Halide has ``specialize`` for it. Raises ScheduleError if the loop is not spatial, or the
+        consumer stores to an operand.
         """
         made = specialize(
             self.block(block), self.loop(loop), self.size(limit, "limit"), self.block(consumer)
@@ -78,10 +82,10 @@ class BlockPrimitives(Primitives):
 
     @primitive
     def fold_conditions(self, block: BlockRV | str) -> None:
-        """Make the choices in a block's body that the ranges of its axes decide.
+        """Fold conditions in a block's body that the ranges of its axes decide.
 
-        After `loop_partition` the inside of a padded tensor asks no more whether it is the border.
-        TVM does so in its pass ``Simplify``. Raises ScheduleError where there is no such choice.
+        After `loop_partition`, the interior of a padded tensor does not test for the border. TVM
+        does so in its pass ``Simplify``. Raises ScheduleError if there is no such condition.
         """
         fold_conditions(self.block(block))
 
@@ -92,10 +96,10 @@ class BlockPrimitives(Primitives):
         tensor_intrin: str,
         preserve_unit_iters: bool = True,
     ) -> None:
-        """Let the implementation of a `TensorIntrin` do what a block does, or a loop.
+        """Replace a block or loop by the implementation of a registered `TensorIntrin`.
 
-        A loop becomes a block first, as by `blockize`. Raises ScheduleError where that is not what
-        the intrinsic describes, with what differs.
+        A loop is first blockized. Raises ScheduleError for an unknown intrinsic, and if the block
+        does not match the intrinsic's description; the message has the difference.
         """
         intrinsic = INTRINSICS.get(tensor_intrin)
         if intrinsic is None:
@@ -107,9 +111,9 @@ class BlockPrimitives(Primitives):
     def annotate(
         self, block_or_loop: BlockRV | LoopRV, ann_key: str, ann_val: str | float | ExprRV | Any
     ) -> None:
-        """Give a block or loop an annotation: a number, string, variable, or list or dict of these.
+        """Annotate a block or loop with a number, string, variable, or a list or dict of these.
 
-        One that it has already gets the new value. Raises ScheduleError for any other value.
+        Replaces an annotation of the same key. Raises ScheduleError for any other value.
         """
         try:
             value = to_attribute(self._value(ann_val))
@@ -119,20 +123,21 @@ class BlockPrimitives(Primitives):
 
     @primitive
     def unannotate(self, block_or_loop: BlockRV | LoopRV, ann_key: str) -> None:
-        """Take an annotation away; raises ScheduleError where there is none of the name."""
+        """Remove an annotation; raises ScheduleError if there is none with this key."""
         annotations.unannotate(self.block_or_loop(block_or_loop), ann_key)
 
     @primitive
     def reorder_block_iter_var(self, block: BlockRV | str, new_order: Sequence[int]) -> None:
-        """Put the axes of a block in another order, given by their positions.
+        """Reorder the axes of a block; `new_order` has their positions.
 
-        Raises ScheduleError where that is no order of all axes.
+        Axes of all kinds may be reordered. Raises ScheduleError if `new_order` is not a
+        permutation.
         """
         reorder_axes(self.block(block), new_order)
 
     @primitive(is_pure=True)
     def enter_postproc(self) -> None:
-        """Mark where the part of the trace begins that is no part of the search space."""
+        """Mark the end of the search space in the trace; later instructions are postprocessing."""
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, ExprRV):

@@ -1,4 +1,4 @@
-"""Primitives on the memory that blocks work on: copies of it, its kind, size and strides."""
+"""Primitives on the buffers of blocks: cached copies, scopes, strides and sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .random_variables import BlockRV
 
 
 class BufferPrimitives(Primitives):
-    """What gives blocks other memory to work on."""
+    """Primitives that replace or change the buffers that blocks access."""
 
     @primitive
     def cache_read(
@@ -27,9 +27,10 @@ class BufferPrimitives(Primitives):
     ) -> BlockRV:
         """Let blocks read a buffer from a copy in `storage_scope`; returns the block that copies.
 
-        The buffer is that of a number or name among those that `block` reads. `consumer_blocks`
-        read the copy, or all blocks beside `block` that read the buffer. The copy is made before
-        their loops. Raises ScheduleError where something changes the buffer between them.
+        `read_buffer_index` is a position among the buffers that `block` reads, or a name.
+        `consumer_blocks` read the copy; by default, `block` and all other blocks that read the
+        buffer. The copy is inserted before their loops. Raises ScheduleError if the buffer is
+        written between the copy and its readers.
         """
         consumers = None if consumer_blocks is None else [self.block(b) for b in consumer_blocks]
         made = cache_read(self.block(block), read_buffer_index, storage_scope, consumers)
@@ -45,9 +46,9 @@ class BufferPrimitives(Primitives):
     ) -> BlockRV:
         """Let a block write to a buffer in `storage_scope`; returns the block that copies it back.
 
-        The buffer is that of a number or name among those that the block writes. The copy is made
-        after the block's loops; `consumer_blocks` read the new buffer itself. Raises ScheduleError
-        where other blocks write the buffer, or the block does not write a box of it.
+        `write_buffer_index` is a position among the buffers that `block` writes, or a name. The
+        copy is inserted after the block's loops; `consumer_blocks` read the new buffer. Raises
+        ScheduleError if other blocks write the buffer, or the block does not write a box of it.
         """
         consumers = [self.block(b) for b in consumer_blocks or ()]
         made = cache_write(self.block(block), write_buffer_index, storage_scope, consumers)
@@ -55,11 +56,11 @@ class BufferPrimitives(Primitives):
 
     @primitive
     def reindex(self, block: BlockRV | str, buffer: Sequence[int | str] | str) -> BlockRV:
-        """Let a block access a buffer by way of one that has its axes as dims; returns the copy.
+        """Let a block access a buffer through a new one with its axes as dims; returns the copy.
 
-        `buffer` is ``("read", number)``, ``("write", number)`` or a name; the new buffer is indexed
-        by those axes that index the old one. Raises ScheduleError where the block accesses several
-        places of the buffer, or could leave it.
+        `buffer` is ``("read", position)``, ``("write", position)`` or a name. The new buffer is
+        indexed by the axes, of any kind, that index the old one. Raises ScheduleError if the block
+        has several different accesses to the buffer, or one that may be out of bounds.
         """
         found = self.block(block)
         which, key = buffer_key(buffer)
@@ -70,9 +71,10 @@ class BufferPrimitives(Primitives):
 
     @primitive
     def set_scope(self, block: BlockRV | str, buffer_index: int | str, storage_scope: str) -> None:
-        """Put a scratch buffer that a block writes into another kind of memory.
+        """Set the storage scope of a scratch buffer that a block writes.
 
-        Raises ScheduleError for a parameter, and for an unknown scope.
+        `buffer_index` is a position among the buffers that the block writes, or a name. Raises
+        ScheduleError for a parameter of the function, and for an unknown scope.
         """
         set_scope(self.block(block), buffer_index, storage_scope)
 
@@ -80,26 +82,27 @@ class BufferPrimitives(Primitives):
     def storage_align(
         self, block: BlockRV | str, buffer_index: int, axis: int, factor: int, offset: int
     ) -> None:
-        """Let the stride along `axis` of a scratch buffer be ``k * factor + offset`` elements.
+        """Let the stride of dim `axis` of a scratch buffer be ``k * factor + offset`` elements.
 
-        Raises ScheduleError for a parameter, and for numbers out of range.
+        `buffer_index` is a position among the buffers that the block writes. Raises ScheduleError
+        for a parameter of the function, and for numbers out of range.
         """
         storage_align(self.block(block), buffer_index, axis, factor, offset)
 
     @primitive
     def compact_buffer(self, block: BlockRV | str, buffer_index: int | str) -> None:
-        """Let a scratch buffer that a block writes have room for what is in use at a time only.
+        """Shrink a scratch buffer that a block writes to the part that one iteration uses.
 
-        It is allocated in the innermost loop around all blocks that use it, and has the size of
-        what one iteration stores. TVM does so when it lowers, with ``CompactBufferAllocation``.
-        Raises ScheduleError for a parameter, a buffer that is viewed or passed on, and unless each
-        iteration stores what it loads.
+        The allocation moves into the innermost loop around all uses, and gets the size of what an
+        iteration stores. TVM does so in its pass ``CompactBufferAllocation``. Raises ScheduleError
+        for a parameter of the function, for a buffer with views or that is passed to a call, and
+        unless each iteration stores what it loads.
         """
         compact_buffer(scratch_of(self.block(block), buffer_index))
 
 
 def buffer_key(buffer: Sequence[int | str] | str) -> tuple[str | None, int | str]:
-    """``"read"``, ``"write"`` or `None`, and the number or name of a buffer; or ScheduleError."""
+    """``"read"``, ``"write"`` or `None`, and the position or name of a buffer; or ScheduleError."""
     if isinstance(buffer, str):
         return None, buffer
     match list(buffer):

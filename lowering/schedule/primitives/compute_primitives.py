@@ -1,4 +1,4 @@
-"""Primitives that say where a block is computed, where its reduction starts, and in which parts."""
+"""Primitives that choose where a block is computed, and that decompose reductions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .random_variables import BlockRV, ExprRV, LoopRV
 
 
 class ComputePrimitives(Primitives):
-    """What moves blocks into loops and into each other, and takes reductions apart."""
+    """Primitives that move blocks into loops, inline them, and decompose reductions."""
 
     @primitive
     def compute_at(
@@ -25,12 +25,13 @@ class ComputePrimitives(Primitives):
         preserve_unit_loops: bool = False,
         index: int = -1,
     ) -> None:
-        """Run a block, for what one iteration of a loop loads of its result, in that iteration.
+        """Compute a block in each iteration of a consumer's loop, for the elements it loads.
 
-        It goes right before its first consumer there, or for `index` -2 to the first place where it
-        can be, or for a number from 0 before the statement of that number. `preserve_unit_loops`
-        keeps new loops of one iteration. For a loop that `sample_compute_location` chose, "inline"
-        and "root" are done as well. Raises ScheduleError where the result would not be the same.
+        The block moves right before its first consumer; for `index` -2, to the first possible
+        position; for `index` 0 or more, before the statement of this number. `preserve_unit_loops`
+        keeps new loops of one iteration. The block stores to a scratch buffer at its axes;
+        reduction axes keep their whole range. For a loop of `sample_compute_location`, "inline"
+        inlines the block and "root" does nothing. Raises ScheduleError if the result could differ.
         """
         place = self.state.resolve(loop)
         if place == "inline":
@@ -46,11 +47,12 @@ class ComputePrimitives(Primitives):
         preserve_unit_loops: bool = False,
         index: int = -1,
     ) -> None:
-        """Run a block, for what one iteration of a loop produces, in that iteration.
+        """Compute a block in each iteration of a producer's loop, for the elements it produces.
 
-        It goes to the end, or for `index` -2 right after its last producer, or for a number from 0
-        before the statement of that number. `preserve_unit_loops` keeps new loops of one iteration.
-        Raises ScheduleError where the result would not be the same.
+        The block moves to the end of the loop; for `index` -2, right after its last producer; for
+        `index` 0 or more, before the statement of this number. `preserve_unit_loops` keeps new
+        loops of one iteration. Only spatial axes may get a partial range: reductions must run over
+        whole dims in each iteration. Raises ScheduleError if the result could differ.
         """
         place = self.state.resolve(loop)
         if place == "inline":
@@ -60,50 +62,55 @@ class ComputePrimitives(Primitives):
 
     @primitive
     def compute_inline(self, block: BlockRV | str) -> None:
-        """Compute what a block stores where it is loaded, and remove the block and its buffer.
+        """Inline a block into its consumers; removes the block and its scratch buffer.
 
-        Raises ScheduleError where other blocks store there, or something changes what it loads.
+        All axes of the block are spatial. Raises ScheduleError for other blocks, if other blocks
+        store to the buffer, or if an operand of the block changes before the consumers.
         """
         compute_inline(self.block(block))
 
     @primitive
     def reverse_compute_inline(self, block: BlockRV | str) -> None:
-        """Compute what a block makes of each element of a scratch buffer where that is stored.
+        """Inline a block into the producer of the scratch buffer that it loads.
 
-        Raises ScheduleError where several blocks store there or load it.
+        All axes of both blocks are spatial. Raises ScheduleError for other blocks, and if several
+        blocks store to the buffer or load it.
         """
         reverse_compute_inline(self.block(block))
 
     @primitive
     def decompose_reduction(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
-        """Move a block's initialisation into loops of its own, before `loop`.
+        """Move the initialization of a reduction into loops of its own, before `loop`.
 
-        Returns the new block ``Y_init``; the given one is ``Y_update`` from then on. Raises
-        ScheduleError where the block has no initialisation, a loop outside of `loop` drives the
-        reduction, or something would see that elements start earlier.
+        The new block ``Y_init``, which is returned, runs over the spatial axes; the given block
+        becomes ``Y_update``. Raises ScheduleError if the block has no initialization, a loop
+        outside of `loop` drives a reduction axis, a loop inside drives spatial and reduction axes,
+        or another block could observe the earlier initialization.
         """
         return self.new_block(decompose_reduction(self.block(block), self.loop(loop)))
 
     @primitive
     def blocked_sum(self, block: BlockRV | str, loop: LoopRV, size: int | ExprRV) -> LoopRV:
-        """Let a sum add the totals of `size` iterations of a loop at a time to its results.
+        """Accumulate a sum in blocks: add the totals of `size` iterations to the results at a time.
 
-        `block` begins the results, such as that of `decompose_reduction`. Totals are made in
-        scratch memory; iterations that make up no block stay as they are. Returns the loop over
-        blocks. So long sums of floats lose fewer digits. TVM has no such primitive. Raises
-        ScheduleError unless all that the loop does with the results is to add floats to them.
+        `block`, whose axes are all spatial, initializes the results, such as the block of
+        `decompose_reduction`; `loop` adds to them. Totals are in scratch memory; a remainder is
+        added as before. Returns the loop over blocks of iterations. Long sums of floats lose less
+        precision. TVM has no such primitive. Raises ScheduleError unless all that the loop does
+        with the results is to add floats to them.
         """
         return self.new_loop(blocked_sum(self.block(block), self.loop(loop), self.size(size)))
 
     @primitive
     def rfactor(self, loop: LoopRV, factor_axis: int = 0) -> BlockRV:
-        """Compute partial results of a reduction, one for each iteration of one of its loops.
+        """Factor a reduction: compute a partial result for each iteration of one of its loops.
 
-        Their buffer has the loop's extent as dim `factor_axis`, counted from the end where that is
-        negative. Returns the new block ``Y_rf`` that computes them; the block of the reduction sums
-        them up. Raises ScheduleError where values may not be grouped, the loop drives no reduction
-        or is not serial, an init does more than to start each result, or the scope is no stage
-        pipeline.
+        `loop` is serial and drives reduction axes only; the block has spatial and reduction axes
+        only. The buffer of partial results has the loop's extent as dim `factor_axis`, where
+        negative numbers count from the end. Returns the new block ``Y_rf`` that computes them; the
+        given block then reduces them. Raises ScheduleError for other loops and blocks, a combiner
+        that is not associative, an initialization that does more than store the initial results,
+        and if the scope is not a stage pipeline.
         """
         found = self.loop(loop)
         verify_stage_pipeline(found)

@@ -1,4 +1,4 @@
-"""The table of instructions: what a schedule can do, and one that it did.
+"""The instructions of traces: kinds, and calls of primitives.
 
 A primitive is declared once, as a method of a class in this folder, one class per family, that
 `Schedule` has among its bases::
@@ -11,14 +11,14 @@ A primitive is declared once, as a method of a class in this folder, one class p
             '''One line on what it does; what is returned, and when ScheduleError is raised.'''
             return self.new_block(cache_read(self.block(block), read_buffer_index, storage_scope))
 
-From the signature follow the entry of the table, how the trace prints the call, its JSON and the
-replay. The body turns variables into operations (`block`, `loop`, `number`, `sizes`), calls the
-function of `lowering/schedule`, which changes nothing where it raises, and gives variables to what
-that returns (`new_block`, `new_loops`). Parameters whose annotation names a variable's class are
-inputs; a string for a `BlockRV` is looked up by `get_block`. All others are attributes: numbers,
-strings, lists and dicts of these, `None`, integer expressions, and `Code`. What was decided or
-looked up in the body is recorded by ``self.record(name=value)``. ``@primitive(is_pure=True)``
-declares one that changes nothing in the module.
+The signature determines the instruction kind, the printed call, its JSON and the replay. The body
+maps variables to operations (`block`, `loop`, `number`, `sizes`), calls the function of
+`lowering/schedule`, which leaves the IR unchanged if it raises, and defines variables for the
+results (`new_block`, `new_loops`). Parameters annotated with the class of a variable are inputs;
+`get_block` looks up a string for a `BlockRV`. All others are attributes: numbers, strings, lists
+and dicts of these, `None`, integer expressions, and `Code`. ``self.record(name=value)`` records a
+value that the body chose or looked up. ``@primitive(is_pure=True)`` declares a primitive that does
+not change the module. The counterparts in TVM are ``InstructionKind`` and ``Instruction``.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ R = TypeVar("R")
 S = TypeVar("S", bound="Performer")
 
 DECISION = "decision"
-"""The parameter that a drawn value is recorded as."""
+"""The parameter that records a sampled value."""
 
 
 class Code(str):
-    """Python text that a trace has as it is, such as a lambda."""
+    """Python source that a trace prints unquoted, such as a lambda."""
 
 
 @dataclass(frozen=True, eq=False)
 class InstructionKind:
-    """A primitive: the method's name and signature; `is_pure` where the module stays as it is."""
+    """A kind of instruction: a method and its signature; `is_pure` if it keeps the module."""
 
     method: str
     function: Callable[..., Any]
@@ -62,7 +62,7 @@ class InstructionKind:
         return "RV" in str(self.signature.parameters[parameter].annotation)
 
     def default_of(self, parameter: str) -> Any:
-        """The default value of a parameter; `inspect.Parameter.empty` where it has none."""
+        """The default value of a parameter; `inspect.Parameter.empty` if it has none."""
         return self.signature.parameters[parameter].default
 
     def is_required(self, parameter: str) -> bool:
@@ -81,16 +81,16 @@ class InstructionKind:
         return next((n for n, p in kinds if p.kind is p.VAR_POSITIONAL), None)
 
     def split_arguments(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Arguments by parameter, as positional and keyword arguments of a call."""
+        """Split arguments by parameter into positional and keyword arguments of a call."""
         positional = list(arguments.get(self.variadic, ())) if self.variadic else []
         return positional, {k: v for k, v in arguments.items() if k != self.variadic}
 
 
 class Performer(Protocol):
-    """A schedule: what runs primitives and records them."""
+    """A schedule that runs primitives and records them."""
 
     def perform(self, kind: InstructionKind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Run a primitive and record it; raises ScheduleError where it does not apply."""
+        """Run a primitive and record it; raises ScheduleError if it does not apply."""
         ...
 
 
@@ -100,7 +100,7 @@ INSTRUCTIONS: dict[str, InstructionKind] = {}
 
 @dataclass(eq=False)
 class Instruction:
-    """A call of a primitive: its arguments by parameter, and the variables that it gave."""
+    """A call of a primitive: its arguments by parameter, and its result variables."""
 
     kind: InstructionKind
     arguments: dict[str, Any]
@@ -108,7 +108,7 @@ class Instruction:
 
     @property
     def inputs(self) -> list[Any]:
-        """The arguments that are variables, or may be."""
+        """The arguments of parameters that take variables."""
         return [v for k, v in self.arguments.items() if self.kind.is_input(k)]
 
     @property
@@ -118,7 +118,7 @@ class Instruction:
 
     @property
     def decision(self) -> Any:
-        """What was drawn, `None` for instructions that draw nothing."""
+        """The sampled value; `None` for instructions that do not sample."""
         return self.arguments.get(DECISION)
 
     def used(self) -> Iterator[RandomVariable]:
@@ -127,7 +127,7 @@ class Instruction:
 
 
 def variables_in(value: Any) -> Iterator[RandomVariable]:
-    """The variables in a value, lists looked into."""
+    """The variables in a value or in nested lists."""
     if isinstance(value, RandomVariable):
         yield value
     elif isinstance(value, list | tuple):
@@ -150,7 +150,7 @@ def primitive(*, is_pure: bool) -> Callable[[Method[S, P, R]], Method[S, P, R]]:
 
 
 def primitive(method: Any = None, *, is_pure: bool = False) -> Any:
-    """Declare a method as an instruction: it is recorded where it is called."""
+    """Declare a method as an instruction, whose calls are recorded."""
     if method is None:
         return partial(_declare, is_pure=is_pure)
     return _declare(method, is_pure)

@@ -1,4 +1,4 @@
-"""Primitives on the order of elements in memory, and of the axes of blocks; on padding."""
+"""Primitives on the layout of buffers and of blocks, and on padding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .random_variables import BlockRV, LoopRV
 
 
 class LayoutPrimitives(Primitives):
-    """What moves elements of buffers and iterations of blocks, pads, and takes padding apart."""
+    """Primitives that transform the layouts of buffers and blocks, and that pad."""
 
     @primitive
     def transform_layout(
@@ -37,15 +37,15 @@ class LayoutPrimitives(Primitives):
         assume_injective_transform: bool = False,
         shape: Sequence[int | str | IntExpr] | None = None,
     ) -> None:
-        """Store the elements of a buffer where `index_map` says, in all of the function.
+        """Transform the layout of a buffer by `index_map`, in the whole function.
 
-        `buffer` is ``("read", number)``, ``("write", number)`` or a name. `index_map` gives an
-        element's new indices by its old ones: a function, an `IndexMap`, or a lambda's text. Where
-        the new layout has room for no element, `pad_value` is stored, a number of the element
-        type. A parameter gets another shape. Raises ScheduleError where elements could meet, and
-        where such room is left without `pad_value`, unless `assume_injective_transform` says that
-        neither matters. `shape` are the new dims where they are not the smallest that hold all
-        elements; every access must be known to be in it. TVM has no such argument.
+        `buffer` is ``("read", position)``, ``("write", position)`` or a name. `index_map` maps the
+        old indices of an element to its new ones: a function, an `IndexMap`, or the text of a
+        lambda. `pad_value`, a number of the element type, is stored to padding elements of the new
+        layout. A parameter of the function gets the new shape. Raises ScheduleError if the map is
+        not injective, and if there is padding without `pad_value`, unless
+        `assume_injective_transform` states that neither matters. `shape` are the new dims, by
+        default the smallest; every access must provably be in bounds. TVM has no such argument.
         """
         found = self.block(block)
         target = _buffer(found, buffer)
@@ -66,20 +66,21 @@ class LayoutPrimitives(Primitives):
 
     @primitive
     def transform_block_layout(self, block: BlockRV | str, index_map: Any) -> None:
-        """Give a block other axes, each with a loop of its own, by a map of its axes.
+        """Transform the axes of a block by an injective map; each new axis gets a loop of its own.
 
-        Raises ScheduleError unless the block is alone in loops that drive one axis each, and for a
-        map that has no inverse, or mixes kinds of axes.
+        Each new axis is made of old axes of one kind, which it keeps. Raises ScheduleError unless
+        the block is in a perfect nest whose loops each drive one axis, and for a map that is not
+        invertible, or that mixes kinds of axes.
         """
         found = self.block(block)
         transform_block_layout(found, self._map(index_map, len(found.axes.data)))
 
     def index_map(self, given: Any, rank: int) -> IndexMap:
-        """What is given as a map of `rank` indices; raises TypeError or ValueError for others."""
+        """An index map of `rank` indices; raises TypeError or ValueError for any other value."""
         return given if isinstance(given, IndexMap) else IndexMap.of_text(given)
 
     def _map(self, given: Any, rank: int) -> IndexMap:
-        """The map, which the trace has as a lambda, or its text where it names symbols."""
+        """The map; the trace records it as a lambda, or as its text if it uses symbols."""
         try:
             found = self.index_map(given, rank)
         except (TypeError, ValueError) as error:
@@ -89,31 +90,34 @@ class LayoutPrimitives(Primitives):
 
     @primitive
     def pad_einsum(self, block: BlockRV | str, padding: Sequence[int]) -> None:
-        """Let each axis of a sum of products run to the next multiple of its number in `padding`.
+        """Pad the axes of an einsum to multiples of the numbers in `padding`.
 
-        What it reads is copied and filled up with zeros first, in blocks ``X_pad``; results are
-        copied back. Raises ScheduleError for a block that is no sum of products of elements.
+        There is a number for each axis, spatial or reduction. Operands are first copied and padded
+        with zeros, in blocks ``X_pad``; results are copied back. Raises ScheduleError for a block
+        that is not a sum of products, and unless each axis has a serial loop of its own.
         """
         pad_einsum(self.block(block), padding)
 
     @primitive
     def decompose_padding(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
-        """Let a block that stores elements, and a constant around them, store elements alone.
+        """Decompose a padding block: one fills with the constant, the other stores the elements.
 
-        Returns the new block ``Y_pad_const`` before `loop`, which stores the constant everywhere.
-        Raises ScheduleError for any other block, and where something else is in the loop.
+        All axes of the block are spatial, and it stores ``if_then_else(condition, element,
+        constant)`` with a condition on the ranges of axes. Returns the new block ``Y_pad_const``
+        before `loop`, which fills the whole buffer. Raises ScheduleError for any other block, and
+        if `loop` has other statements.
         """
         return self.new_block(decompose_padding(self.block(block), self.loop(loop)))
 
     @primitive
     def drop_predicates(self, block: BlockRV | str) -> None:
-        """Let a block run in all iterations of its loops, also where predicates keep it from it.
+        """Remove the predicates of a block, which then runs in all iterations of its loops.
 
-        Its spatial axes get as long as what they are bound to. Where a load would leave its buffer,
-        it repeats the last one that does not. TVM's ``split`` has ``disable_predication``, which
-        is for loops that need none. Raises ScheduleError for predicates that do more than keep
-        spatial axes in range, and unless the block stores to scratch memory only, which has room
-        for the additional iterations and of which nobody uses what these store.
+        Spatial axes are extended to the ranges of their bindings; loads out of bounds are clamped
+        to the last element. TVM's ``split`` has ``disable_predication``, which is for loops without
+        a remainder. Raises ScheduleError if a predicate bounds anything but a spatial axis, and
+        unless the block stores only to scratch memory that is large enough, and no other block uses
+        the results of the additional iterations.
         """
         drop_predicates(self.block(block))
 

@@ -25,23 +25,23 @@ R = TypeVar("R")
 
 
 class LookupPrimitives(Primitives):
-    """What finds blocks and loops, and changes nothing."""
+    """Primitives that find blocks and loops, and do not change the module."""
 
     def __init__(self) -> None:
         super().__init__()
         self.func_working_on: str | None = None
 
     def work_on(self, func_name: str) -> None:
-        """Look for blocks in this function; raises ScheduleError where there is none."""
+        """Set the function in which blocks are looked up; raises ScheduleError if there is none."""
         self.func_working_on = self.state.function(func_name).sym_name.data
 
     @primitive(is_pure=True)
     def get_block(self, name: str, func_name: str | None = None) -> BlockRV:
-        """The block of a name.
+        """Look up a block by its name.
 
-        It is looked for in `func_name`, otherwise in the function that is worked on, the only one,
-        or "main". ``"root"`` is the block around the function's loops. Raises ScheduleError where
-        there is no such block, or several.
+        The function is `func_name`; by default, that of `work_on`, the only one, or "main".
+        ``"root"`` is the block around the function's loops. Raises ScheduleError if there is no
+        such block, or several.
         """
         func_name = func_name or self._default_function()
         self.record(func_name=func_name)
@@ -71,7 +71,7 @@ class LookupPrimitives(Primitives):
 
     @primitive(is_pure=True)
     def get_loops(self, block: BlockRV | str) -> list[LoopRV]:
-        """The loops around a block, out to the block that holds it, outermost first."""
+        """The loops around a block, outermost first, up to the parent block."""
         return self.new_loops(loops_around(self.block(block)))
 
     @primitive(is_pure=True)
@@ -81,21 +81,24 @@ class LookupPrimitives(Primitives):
 
     @primitive(is_pure=True)
     def get_producers(self, block: BlockRV | str) -> list[BlockRV]:
-        """The blocks before a block, of the same scope, that store what it loads."""
+        """The producers of a block: earlier blocks of its scope that store what it loads."""
         return self.new_blocks(producers_of(self.block(block)))
 
     @primitive(is_pure=True)
     def get_consumers(self, block: BlockRV | str) -> list[BlockRV]:
-        """The blocks after a block, of the same scope, that load what it stores."""
+        """The consumers of a block: later blocks of its scope that load what it stores."""
         return self.new_blocks(consumers_of(self.block(block)))
 
     @primitive(is_pure=True)
     def get_output_blocks(self, scope_block: BlockRV | str) -> list[BlockRV]:
-        """The innermost blocks in a block that store to a buffer from outside of it."""
+        """The innermost blocks in a block that store to a buffer defined outside of it."""
         return self.new_blocks(output_blocks(self.block(scope_block)))
 
     def get(self, rand_var_or_sref: object) -> tir.BlockOp | tir.ForOp | int | str | None:
-        """What a variable stands for: the operation of a block or loop, or a number."""
+        """The value of a variable: the operation of a block or loop, or a number.
+
+        Raises TypeError for anything but a variable, and ScheduleError for a dead one.
+        """
         if not isinstance(rand_var_or_sref, RandomVariable):
             raise TypeError(f"expected a variable, got {type(rand_var_or_sref).__name__}")
         return self.state.resolve(rand_var_or_sref)
@@ -107,7 +110,7 @@ class LookupPrimitives(Primitives):
     def rv(self, op: tir.ForOp) -> LoopRV: ...
 
     def rv(self, op: tir.BlockOp | tir.ForOp) -> BlockRV | LoopRV:
-        """A variable for a block or loop of the module, which is looked up if there is none yet."""
+        """The variable of a block or loop of the module; looked up if there is none yet."""
         if op not in self.state.variables:
             self._look_up(op)
         found = self.state.variables[op]
@@ -115,7 +118,7 @@ class LookupPrimitives(Primitives):
         return found
 
     def _look_up(self, op: tir.BlockOp | tir.ForOp) -> None:
-        """Let primitives find a block or loop: by its name, or in what has a variable."""
+        """Define a variable for an operation, by name or by the block around it."""
         if isinstance(op, tir.ForOp):
             self.get_loops(self.rv(child_blocks(op)[0]))
             return
@@ -131,14 +134,14 @@ class LookupPrimitives(Primitives):
             self._look_up(op)
 
     def try_(self, primitive: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
-        """What a primitive returns, or `None` where it does not apply, which changes nothing."""
+        """The result of a primitive, or `None` if it does not apply; the IR is unchanged then."""
         try:
             return primitive(*args, **kwargs)
         except ScheduleError:
             return None
 
     def applies(self, primitive: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> bool:
-        """Run a primitive; whether it applied. Where it does not, nothing has changed."""
+        """Run a primitive; returns whether it applied. The IR is unchanged if it did not."""
         try:
             primitive(*args, **kwargs)
         except ScheduleError:
@@ -146,6 +149,6 @@ class LookupPrimitives(Primitives):
         return True
 
     def remove_rv(self, rand_var: RandomVariable) -> None:
-        """Forget a variable."""
+        """Remove a variable; raises ScheduleError if it is dead or unknown."""
         self.state.resolve(rand_var)
         self.state.forget(rand_var)

@@ -1,4 +1,4 @@
-"""Primitives on loops: split, fuse, reorder, merge, parts, kinds, and unit loops."""
+"""Primitives on loops: split, fuse, reorder, merge, partition, loop kinds, and unit loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .random_variables import BlockRV, ExprRV, LoopRV
 
 
 class LoopPrimitives(Primitives):
-    """What rearranges loops."""
+    """Primitives that transform loops."""
 
     @primitive
     def split(
@@ -27,12 +27,14 @@ class LoopPrimitives(Primitives):
         preserve_unit_iters: bool = True,
         disable_predication: bool = False,
     ) -> list[LoopRV]:
-        """Replace a loop by nested loops of `factors` iterations; returns them, outermost first.
+        """Split a loop into nested loops of `factors` iterations; returns them, outermost first.
 
-        One factor may be `None`: the smallest that covers the loop. Where the factors do not divide
-        the loop, blocks inside get a predicate, unless `disable_predication` says that they do.
-        Raises ScheduleError for a loop with annotations or of a kind, and for wrong factors: such
-        as of symbols that the function has not, and those known not to divide what they should.
+        The loop may drive axes of any kind. One factor may be `None`, and is inferred: the smallest
+        that covers the loop. If the factors do not divide the extent, blocks inside get a
+        predicate; `disable_predication` asserts that they do. Raises ScheduleError for a loop that
+        is not serial or has annotations, for factors below 1 or with unknown symbols, for factors
+        that do not provably cover the extent or, with `disable_predication`, provably do not divide
+        it, and if a predicate would hide that a reduction is empty.
         """
         found, sizes = self.loop(loop), self.sizes(factors)
         if disable_predication:
@@ -47,82 +49,89 @@ class LoopPrimitives(Primitives):
         factors: Sequence[int | str | ExprRV | IntExpr | None],
         preserve_unit_iters: bool = True,
     ) -> list[LoopRV]:
-        """Replace a loop by loops over parts of `factors` iterations, one after the other.
+        """Partition a loop into consecutive loops of `factors` iterations each.
 
-        One factor may be `None`: what the others leave. Returns the loops; each has copies of the
-        blocks. Raises ScheduleError for a loop with annotations or of a kind, and where the factors
-        do not sum to the extent.
+        The loop may drive axes of any kind; a reduction must start in the first part only. One
+        factor may be `None`: the remaining iterations. Returns the loops; each has copies of the
+        blocks. Raises ScheduleError for a loop that is not serial or has annotations, and unless
+        the factors provably sum to the extent.
         """
         made = on_loops.partition(self.loop(loop), self.sizes(factors), preserve_unit_iters)
         return self.new_loops(made)
 
     @primitive
     def loop_overlap(self, loop: LoopRV, size: int | ExprRV) -> list[LoopRV]:
-        """Replace a loop by loops of whole tiles, the last of which repeats some iterations.
+        """Tile a loop without a remainder: a last, overlapping tile repeats some iterations.
 
-        The first has as many tiles of `size` iterations as there are; where these are not all, a
-        second has the loop's last `size` iterations. Returns the one or two loops; each of two has
-        copies of the blocks. TVM has no such primitive. Raises ScheduleError for a loop with
-        annotations or of a kind, one of less than `size` iterations or of an unknown number, and
-        where blocks inside reduce or load what the loop stores: they may not run twice.
+        The first loop has all whole tiles of `size` iterations. If there is a remainder, a second
+        loop has the last `size` iterations. Returns one or two loops; each of two has copies of the
+        blocks. TVM has no such primitive. Raises ScheduleError for a loop that is not serial or has
+        annotations, a symbolic extent or one below `size`, and unless iterations may repeat: blocks
+        inside have spatial axes only, and do not load what the loop stores.
         """
         return self.new_loops(overlap(self.loop(loop), self.size(size)))
 
     @primitive
     def loop_trim(self, loop: LoopRV) -> None:
-        """Drop the last iterations of a loop, those of which it is known that no block runs.
+        """Shorten a loop by the last iterations in which, by their predicates, no blocks run.
 
-        Predicates of blocks inside that always hold then go away. The loop keeps its kind, and
-        stays as it is where its last iteration may run a block. TVM's passes do so, no primitive.
-        Raises ScheduleError for bounds that are not constant, and where something but blocks has
-        effects.
+        The loop may drive axes of any kind, and keeps its loop kind. Predicates that always hold
+        are removed. Nothing changes if a block may run in the last iteration. In TVM, the pass
+        ``LoopPartition`` does the same. Raises ScheduleError for bounds that are not constant, and
+        if operations outside of blocks have effects.
         """
         trim(self.loop(loop))
 
     @primitive
     def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:
-        """Replace loops, each alone in the one before, by one over all their iterations.
+        """Fuse a perfect nest of loops into one loop over all iterations.
 
-        Raises ScheduleError for other loops, and for those with annotations or of a kind.
+        The loops may drive axes of any kind. Without `preserve_unit_iters`, loops of one iteration
+        are not used in bindings. Raises ScheduleError unless each loop is serial, has no
+        annotations and is alone in the loop before, if bounds depend on the loops, and for a
+        spatial loop with one of a reduction that may be empty.
         """
         found = [self.loop(loop) for loop in loops]
         return self.new_loop(on_loops.fuse(found, preserve_unit_iters))
 
     @primitive
     def reorder(self, *ordered_loops: LoopRV) -> None:
-        """Nest loops in this order, outermost first; other loops between them stay in place.
+        """Reorder loops of a perfect nest, outermost first; other loops keep their positions.
 
-        Raises ScheduleError where the loops are not alone in each other, or blocks depend on their
-        order.
+        Blocks inside have spatial and reduction axes only. Raises ScheduleError for other nests and
+        axes, if bounds depend on a loop that would move inside, and if blocks depend on the order.
         """
         on_loops.reorder([self.loop(loop) for loop in ordered_loops])
 
     @primitive
     def fuse_horizontally(self, *loops: LoopRV) -> LoopRV:
-        """Let nests that follow each other be iterations of one loop, in their order; returns it.
+        """Fuse adjacent nests horizontally, as iterations of one loop that runs them in order.
 
-        Threads can share nests then that have few iterations each, as of remainders. OpenMP has
-        ``sections`` for it. Raises ScheduleError for loops that do not follow each other, have
-        annotations, or are over a number of iterations that is not constant.
+        Returns the new loop. Threads can then share nests of few iterations, such as remainders.
+        OpenMP has ``sections`` for it. The loops may drive axes of any kind. Raises ScheduleError
+        unless the loops are adjacent, serial or parallel, have no annotations, and have constant
+        trip counts.
         """
         return self.new_loop(fuse_horizontally([self.loop(loop) for loop in loops]))
 
     @primitive
     def strip_mine(self, loop: LoopRV, size: int | ExprRV) -> list[LoopRV]:
-        """Cut a loop into strips of `size` iterations, the last of which ends with it.
+        """Strip-mine a loop: split it into strips of `size` iterations; the last may be shorter.
 
-        Returns the loop over strips, and the one in it, which has the kind of `loop`. Blocks need
-        no predicate, as after `split`. Raises ScheduleError for a loop with annotations, for a
-        size below 1, and where a reduction starts in the loop that may be empty.
+        The loop may drive axes of any kind. Returns the loop over strips, and the loop in a strip,
+        which keeps the kind of `loop`. Unlike after `split`, blocks need no predicate. Raises
+        ScheduleError for a loop with annotations, a size below 1, and a loop of a reduction that
+        may be empty.
         """
         return self.new_loops(on_loops.strip_mine(self.loop(loop), self.size(size)))
 
     @primitive
     def merge(self, *loops: LoopRV) -> LoopRV:
-        """Run the iterations of loops of equal extents, in nests that follow each other, together.
+        """Merge adjacent loops of equal bounds into one loop that runs their bodies in turn.
 
-        Loops around them, out to what holds all nests, merge as well. Returns the merged loop.
-        Raises ScheduleError where extents differ, or an iteration would need a later one's results.
+        Loops around them, up to the common block, are merged too; the nests are perfect. Axes may
+        be of any kind. Returns the merged loop. TVM's ``merge``. Raises ScheduleError for other
+        nests, and if an iteration needs the results of a later one.
         """
         return self.new_loop(merge_loops([self.loop(loop) for loop in loops]))
 
@@ -130,30 +139,34 @@ class LoopPrimitives(Primitives):
     def parallel(self, loop: LoopRV) -> None:
         """Run the iterations of a loop on several threads.
 
-        Raises ScheduleError where they depend on each other.
+        The loop drives spatial axes only. A scratch buffer that iterations would share is compacted
+        into the loop. Raises ScheduleError for other loops, and if iterations depend on each other.
         """
         set_kind(self.loop(loop), "parallel")
 
     @primitive
     def vectorize(self, loop: LoopRV) -> None:
-        """Run the iterations of a loop as lanes of vectors.
+        """Vectorize a loop: its iterations become lanes of vectors.
 
-        Of a reduction of any order each lane keeps a partial result; they are combined behind the
-        loop. TVM needs `rfactor` for that; Halide has ``atomic().vectorize()``. Raises
-        ScheduleError where iterations depend on each other in any other way.
+        The loop drives spatial axes only, or only the reduction axes of one block whose combiner
+        may be reordered: each lane then keeps a partial result, and a horizontal reduction after
+        the loop combines them. TVM needs `rfactor` for that; Halide has ``atomic().vectorize()``.
+        Raises ScheduleError for other loops, and if iterations depend on each other.
         """
         set_kind(self.loop(loop), "vectorized")
 
     @primitive
     def unroll(self, loop: LoopRV) -> None:
-        """Write the iterations of a loop one after the other."""
+        """Unroll a loop, of axes of any kind; raises ScheduleError for a symbolic extent."""
         set_kind(self.loop(loop), "unrolled")
 
     @primitive
     def bind(self, loop: LoopRV, thread_axis: str) -> None:
         """Bind a loop to a thread axis such as ``"threadIdx.x"``.
 
-        Raises ScheduleError for another name, and where iterations depend on each other.
+        The loop drives spatial axes only; for ``threadIdx``, reduction axes too. Raises
+        ScheduleError for an unknown thread axis, for other loops, and if iterations depend on each
+        other.
         """
         if thread_axis not in THREAD_TAGS:
             expected = ", ".join(THREAD_TAGS)
@@ -162,5 +175,8 @@ class LoopPrimitives(Primitives):
 
     @primitive
     def add_unit_loop(self, block_or_loop: BlockRV | LoopRV) -> LoopRV:
-        """Put a loop of one iteration around a block or loop; returns it."""
+        """Add a loop of one iteration around a block or loop; returns it.
+
+        Raises ScheduleError for the root block.
+        """
         return self.new_loop(on_loops.add_unit_loop(self.block_or_loop(block_or_loop)))

@@ -1,4 +1,4 @@
-"""What a schedule's methods give and take: names for blocks, loops and numbers of its module.
+"""Random variables: the results and arguments of primitives; they name blocks, loops, numbers.
 
 Arguments of primitives are checked against the annotations of their parameters.
 """
@@ -14,10 +14,10 @@ from ..blocks import ScheduleError
 
 
 class RandomVariable:
-    """A name for something of a schedule's module, equal to itself only.
+    """A name of a block, loop or number in a schedule's module; compared by identity.
 
-    What it stands for is in the schedule: the same variable is good in copies of the schedule,
-    where it stands for the same thing of the copy.
+    Its value is stored in the schedule: a copy of the schedule maps the same variable to the
+    corresponding operation of its own module.
     """
 
     prefix = "v"
@@ -30,13 +30,13 @@ class BlockRV(RandomVariable):
 
 
 class LoopRV(RandomVariable):
-    """A loop, or one of the places ``inline`` and ``root`` that a block can be computed at."""
+    """A loop, or one of the locations ``inline`` and ``root`` of `sample_compute_location`."""
 
     prefix = "l"
 
 
 class ExprRV(RandomVariable):
-    """A number that was drawn."""
+    """A sampled number; TVM's ``ExprRV``."""
 
 
 SBlockRV: TypeAlias = BlockRV
@@ -45,7 +45,7 @@ SBlockRV: TypeAlias = BlockRV
 SEQUENCES = ("Sequence[", "list[")
 
 PLAIN = "None | bool | float | int | str"
-"""What messages show."""
+"""The types of the values that messages show."""
 
 
 def verify_argument(parameter: inspect.Parameter, value: Any) -> None:
@@ -58,7 +58,7 @@ def verify_argument(parameter: inspect.Parameter, value: Any) -> None:
 
 
 def _text(value: Any) -> str:
-    """A value in messages, or its type where its text says nothing."""
+    """The text of a value in messages, or its type if the text is not informative."""
     is_plain = all(any(_is(v, o) for o in _options(PLAIN)) for v in _items(value))
     return repr(value) if is_plain else f"a {type(value).__name__}"
 
@@ -69,15 +69,15 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def fits(value: Any, annotation: str) -> bool:
-    """Whether a value is of one of the types of an annotation; unknown types take all values.
+    """Whether a value is of one of the types of an annotation; unknown types accept all values.
 
-    A variable fits everywhere: it may stand for a number, and what it stands for is asked later.
+    A variable fits every type: its value is checked later.
     """
     return isinstance(value, RandomVariable) or any(_is(value, o) for o in _options(annotation))
 
 
 def _options(annotation: str) -> list[str]:
-    """The types that an annotation joins by ``|``."""
+    """The alternatives of an annotation that are joined by ``|``."""
     found, depth = [""], 0
     for character in annotation.replace(" ", ""):
         depth += (character == "[") - (character == "]")
@@ -102,7 +102,7 @@ def _is(value: Any, option: str) -> bool:
             return hasattr(value, "__float__") or hasattr(value, "__index__")
         case "str" | "bool":
             return isinstance(value, {"str": str, "bool": bool}[option])
-        case "IntExpr":  # or what wraps one, such as a symbol of a script
+        case "IntExpr":  # or an object that wraps one, such as a symbol of a script
             return (
                 isinstance(value, IntExpr) or hasattr(value, "expr") or hasattr(value, "borrowed")
             )

@@ -1,4 +1,4 @@
-"""Primitives that draw: tile sizes, one of several numbers, a place for a block."""
+"""Primitives that sample: tile sizes, categorical choices, and compute locations."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from .instructions import primitive
 from .random_variables import BlockRV, ExprRV, LoopRV
 
 INLINE, ROOT = -2, -1
-"""Decisions of `sample_compute_location` that are no loop."""
+"""Decisions of `sample_compute_location` that are not loops."""
 
 
 class SamplingPrimitives(Primitives):
-    """What draws from a search space, by the schedule's seed or as a decision says."""
+    """Primitives that sample a search space, by the schedule's seed or by a given decision."""
 
     @primitive(is_pure=True)
     def sample_categorical(
         self, candidates: Sequence[int], probs: Sequence[float], decision: int | None = None
     ) -> ExprRV:
-        """One of `candidates`, drawn with probabilities `probs`; `decision` is its position.
+        """Sample one of `candidates` with probabilities `probs`; `decision` is its position.
 
-        Raises ScheduleError where their numbers differ, and for a wrong decision.
+        Raises ScheduleError unless there is a probability for each candidate, and for a decision
+        out of range.
         """
         if len(candidates) != len(probs) or not candidates:
             raise ScheduleError(
@@ -53,10 +54,11 @@ class SamplingPrimitives(Primitives):
         max_innermost_factor: int = 16,
         decision: Sequence[int] | None = None,
     ) -> list[ExprRV]:
-        """`n` factors of a loop's extent, the last at most `max_innermost_factor`.
+        """Sample `n` factors of a loop's extent, the last at most `max_innermost_factor`.
 
-        All such factorisations are equally likely. Of a symbolic extent the first factor is left
-        open and the others are 1. Raises ScheduleError for a decision whose product is another.
+        All such factorizations are equally likely. For a symbolic extent, the first factor is
+        inferred by `split` and the others are 1. Raises ScheduleError for a decision with another
+        product.
         """
         found = self.loop(loop)
         extent = found.extent.data.constant
@@ -79,10 +81,10 @@ class SamplingPrimitives(Primitives):
 
     @primitive(is_pure=True)
     def sample_compute_location(self, block: BlockRV | str, decision: int | None = None) -> LoopRV:
-        """A loop of its consumers that a block can be computed at, "inline", or "root".
+        """Sample a loop of a block's first consumer to compute the block at, "inline", or "root".
 
-        `decision` is -2 for inline, -1 for where the block is, else the number of a loop around its
-        first consumer. Raises ScheduleError for a decision that is none of these.
+        `decision` is -2 for inline, -1 to keep the location, or the position of a loop around the
+        first consumer, outermost first. Raises ScheduleError for a decision out of range.
         """
         producer = self.block(block)
         consumers = consumers_of(producer)
@@ -97,7 +99,7 @@ class SamplingPrimitives(Primitives):
         return self.new_loop({INLINE: "inline", ROOT: "root"}.get(decision) or loops[decision])
 
     def _locations(self, producer: tir.BlockOp, count: int) -> list[int]:
-        """The decisions that apply, found out on copies of the module."""
+        """The decisions that apply, found by trying each on a copy of the module."""
         found = [ROOT]
         for decision in [INLINE, *range(count)]:
             copies = self.state.copy_of(producer)
@@ -114,7 +116,7 @@ class SamplingPrimitives(Primitives):
 
 
 def draw_factors(extent: int, n: int, max_innermost: int, random: Random) -> list[int]:
-    """`n` factors of `extent`, the last at most `max_innermost` where n > 1; all equally likely."""
+    """`n` factors of `extent`, the last at most `max_innermost` if n > 1; all equally likely."""
     factors: list[int] = []
     for left in range(n - 1, 0, -1):
         limit = max_innermost if not factors else extent
@@ -128,7 +130,7 @@ def draw_factors(extent: int, n: int, max_innermost: int, random: Random) -> lis
 
 @cache
 def _primes(number: int) -> dict[int, int]:
-    """The prime factors of a number, and how often each divides it."""
+    """The prime factors of a number with their multiplicities."""
     found: dict[int, int] = {}
     prime = 2
     while prime * prime <= number:
@@ -149,5 +151,5 @@ def _divisors(number: int) -> tuple[int, ...]:
 
 @cache
 def _ways(number: int, parts: int) -> int:
-    """In how many ways a number is a product of so many factors."""
+    """The number of ways to write a number as a product of `parts` factors."""
     return prod(comb(power + parts - 1, power) for power in _primes(number).values())

@@ -1,4 +1,4 @@
-"""`Schedule`: a module, and the primitives that change it and record what they did."""
+"""`Schedule`: a module, the primitives that transform it, and their trace."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ class Schedule(
     BlockPrimitives,
     SamplingPrimitives,
 ):
-    """A module that primitives change in place, step by step, and what they did.
+    """A module that primitives transform in place, and the trace of their calls.
 
-    Methods that find or make blocks and loops return variables for them; a variable whose loop a
-    primitive replaced is dead. The default schedules use it as it is, users with `tir.Schedule`.
+    Methods that find or create blocks and loops return variables for them. A variable is dead once
+    a primitive has replaced its block or loop. Default schedules use this class; users have
+    `tir.Schedule`.
     """
 
     def __init__(self, module: ModuleOp, seed: int | None = None):
@@ -39,9 +40,9 @@ class Schedule(
         self.random = Random(seed)
 
     def seed(self, seed: int) -> None:
-        """Begin draws again with a seed."""
+        """Restart sampling with a seed."""
         self.random = Random(seed)
 
     def fork_seed(self) -> int:
-        """A seed for another schedule."""
+        """Sample a seed for another schedule."""
         return self.random.getrandbits(31)

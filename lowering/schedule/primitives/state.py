@@ -1,4 +1,4 @@
-"""A schedule's module, and what its variables stand for."""
+"""The state of a schedule: its module, and the values of its variables."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ..navigate import drop_plain_root
 from .random_variables import RandomVariable
 
 Value = tir.BlockOp | tir.ForOp | int | None | str
-"""What a variable stands for; a string is one of the places ``inline`` and ``root``."""
+"""The value of a variable; a string is one of the locations ``inline`` and ``root``."""
 
 
 @dataclass
 class ScheduleState:
-    """The module that a schedule changes, its own copy, and its variables."""
+    """The module that a schedule transforms, which it owns, and its variables."""
 
     module: ModuleOp
     values: dict[RandomVariable, Value] = field(default_factory=lambda: {})
     ended: dict[RandomVariable, str] = field(default_factory=lambda: {})
-    """What dead variables stood for and which primitive removed it."""
+    """For dead variables, their former value and the primitive that removed it, as text."""
     variables: dict[Operation, RandomVariable] = field(default_factory=lambda: {})
-    """A live variable of each block and loop that has one."""
+    """A live variable for each block and loop that has one."""
     _snapshot: ModuleOp | None = None
 
     @property
     def snapshot(self) -> ModuleOp:
-        """The module as it is now; later primitives do not change it."""
+        """A copy of the current module, which later primitives do not change."""
         if self._snapshot is None:
             self._snapshot = self.module.clone()
             for func in _prim_funcs(self._snapshot):
-                drop_plain_root(func)  # which is there once it was asked for
+                drop_plain_root(func)  # a root block without effect, added when it was looked up
         return self._snapshot
 
     def functions(self) -> Iterator[tir.PrimFuncOp]:
@@ -44,7 +44,7 @@ class ScheduleState:
         return _prim_funcs(self.module)
 
     def function(self, name: str) -> tir.PrimFuncOp:
-        """The PrimFunc of a name; raises ScheduleError where there is none."""
+        """The PrimFunc with this name; raises ScheduleError if there is none."""
         for func in self.functions():
             if func.sym_name.data == name:
                 return func
@@ -52,18 +52,18 @@ class ScheduleState:
         raise ScheduleError(f"expected a PrimFunc of the module ({names}), got '{name}'")
 
     def functions_of(self, variables: Iterable[RandomVariable]) -> list[tir.PrimFuncOp]:
-        """The functions of the blocks and loops that variables stand for."""
+        """The functions of the blocks and loops among the values of variables."""
         values = [self.values.get(v) for v in variables]
         return list(dict.fromkeys(function_of(v) for v in values if isinstance(v, Operation)))
 
     def define(self, variable: RandomVariable, value: Value) -> None:
-        """Let a variable stand for something."""
+        """Set the value of a variable."""
         self.values[variable] = value
         if isinstance(value, Operation):
             self.variables.setdefault(value, variable)
 
     def resolve(self, variable: RandomVariable) -> Value:
-        """What a variable stands for; raises ScheduleError where that is no more, or never was."""
+        """The value of a variable; raises ScheduleError if it is dead or of another schedule."""
         if variable in self.ended:
             raise ScheduleError(f"expected a live variable, got that of {self.ended[variable]}")
         if variable not in self.values:
@@ -72,7 +72,7 @@ class ScheduleState:
         return self.values[variable]
 
     def after(self, primitive: str, names: dict[RandomVariable, str]) -> None:
-        """Note which variables died in a primitive; `names` are what messages call them."""
+        """Mark the variables as dead whose operations are gone; `names` are for messages."""
         self._snapshot = None
         inside: set[Operation] = {self.module}
         for variable, value in list(self.values.items()):
@@ -81,13 +81,13 @@ class ScheduleState:
                 self.forget(variable)
 
     def forget(self, variable: RandomVariable) -> None:
-        """Let a variable stand for nothing."""
+        """Remove the value of a variable."""
         value = self.values.pop(variable)
         if isinstance(value, Operation) and self.variables.get(value) is variable:
             del self.variables[value]
 
     def copy_of(self, op: Operation) -> Operation:
-        """The operation of a new copy of the module that is the copy of `op`."""
+        """The operation that corresponds to `op` in a new copy of the module."""
         return self._clone()[1][op]
 
     def _clone(self) -> tuple[ModuleOp, dict[Operation, Operation]]:
@@ -96,7 +96,7 @@ class ScheduleState:
         return module, dict(pairs)
 
     def copy(self) -> ScheduleState:
-        """The same variables, for a copy of the module."""
+        """A copy of the module with the same variables."""
         module, copies = self._clone()
         state = ScheduleState(module, ended=dict(self.ended))
         for variable, value in self.values.items():
@@ -107,7 +107,7 @@ class ScheduleState:
 
 
 def _reaches(op: Operation, inside: set[Operation]) -> bool:
-    """Whether operations around `op` are `inside`; then it and those in between get so."""
+    """Whether `op` is nested in one of `inside`; adds it and the operations between to `inside`."""
     path: list[Operation] = []
     current: Operation | None = op
     while current is not None and current not in inside:

@@ -1,4 +1,4 @@
-"""What was done to a module: instructions that print as Python, travel as JSON and run again."""
+"""The trace of a schedule: instructions that print as Python, serialize to JSON, and replay."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .random_variables import BlockRV, ExprRV, LoopRV, RandomVariable
 from .trace_text import from_json, python_text, to_json
 
 POSTPROC = "EnterPostproc"
-"""The instruction after which a trace is no part of the search space."""
+"""The instruction that ends the search space of a trace; postprocessing follows it."""
 
 DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
 
@@ -31,11 +31,11 @@ class Trace:
 
     @property
     def decisions(self) -> dict[Instruction, Any]:
-        """What was drawn, by instruction."""
+        """The decisions by instruction."""
         return {i: i.decision for i in self.insts if i.decision is not None}
 
     def get_decision(self, inst: Instruction) -> Any:
-        """What an instruction drew, `None` where it draws nothing."""
+        """The decision of an instruction; `None` if it does not sample."""
         return inst.decision if inst in self.insts else None
 
     def append(self, inst: Instruction) -> None:
@@ -43,22 +43,22 @@ class Trace:
         self.insts.append(inst)
 
     def pop(self) -> Instruction | None:
-        """Take the last instruction away; `None` where there is none."""
+        """Remove and return the last instruction; `None` if there is none."""
         return self.insts.pop() if self.insts else None
 
     def copy(self) -> Trace:
-        """The same instructions in a list of its own."""
+        """A trace with a copy of the list of instructions."""
         return Trace(self.insts)
 
     def with_decision(
         self, inst: Instruction, decision: Any, remove_postproc: bool = False
     ) -> Trace:
-        """The trace with another decision of one instruction."""
+        """The trace with the decision of one instruction replaced."""
         new = Instruction(inst.kind, {**inst.arguments, DECISION: decision}, inst.outputs)
         return Trace(new if i is inst else i for i in self._kept(remove_postproc))
 
     def simplified(self, remove_postproc: bool = False) -> Trace:
-        """The trace without lookups and draws whose results nothing uses."""
+        """The trace without lookups and samples whose results are not used."""
         kept: list[Instruction] = []
         used: set[RandomVariable] = set()
         for inst in reversed(self._kept(remove_postproc)):
@@ -80,10 +80,10 @@ class Trace:
         remove_postproc: bool = False,
         decision_provider: DecisionProvider | None = None,
     ) -> None:
-        """Do the same to another schedule, which records it; draws are as they were.
+        """Replay the instructions on another schedule, which records them, with their decisions.
 
-        `decision_provider` gives other decisions, from an instruction, its inputs, its attributes
-        and its decision. Raises ScheduleError where an instruction does not apply.
+        `decision_provider` replaces decisions; it is called with an instruction, its inputs, its
+        attributes and its decision. Raises ScheduleError if an instruction does not apply.
         """
         for _ in self.replayed(sch, remove_postproc, decision_provider):
             pass
@@ -94,7 +94,7 @@ class Trace:
         remove_postproc: bool = False,
         decision_provider: DecisionProvider | None = None,
     ) -> Iterator[Instruction]:
-        """The same one by one: yields each instruction after it was done."""
+        """Replay step by step: yield each instruction after it has run."""
         known: dict[RandomVariable, RandomVariable] = {}
         for inst in self._kept(remove_postproc):
             arguments = {k: _renamed(v, known) for k, v in inst.arguments.items()}
@@ -113,9 +113,9 @@ class Trace:
             yield inst
 
     def as_json(self, remove_postproc: bool = False) -> list[Any]:
-        """Lists, strings and numbers: ``[[name, inputs, attrs, outputs], …]`` and the decisions.
+        """Serialize to lists: ``[[name, inputs, attrs, outputs], …]`` and the decisions.
 
-        Decisions are ``[number of the instruction, decision]``, as in TVM.
+        Decisions are ``[position of the instruction, decision]``, as in TVM.
         """
         insts = self._kept(remove_postproc)
         names = self._names()
@@ -132,7 +132,7 @@ class Trace:
 
     @staticmethod
     def from_json(json_obj: Sequence[Any]) -> Trace:
-        """The trace that `as_json` made a list of; raises ValueError for an unknown instruction."""
+        """Parse the lists of `as_json`; raises ValueError for an unknown instruction."""
         lines, decisions = json_obj
         variables: dict[str, RandomVariable] = {}
         drawn = {number: decision for number, decision in decisions}
@@ -154,7 +154,7 @@ class Trace:
 
     @staticmethod
     def apply_json_to_schedule(json_obj: Sequence[Any], sch: Performer) -> None:
-        """Do to a schedule what the list says that `as_json` made."""
+        """Replay the lists of `as_json` on a schedule."""
         Trace.from_json(json_obj).apply_to_schedule(sch)
 
     def _names(self) -> dict[RandomVariable, str]:
@@ -170,13 +170,13 @@ class Trace:
         return [_statement(inst, names) for inst in self._kept(remove_postproc)]
 
     def show(self, style: str | None = None, black_format: bool = False) -> None:
-        """Print the trace; the arguments are there for programs written for TVM."""
+        """Print the trace; the arguments are ignored, and accepted for compatibility with TVM."""
         print(self)
 
     def as_function(self, name: str, function: str) -> str:
-        """A Python function that does the same to a schedule of a module of one function.
+        """The source of a Python function that applies the trace to a schedule of one function.
 
-        Arguments are left out that have their default values.
+        Arguments with their default values are omitted.
         """
         names = self._names()
         lines = [_statement(inst, names, leave_out={"func_name": function}) for inst in self.insts]
@@ -191,7 +191,7 @@ class Trace:
 
 
 def new_variable(name: str) -> RandomVariable:
-    """A variable of the class that a name of a trace begins with the letter of."""
+    """A variable of the class that the first letter of its name in a trace selects."""
     classes: Mapping[str, type[RandomVariable]] = {c.prefix: c for c in (BlockRV, LoopRV, ExprRV)}
     return classes[name[0]]()
 
@@ -219,7 +219,7 @@ def _statement(
     names: Mapping[RandomVariable, str],
     leave_out: Mapping[str, Any] | None = None,
 ) -> str:
-    """A call as Python; with `leave_out`, without these arguments and those of default values."""
+    """A call as Python; with `leave_out`, without these arguments and default values."""
     positional, named = inst.kind.split_arguments(inst.arguments)
     arguments = [python_text(v, names) for v in positional]
     for name, value in named.items():

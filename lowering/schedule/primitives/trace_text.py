@@ -1,4 +1,4 @@
-"""Arguments of instructions as text: as Python and as JSON."""
+"""The text of instruction arguments, in Python and in JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Names = Mapping[RandomVariable, str]
 
 
 def python_text(value: Any, names: Names) -> str:
-    """An argument as Python that has the same value where `names` are defined."""
+    """An argument as a Python expression over the variables in `names`."""
     match value:
         case RandomVariable():
             return names.get(value, "_")
@@ -40,7 +40,7 @@ def python_text(value: Any, names: Names) -> str:
 
 
 def to_json(value: Any, names: Names) -> Any:
-    """An argument of lists, strings, numbers and dicts; strings are in double quotes of their own.
+    """An argument as JSON; strings have additional double quotes.
 
     A string without these is the name of a variable.
     """
@@ -63,7 +63,7 @@ def to_json(value: Any, names: Names) -> Any:
 
 
 def from_json(value: Any, variables: Mapping[str, RandomVariable]) -> Any:
-    """What `to_json` made this of."""
+    """Parse the result of `to_json`."""
     match value:
         case str():
             return json.loads(value) if value.startswith('"') else variables[value]
@@ -80,7 +80,7 @@ def from_json(value: Any, variables: Mapping[str, RandomVariable]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A number as one of Python's; `None` and booleans as they are."""
+    """A NumPy number as a Python number; `None` and booleans unchanged."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if hasattr(value, "__index__"):
