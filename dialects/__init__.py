@@ -1,4 +1,4 @@
-"""The dialects of xrelax and the xDSL context that knows them."""
+"""The dialects of xrelax, and the xDSL context that registers them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ DIALECTS: dict[str, Callable[[], Dialect]] = {
     "loops": _lazy(".loops", "LoopsDialect"),
     "llvm_ext": _lazy(".llvm_ext", "LLVMExt"),
 }
-"""Our dialects by name; each is imported when it is first needed."""
+"""Our dialects by name; each is imported on first use."""
 
 EXTENDED: dict[str, Callable[[], Dialect]] = {"arith": _lazy(".arith", "Arith")}
-"""Dialects of xDSL with operations that it does not have, in place of its own."""
+"""xDSL's dialects that we extend by operations; they replace xDSL's own."""
 
 _UPSTREAM: dict[str, tuple[str, str]] = {
     "builtin": ("xdsl.dialects.builtin", "Builtin"),
@@ -39,7 +39,7 @@ _UPSTREAM: dict[str, tuple[str, str]] = {
 
 
 def get_context() -> Context:
-    """A new context with our dialects and the ones of xDSL that they use, each loaded on demand."""
+    """A new context with our dialects and those of xDSL that they use, loaded on demand."""
     context = Context()
     for name, (module, attribute) in _UPSTREAM.items():
         context.register_dialect(name, _lazy(module, attribute))

@@ -1,4 +1,4 @@
-"""xDSL's `arith` dialect with the remainder of floats, which it does not have."""
+"""xDSL's `arith` dialect with the remainder of floats, which it lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.traits import Pure
 
 @irdl_op_definition
 class RemFOp(FloatingPointLikeBinaryOperation):
-    """The remainder with the sign of the dividend, exact: ``arith.remf %x, %y : f32``; C's fmod."""
+    """Exact remainder with the sign of the dividend: ``arith.remf %x, %y : f32``; C's ``fmod``."""
 
     name = "arith.remf"
     traits = traits_def(Pure())

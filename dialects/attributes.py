@@ -43,7 +43,7 @@ def to_attribute(value: Any) -> Attribute:
 
 
 def from_attribute(attribute: Attribute) -> Any:
-    """The Python value of an attribute; the attribute itself where there is none."""
+    """The Python value of an attribute, or the attribute itself if it has none."""
     match attribute:
         case IntegerAttr():
             number = attribute.value.data

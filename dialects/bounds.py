@@ -1,7 +1,7 @@
-"""Interval analysis of integer expressions: which values an index can take.
+"""Interval analysis of integer expressions: the range of values of an index.
 
-Also simplification with that knowledge. Symbols stand for tensor dims and are taken to be
-non-negative. The counterpart is TVM's ``arith::ConstIntBoundAnalyzer`` and ``IntSet``.
+Also simplification by known ranges. Symbols stand for tensor dims and are assumed to be
+non-negative. The counterparts are TVM's ``arith::ConstIntBoundAnalyzer`` and ``IntSet``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .int_expr import (
 
 
 class Interval(NamedTuple):
-    """All integers from `lower` to `upper`, both included; empty when `upper` is smaller."""
+    """The integers from `lower` to `upper`, both included; empty if `upper` is smaller."""
 
     lower: IntExpr
     upper: IntExpr
@@ -47,7 +47,7 @@ class Interval(NamedTuple):
 
     @property
     def extent(self) -> IntExpr:
-        """How many integers the interval holds."""
+        """The number of integers in the interval."""
         return self.upper - self.lower + 1
 
     def __add__(self, other: Interval) -> Interval:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -74,7 +74,7 @@ def is_non_negative(expr: IntExpr) -> bool:
 
 
 def _without_quotient(expr: IntExpr) -> IntExpr | None:
-    """What some positive multiple of an expression is at least: one of its quotients is rounded.
+    """A lower bound of a positive multiple of the expression, without one of its quotients.
 
     ``a floordiv c`` is at most ``a / c`` and at least ``(a - c + 1) / c``.
     """
@@ -111,7 +111,7 @@ def is_less(lhs: IntLike, rhs: IntLike) -> bool:
 
 
 def constant_limit(expr: IntExpr) -> int | None:
-    """A number that the expression never exceeds, for non-negative symbols; `None` if unknown."""
+    """An upper bound of the expression for non-negative symbols; `None` if unknown."""
     total = 0
     for monomial, coefficient in expr.terms:
         if coefficient < 0 and all(map(_atom_non_negative, monomial)) and monomial:
@@ -139,9 +139,9 @@ def _atom_limit(atom: Atom) -> int | None:
 
 
 def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
-    """The values `expr` takes while atoms run over `ranges`; other symbols stay as they are.
+    """The range of `expr` if atoms have these `ranges`; other symbols are kept symbolic.
 
-    `None` where the analysis cannot tell (a product of two running variables of unknown sign, say).
+    `None` if the analysis fails, for example for a product of two variables of unknown sign.
     """
     if expr.constant is not None:
         return Interval(expr, expr)
@@ -150,9 +150,9 @@ def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
 
 @lru_cache(maxsize=1 << 16)
 def _interval_of(expr: IntExpr, known: Sequence[Interval | None]) -> Interval | None:
-    """The same with the ranges of `all_atoms`, in order."""
+    """`interval_of` with the ranges of `all_atoms`, in order."""
     ranges = _by_atom(expr, known)
-    lower, upper, rest = 0, 0, None  # terms between numbers are added up as numbers: most are
+    lower, upper, rest = 0, 0, None  # ints are faster, and most terms have a constant range
     for monomial, coefficient in expr.terms:
         term = _monomial_interval(monomial, coefficient, ranges)
         if term is None:
@@ -173,7 +173,7 @@ def _by_atom(expr: IntExpr, known: Sequence[Interval | None]) -> Ranges:
 def _monomial_interval(
     monomial: Monomial, coefficient: int, ranges: Ranges
 ) -> Interval | tuple[int, int] | None:
-    """The values of a term; a pair where they are between numbers."""
+    """The range of a term; a pair of ints if both bounds are constant."""
     if not monomial:
         return coefficient, coefficient
     result = None
@@ -192,7 +192,7 @@ def _monomial_interval(
 
 
 def _scaled(interval: Interval, factor: IntExpr) -> Interval | None:
-    """All values times a factor; `None` where nobody knows its sign."""
+    """The range of all values times a factor; `None` if the factor's sign is unknown."""
     if factor == ONE:
         return interval
     if is_non_negative(factor):
@@ -248,9 +248,10 @@ def _remainder_interval(atom: Compound) -> Interval | None:
 
 
 def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
-    """Remove floordiv, mod, min and max that the ranges decide, and quotients with their remainder.
+    """Fold floordiv, mod, min and max that the ranges decide, and join quotients and remainders.
 
-    ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8; ``i floordiv 8 * 8 + i mod 8`` is ``i``.
+    ``(i * 8 + j) floordiv 8`` is ``i`` for j < 8; ``i floordiv 8 * 8 + i mod 8`` is ``i``. TVM's
+    ``arith::Analyzer::Simplify``.
     """
     if not expr.has_compounds:
         return expr
@@ -259,7 +260,7 @@ def simplify(expr: IntExpr, ranges: Ranges) -> IntExpr:
 
 @lru_cache(maxsize=1 << 16)
 def _simplify(expr: IntExpr, known: Sequence[Interval | None]) -> IntExpr:
-    """The same with the ranges of `all_atoms`, in order."""
+    """`simplify` with the ranges of `all_atoms`, in order."""
     ranges, result = _by_atom(expr, known), ZERO
     for monomial, coefficient in expr.terms:
         term = IntExpr.of(coefficient)
@@ -270,7 +271,7 @@ def _simplify(expr: IntExpr, known: Sequence[Interval | None]) -> IntExpr:
 
 
 def _join_remainders(expr: IntExpr) -> IntExpr:
-    """``c * a`` for ``a floordiv b * (b * c) + a mod b * c``, where b is not 0."""
+    """Fold ``a floordiv b * (b * c) + a mod b * c`` to ``c * a``, for b other than 0."""
     for monomial, _ in expr.terms:
         for atom in monomial:
             if isinstance(atom, Compound) and atom.op == "mod" and is_divisor(atom.rhs):
@@ -299,7 +300,7 @@ def _simplify_compound(atom: Compound, ranges: Ranges) -> IntExpr:
 
 
 def _split_multiples(expr: IntExpr, divisor: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """``(q, r)`` with ``expr == q * divisor + r``, with the multiples of the divisor in q."""
+    """``(q, r)`` with ``expr == q * divisor + r``; multiples of the divisor are in q."""
     whole, rest = ZERO, ZERO
     for term in expr.terms:
         piece = IntExpr((term,))

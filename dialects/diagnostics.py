@@ -1,4 +1,4 @@
-"""Diagnostics of the IR: the one line that says where a module breaks which rule."""
+"""Diagnostics of the IR: one-line messages with the operation and its location."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """``, did you mean 'grid'?`` where a known name is close, else nothing."""
+    """``, did you mean 'grid'?`` if a known name is similar, else the empty string."""
     close = get_close_matches(name, known, 1)
     return f", did you mean '{close[0]}'?" if close else ""
 
 
 class Diagnostic(DiagnosticException):
-    """A rule that a module breaks: the message, the operation, and its place if it has one."""
+    """A violation of a rule: the message, the operation, and its location if known."""
 
     def __init__(self, message: str, op: Operation | None = None):
         self.message = message
@@ -42,9 +42,9 @@ class Diagnostic(DiagnosticException):
 
 
 def verify(root: Operation) -> None:
-    """Verify an operation and all inside it, also that values are defined before they are used.
+    """Verify an operation and all nested ones, and that definitions dominate uses.
 
-    Raises Diagnostic for the first operation that breaks a rule. Works at any nesting depth.
+    Raises Diagnostic for the first violation. Works at any nesting depth.
     """
     defined: set[SSAValue] = set()
     work: list[tuple[Operation | Block, bool]] = [(root, False)]
@@ -71,14 +71,14 @@ def verify(root: Operation) -> None:
 
 
 def _is_only_block(block: Block) -> bool:
-    """Whether no other block of the region may use what this one defines."""
+    """Whether the block is alone in its region, so that no other block can use its values."""
     region = block.parent
     return region is None or region.first_block is region.last_block
 
 
 def _blocks(region: Region, defined: set[SSAValue]) -> list[Block]:
     blocks = list(region.blocks)
-    if len(blocks) > 1:  # a control flow graph: dominance there is LLVM's to check
+    if len(blocks) > 1:  # a control flow graph, whose dominance LLVM verifies
         for block in blocks:
             defined.update(r for op in block.ops for r in op.results)
             defined.update(block.args)

@@ -1,4 +1,4 @@
-"""Dims as users write them: numbers, symbols, expressions of tensors, and strings."""
+"""Conversion of dims from user input: ints, symbols, expressions, and strings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _FUNCTIONS: dict[str, Callable[[Any, Any], IntExpr]] = {"min": minimum, "max": m
 
 
 def dims_of(shape: Any) -> list[IntExpr]:
-    """The dims of a shape: a sequence, or anything that has `values`; one dim stands for itself.
+    """The dims of a shape: a sequence, an object with `values`, or a single dim.
 
-    Raises TypeError or ValueError with one line for what is no dim.
+    Raises TypeError or ValueError with one line for anything else.
     """
     values: Any = getattr(shape, "values", shape)
     if callable(values) or isinstance(values, str) or not isinstance(values, Iterable):
@@ -31,7 +31,7 @@ def dims_of(shape: Any) -> list[IntExpr]:
 
 
 def dim_of(dim: Any) -> IntExpr:
-    """A dim as an integer expression: an int, an expression, a string such as ``"n * 4"``.
+    """Convert a dim to an integer expression: an int, an expression, or a string ``"n * 4"``.
 
     Raises TypeError or ValueError with one line for anything else.
     """
@@ -60,7 +60,7 @@ def _parsed(text: str) -> IntExpr:
 
 
 def int_expr_of(node: ast.expr) -> IntExpr:
-    """The integer expression that Python is, names being symbols; raises ValueError for others."""
+    """Convert a Python expression, whose names are symbols; raises ValueError for other syntax."""
     match node:
         case ast.Name(id=name):
             return IntExpr.of(Sym(name))

@@ -1,4 +1,4 @@
-"""Data types: the names users write ("float32"), xDSL's element types, and NumPy's dtypes."""
+"""Data types: TVM's names ("float32"), xDSL's element types, and NumPy's dtypes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TYPES: dict[str, TypeAttribute] = {
 _NAMES: dict[Attribute, str] = {t: n for n, t in _TYPES.items()}
 
 DTYPES = tuple(n for n in _TYPES if n != "index")
-"""Every dtype a tensor can have."""
+"""The dtypes of tensors."""
 
 
 def element_type(dtype: str) -> TypeAttribute:
@@ -46,7 +46,7 @@ def element_type(dtype: str) -> TypeAttribute:
 
 
 def dtype_name(element: Attribute) -> str:
-    """The dtype name of an element type; raises ValueError where there is none."""
+    """The dtype name of an element type; raises ValueError if it has none."""
     try:
         return _NAMES[element]
     except KeyError:
@@ -54,13 +54,13 @@ def dtype_name(element: Attribute) -> str:
 
 
 def is_element_type(element: Attribute) -> bool:
-    """Whether tensors and buffers can hold the type."""
+    """Whether the type can be the element type of a tensor or buffer."""
     return element in _NAMES and not isinstance(element, IndexType)
 
 
 @cache
 def value_type(element: Attribute) -> Attribute:
-    """The SSA type of a loaded element: arithmetic is on signless integers, as in MLIR's arith."""
+    """The SSA type of a loaded element: integers are signless, as in MLIR's ``arith``."""
     if not isinstance(element, IntegerType):
         return element
     return IntegerType(cast("IntegerType", element).width.data)
@@ -77,7 +77,7 @@ def is_unsigned(dtype: str) -> bool:
 
 
 def bit_width(dtype: str) -> int:
-    """Bits of one value; a bool counts as 1, an index as 64."""
+    """The width of a value in bits; 1 for bool, 64 for an index."""
     if dtype == "bool":
         return 1
     if dtype == "index":
@@ -86,19 +86,19 @@ def bit_width(dtype: str) -> int:
 
 
 def byte_width(element: Attribute) -> int:
-    """Bytes that one element takes in memory (a bool takes one)."""
+    """The size of an element in memory in bytes; 1 for bool."""
     return max(bit_width(dtype_name(element)), 8) // 8
 
 
 def check_dtype(dtype: str) -> str:
-    """The dtype; raises ValueError for an unknown one."""
+    """Return a dtype; raises ValueError for an unknown one."""
     if dtype not in DTYPES:
         raise ValueError(f"expected a dtype ({', '.join(DTYPES)}), got '{dtype}'")
     return dtype
 
 
 def integer_range(dtype: str) -> tuple[int, int]:
-    """Smallest and largest value of an integer dtype or bool."""
+    """The smallest and largest value of an integer dtype or bool."""
     width = bit_width(dtype)
     if is_unsigned(dtype):
         return 0, (1 << width) - 1
@@ -106,13 +106,13 @@ def integer_range(dtype: str) -> tuple[int, int]:
 
 
 def wrap_to(dtype: str, value: int) -> int:
-    """An integer reduced modulo two to the width of the dtype."""
+    """Wrap an integer to the width of the dtype, modulo a power of two."""
     low, high = integer_range(dtype)
     return (value - low) % (high - low + 1) + low
 
 
 def common_dtype(a: str, b: str) -> str:
-    """The dtype that both convert to in arithmetic."""
+    """The dtype to which both are promoted in arithmetic."""
     if a == b:
         return a
     if is_float(a) != is_float(b):

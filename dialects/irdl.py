@@ -1,7 +1,6 @@
-"""xDSL's operation classes for dialects of which a compile makes many operations, and an effect.
+"""xDSL's operation classes, made faster for dialects with many operations, and a memory effect.
 
-The same definitions, checks and names, but an operation is made without a walk over its
-definition, and its operands, results and regions are found without one.
+Definitions, checks and names are xDSL's, but construction and accessors do not walk the definition.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ Class = TypeVar("Class", bound=XDSLOperation)
 
 
 class _OperationClass(ABCMeta):
-    """Classes of which nothing is an instance or subclass but by inheritance.
+    """A metaclass whose ``isinstance`` and ``issubclass`` follow inheritance only.
 
-    Most of what passes ask an operation is whether it is one of a class. ABCMeta, which also looks
-    for registered classes, asks all subclasses of a class in turn.
+    Most queries of passes test the class of an operation. ABCMeta also looks for registered
+    classes, and asks all subclasses of a class in turn.
     """
 
     __instancecheck__ = type.__instancecheck__
@@ -43,9 +42,9 @@ class _OperationClass(ABCMeta):
 
 
 class IRDLOperation(XDSLOperation, metaclass=_OperationClass):
-    """An operation of a dialect; arguments are those of xDSL's, but no operations for operands.
+    """An operation; unlike xDSL's, its constructor accepts only SSA values as operands.
 
-    Its assembly format is compiled when it is first read or printed.
+    The assembly format is compiled on first use.
     """
 
     def __init_subclass__(cls) -> None:
@@ -78,7 +77,7 @@ class IRDLOperation(XDSLOperation, metaclass=_OperationClass):
 
 
 def _with_format(text: str) -> tuple[Any, Any]:
-    """How an operation is read and printed in an assembly format."""
+    """The parser and printer of an assembly format."""
 
     def parse(cls: type[IRDLOperation], parser: Parser) -> IRDLOperation:
         return _program(cls, text).parse(parser, cls)
@@ -97,7 +96,7 @@ def _program(operation: type[XDSLOperation], text: str) -> FormatProgram:
 
 
 def _listed(part: Any) -> Sequence[Any]:
-    """The values or types of one part of a definition."""
+    """The values or types of one part of a definition, as a sequence."""
     if isinstance(part, list | tuple):
         return cast("Sequence[Any]", part)
     return () if part is None else (part,)
@@ -117,7 +116,7 @@ def _has_defaults(operation: type[XDSLOperation]) -> bool:
 
 
 def segment_sizes(segments: Sequence[Sequence[SSAValue]]) -> Attribute:
-    """The property of an operation that says how many operands there are of each kind."""
+    """The property with the number of operands in each segment."""
     return _sizes_attribute(tuple([len(s) for s in segments]))
 
 
@@ -128,12 +127,12 @@ def _sizes_attribute(sizes: tuple[int, ...]) -> Attribute:
 
 @lru_cache(maxsize=1 << 10)
 def _starts(sizes: bytes) -> tuple[int, ...]:
-    """Where each segment of operands starts, and where the last one ends."""
+    """The first position of each segment of operands, and the end of the last."""
     return tuple(accumulate(memoryview(sizes).cast("i"), initial=0))
 
 
 def irdl_op_definition(cls: type[Class]) -> type[Class]:
-    """Define an operation, as xDSL's decorator does."""
+    """Define an operation, like xDSL's decorator."""
     found = xdsl_op_definition(cls)
     definition = found.get_irdl_definition()
     for name, get in (*_operands(definition), *_results_and_regions(definition)):
@@ -158,7 +157,7 @@ def _operands(definition: OpDef) -> Accessors:
 
 
 _item: Callable[[Any, Any], Any] = cast(Any, tuple).__getitem__
-"""An item or a slice, without the method of `SSAValues`."""
+"""``tuple.__getitem__``, which bypasses the slower method of `SSAValues`."""
 
 
 def _operand(position: int) -> Callable[[Any], Any]:
@@ -204,9 +203,10 @@ def _region(position: int) -> Callable[[Any], Any]:
 
 
 class AllocatesResult(MemoryEffect):
-    """The operation's result is fresh memory: dead if unused, never merged with an equal operation.
+    """The result is newly allocated memory: dead if unused, never merged with an equal operation.
 
-    xDSL's ``MemoryAllocEffect`` does not say what is allocated, so nothing with it is ever dead.
+    xDSL's ``MemoryAllocEffect`` does not name the allocated value, so operations with it are never
+    removed as dead code.
     """
 
     @classmethod

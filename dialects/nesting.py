@@ -1,7 +1,7 @@
-"""Deeply nested regions: walking them, and running code of xDSL that recurses into them.
+"""Traversal of deeply nested regions, and a deep stack for recursive code of xDSL.
 
-xDSL parses, prints, clones and walks regions recursively, which Python's default limit stops at
-about 100 levels.
+xDSL parses, prints, clones and walks regions recursively, and exceeds Python's default recursion
+limit at about 100 levels.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from xdsl.ir import Operation
 STACK_BYTES = 1 << 29
 RECURSION_LIMIT = 200_000
 SAFE_DEPTH = 50
-"""Levels that xDSL handles within Python's default limit, with room for the caller's own frames."""
+"""Levels that xDSL handles within Python's default limit, with frames to spare for the caller."""
 
 Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound=Operation)
 
 
 def operations_in(root: Operation) -> Iterator[Operation]:
-    """The operation and all inside it, outer before inner, in order; at any nesting depth."""
+    """The operation and all nested ones in pre-order, at any nesting depth."""
     work = [root]
     while work:
         op = work.pop()
@@ -51,7 +51,7 @@ def enclosing(op: Operation, kind: type[Kind]) -> Kind | None:
 
 
 def depth_of(root: Operation) -> int:
-    """How many levels of regions are nested in the operation."""
+    """The depth of nested regions in the operation."""
     deepest, level = 0, [root]
     while level:
         level = [
@@ -62,7 +62,7 @@ def depth_of(root: Operation) -> int:
 
 
 def on_deep_stack(function: Callable[[], Result]) -> Result:
-    """Call a function on a thread with a stack for deep modules; raises what it raises."""
+    """Call a function on a thread with a deep stack; raises what the function raises."""
     outcome: list[Result] = []
     errors: list[BaseException] = []
     context = copy_context()

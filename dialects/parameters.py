@@ -1,4 +1,4 @@
-"""Parameters of functions in every dialect: their text and the names that users know them by."""
+"""Parameters of functions in all dialects: their text, and their user-visible names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FunctionOp(IRDLOperation, ABC):
         return tuple(n.data for n in self.param_names.data)
 
     def verify_parameters(self) -> None:
-        """There must be one name for each parameter, and no name twice."""
+        """Raise VerifyException unless each parameter has one name, and all names differ."""
         names, params = self.names, self.params
         if len(names) != len(params):
             raise VerifyException(f"expected {len(params)} parameter names, got {len(names)}")
@@ -53,7 +53,7 @@ def parse_parameters(parser: Parser) -> tuple[list[Parser.Argument], list[str]]:
 def print_parameters(
     printer: Printer, name: str, args: Sequence[BlockArgument], names: Sequence[str]
 ) -> None:
-    """Print ``@name(%x: type, …)``, and the names where they differ from the values'."""
+    """Print ``@name(%x: type, …)``, and names that differ from those of the values."""
     printer.print_symbol_name(name)
     with printer.in_parens():
         printer.print_list(args, printer.print_block_argument)
@@ -67,7 +67,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 
 
 def print_text(printer: Printer, text: str) -> None:
-    """Print text in quotes; xDSL escapes letters beyond ASCII and then reads them as bytes."""
+    """Print quoted text; xDSL escapes non-ASCII characters, and then parses them as bytes."""
     if text.isascii():
         printer.print_string_literal(text)
     else:
@@ -75,14 +75,14 @@ def print_text(printer: Printer, text: str) -> None:
 
 
 def value_hint(name: str) -> str | None:
-    """The SSA name of a value that users call `name`; none where the IR's text cannot have it."""
+    """The SSA name of a value that users call `name`; `None` if the syntax does not allow it."""
     return value_name(name) if name.isascii() else None
 
 
 def value_name(text: str) -> str:
-    """The nearest name that a value of the IR can have, also when its numbers are taken off.
+    """The nearest valid SSA name, which also remains valid without its numeric suffix.
 
-    xDSL does that whenever a value is named or copied: of ``_0`` nothing would be left.
+    xDSL strips numeric suffixes whenever a value is named or cloned; ``_0`` would become empty.
     """
     name = re.sub(r"[^A-Za-z0-9_$.-]", "_", text)
     if not name or name[0].isdigit():

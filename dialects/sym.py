@@ -1,4 +1,4 @@
-"""The `sym` dialect: integer expressions as attributes, in the syntax that all dialects share."""
+"""The `sym` dialect: integer expressions as attributes, in one syntax for all dialects."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def exprs_of(array: ExprArray) -> tuple[IntExpr, ...]:
 
 
 def expr_symbols(attribute: Attribute) -> set[str]:
-    """Symbols in an expression or in an array of expressions; none in other attributes."""
+    """The symbols in an expression or an array of expressions; none in other attributes."""
     match attribute:
         case ExprAttr(data=data):
             return data.symbols()
@@ -82,7 +82,7 @@ def expr_symbols(attribute: Attribute) -> set[str]:
 
 
 def parse_expr(parser: AttrParser, leaf: ParseLeaf = lambda: None) -> IntExpr:
-    """Parse a sum; `leaf` may take a token that only the caller understands, such as ``%i``."""
+    """Parse a sum; `leaf` may parse a token of the caller's syntax, such as ``%i``."""
     total = _parse_product(parser, leaf)
     while True:
         if parser.parse_optional_punctuation("+"):
@@ -150,7 +150,7 @@ def parse_symbol(parser: AttrParser) -> str:
 
 
 def parse_body(parser: Parser) -> Region:
-    """Parse a region of one block without arguments; ``{ }`` is an empty block, not none."""
+    """Parse a region of one block without arguments; ``{ }`` is an empty block, not no block."""
     region = parser.parse_region()
     if not region.blocks:
         region.add_block(Block())
@@ -158,7 +158,7 @@ def parse_body(parser: Parser) -> Region:
 
 
 class OperandScope:
-    """The index operands met while expressions are parsed: each ``%name`` becomes one operand."""
+    """The index operands in parsed expressions: each distinct ``%name`` becomes one operand."""
 
     def __init__(self, parser: Parser):
         self.parser = parser
@@ -167,7 +167,7 @@ class OperandScope:
         self.first = 0
 
     def number_first(self, names: Sequence[str]) -> None:
-        """From now on these names, which are no operands, have the first numbers."""
+        """Give these names, which are not operands, the first positions."""
         self.first = len(names)
         self.names = {name: number + self.first for name, number in self.names.items()}
         self.names |= {name: number for number, name in enumerate(names)}
@@ -192,14 +192,14 @@ class OperandScope:
         return self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, self.expr)
 
     def resolve(self) -> list[SSAValue]:
-        """The operands, in the order of their numbers."""
+        """The operands, in the order of their positions."""
         return [self.parser.resolve_operand(u, IndexType()) for u in self.unresolved]
 
 
 class Values:
-    """Numbers SSA values for expressions that are being built.
+    """A numbering of SSA values for expressions under construction.
 
-    ``arg(i)`` is the i-th value asked for.
+    ``arg(i)`` is the i-th distinct value.
     """
 
     def __init__(self) -> None:
@@ -221,11 +221,11 @@ class Values:
         return atom
 
     def rebase(self, expr: IntExpr, operands: Sequence[SSAValue]) -> IntExpr:
-        """An operation's expression, whose ``arg(i)`` is ``operands[i]``, in this numbering."""
+        """Renumber an expression of an operation, whose ``arg(i)`` is ``operands[i]``."""
         return expr.substitute({Arg(i): self.expr(operands[i]) for i in expr.args()})
 
     def exprs(self, array: ExprArray, operands: Sequence[SSAValue]) -> list[IntExpr]:
-        """An operation's expressions, such as the indices of a load, in this numbering."""
+        """Renumber an operation's expressions, such as the indices of a load."""
         return [self.rebase(e, operands) for e in exprs_of(array)]
 
 
@@ -234,7 +234,7 @@ def print_expr(
 ) -> None:
     """Print an expression with the names of its operands.
 
-    `names` come before `operands` in the numbering.
+    `names` precede `operands` in the numbering.
     """
     values = [*names, *operands]
 
@@ -255,7 +255,7 @@ def print_exprs(printer: Printer, exprs: Iterable[IntExpr], operands: Sequence[S
 
 
 def verify_args(op: Operation, exprs: Sequence[IntExpr], operands: int) -> None:
-    """Every ``arg(i)`` of the expressions must name an operand."""
+    """Raise VerifyException unless every ``arg(i)`` of the expressions is an operand."""
     for expr in exprs:
         for index in expr.args():
             if index >= operands:
@@ -267,10 +267,10 @@ def verify_args(op: Operation, exprs: Sequence[IntExpr], operands: int) -> None:
 def pack(
     exprs: Iterable[IntExpr], values: Sequence[SSAValue], first: Sequence[SSAValue] = ()
 ) -> tuple[list[SSAValue], list[IntExpr]]:
-    """Renumber operands by first appearance, merging equal values and dropping unused ones.
+    """Renumber operands by first occurrence; merge equal ones and drop unused ones.
 
-    `exprs` number their operands as positions in `values`; returns the operands in use and the
-    new expressions. The values in `first` have the first numbers, and are not returned.
+    The operands of `exprs` are positions in `values`. Returns the operands in use, and the new
+    expressions. The values in `first` get the first positions, and are not returned.
     """
     exprs = list(exprs)
     position = {value: number for number, value in enumerate(first)}

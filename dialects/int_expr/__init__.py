@@ -1,10 +1,10 @@
-"""Canonical integer expressions: dims, loop bounds, indices and predicates are written in them.
+"""Canonical integer expressions, for dims, loop bounds, indices and predicates.
 
 An expression is a polynomial with integer coefficients over *atoms*: symbols of the enclosing
 function, operands of the operation that holds the expression, and floordiv, mod, min and max of
-other expressions. Construction canonicalizes, so equal values compare equal: ``(n + 2) + 3`` is
-``n + 5`` and ``n - n`` is ``0``. The counterparts are TVM's ``PrimExpr`` with ``arith::Analyzer``
-and MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
+other expressions. Construction canonicalizes, so equal values compare equal: ``(n + 2) + 3`` is ``n
++ 5`` and ``n - n`` is ``0``. The counterparts are TVM's ``PrimExpr`` with ``arith::Analyzer`` and
+MLIR's ``AffineExpr``; unlike the latter, products of symbols are allowed.
 """
 
 from .terms import COMPOUND_OPS as COMPOUND_OPS

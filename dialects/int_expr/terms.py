@@ -1,4 +1,4 @@
-"""Canonical polynomials over atoms; floordiv, mod, min and max of them are atoms again."""
+"""Canonical polynomials over atoms, with floordiv, mod, min and max as compound atoms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPOUND_OPS = tuple(_EVALUATE)
 
 
 class Compound:
-    """A ``floordiv``, ``mod``, ``min`` or ``max`` of expressions that did not simplify further."""
+    """A ``floordiv``, ``mod``, ``min`` or ``max`` that does not simplify further."""
 
     __slots__ = ("_hash", "lhs", "op", "rhs")
     __match_args__ = ("op", "lhs", "rhs")
@@ -64,7 +64,7 @@ def _atom_key(atom: Atom) -> tuple[int, int, str]:
 
 @lru_cache(maxsize=1 << 14)
 def _text(atom: Compound) -> str:
-    """The text of a compound, which terms are in the order of: rendering takes long."""
+    """The text of a compound, by which terms are sorted; cached, as rendering is slow."""
     return str(IntExpr.of(atom))
 
 
@@ -78,18 +78,18 @@ def _term_key(term: tuple[Monomial, int]) -> tuple[bool, tuple[tuple[int, int, s
 
 
 class IntExpr:
-    """A canonical polynomial: `terms` pairs each product of atoms with its coefficient, sorted.
+    """A canonical polynomial: `terms` pairs products of atoms with coefficients, sorted.
 
     The constant term is the last.
 
     Build expressions with `IntExpr.of`, `sym`, `arg` and Python's ``+ - * // %`` (floor semantics).
-    They never change; what they are and give is remembered, as the same ones come up all the time.
+    Expressions are immutable, and properties and results are cached: the same ones recur often.
     """
 
     __slots__ = ("_arg_set", "_args", "_atoms", "_hash", "_leaves", "constant", "terms")
 
     constant: int | None
-    """The value, if the expression is one number; `None` otherwise."""
+    """The value if the expression is constant; `None` otherwise."""
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]):
         self.terms = terms
@@ -109,7 +109,7 @@ class IntExpr:
 
     @staticmethod
     def of(value: IntLike) -> IntExpr:
-        """The expression of an int, an atom, or an expression; raises TypeError for the rest."""
+        """The expression of an int, an atom, or an expression; raises TypeError otherwise."""
         if isinstance(value, IntExpr):
             return value
         if isinstance(value, _ATOMS):
@@ -118,7 +118,7 @@ class IntExpr:
 
     @staticmethod
     def from_terms(terms: Mapping[Monomial, int]) -> IntExpr:
-        """The sum of products with these coefficients; each product's atoms are in order."""
+        """The sum of products with these coefficients; the atoms of each product are sorted."""
         kept = [(m, c) for m, c in terms.items() if c]
         if len(kept) > 1:
             kept.sort(key=_term_key)
@@ -172,7 +172,7 @@ class IntExpr:
         return compound("mod", IntExpr.of(other), self)
 
     def atoms(self) -> Iterator[Atom]:
-        """Every symbol and operand in the expression, with repetitions, compounds looked into."""
+        """The symbols and operands in the expression and its compounds, with repetitions."""
         for monomial, _ in self.terms:
             for atom in monomial:
                 if isinstance(atom, Compound):
@@ -182,51 +182,51 @@ class IntExpr:
                     yield atom
 
     def symbols(self) -> set[str]:
-        """Names of the symbols in the expression."""
+        """The names of the symbols in the expression."""
         return {a.name for a in self.leaves if isinstance(a, Sym)}
 
     @property
     def all_atoms(self) -> tuple[Atom, ...]:
-        """Every atom in the expression once, compounds before what is in them."""
+        """The distinct atoms in the expression; compounds precede their operands."""
         if self._atoms is None:
             self._atoms = tuple(dict.fromkeys(_all_atoms(self)))
         return self._atoms
 
     @property
     def leaves(self) -> tuple[Sym | Arg, ...]:
-        """Every symbol and operand in the expression once, in order."""
+        """The distinct symbols and operands in the expression, in order."""
         if self._leaves is None:
             atoms = self.all_atoms
             self._leaves = tuple([a for a in atoms if not isinstance(a, Compound)])
         return self._leaves
 
     def args(self) -> frozenset[int]:
-        """Positions of the operands in the expression."""
+        """The positions of the operands in the expression."""
         if self._arg_set is None:
             self._arg_set = frozenset(self.args_in_order)
         return self._arg_set
 
     @property
     def args_in_order(self) -> tuple[int, ...]:
-        """Positions of the operands, in the order in which they first appear."""
+        """The positions of the operands, by first occurrence."""
         if self._args is None:
             self._args = tuple([a.index for a in self.leaves if isinstance(a, Arg)])
         return self._args
 
     @property
     def has_compounds(self) -> bool:
-        """Whether there is a ``floordiv``, ``mod``, ``min`` or ``max`` in the expression."""
+        """Whether the expression contains a ``floordiv``, ``mod``, ``min`` or ``max``."""
         return len(self.all_atoms) > len(self.leaves)
 
     def substitute(self, mapping: Mapping[Atom, IntLike]) -> IntExpr:
-        """Replace symbols and operands; what the mapping does not hold stays."""
+        """Replace symbols and operands; those not in the mapping are kept."""
         leaves = self.leaves
         if not mapping or not leaves:
             return self
         return _substituted(self, tuple([mapping.get(leaf) for leaf in leaves]))
 
     def evaluate(self, value_of: Callable[[Sym | Arg], int]) -> int:
-        """The value of the expression when `value_of` gives the values of symbols and operands.
+        """The value of the expression if `value_of` has the values of symbols and operands.
 
         Raises ZeroDivisionError for a floordiv or mod by zero.
         """
@@ -243,17 +243,17 @@ class IntExpr:
         return total
 
     def coefficient_of(self, atom: Atom) -> IntExpr | None:
-        """``c`` where the expression is ``c * atom + rest`` and neither mentions `atom`.
+        """``c`` if the expression is ``c * atom + rest`` and neither contains `atom`.
 
-        Else `None`.
+        Otherwise `None`.
         """
         coefficient, rest = self.split_on(atom) or (None, None)
         return coefficient if rest is not None else None
 
     def split_on(self, atom: Atom) -> tuple[IntExpr, IntExpr] | None:
-        """``(c, rest)`` where the expression is ``c * atom + rest`` and neither mentions `atom`.
+        """``(c, rest)`` if the expression is ``c * atom + rest`` and neither contains `atom`.
 
-        `None` where there is no such form.
+        Otherwise `None`.
         """
         coefficient: dict[Monomial, int] = {}
         rest: dict[Monomial, int] = {}
@@ -272,7 +272,7 @@ class IntExpr:
 
 
 _expression = lru_cache(maxsize=1 << 16)(IntExpr)
-"""The expression of some terms; most often it is there already, with what is known of it."""
+"""Construct an expression; cached, with its cached properties, as most recur."""
 
 ZERO = _expression(())
 
@@ -332,7 +332,7 @@ def _product(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def _plus(expr: IntExpr, number: int) -> IntExpr:
-    """The sum with a number, which needs no order."""
+    """The sum with a number; terms need no sorting."""
     if not number:
         return expr
     rest = expr.terms
@@ -344,7 +344,7 @@ def _plus(expr: IntExpr, number: int) -> IntExpr:
 
 
 def _times(expr: IntExpr, number: int) -> IntExpr:
-    """The product with a number, which needs no order."""
+    """The product with a number; terms need no sorting."""
     if number == 1:
         return expr
     if expr.constant is not None:
@@ -354,7 +354,7 @@ def _times(expr: IntExpr, number: int) -> IntExpr:
 
 @lru_cache(maxsize=1 << 16)
 def _substituted(expr: IntExpr, new: Sequence[IntLike | None]) -> IntExpr:
-    """An expression with new leaves, in the order of `leaves`; `None` is one that stays."""
+    """Replace the leaves, in the order of `leaves`; `None` keeps a leaf."""
     mapping: dict[Atom, IntLike] = {
         leaf: value
         for leaf, value in zip(expr.leaves, new, strict=True)
@@ -398,7 +398,7 @@ def _product_of(factors: Iterable[IntLike]) -> IntExpr:
 
 
 def _replaced(atom: Atom, mapping: Mapping[Atom, IntLike]) -> IntLike:
-    """What the mapping has for an atom; the atom itself where that is the same."""
+    """The replacement of an atom; the atom itself if nothing changes."""
     if not isinstance(atom, Compound):
         return mapping.get(atom, atom)
     lhs, rhs = atom.lhs.substitute(mapping), atom.rhs.substitute(mapping)
@@ -406,7 +406,7 @@ def _replaced(atom: Atom, mapping: Mapping[Atom, IntLike]) -> IntLike:
 
 
 def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
-    """``lhs // rhs`` rounded towards minus infinity."""
+    """``lhs // rhs``, rounded towards minus infinity."""
     divisor = rhs.constant
     if divisor == 1 or not lhs.terms:
         return lhs
@@ -431,15 +431,15 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def is_divisor(expr: IntExpr) -> bool:
-    """Whether an expression is taken not to be 0: a number but 0, or one of symbols, as of sizes.
+    """Whether an expression is assumed to be nonzero: a nonzero constant, or one over symbols only.
 
-    A variable of a loop may be 0; quotients and remainders by 0 are 0.
+    A loop variable may be 0; quotients and remainders by 0 are 0.
     """
     return expr.constant != 0 and not expr.args()
 
 
 def _exact_quotient(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
-    """``lhs / rhs`` where the polynomial `rhs` divides `lhs`."""
+    """``lhs / rhs`` if the polynomial `rhs` divides `lhs`, else `None`."""
     if not is_divisor(rhs):
         return None
     atoms = list(dict.fromkeys(a for m, _ in (*rhs.terms, *lhs.terms) for a in m))
@@ -509,7 +509,7 @@ def compound(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
 
 
 def split_quotient(expr: IntExpr) -> tuple[IntExpr, IntExpr]:
-    """``(a, c)`` where the expression is ``a // c``, however many divisions that takes."""
+    """``(a, c)`` if the expression is ``a // c``, also by nested divisions."""
     atom = expr.as_atom
     if isinstance(atom, Compound) and atom.op == "floordiv":
         dividend, divisor = split_quotient(atom.lhs)

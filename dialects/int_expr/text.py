@@ -1,4 +1,4 @@
-"""Symbols and operands, and the text of expressions over them, in any spelling."""
+"""Symbols and operands, and the text of expressions over them, in several spellings."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 
-# Atoms are what most dictionaries of a compile are looked up by: tuples hash several times as fast
-# as dataclasses. Nobody uses them as tuples; arithmetic begins with `IntExpr.of`.
+# Atoms are the keys of most dictionaries of a compilation: tuples hash several times as fast as
+# dataclasses. They are never used as tuples; arithmetic begins with `IntExpr.of`.
 class Sym(NamedTuple):
-    """A symbol of the enclosing function: the ``n`` of ``T.int64()`` or of ``R.Tensor(("n",))``."""
+    """A symbol of the enclosing function: ``n`` of ``T.int64()`` or of ``R.Tensor(("n",))``."""
 
     name: str
 
@@ -22,7 +22,7 @@ class Arg(NamedTuple):
 
 
 class Polynomial(Protocol):
-    """What the text of an expression needs to know of it: see `IntExpr`."""
+    """The part of `IntExpr` that rendering needs."""
 
     @property
     def terms(self) -> tuple[tuple[tuple[Any, ...], int], ...]:
@@ -31,7 +31,7 @@ class Polynomial(Protocol):
 
     @property
     def constant(self) -> int | None:
-        """The value, if the expression is one number."""
+        """The value if the expression is constant."""
         ...
 
     @property
@@ -41,13 +41,13 @@ class Polynomial(Protocol):
 
 
 RESERVED = frozenset({"floordiv", "mod", "min", "max", "arg"})
-"""Names that the expression syntax uses: symbols of these names are written in quotes."""
+"""Keywords of the expression syntax; symbols with these names are quoted."""
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 
 
 def symbol_text(name: str) -> str:
-    """A symbol in the text of the IR: bare, or in quotes where that would be read otherwise."""
+    """A symbol in the text of the IR, quoted if the parser would not read it back."""
     return name if _BARE.fullmatch(name) and name not in RESERVED else f'"{name}"'
 
 
@@ -69,10 +69,10 @@ def render(
     name_of: Callable[[Sym | Arg], str] = _default_name,
     spelling: Mapping[str, str] = IR_SPELLING,
 ) -> str:
-    """Text of the expression; `spelling` gives the form of each compound.
+    """Render an expression; `spelling` has a format string for each kind of compound.
 
-    In a spelling, ``{0}``/``{1}`` are the operands parenthesised as factors, ``{2}``/``{3}`` the
-    bare ones.
+    In a format string, ``{0}`` and ``{1}`` are the operands, parenthesized as factors; ``{2}`` and
+    ``{3}`` are not parenthesized.
     """
     if not expr.terms:
         return "0"

@@ -1,8 +1,8 @@
 """The `llvm_ext` dialect: LLVM instructions that xDSL's `llvm` dialect lacks or restricts.
 
-Everything else is xDSL's: an op is here only where `llvm.*` has none (`fptosi`, `switch`,
-`extractelement`, most intrinsics), takes no vectors (`fcmp`, `select`), or verifies nothing (the
-float casts). `backend/llvm_module.py` turns both dialects into LLVM IR.
+An op is here only if `llvm.*` has none (`fptosi`, `switch`, `extractelement`, most intrinsics),
+does not support vectors (`fcmp`, `select`), or verifies nothing (the float casts).
+`backend/llvm_module.py` translates both dialects to LLVM IR.
 """
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -32,10 +32,10 @@ BRANCH_WEIGHTS = "llvm_ext.weights"
 """Attribute of `llvm.cond_br`: `array<i32: 1, 2000>`, how often each side is taken."""
 
 INVARIANT = "llvm_ext.invariant"
-"""Unit attribute of `llvm.load`: the memory never changes while the function runs."""
+"""Unit attribute of `llvm.load`: the memory does not change while the function runs."""
 
 EXPLICIT_VECTORS = ArrayAttr([StringAttr("xrelax-loops"), StringAttr("explicit-vectors")])
-"""In `passthrough` of a kernel's function: its loops work on vectors, and LLVM need not try."""
+"""`passthrough` of a function whose loops are already vectorized; LLVM then does not try."""
 
 LLVMExt = Dialect(
     "llvm_ext",

@@ -1,4 +1,4 @@
-"""Calls that `llvm.call` does not do: of intrinsics, and through pointers."""
+"""Calls of intrinsics and calls through pointers, which `llvm.call` lacks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from .types import FLOAT_TYPES, element_type, like, verify_fastmath
 
 RESULT = -1
-"""The position of an intrinsic's result where operands count from zero."""
+"""The position of the result in `Signature.mangled`; operands count from zero."""
 
 _PURE: frozenset[MemoryEffectKind] = frozenset()
 _READ = frozenset({MemoryEffectKind.READ})
@@ -33,14 +33,14 @@ _READ_WRITE = _READ | _WRITE
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Types of one intrinsic: `mangled` are the positions whose types are part of its name.
+    """The types of an intrinsic; `mangled` are the positions whose types are part of its name.
 
-    A signature is a line of letters, one for each operand, then the result. Equal letters stand for
+    A signature has one letter for each operand, then one for the result. Equal letters stand for
     equal types:
 
-        F     float, or vector of floats        V  vector of anything, E its element, M its i1 mask
+        F     float, or vector of floats        V  any vector, E its element, M its i1 mask
         I     integer, or vector of integers    G  vector of pointers
-        P, Q  pointer                           L  integer that is no vector
+        P, Q  pointer                           L  scalar integer
         B     i1                                Y  i8
         C     i32                               K  i64
         N     vector of i1                      O  (I, i1) struct of an overflow check
@@ -53,7 +53,7 @@ class Signature:
     effects: frozenset[MemoryEffectKind]
 
     def verify(self, name: str, operands: Sequence[Attribute], results: Sequence[Attribute]):
-        """Raise `VerifyException` where the types do not fit."""
+        """Raise VerifyException unless the types match."""
         if len(operands) != len(self.operands):
             raise VerifyException(
                 f"expected '{name}' to have {len(self.operands)} operands, got {len(operands)}"
@@ -180,11 +180,11 @@ SIGNATURES: Mapping[str, Signature] = {
     **_family("trap debugtrap sideeffect", "->", "", _READ_WRITE),
     **_family("readcyclecounter readsteadycounter", "-> K", "", _READ_WRITE),
 }
-"""Signature of each known intrinsic by its name without types, e.g. `llvm.fma`."""
+"""The signatures of known intrinsics by name without type suffixes, such as `llvm.fma`."""
 
 
 class _IntrinsicEffects(MemoryEffect):
-    """Effects of an intrinsic from the table; unknown for one that names its own overloads."""
+    """The memory effects of an intrinsic from the table; unknown if it has explicit overloads."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
@@ -195,13 +195,13 @@ class _IntrinsicEffects(MemoryEffect):
 
 @irdl_op_definition
 class IntrinsicOp(IRDLOperation):
-    """Call of an LLVM intrinsic by its name without types; the backend appends them.
+    """A call of an LLVM intrinsic by its name without types; the backend appends them.
 
     `%r = llvm_ext.intrinsic "llvm.maximum"(%a, %b) fastmath<nsz> : (f32, f32) -> f32`
 
-    `intrinsics.SIGNATURES` lists those whose types are checked here. Any other one says which
-    types are part of its name: `overloads [f32]`, or `overloads []` for none. `align n` is the
-    alignment in bytes of every pointer operand.
+    The types of intrinsics in `SIGNATURES` are verified. Any other intrinsic lists the types in its
+    name: `overloads [f32]`, or `overloads []` for none. `align n` is the alignment of all pointer
+    operands in bytes.
     """
 
     name = "llvm_ext.intrinsic"
@@ -258,7 +258,7 @@ class IntrinsicOp(IRDLOperation):
 
 @irdl_op_definition
 class CallPtrOp(IRDLOperation):
-    """Call through a pointer, in the C calling convention.
+    """A call through a pointer, in the C calling convention.
 
     `%r = llvm_ext.call_ptr %f(%a, %b) : (i64, !llvm.ptr) -> i32`
     """

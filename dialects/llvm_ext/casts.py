@@ -22,7 +22,7 @@ from .types import element_type, lanes, sort
 
 
 class CastKind(StrEnum):
-    """Which LLVM conversion a cast is."""
+    """The LLVM instruction of a cast."""
 
     SITOFP = "sitofp"
     UITOFP = "uitofp"
@@ -61,12 +61,12 @@ def element_bits(type: Attribute) -> int:
 
 @irdl_op_definition
 class CastOp(IRDLOperation):
-    """Conversion between integers, floats and pointers, elementwise on vectors.
+    """A conversion between integers, floats and pointers, elementwise on vectors.
 
     `%r = llvm_ext.cast fptosi %x : vector<8xf32> to vector<8xi32>`
 
-    Conversions to bf16, and f64 to f16, round to nearest even on every target: they are expanded
-    where LLVM would call a routine of the compiler's runtime library, which a JIT does not have.
+    Conversions to bf16, and from f64 to f16, round to nearest even on every target. They are
+    expanded where LLVM would call the compiler's runtime library, which a JIT lacks.
     """
 
     name = "llvm_ext.cast"

@@ -1,4 +1,4 @@
-"""Questions about types that the ops of `llvm_ext` and their verifiers share."""
+"""Properties of types, shared by the ops of `llvm_ext` and their verifiers."""
 
 from typing import cast
 
@@ -16,7 +16,7 @@ from xdsl.irdl import base
 from xdsl.utils.exceptions import VerifyException
 
 FLOAT_TYPES = (BFloat16Type, Float16Type, Float32Type, Float64Type)
-"""The float types that the backend knows."""
+"""The float types that the backend supports."""
 
 _FLOAT = base(BFloat16Type) | base(Float16Type) | base(Float32Type) | base(Float64Type)
 FLOAT_LIKE = _FLOAT | VectorType.constr(_FLOAT)
@@ -24,7 +24,7 @@ FLOAT_LIKE = _FLOAT | VectorType.constr(_FLOAT)
 
 
 def element_type(type: Attribute) -> Attribute:
-    """The element type of a vector; any other type as it is."""
+    """The element type of a vector; other types are returned as they are."""
     return cast(VectorType[Attribute], type).element_type if isinstance(type, VectorType) else type
 
 
@@ -52,7 +52,7 @@ def sort(type: Attribute) -> str:
 
 
 def verify_fastmath(name: str, flags: FastMathAttr | None, result: Attribute | None) -> None:
-    """Raise `VerifyException` where an op that gives no float has fast-math flags."""
+    """Raise VerifyException if an op without a float result has fast-math flags."""
     if flags is None or not flags.data or (result is not None and sort(result) == "float"):
         return
     raise VerifyException(f"expected '{name}' with fast-math flags to give a float, got {result}")

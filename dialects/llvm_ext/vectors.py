@@ -1,4 +1,4 @@
-"""Ops on lanes: comparison and choice of scalars or vectors, splat, extraction, poison."""
+"""Comparisons and selects of scalars or vectors, splat, element extraction, and poison."""
 
 from typing import ClassVar
 
@@ -36,7 +36,7 @@ _ONE_DIM = ArrayAttr.constr(RangeOf(IntAttr).of_length(1))
 
 
 class FCmpPredicate(StrEnum):
-    """Float comparisons: `o…` is false, `u…` is true if an operand is NaN."""
+    """Float comparisons: if an operand is NaN, `o…` is false and `u…` is true."""
 
     OEQ = "oeq"
     OGT = "ogt"
@@ -109,7 +109,7 @@ class FCmpOp(IRDLOperation):
 
 @irdl_op_definition
 class SelectOp(IRDLOperation):
-    """Choice between two values: whole values on an `i1`, lane by lane on a vector of `i1`.
+    """A select: whole values by an `i1`, lane by lane by a vector of `i1`.
 
     `%r = llvm_ext.select %c, %a, %b : vector<8xi1>, vector<8xf32>`
     """
@@ -197,7 +197,7 @@ class SplatOp(IRDLOperation):
 
 @irdl_op_definition
 class PoisonOp(IRDLOperation):
-    """A value that must not be used; the start of a vector that is built lane by lane.
+    """LLVM's poison; the initial value of a vector that is built lane by lane.
 
     `%r = llvm_ext.poison : vector<8xf32>`
     """

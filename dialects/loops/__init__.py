@@ -1,8 +1,8 @@
 """The `loops` dialect: affine-like loops over buffers, with vectors and masks.
 
-No block, axis or init is left. Bounds, indices and conditions are the integer expressions of the
-`sym` dialect, so that products of symbols (strides of dynamic buffers) stay in them, which MLIR's
-affine maps do not allow.
+Blocks, axes and inits are lowered. Bounds, indices and conditions are integer expressions of the
+`sym` dialect. Unlike MLIR's affine maps, these allow products of symbols, such as the strides of
+dynamic buffers.
 """
 
 from xdsl.ir import Dialect

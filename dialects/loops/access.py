@@ -98,10 +98,10 @@ def _print_access(printer: Printer, op: LoadOp | StoreOp) -> None:
 
 @irdl_op_definition
 class LoadOp(IRDLOperation):
-    """Read an element, or the vector that starts there along the last dim.
+    """Read an element, or a contiguous vector from there along the last dim.
 
-    ``%v = loops.load %X[%i, %j * 16] mask %m : !tir.buffer<[1, n], f32> -> vector<16xf32>``; lanes
-    whose mask is off are 0 and their memory is not touched.
+    ``%v = loops.load %X[%i, %j * 16] mask %m : !tir.buffer<[1, n], f32> -> vector<16xf32>``.
+    Masked-off lanes are 0, and their memory is not accessed. MLIR's ``vector.maskedload``.
     """
 
     name = "loops.load"
@@ -158,11 +158,12 @@ class LoadOp(IRDLOperation):
 
 @irdl_op_definition
 class StoreOp(IRDLOperation):
-    """Write an element, or the vector that starts there along the last dim, where the mask is on.
+    """Write an element, or a contiguous vector from there along the last dim.
 
-    ``loops.store %v, %Y[%i, %j * 16] mask %m : !tir.buffer<[1, n], f32>, vector<16xf32>``; after
-    the indices and the mask, ``nontemporal`` says that the memory is not read again soon, so that a
-    vector may be written past the caches.
+    ``loops.store %v, %Y[%i, %j * 16] mask %m : !tir.buffer<[1, n], f32>, vector<16xf32>``. Lanes
+    that are masked off are not written. ``nontemporal``, after the indices and the mask, states
+    that the memory is not read again soon, so that a vector store may bypass the caches. MLIR's
+    ``vector.maskedstore``.
     """
 
     name = "loops.store"
@@ -230,9 +231,9 @@ class StoreOp(IRDLOperation):
 
 @irdl_op_definition
 class MaskOp(IRDLOperation):
-    """The mask whose first lanes are on, as many as the expression says.
+    """A mask with a prefix of active lanes, whose length is an expression.
 
-    ``%m = loops.mask n - %j * 16 : vector<16xi1>``.
+    ``%m = loops.mask n - %j * 16 : vector<16xi1>``. MLIR's ``vector.create_mask``.
     """
 
     name = "loops.mask"

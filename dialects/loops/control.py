@@ -34,7 +34,7 @@ FOR_KINDS = ("serial", "parallel", "vectorized", "unrolled")
 
 @irdl_op_definition
 class ForOp(IRDLOperation):
-    """A loop over ``[lower, lower + extent)`` with loop-carried values.
+    """A loop over ``[lower, lower + extent)`` with loop-carried values; MLIR's ``affine.for``.
 
     ``%s = loops.for %k in (0, m) carry (%acc = %zero : f32) { … loops.yield %next : f32 }``
     """
@@ -177,7 +177,7 @@ class YieldOp(IRDLOperation):
 
 @irdl_op_definition
 class IfOp(IRDLOperation):
-    """Run the body where every bound holds: ``loops.if (%i * 16 + %j < n) { … }``."""
+    """Run the body if all bounds hold: ``loops.if (%i * 16 + %j < n) { … }``; ``affine.if``."""
 
     name = "loops.if"
     operands_ = var_operand_def(IndexType)

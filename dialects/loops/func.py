@@ -34,9 +34,9 @@ from ..tir.types import BufferType
 class FuncOp(IRDLOperation):
     """A kernel on buffers; its symbols are arguments of the machine function.
 
-    ``loops.func @relu0(%X: !tir.buffer<[1, n], f32>) symbols [n] { … }``. `noalias` promises that
-    the buffers do not overlap. A kernel of another object file has no body, and says under which
-    native symbol it is found: ``loops.func @relu0(%X: …) external "xrelax.relu0.1f2e" {}``.
+    ``loops.func @relu0(%X: !tir.buffer<[1, n], f32>) symbols [n] { … }``. `noalias` asserts that
+    the buffers do not overlap. A kernel of another object file has no body, and has the native
+    symbol to link to: ``loops.func @relu0(%X: …) external "xrelax.relu0.1f2e" {}``.
     """
 
     name = "loops.func"
@@ -67,12 +67,12 @@ class FuncOp(IRDLOperation):
 
     @property
     def params(self) -> tuple[BlockArgument, ...]:
-        """The buffers and scalars the kernel works on."""
+        """The buffer and scalar parameters of the kernel."""
         return tuple(self.body.block.args)
 
     @property
     def symbol_names(self) -> tuple[str, ...]:
-        """The symbols that the caller gives, in order."""
+        """The symbols that the caller passes, in order."""
         return tuple(s.data for s in self.symbols.data)
 
     def verify_(self) -> None:

@@ -1,8 +1,8 @@
-"""Operations of `arith` that xDSL defines on scalars alone, in each lane of vectors.
+"""Operations of `arith` on vectors, for those that xDSL restricts to scalars.
 
-In MLIR ``arith.cmpf``, ``arith.select`` and conversions take vectors. The verifiers of xDSL's take
-none, so a vector form names the operation it applies. What holds for the scalar operation holds in
-each lane: its operand types, its properties, and its results where LLVM would leave them undefined.
+In MLIR, ``arith.cmpf``, ``arith.select`` and conversions support vectors. xDSL's verifiers do not,
+so a vector form names the scalar operation. Each lane has the semantics of the scalar operation:
+its operand types, its properties, and its results where LLVM's would be undefined.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ LANEWISE: dict[str, type[Operation]] = {
         arith.UIToFPOp,
     )
 }
-"""The scalar operations by name, which are pure and cannot trap."""
+"""The scalar operations by name; all are pure and cannot trap."""
 
 
 @irdl_op_definition
 class LanewiseOp(IRDLOperation):
-    """A scalar operation of `LANEWISE` in each lane of vectors of one length.
+    """A scalar operation of `LANEWISE`, applied to each lane of vectors of equal length.
 
     ``%c = loops.lanewise "arith.cmpf"(%x, %y) {predicate = 4 : i64} : (vector<16xf32>,
     vector<16xf32>) -> vector<16xi1>``
@@ -80,9 +80,9 @@ class LanewiseOp(IRDLOperation):
         )
 
     def applied(self, inputs: Sequence[SSAValue], result_type: Attribute) -> Operation:
-        """The operation it names on other values; whoever makes it erases it.
+        """Create the named operation on other values; the caller must erase it.
 
-        Raises KeyError for an operation that has no vector form.
+        Raises KeyError for an operation without a vector form.
         """
         options: Mapping[str, Attribute] = {} if self.options is None else self.options.data
         return LANEWISE[self.operation.data].create(

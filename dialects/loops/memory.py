@@ -1,4 +1,4 @@
-"""Scratch memory on the stack, memory for external functions, and hints of what is read soon."""
+"""Stack allocation, views for external functions, and prefetch hints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .access import verify_rank
 
 @irdl_op_definition
 class AllocaOp(IRDLOperation):
-    """Scratch memory of constant size on the stack.
+    """Scratch memory of constant size on the stack; MLIR's ``memref.alloca``.
 
     ``%t = loops.alloca : !tir.buffer<[16], f32>``.
     """
@@ -44,10 +44,10 @@ class AllocaOp(IRDLOperation):
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """The memory of a buffer from an element on, as external functions take it.
+    """A view of a buffer from an element on, to pass to an external function.
 
     ``%v = loops.view %X at %offset : !tir.buffer<[n, m], f32> to !tir.buffer<[4], f32>``. It has no
-    traits: what moves or merges accesses must see that the buffer is used where its view is.
+    traits: passes that move or merge accesses must treat it as a use of the buffer.
     """
 
     name = "loops.view"
@@ -69,10 +69,10 @@ class ViewOp(IRDLOperation):
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation):
-    """Prefetch the cache line of an element, which may be outside of the buffer.
+    """Prefetch the cache line of an element, which may be out of bounds.
 
-    ``loops.prefetch %X[%i, %k + 48] : !tir.buffer<[n, m], f32>``. Values do not depend on it. Its
-    effects keep it where it is, and from being removed.
+    ``loops.prefetch %X[%i, %k + 48] : !tir.buffer<[n, m], f32>``. No value depends on it. Its
+    memory effects keep it in place, and from being removed. MLIR's ``memref.prefetch``.
     """
 
     name = "loops.prefetch"

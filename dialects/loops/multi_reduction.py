@@ -1,4 +1,4 @@
-"""Accumulations of a scalar with all lanes of vectors, and how each kind combines two values."""
+"""Reductions of a scalar and all lanes of vectors, and the combining operation of each kind."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COMBINING_KINDS: dict[Combiner, str] = {
     arith.OrIOp: "or",
     arith.XOrIOp: "xor",
 }
-"""The kind of reduction of each operation that combines two values."""
+"""The combining kind of each operation on two values."""
 
 _COMBINERS = {
     (k, issubclass(op, arith.FloatingPointLikeBinaryOperation)): op
@@ -56,16 +56,16 @@ _COMBINERS = {
 
 
 def combiner_of(kind: CombiningKindAttr, element: Attribute) -> Combiner | None:
-    """The operation on two elements of a kind of reduction; `None` if elements have none."""
+    """The operation that combines two elements; `None` if the element type has none."""
     return _COMBINERS.get((kind.data.value, isa(element, AnyFloat)))
 
 
 @irdl_op_definition
 class MultiReductionOp(IRDLOperation):
-    """A value combined with all lanes of vectors, in any order; MLIR's `vector.multi_reduction`.
+    """Reduce a value and all lanes of vectors, in any order; MLIR's `vector.multi_reduction`.
 
     ``%t = loops.multi_reduction <add>, %s, %v, %w fastmath<reassoc> : f32, vector<16xf32>,
-    vector<4xf32>``. Floats need the flag ``reassoc``, since the order is open.
+    vector<4xf32>``. Floats need the flag ``reassoc``, since the order is unspecified.
     """
 
     name = "loops.multi_reduction"

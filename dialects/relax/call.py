@@ -21,7 +21,7 @@ from .types import TensorType, tensors_in
 
 
 def verify_outputs(type_: Attribute, op_name: str) -> None:
-    """The result must be tensors of known shape and dtype, so that memory can be made for them."""
+    """Raise VerifyException unless a call's outputs are tensors of known shape and dtype."""
     tensors = tensors_in(type_)
     if not tensors:
         raise VerifyException(
@@ -48,7 +48,7 @@ class SymbolCallOp(IRDLOperation, ABC):
 
 
 class NamedCallOp(IRDLOperation, ABC):
-    """A call of a function by a name that need not be in the module."""
+    """A call of a function by name, which need not be in the module."""
 
     callee = prop_def(StringAttr)
     args = var_operand_def()
@@ -103,9 +103,10 @@ class CallTIROp(SymbolCallOp):
 
 @irdl_op_definition
 class CallDPSPackedOp(NamedCallOp):
-    """Call by name in destination-passing style: a PrimFunc of the module, else from the registry.
+    """Call a PrimFunc of the module or a registered function in destination-passing style.
 
-    ``%y = relax.call_dps_packed "env.relu"(%x) : (…) -> …``; TVM's ``R.call_dps_packed``.
+    ``%y = relax.call_dps_packed "env.relu"(%x) : (…) -> …``; TVM's ``R.call_dps_packed``. The
+    function is looked up in the module first, then in the registry.
     """
 
     name = "relax.call_dps_packed"
@@ -116,7 +117,7 @@ class CallDPSPackedOp(NamedCallOp):
 
 
 class CalleeEffect(MemoryEffect):
-    """A call has effects where the called function is declared impure; without one it has none."""
+    """Calls of functions that are declared impure have unknown effects; others have none."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
@@ -157,8 +158,8 @@ class CallOp(SymbolCallOp):
 class CallPackedOp(NamedCallOp):
     """Call a registered function for its effects, in program order.
 
-    ``relax.call_packed "log"(%x) : (…) -> …``. TVM's ``R.call_packed``; the function may read and
-    write its arguments, and its result is an object.
+    ``relax.call_packed "log"(%x) : (…) -> …``; TVM's ``R.call_packed``. The function may read and
+    write its arguments; its result is an object.
     """
 
     name = "relax.call_packed"
@@ -166,7 +167,7 @@ class CallPackedOp(NamedCallOp):
 
 @irdl_op_definition
 class AllocTensorOp(IRDLOperation):
-    """A tensor with undefined content.
+    """An uninitialized tensor; TVM's ``R.builtin.alloc_tensor``.
 
     ``%0 = relax.alloc_tensor : !relax.tensor<[1, 128], f32>``.
     """
@@ -184,7 +185,7 @@ class AllocTensorOp(IRDLOperation):
 
 
 def _verify_format(text: str, values: Sequence[SSAValue], op_name: str) -> None:
-    """The text may have a field for each value, and the values are tensors."""
+    """Verify that the format has at most a field for each value, and that values are tensors."""
     try:
         fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]
     except ValueError:
@@ -225,9 +226,9 @@ class PrintOp(IRDLOperation):
 
 @irdl_op_definition
 class AssertOp(IRDLOperation):
-    """Fail with a message unless a bool holds: ``relax.assert %c, "x = {}"(%x) : …``.
+    """Assert a condition: ``relax.assert %c, "x = {}"(%x) : …``; TVM's ``R.assert_op``.
 
-    TVM's ``R.assert_op``; Python gets an AssertionError.
+    If the bool is false, Python raises AssertionError with the message.
     """
 
     name = "relax.assert"

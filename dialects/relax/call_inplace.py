@@ -1,4 +1,4 @@
-"""Calls of PrimFuncs that change their arguments."""
+"""Calls of PrimFuncs that write to their arguments."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from .values import MatchCastOp
 
 @irdl_op_definition
 class CallTIRInplaceOp(SymbolCallOp):
-    """Call a PrimFunc that changes some of its arguments, which hold outputs afterwards.
+    """Call a PrimFunc that writes outputs to some of its arguments.
 
-    ``%y = relax.call_tir_inplace @relu_(%x) inplace [0] : (…) -> …``; TVM's
-    ``R.call_tir_inplace``. For each output `inplace_indices` has the position of the argument
-    whose memory it gets, or -1 for an output of its own. Such an argument is not used afterwards,
-    nor is what shares its memory by a tuple or cast. The memory of a parameter is its caller's:
-    users find the output in the array that they pass. Constants are not changed, a copy is.
+    ``%y = relax.call_tir_inplace @relu_(%x) inplace [0] : (…) -> …``; TVM's ``R.call_tir_inplace``.
+    For each output, `inplace_indices` has the position of the argument whose memory it reuses, or
+    -1 for a new output. Such an argument, and aliases of it by tuples or casts, must not be used
+    afterwards. The memory of a parameter is the caller's: users find the output in the array that
+    they pass. A constant is copied first.
     """
 
     name = "relax.call_tir_inplace"
@@ -65,7 +65,7 @@ class CallTIRInplaceOp(SymbolCallOp):
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """For each output the argument that it takes the memory of, or -1."""
+        """For each output, the position of the argument whose memory it reuses, or -1."""
         return tuple(i.data for i in self.inplace_indices.data)
 
     def verify_(self) -> None:
@@ -134,7 +134,7 @@ class CallTIRInplaceOp(SymbolCallOp):
 
 
 def _users(tensor: Leaf) -> set[Operation]:
-    """The operations that get a tensor, also as a field of a tuple or after a cast."""
+    """The users of a tensor, also through fields of tuples and casts."""
     found: set[Operation] = set()
     values: list[SSAValue] = [tensor[0]]
     while values:
@@ -150,7 +150,7 @@ def _users(tensor: Leaf) -> set[Operation]:
 
 
 def _comes_after(op: Operation, others: AbstractSet[Operation]) -> bool:
-    """Whether one of the operations, or one around it, follows `op` in its function."""
+    """Whether one of the operations, or an operation around it, follows `op` in its function."""
     current: Operation | None = op
     while current is not None and not isinstance(current, GraphFunctionOp):
         following = current.next_op

@@ -1,4 +1,4 @@
-"""Functions as values of the `relax` dialect: local functions, and calls of them."""
+"""Functions as values of the `relax` dialect: local functions, and their calls."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from .values import MatchCastOp
 
 @irdl_attr_definition
 class FuncType(ParametrizedAttribute, TypeAttribute):
-    """A function: ``!relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>``.
+    """A function type: ``!relax.func<(!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>>``.
 
-    ``impure`` stands first where calls may have effects. TVM's ``FuncStructInfo``.
+    ``impure`` comes first if calls may have effects. TVM's ``FuncStructInfo``.
     """
 
     name = "relax.func"
@@ -57,7 +57,7 @@ class FuncType(ParametrizedAttribute, TypeAttribute):
 
     @staticmethod
     def of(params: Sequence[Attribute], result: Attribute, impure: bool = False) -> FuncType:
-        """The type of functions from these types to this one."""
+        """The type of functions with these parameter types and this result type."""
         return FuncType(ArrayAttr(params), result, IntegerAttr.from_bool(not impure))
 
     @classmethod
@@ -90,14 +90,14 @@ class GraphFunctionOp(FunctionOp, ABC):
 
 
 def is_pure(op: Operation) -> bool:
-    """Whether an operation has no effect that users see but a failure and its result."""
+    """Whether an operation has no user-visible effect other than its result or an error."""
     return isinstance(op, AllocTensorOp | MatchCastOp) or is_side_effect_free(op)
 
 
 def verify_pure(name: str, block: Block) -> None:
-    """Raise VerifyException where a block of the function has an effect.
+    """Raise VerifyException if an operation of the function has an effect.
 
-    Local functions have theirs when they are called, and dataflow blocks verify their own bodies.
+    Local functions have effects when they are called; dataflow blocks verify their own bodies.
     """
     for op in block.ops:
         if isinstance(op, LocalFuncOp) or op.name == "relax.dataflow":
@@ -110,10 +110,10 @@ def verify_pure(name: str, block: Block) -> None:
 
 @irdl_op_definition
 class LocalFuncOp(GraphFunctionOp):
-    """A function inside of another one, whose values it may use.
+    """A function inside another one, whose values it may capture.
 
-    ``%f = relax.local_func @inner(%a: T) -> T { … relax.return … }``; it has the effects of its
-    body when it is called. `lambda-lift` makes it a function of the module.
+    ``%f = relax.local_func @inner(%a: T) -> T { … relax.return … }``. Calls have the effects of its
+    body. `lambda-lift` converts it to a function of the module.
     """
 
     name = "relax.local_func"
@@ -173,7 +173,7 @@ class LocalFuncOp(GraphFunctionOp):
 
 
 class FunctionEffect(MemoryEffect):
-    """A call of a function value has effects unless the function's type says that it is pure."""
+    """Calls of function values of impure type have unknown effects; others have none."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:

@@ -1,4 +1,4 @@
-"""Constant tensors: the IR holds key, hash, shape and dtype, the data stays outside of its text."""
+"""Constant tensors: the IR has key, hash, shape and dtype; the data is outside of its text."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from ..irdl import IRDLOperation, irdl_op_definition
 from .types import TensorType
 
 INLINE_ELEMENTS = 16
-"""Constants of at most this many elements are printed in the text.
+"""The maximum number of elements of constants that are printed inline.
 
-Larger ones come from a sidecar.
+Larger ones are stored in a sidecar file.
 """
 
 SAMPLED_ELEMENTS = 64
-"""About how many elements tell apart constants that differ."""
+"""The approximate number of elements that are hashed to distinguish constants."""
 
 _SIDECAR: ContextVar[Mapping[str, NDArray[Any]]] = ContextVar("sidecar", default={})
 
 
 def storage_dtype(dtype: str) -> np.dtype[Any]:
-    """NumPy's dtype for the memory of a tensor; bfloat16 is held as its 16 bits."""
+    """The NumPy dtype of a tensor's memory; bfloat16 is stored as uint16."""
     return np.dtype("uint16" if dtype == "bfloat16" else dtype)
 
 
 @dataclass(frozen=True, eq=False)
 class TensorData:
-    """A read-only constant array with its dtype; equality is by content.
+    """A read-only constant array with its dtype, compared by content.
 
     `array` is `None` for a constant that was parsed without its sidecar: it can be printed and
-    verified, and fails with its name where its values are needed.
+    verified; an access to its values raises an error with its name.
     """
 
     dtype: str
@@ -58,22 +58,22 @@ class TensorData:
 
     @staticmethod
     def of(array: NDArray[Any], dtype: str | None = None, key: str = "") -> TensorData:
-        """The data of an array, shared without a copy."""
+        """Wrap an array, without a copy."""
         data = np.ascontiguousarray(array).reshape(np.shape(array))
         return TensorData(dtype or str(data.dtype), data.shape, data, key)
 
     @property
     def digest(self) -> str:
-        """Hash of dtype, shape and content, computed once."""
+        """The SHA-256 of dtype, shape and content, computed once."""
         if self.array is None:
             return self.known_digest
-        if not self.is_hashed:  # a `cached_property` of Python 3.11 has one lock for all instances
+        if not self.is_hashed:  # `cached_property` in Python 3.11 shares one lock
             object.__setattr__(self, "_digest", self._hash(self.array))
         return self._digest
 
     @property
     def is_hashed(self) -> bool:
-        """Whether `digest` is there already, or takes no time."""
+        """Whether `digest` is cached or cheap to compute."""
         return self.array is None or self._digest != ""
 
     def _hash(self, array: NDArray[Any]) -> str:
@@ -83,7 +83,7 @@ class TensorData:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The array; raises ValueError where the data was not given."""
+        """The array; raises ValueError if the data is not available."""
         if self.array is None:
             raise ValueError(
                 f"expected the data of constant '{self.key}' in a sidecar file, got none"
@@ -102,9 +102,9 @@ class TensorData:
         return hash(self) == hash(other) and np.array_equal(_bytes(self.array), _bytes(other.array))
 
     def __hash__(self) -> int:
-        """Of a sample of the content: looking for equal constants need not read all of them.
+        """Hash a sample of the content, so that a lookup does not read all constants.
 
-        So one whose data was not given is found among others like it only.
+        A lookup of a constant without data therefore finds only constants without data.
         """
         if self._number is None:
             content = self.known_digest if self.array is None else _sample(self.array)
@@ -114,18 +114,18 @@ class TensorData:
 
     @property
     def is_inline(self) -> bool:
-        """Whether the values are written in the text of the IR."""
+        """Whether the values are printed inline."""
         return self.array is not None and self.array.size <= INLINE_ELEMENTS
 
     @property
     def label(self) -> str:
-        """The name under which a sidecar file holds the data."""
+        """The key of the data in a sidecar file."""
         return self.key or self.digest[:12]
 
     def number(self) -> int | float | bool:
-        """The value of a constant of one element; raises ValueError where the data was not given.
+        """The value of a constant of one element; raises ValueError if the data is not available.
 
-        bfloat16 is not decoded.
+        A bfloat16 is returned as its bits.
         """
         return self.values.reshape(-1)[0].item()
 
@@ -139,14 +139,14 @@ def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _sample(array: NDArray[Any]) -> bytes:
-    """The bytes of some elements from all over an array."""
+    """The bytes of elements at regular positions of an array."""
     flat = array.reshape(-1)
     return flat[:: max(1, flat.size // SAMPLED_ELEMENTS)].tobytes()
 
 
 @contextmanager
 def sidecar(arrays: Mapping[str, NDArray[Any]]) -> Generator[None]:
-    """While parsing inside this context, constants take their data from `arrays` by key."""
+    """Within this context, parsed constants take their data from `arrays` by key."""
     token = _SIDECAR.set(arrays)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Choices in the `relax` dialect."""
+"""Conditionals in the `relax` dialect."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .types import PrimType, TensorType
 class IfOp(IRDLOperation):
     """The value of one of two branches; TVM's ``If``.
 
-    ``%y = relax.if %c : !relax.tensor<[], i1> -> … { … relax.yield %a : … } else { … }``. The type
-    of the result says what both branches have in common.
+    ``%y = relax.if %c : !relax.tensor<[], i1> -> … { … relax.yield %a : … } else { … }``. The
+    result type is a common supertype of both branches' types.
     """
 
     name = "relax.if"
@@ -39,12 +39,12 @@ class IfOp(IRDLOperation):
 
     @property
     def branches(self) -> tuple[Block, Block]:
-        """The block that runs where the condition holds, and the other one."""
+        """The blocks of the true branch and of the false branch."""
         return self.true_region.block, self.false_region.block
 
     @property
     def yielded(self) -> tuple[SSAValue, SSAValue]:
-        """The values of the two branches."""
+        """The yielded values of the two branches."""
         first, second = (block.last_op for block in self.branches)
         assert isinstance(first, YieldOp) and isinstance(second, YieldOp)
         return first.value, second.value
@@ -90,7 +90,7 @@ class IfOp(IRDLOperation):
 
 
 def is_condition(type_: Attribute) -> bool:
-    """Whether values of the type are one bool: a tensor of rank 0, or a number."""
+    """Whether the type is that of a condition: a bool tensor of rank 0, or a bool scalar."""
     if isinstance(type_, TensorType):
         return type_.rank == 0 and type_.dtype == "bool"
     return isinstance(type_, PrimType) and type_.element_type == i1

@@ -39,12 +39,12 @@ from .types import type_symbols
 
 @irdl_op_definition
 class FuncOp(GraphFunctionOp):
-    """A graph function.
+    """A graph function; TVM's ``relax.Function``.
 
-    ``relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> { … }``. TVM's
-    ``relax.Function``. A symbol is declared by appearing as a whole dim of a parameter, or of a
-    `relax.match_cast` before its use. A function is pure unless it says ``impure``; its result type
-    may say less than the type of the value that it returns.
+    ``relax.func @main(%x: !relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32> { … }``. A
+    symbol is declared where it is a whole dim of a parameter, or of an earlier `relax.match_cast`.
+    A function is pure unless it is marked ``impure``. Its result type may be more general than the
+    type of the returned value.
     """
 
     name = "relax.func"
@@ -78,7 +78,7 @@ class FuncOp(GraphFunctionOp):
         )
 
     def declared_symbols(self) -> list[str]:
-        """Symbols that a parameter determines, in order of first appearance."""
+        """The symbols that parameters determine, in order of first occurrence."""
         return determined_symbols(p.type for p in self.params)
 
     def verify_(self) -> None:
@@ -145,7 +145,7 @@ class ReturnOp(IRDLOperation):
 
 @irdl_op_definition
 class DataflowOp(IRDLOperation):
-    """A block of pure operations whose results are only what it outputs; TVM's ``R.dataflow()``.
+    """A block of pure operations with explicit outputs; TVM's ``R.dataflow()``.
 
     ``%y = relax.dataflow -> !relax.tensor<[1, n], f32> { … relax.output %lv : … }``
     """
@@ -204,7 +204,7 @@ def _verify_pure(op: Operation) -> None:
 
 @irdl_op_definition
 class OutputOp(IRDLOperation):
-    """The end of a dataflow block: the values that are visible outside; TVM's ``R.output``."""
+    """The terminator of a dataflow block, with its outputs; TVM's ``R.output``."""
 
     name = "relax.output"
     values = var_operand_def()

@@ -1,4 +1,4 @@
-"""Where the symbols of a graph function are declared: by parameters, and by `relax.match_cast`."""
+"""Declarations of symbols in graph functions: by parameters, and by `relax.match_cast`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def dims_in(type_: Attribute) -> Iterator[IntExpr]:
 
 
 def paired_dims(lhs: Attribute, rhs: Attribute) -> Iterator[tuple[IntExpr, IntExpr]]:
-    """The dims that two types of one structure have in the same places, where both know them."""
+    """Pairs of corresponding dims of two types of equal structure, if both are known."""
     match lhs, rhs:
         case TupleType(), TupleType():
             for a, b in zip(lhs.types.data, rhs.types.data, strict=False):
@@ -39,7 +39,7 @@ def paired_dims(lhs: Attribute, rhs: Attribute) -> Iterator[tuple[IntExpr, IntEx
 
 
 def determined_symbols(types: Iterable[Attribute]) -> list[str]:
-    """Symbols that values of these types give a value, in order of first appearance."""
+    """The symbols that values of these types determine, in order of first occurrence."""
     found: dict[str, None] = {}
     for type_ in types:
         for dim in dims_in(type_):
@@ -49,10 +49,10 @@ def determined_symbols(types: Iterable[Attribute]) -> list[str]:
 
 
 def undeclared_symbol(block: Block, known: set[str]) -> tuple[str, Operation] | None:
-    """The first symbol that an operation of the block uses without a declaration before it.
+    """The first symbol that an operation of the block uses without an earlier declaration.
 
-    `known` are the symbols declared before the block. What the block declares is added to it, for
-    what follows; the declarations of a branch hold in there alone.
+    `known` are the symbols declared before the block; declarations in the block are added to it.
+    The scope of declarations in a branch is the branch.
     """
     for op in block.ops:
         if isinstance(op, MatchCastOp):
@@ -71,7 +71,7 @@ def undeclared_symbol(block: Block, known: set[str]) -> tuple[str, Operation] | 
 
 
 def declared_in(block: Block) -> set[str]:
-    """Symbols that the operations of a block declare or declare again."""
+    """The symbols that operations of the block declare or redeclare."""
     found: set[str] = set()
     for op in block.walk():
         if isinstance(op, MatchCastOp):

@@ -1,4 +1,4 @@
-"""Tuples in the `relax` dialect, and which tensors a value may come from."""
+"""Tuples in the `relax` dialect, and the tensors that a value may alias."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _tuple_type(fields: Sequence[SSAValue]) -> TupleType:
 
 @irdl_op_definition
 class TupleOp(IRDLOperation):
-    """Several values as one: ``%t = relax.tuple(%a, %b) : (…) -> tuple<…>``."""
+    """A tuple of values: ``%t = relax.tuple(%a, %b) : (…) -> tuple<…>``; TVM's ``Tuple``."""
 
     name = "relax.tuple"
     fields = var_operand_def()
@@ -100,7 +100,7 @@ def _field_type(type_: Attribute, index: int) -> Attribute:
 
 
 Leaf: TypeAlias = tuple[SSAValue, int]
-"""A tensor by its origin, a parameter or the result of an operation, and its position in there."""
+"""A tensor by its definition, a parameter or operation result, and its position in that."""
 
 
 def leaves(value: SSAValue) -> list[Leaf]:
@@ -123,7 +123,7 @@ def leaves(value: SSAValue) -> list[Leaf]:
 
 
 def in_memory(leaf: Leaf) -> list[Leaf]:
-    """The tensor, then those that it is a view of, up to the one that has memory of its own."""
+    """The tensor, and those that it is a view of, up to the one that owns the memory."""
     found = [leaf]
     while isinstance(op := found[-1][0].owner, MemoryViewOp):
         found += leaves(op.x)

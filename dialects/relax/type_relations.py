@@ -1,4 +1,4 @@
-"""How types of the graph relate: which says less than another, what two have in common."""
+"""Relations of graph types: generalization, and the common supertype."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .types import ObjectType, PrimType, ShapeType, TensorType, type_symbols
 
 
 def says_less(general: Attribute, specific: Attribute) -> bool:
-    """Whether every value of the type `specific` is one of `general`, also where they are equal."""
+    """Whether `general` is a supertype of `specific`, or equal to it."""
     if general == specific or isinstance(general, ObjectType):
         return True
     match general, specific:
@@ -38,7 +38,7 @@ def _shape_says_less(general: TensorType | ShapeType, specific: TensorType | Sha
 
 
 def common_type(lhs: Attribute, rhs: Attribute) -> Attribute | None:
-    """The most precise type of the values of both; `None` where the two are of different kinds."""
+    """The most precise common supertype; `None` if the types are of different kinds."""
     if lhs == rhs:
         return lhs
     match lhs, rhs:
@@ -59,14 +59,14 @@ def common_type(lhs: Attribute, rhs: Attribute) -> Attribute | None:
 
 
 def tuple_of(fields: Sequence[Attribute | None]) -> TupleType | None:
-    """The tuple type of these fields; `None` where one of them is `None`."""
+    """The tuple type of these fields; `None` if one of them is `None`."""
     if any(f is None for f in fields):
         return None
     return TupleType(ArrayAttr([cast(TypeAttribute, f) for f in fields]))
 
 
 def forget_symbols(type_: Attribute, known: AbstractSet[str]) -> Attribute:
-    """The type as far as these symbols say it: what needs another one is unknown."""
+    """The type without other symbols: shapes and values that use them become unknown."""
     if type_symbols(type_) <= known:
         return type_
     match type_:

@@ -21,7 +21,7 @@ from ..sym import ExprArray, ExprAttr, expr_array, expr_symbols, exprs_of, parse
 class TensorType(ParametrizedAttribute, TypeAttribute):
     """A tensor: ``!relax.tensor<[1, n * 4], f32>``; TVM's ``TensorStructInfo``.
 
-    ``!relax.tensor<rank 2, f32>`` knows its rank only, ``!relax.tensor<*, f32>`` not even that, and
+    ``!relax.tensor<rank 2, f32>`` has unknown dims, ``!relax.tensor<*, f32>`` an unknown rank, and
     ``?`` stands for an unknown dtype.
     """
 
@@ -33,7 +33,7 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
     def of(
         shape: Sequence[IntLike] | None, element_type: Attribute | None, rank: int | None = None
     ) -> TensorType:
-        """The tensor type with these dims; without them, with this rank if it is known."""
+        """The tensor type with these dims or, without them, with this rank if it is given."""
         element = NoneAttr() if element_type is None else element_type
         if shape is not None:
             return _tensor_type(expr_array(shape), element)
@@ -41,29 +41,29 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def dims(self) -> tuple[IntExpr, ...] | None:
-        """The dims, or `None` where they are unknown."""
+        """The dims; `None` if they are unknown."""
         return exprs_of(self.shape) if isinstance(self.shape, ArrayAttr) else None
 
     @property
     def rank(self) -> int | None:
-        """The number of dims, or `None` where it is unknown."""
+        """The number of dims; `None` if it is unknown."""
         if isinstance(self.shape, ArrayAttr):
             return len(self.shape.data)
         return self.shape.data if isinstance(self.shape, IntAttr) else None
 
     @property
     def dtype(self) -> str | None:
-        """The dtype's name, or `None` where it is unknown."""
+        """The dtype's name; `None` if it is unknown."""
         return None if isinstance(self.element_type, NoneAttr) else dtype_name(self.element_type)
 
     @property
     def known_element(self) -> Attribute | None:
-        """The element type, or `None` where it is unknown."""
+        """The element type; `None` if it is unknown."""
         return None if isinstance(self.element_type, NoneAttr) else self.element_type
 
     @property
     def known_bytes(self) -> int | None:
-        """Bytes of the elements, `None` where dtype or dims are only known at run time."""
+        """The size of the elements in bytes; `None` unless dtype and dims are constant."""
         if self.dims is None or self.known_element is None:
             return None
         total = IntExpr.of(byte_width(self.known_element))
@@ -72,7 +72,7 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
         return total.constant
 
     def symbols(self) -> set[str]:
-        """Symbols in the dims."""
+        """The symbols in the dims."""
         return {s for d in self.dims or () for s in d.symbols()}
 
     def verify(self) -> None:
@@ -115,7 +115,7 @@ def _parse_shape(parser: AttrParser) -> Attribute:
 class ShapeType(ParametrizedAttribute, TypeAttribute):
     """A shape as a value: ``!relax.shape<[n, 4]>``; TVM's ``ShapeStructInfo``.
 
-    ``!relax.shape<rank 2>`` knows its rank only, ``!relax.shape<*>`` not even that.
+    ``!relax.shape<rank 2>`` has unknown dims, ``!relax.shape<*>`` an unknown rank.
     """
 
     name = "relax.shape"
@@ -123,19 +123,19 @@ class ShapeType(ParametrizedAttribute, TypeAttribute):
 
     @staticmethod
     def of(dims: Sequence[IntLike] | None, rank: int | None = None) -> ShapeType:
-        """The type of a shape with these dims; without them, with this rank if it is known."""
+        """The type of a shape with these dims or, without them, with this rank if it is given."""
         if dims is not None:
             return ShapeType(expr_array(dims))
         return ShapeType(NoneAttr() if rank is None else IntAttr(rank))
 
     @property
     def dims(self) -> tuple[IntExpr, ...] | None:
-        """The dims, or `None` where they are unknown."""
+        """The dims; `None` if they are unknown."""
         return exprs_of(self.shape) if isinstance(self.shape, ArrayAttr) else None
 
     @property
     def rank(self) -> int | None:
-        """The number of dims, or `None` where it is unknown."""
+        """The number of dims; `None` if it is unknown."""
         if isinstance(self.shape, ArrayAttr):
             return len(self.shape.data)
         return self.shape.data if isinstance(self.shape, IntAttr) else None
@@ -163,7 +163,7 @@ def _shape_parameter(dims: Sequence[IntExpr] | None, rank: int | None) -> str:
 
 @irdl_attr_definition
 class PrimType(ParametrizedAttribute, TypeAttribute):
-    """A number as a value: ``!relax.prim<i64, n + 1>``, or ``!relax.prim<i64>`` of unknown value.
+    """A scalar: ``!relax.prim<i64, n + 1>``, or ``!relax.prim<i64>`` with an unknown value.
 
     TVM's ``PrimStructInfo``.
     """
@@ -174,7 +174,7 @@ class PrimType(ParametrizedAttribute, TypeAttribute):
 
     @staticmethod
     def of(element_type: Attribute, value: IntLike | None = None) -> PrimType:
-        """The type of a number of this element type, with this value if it is known."""
+        """The type of a scalar of this element type, with this value if it is given."""
         return PrimType(element_type, NoneAttr() if value is None else ExprAttr.of(value))
 
     @property
@@ -184,7 +184,7 @@ class PrimType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def expr(self) -> IntExpr | None:
-        """The value over symbols, or `None` where it is unknown."""
+        """The value over symbols; `None` if it is unknown."""
         return self.value.data if isinstance(self.value, ExprAttr) else None
 
     def verify(self) -> None:
@@ -218,7 +218,7 @@ class ObjectType(ParametrizedAttribute, TypeAttribute):
 
 
 def type_symbols(type_: Attribute) -> set[str]:
-    """Symbols in a type of the graph, or in an array of expressions."""
+    """The symbols in a graph type, or in an array of expressions."""
     match type_:
         case ArrayAttr() | ExprAttr():
             return expr_symbols(type_)

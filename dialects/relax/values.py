@@ -1,4 +1,4 @@
-"""Shapes and numbers as values of the `relax` dialect, and what a program asserts of its values."""
+"""Shapes and scalars as values of the `relax` dialect, and casts that are checked at run time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .types import ObjectType, PrimType, ShapeType, TensorType
 
 @irdl_op_definition
 class MatchCastOp(IRDLOperation):
-    """The same value under another type, which is checked; TVM's ``R.match_cast``.
+    """The same value with another type, checked at run time; TVM's ``R.match_cast``.
 
-    ``%y = relax.match_cast %x : !relax.tensor<rank 2, f32> -> !relax.tensor<[n, m], f32>``. A
-    symbol that is a whole dim of the type and that nothing before declares gets its value here.
-    `written` is the type in the user's words, once symbols in it have been replaced.
+    ``%y = relax.match_cast %x : !relax.tensor<rank 2, f32> -> !relax.tensor<[n, m], f32>``. It
+    declares symbols that are a whole dim of the type and have no earlier declaration. `written` is
+    the type as the user wrote it, if symbols in it have been replaced.
     """
 
     name = "relax.match_cast"
@@ -45,7 +45,7 @@ class MatchCastOp(IRDLOperation):
 
 
 def may_be(given: Attribute, wanted: Attribute) -> bool:
-    """Whether a value of the type `given` can have the type `wanted`, dims left aside."""
+    """Whether a value of the type `given` can have the type `wanted`; dims are not compared."""
     match given, wanted:
         case (ObjectType(), _) | (_, ObjectType()):
             return True
@@ -88,7 +88,7 @@ class ShapeOfOp(IRDLOperation):
 
 
 def shape_type_of(type_: Attribute) -> ShapeType:
-    """The type of a tensor's shape; raises ValueError for a type of anything else."""
+    """The type of a tensor's shape; raises ValueError for other types."""
     if not isinstance(type_, TensorType):
         raise ValueError(f"expected a tensor, got {type_}")
     return ShapeType.of(type_.dims, type_.rank)
@@ -96,7 +96,7 @@ def shape_type_of(type_: Attribute) -> ShapeType:
 
 @irdl_op_definition
 class ShapeOp(IRDLOperation):
-    """A shape, which its type spells out: ``%s = relax.shape : !relax.shape<[n, 4]>``."""
+    """A shape value, given by its type: ``%s = relax.shape : !relax.shape<[n, 4]>``."""
 
     name = "relax.shape"
     result = result_def(ShapeType)
@@ -113,7 +113,7 @@ class ShapeOp(IRDLOperation):
 
 @irdl_op_definition
 class PrimValueOp(IRDLOperation):
-    """A number, which its type spells out: ``%n = relax.prim_value : !relax.prim<i64, n + 1>``."""
+    """A scalar, given by its type: ``%n = relax.prim_value : !relax.prim<i64, n + 1>``."""
 
     name = "relax.prim_value"
     result = result_def(PrimType)

@@ -1,6 +1,6 @@
-"""The `rt` dialect: what runs on planned storage.
+"""The `rt` dialect: programs on planned storage.
 
-Checked arguments, destination-passing calls, and packed calls in order.
+Argument checks, calls in destination-passing style, and ordered packed calls.
 """
 
 from xdsl.ir import Dialect

@@ -1,4 +1,4 @@
-"""Calls on memory in the `rt` dialect, and the dataflow regions in which they may be reordered."""
+"""Calls on memory in the `rt` dialect, and dataflow regions in which they may be reordered."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from .memory import ArenaOp
 
 PRINT, ASSERT = "relax.print", "relax.assert"
 OWN_FUNCTIONS = (PRINT, ASSERT)
-"""Functions of the run time itself, which get a format and values."""
+"""Functions of the runtime itself, which take a format and values."""
 
 
 @irdl_op_definition
 class CallDPSOp(IRDLOperation):
-    """Run a function of the module on memory: ``rt.call_dps @relu0(%x) outs(%y) : (…), (…)``.
+    """Call a function of the module on memory: ``rt.call_dps @relu0(%x) outs(%y) : (…), (…)``.
 
     The callee reads `inputs` and writes `outputs`; `vars` are the values of its index parameters.
     """
@@ -72,7 +72,7 @@ class CallDPSOp(IRDLOperation):
 
     @property
     def callee_name(self) -> str:
-        """Name of the function."""
+        """The name of the callee."""
         return self.callee.root_reference.data
 
     def verify_(self) -> None:
@@ -97,9 +97,9 @@ class CallDPSOp(IRDLOperation):
 class CallPackedOp(IRDLOperation):
     """Call a registered function on memory: ``rt.call_packed "env.relu"(%x) outs(%y) : (…), (…)``.
 
-    The name is looked up at each call. Outside a dataflow block calls keep their order. A function
-    that ``returns`` gets the inputs alone, and what it returns is copied to the outputs. With a
-    ``text`` the callee is one of the run time's own: ``relax.print`` or ``relax.assert``.
+    The name is looked up at each call. Outside a dataflow block, calls keep their order. A function
+    that ``returns`` takes only the inputs, and its results are copied to the outputs. With a
+    ``text`` the callee is a function of the runtime: ``relax.print`` or ``relax.assert``.
     """
 
     name = "rt.call_packed"
@@ -213,7 +213,7 @@ def _print_call(
 class DataflowOp(IRDLOperation):
     """A region whose calls depend on each other only through memory.
 
-    ``rt.dataflow { rt.call_dps … }``. They may be reordered, their buffers reused.
+    ``rt.dataflow { rt.call_dps … }``. Its calls may be reordered, and their buffers reused.
     """
 
     name = "rt.dataflow"
@@ -240,9 +240,9 @@ class DataflowOp(IRDLOperation):
 
 
 MAX_CALL_DEPTH = 1000
-"""How deep calls of functions that call themselves are nested, as in Python: stacks are finite."""
+"""The maximum depth of recursive calls, as in Python: stacks are finite."""
 
 
 def depth_message(name: str) -> str:
-    """What a function says that calls itself too deeply."""
+    """The error message of a function that recurses too deeply."""
     return f"expected calls of '{name}' to be nested at most {MAX_CALL_DEPTH} deep"

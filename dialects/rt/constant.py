@@ -1,4 +1,4 @@
-"""What the `rt` dialect knows before a call: constants, and what was computed on load."""
+"""Values known before a call: constants, and results computed when the module is loaded."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class LoadedOp(IRDLOperation):
 
     @property
     def function_name(self) -> str:
-        """Name of the function."""
+        """The name of the function."""
         return self.function.root_reference.data
 
     def verify_(self) -> None:

@@ -1,4 +1,4 @@
-"""Choices of planned functions, and conditions on sizes that are checked while they run."""
+"""Branches of planned functions, and run-time assertions on sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PREDICATES = ("eq", "ge")
 
 @irdl_op_definition
 class IfOp(IRDLOperation):
-    """Run one of two regions: the first where one bool in memory, or a number, is not 0.
+    """Run one of two regions: the first if a bool in memory, or a number, is not 0.
 
     ``rt.if %c : !tir.buffer<[], i1> { … } else { … }`` or ``rt.if expr n { … } else { … }``.
     """
@@ -130,10 +130,10 @@ class AssertOp(IRDLOperation):
 
 @irdl_op_definition
 class CheckOp(IRDLOperation):
-    """The argument that users call `arg_name` must have this shape and dtype.
+    """Check that the argument named `arg_name` has this shape and dtype.
 
-    ``rt.check %x "x" : !tir.buffer<[1, n], f32>``. At function entry it is where the call wrapper's
-    checks come from.
+    ``rt.check %x "x" : !tir.buffer<[1, n], f32>``. The call wrapper performs the checks at function
+    entry.
     """
 
     name = "rt.check"

@@ -67,11 +67,11 @@ class FuncOp(FunctionOp):
 
     ``rt.func @main(%x: !tir.buffer<[1, n], f32>, %y: !tir.buffer<[1, n], f32>) results 1 { … }``.
     The caller allocates the results. `written` lists parameters that the function writes in place.
-    A `recursive` one, which may call itself, counts how deep its calls are nested. An `on_load` one
-    runs once, when the module is loaded, and keeps its results for `rt.loaded`. `symbols` are
-    those that no parameter in memory determines: callers of a private function give them, and a
-    public one finds them in the shapes and numbers of its `signature`. That says what users pass
-    and get, as types of the graph, where it is not one tensor for each parameter: its tensors in
+    A `recursive` function counts the depth of its nested calls. An `on_load` function runs once,
+    when the module is loaded, and keeps its results for `rt.loaded`. `symbols` are those that no
+    parameter in memory determines: callers pass them to a private function, and a public one reads
+    them from the shapes and numbers of its `signature`. The signature has the user's parameters and
+    results, as types of the graph, if they are not one tensor for each parameter: its tensors in
     order are the parameters and results in memory.
     """
 
@@ -141,7 +141,7 @@ class FuncOp(FunctionOp):
 
     @property
     def user_params(self) -> list[tuple[str, Attribute]]:
-        """Names and types of what users pass."""
+        """The names and types of the arguments that users pass."""
         if self.signature is None or self.signature_names is None:
             return [(n, p.type) for n, p in zip(self.names, self.params, strict=True)]
         names = [n.data for n in self.signature_names.data]
@@ -149,11 +149,11 @@ class FuncOp(FunctionOp):
 
     @property
     def is_entry(self) -> bool:
-        """Whether users can call the function."""
+        """Whether the function is public."""
         return self.private is None and self.on_load is None
 
     def declared_symbols(self) -> list[str]:
-        """The symbols of `symbols`, then those that a parameter in memory determines."""
+        """The symbols of `symbols`, then those that parameters in memory determine."""
         found: dict[str, None] = dict.fromkeys(self.symbol_names)
         for param in self.params:
             for dim in cast(BufferType, param.type).dims:

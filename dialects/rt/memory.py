@@ -1,4 +1,4 @@
-"""Memory in the `rt` dialect: allocation before planning, arena and views after it, constants."""
+"""Memory in the `rt` dialect: allocation before planning, and arena and views after it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..tir.types import BufferType
 
 @irdl_op_definition
 class AllocOp(IRDLOperation):
-    """Memory for an intermediate, not in an arena: ``%t = rt.alloc : !tir.buffer<[1, n], f32>``."""
+    """Memory for an intermediate, not in arenas: ``%t = rt.alloc : !tir.buffer<[1, n], f32>``."""
 
     name = "rt.alloc"
     result = result_def(BufferType)
@@ -40,8 +40,8 @@ class AllocOp(IRDLOperation):
 class SlotOp(IRDLOperation):
     """The number of the thread that runs an iteration of a parallel loop: ``%s = rt.slot 64``.
 
-    It is smaller than the count: so many threads have memory of their own. Outside of parallel
-    loops it is 0.
+    It is less than the count, the number of threads that have memory of their own. It is 0 outside
+    of parallel loops.
     """
 
     name = "rt.slot"
@@ -66,7 +66,7 @@ class SlotOp(IRDLOperation):
 
 @irdl_op_definition
 class ArenaOp(IRDLOperation):
-    """The memory of one call, of a planned size in bytes.
+    """The arena of one call, whose size in bytes is planned.
 
     ``%a = rt.arena n * 4 + 64 : !tir.buffer<[n * 4 + 64], i8>``.
     """
@@ -98,7 +98,7 @@ class ArenaOp(IRDLOperation):
 
 @irdl_op_definition
 class ViewOp(IRDLOperation):
-    """A tensor placed in the arena at a byte offset.
+    """A tensor in the arena, at a byte offset.
 
     ``%t = rt.view %a[64] : !tir.buffer<[…], i8> to !tir.buffer<[1, n], f32>``.
     """
@@ -152,10 +152,11 @@ class ViewOp(IRDLOperation):
 
 @irdl_op_definition
 class ReinterpretOp(IRDLOperation):
-    """The same memory under other dims, with as many elements in the same order.
+    """The same memory with other dims, in the same row-major order.
 
-    ``%y = rt.reinterpret %x : !tir.buffer<[n, 768], f32> to !tir.buffer<[n, 12, 64], f32>``. Where
-    the numbers of elements are different expressions, the program has checked that they are equal.
+    ``%y = rt.reinterpret %x : !tir.buffer<[n, 768], f32> to !tir.buffer<[n, 12, 64], f32>``. If the
+    numbers of elements are different expressions, earlier operations have checked that they are
+    equal.
     """
 
     name = "rt.reinterpret"
@@ -179,7 +180,7 @@ class ReinterpretOp(IRDLOperation):
 
 
 def memory_of(buffer: SSAValue) -> SSAValue:
-    """The whole buffer that a buffer is, seen through `rt.reinterpret`."""
+    """The whole buffer that `rt.reinterpret` operations refer to."""
     while isinstance(owner := buffer.owner, ReinterpretOp):
         buffer = owner.source
     return buffer
@@ -189,7 +190,7 @@ def memory_of(buffer: SSAValue) -> SSAValue:
 class CopyOp(IRDLOperation):
     """Copy a whole tensor: ``rt.copy %x, %y : !tir.buffer<[1, n], f32>, …``.
 
-    Where the dims are different expressions, the program has checked that they are equal.
+    If the dims are different expressions, earlier operations have checked that they are equal.
     """
 
     name = "rt.copy"

@@ -167,9 +167,9 @@ class StoreOp(IRDLOperation):
 
 @irdl_op_definition
 class AllocBufferOp(IRDLOperation):
-    """Scratch memory that lives as long as the enclosing block or function.
+    """Scratch memory with the lifetime of the enclosing block or function.
 
-    ``%Y = tir.alloc_buffer : !tir.buffer<[1, n], f32>``.
+    ``%Y = tir.alloc_buffer : !tir.buffer<[1, n], f32>``; TVM's ``T.alloc_buffer``.
     """
 
     name = "tir.alloc_buffer"
@@ -185,11 +185,11 @@ class AllocBufferOp(IRDLOperation):
 
 @irdl_op_definition
 class MatchBufferOp(IRDLOperation):
-    """A view of a region of a buffer with a shape of its own.
+    """A view of a region of a buffer, with its own shape; TVM's ``MatchBufferRegion``.
 
-    ``%B = tir.match_buffer %A[%i * 4, 0] : !tir.buffer<[n, 16], f32> to !tir.buffer<[4, 16], f32>``
-    (TVM's ``MatchBufferRegion``): element ``[0, 0]`` of the view is the named element of the
-    source, and the view's strides are the source's along its trailing dims.
+    ``%B = tir.match_buffer %A[%i * 4, 0] : !tir.buffer<[n, 16], f32> to !tir.buffer<[4, 16],
+    f32>``: element ``[0, 0]`` of the view is the given element of the source. The strides of the
+    view are those of the source's trailing dims.
     """
 
     name = "tir.match_buffer"

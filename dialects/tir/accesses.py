@@ -1,4 +1,4 @@
-"""The accesses of a function to some buffers, over the variables of the loops around them."""
+"""The accesses of a function to given buffers, as expressions over the enclosing loops."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .loop import ApplyOp, ForOp
 from .types import BufferType
 
 Place = tuple[IntExpr | None, ...]
-"""Indices over loops and symbols; `None` for one that is not known."""
+"""Indices over loops and symbols; `None` for an unknown index."""
 
 
 class Loop(NamedTuple):
-    """A loop around an access, the atom of its variable, and its bounds over those around it."""
+    """A loop around an access: the atom of its variable, and its bounds over outer loops."""
 
     op: ForOp
     atom: Atom
@@ -32,7 +32,7 @@ class Loop(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A condition ``lhs < rhs`` for an access to happen."""
+    """A condition ``lhs < rhs`` under which an access happens."""
 
     lhs: IntExpr | None
     rhs: IntExpr | None
@@ -40,13 +40,13 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True)
 class Access:
-    """A load, a store, or an operation that may store anywhere, in what is around it."""
+    """A load, a store, or an operation that may store anywhere, with its context."""
 
     op: Operation
     buffer: SSAValue
     place: Place
     path: tuple[Operation, ...]
-    """Outermost first, with the operation itself."""
+    """The enclosing operations, outermost first, and the operation itself."""
     loops: tuple[Loop, ...]
     bounds: tuple[Bound, ...]
 
@@ -56,14 +56,14 @@ class Access:
         return next((o for o in reversed(self.path) if isinstance(o, BlockOp)), None)
 
     def precedes(self, other: Access) -> bool:
-        """Whether it comes first where all loops around both are in the same iteration."""
+        """Whether it runs first if all shared loops are in the same iteration."""
         for own, others in zip(self.path, other.path, strict=False):
             if own is not others:
                 return own.parent is others.parent and own.is_before_in_block(others)
         return False
 
     def shared_loops(self, other: Access) -> int:
-        """How many loops are around both."""
+        """The number of loops around both."""
         pairs = zip(self.loops, other.loops, strict=False)
         return next(
             (i for i, (a, b) in enumerate(pairs) if a.op is not b.op),
@@ -72,7 +72,7 @@ class Access:
 
 
 def accesses_of(func: PrimFuncOp, buffers: Iterable[SSAValue]) -> list[Access]:
-    """The accesses to the buffers, also through views of them, in the function's order."""
+    """The accesses to the buffers, also through views, in program order."""
     collector = _Collector(func, {b: b for b in buffers})
     return list(collector.visit(func.body.block, (), (), ()))
 
@@ -142,7 +142,7 @@ class _Collector:
             yield Bound(*self._over([bound.lhs.data, bound.rhs.data], op.numbering()))
 
     def _once_at_least(self, op: InitOp, loops: Sequence[Loop]) -> Iterator[Loop]:
-        """The loops, one iteration in those that only reduce: an empty sum is its first value."""
+        """The loops; those that only reduce run at least once, as an empty sum is initialized."""
         reduce, other = set[Atom](), set[Atom]()
         block = op.parent_op()
         assert isinstance(block, BlockOp)
@@ -157,7 +157,7 @@ class _Collector:
             yield loop
 
     def _at_first(self, op: InitOp) -> Iterator[Bound]:
-        """That each reduction axis of the block has its first value."""
+        """The bounds by which each reduction axis of the block has its first value."""
         block = op.parent_op()
         assert isinstance(block, BlockOp)
         for var, axis in zip(block.axis_vars, block.axes.data, strict=True):
@@ -173,7 +173,7 @@ class _Collector:
             self.starts[op.result] = self._place(op.source, starts)
 
     def _place(self, buffer: SSAValue, indices: Sequence[IntExpr | None]) -> Place:
-        """Indices of a buffer as those of what it is a view of."""
+        """Map the indices of a view to those of its root buffer."""
         starts = self.starts.get(buffer)
         if starts is None:
             return tuple(indices)
@@ -200,7 +200,7 @@ def _rank(buffer: SSAValue) -> int:
 
 
 def ranges_of_loops(loops: Sequence[Loop], ranges: dict[Atom, Interval]) -> bool:
-    """Add the values of loops, outermost first, to `ranges`; returns whether all are known."""
+    """Add the ranges of loops, outermost first, to `ranges`; returns whether all are known."""
     for loop in loops:
         if loop.lower is None or loop.extent is None:
             return False

@@ -1,4 +1,4 @@
-"""`tir.block`, and its text: axes and regions are written with the names of their values."""
+"""`tir.block`, and its syntax: axes and regions are printed with the names of their values."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _expressions(
     predicates: Sequence[tuple[IntExpr, IntExpr]],
     regions: Sequence[BufferRegion],
 ) -> list[IntExpr]:
-    """Every expression of a block, in the order in which its properties have them."""
+    """Every expression of a block, in the order of its properties."""
     found = [e for axis in axes for e in (axis.min, axis.extent, axis.binding)]
     found += [e for bound in predicates for e in bound]
     return found + [e for r in regions for e in (*r.mins, *r.extents)]
@@ -198,7 +198,7 @@ def _expressions(
 
 @irdl_op_definition
 class BlockOp(BlockLike):
-    """A unit of computation with axes bound to loop variables; TVM's ``SBlock`` with its realize.
+    """A unit of computation with axes bound to loop variables; TVM's ``SBlockRealize``.
 
     ``tir.block "Y" (%vi: spatial (0, n) = %i, %vk: reduce (0, m) = %k) where (%i < n) reads
     (%X[%vi, %vk]) writes (%Y[%vi : 1]) { … }``. Expressions in properties number the axes first,
@@ -218,7 +218,7 @@ class BlockOp(BlockLike):
         writes: Sequence[BufferRegion] = (),
         annotations: DictionaryAttr | None = None,
     ) -> BlockOp:
-        """Build a block; expressions number operands as positions in `values`, axes included."""
+        """Build a block; expressions number axes and operands by their positions in `values`."""
         operands, properties = BlockOp.header(
             axes, body.block.args, values, predicates, reads, writes
         )
@@ -241,9 +241,9 @@ class BlockOp(BlockLike):
         reads: Sequence[BufferRegion],
         writes: Sequence[BufferRegion],
     ) -> tuple[list[list[SSAValue]], dict[str, Attribute]]:
-        """Operands of each kind and properties that say what a block with these axes runs for.
+        """The operands of each segment and the properties of a block with these axes.
 
-        Expressions number operands as positions in `values`.
+        Expressions number operands by their positions in `values`.
         """
         flat = _expressions(axes, predicates, [*reads, *writes])
         operands, packed = pack(flat, values, first=axis_vars)
@@ -265,7 +265,7 @@ class BlockOp(BlockLike):
         }
 
     def verify_(self) -> None:
-        from .verify_block import verify_block  # all the rules, which reading IR takes no time for
+        from .verify_block import verify_block  # the rules, which parsing does not import
 
         verify_block(self)
 

@@ -1,4 +1,4 @@
-"""What `tir.block` holds besides its body: axes, regions of buffers, and bounds."""
+"""The header of `tir.block`: axes, buffer regions, and predicates."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class BoundAttr(ParametrizedAttribute):
 
 @dataclass(frozen=True)
 class BufferRegion:
-    """A box of one buffer, as a block declares it.
+    """A box of one buffer that a block declares; TVM's ``BufferRegion``.
 
     Expressions number the block's axes, then its operands.
     """
@@ -115,7 +115,7 @@ class BufferRegion:
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a block that is being built: kind, range and the value bound to it."""
+    """One axis of a block under construction: its kind, range and binding."""
 
     kind: str
     min: IntExpr
@@ -124,7 +124,7 @@ class Axis:
 
 
 class BlockLike(IRDLOperation):
-    """What a block holds. The rules of blocks, and what runs inside, are written on this class.
+    """The base of blocks, on which verifiers and analyses are written.
 
     Expressions in properties number the axes first, then the operands.
     """
@@ -155,12 +155,12 @@ class BlockLike(IRDLOperation):
 
     @property
     def init(self) -> InitOp | None:
-        """The block's reduction initialisation, if it has one."""
+        """The block's reduction initialization, if it has one."""
         first = self.body.block.first_op
         return first if isinstance(first, InitOp) else None
 
     def numbering(self) -> list[SSAValue]:
-        """The values that ``arg(i)`` of the block's expressions stands for."""
+        """The values that ``arg(i)`` of the block's expressions refers to."""
         return [*self.axis_vars, *self.operands_]
 
     def regions_of(self, which: str) -> list[BufferRegion]:
@@ -175,9 +175,9 @@ class BlockLike(IRDLOperation):
 
 @irdl_op_definition
 class InitOp(IRDLOperation):
-    """What a reduction block does before its first iteration.
+    """The initialization of a reduction block, before its first iteration.
 
-    ``tir.init { … }``, first in the block's body.
+    ``tir.init { … }``, first in the block's body; TVM's ``T.init()``.
     """
 
     name = "tir.init"

@@ -1,4 +1,4 @@
-"""`tir.prim_func` and the operations that leave TensorIR: external calls and assertions."""
+"""`tir.prim_func`, external calls and assertions."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from .block_attributes import AxisAttr, BoundAttr, RegionAttr
 from .types import BufferType
 
 LAYOUT_FREE = "layout_free_buffers"
-"""The attribute that lists the positions of parameters whose layout a schedule may choose."""
+"""The attribute with the positions of parameters whose layout a schedule may choose."""
 
 
 @irdl_op_definition
 class PrimFuncOp(FunctionOp):
     """A function on buffers in destination-passing style; TVM's ``tir.PrimFunc``.
 
-    ``tir.prim_func @relu(%X: !tir.buffer<[1, n], f32>, %Y: !tir.buffer<[1, n], f32>) { … }``.
-    Symbols in the parameters' shapes are declared by appearing as a whole dim of one of them, or by
-    an `index` parameter whose name they bear. Parameters named in `param_names` are called so by
-    users; a buffer parameter that came from a handle has the handle's name there and the buffer's
-    name as its SSA name. Scalars are signless as everywhere in `arith`; `unsigned` names those
-    parameters whose numbers are unsigned: ``(%s: i8) unsigned ("s")``.
+    ``tir.prim_func @relu(%X: !tir.buffer<[1, n], f32>, %Y: !tir.buffer<[1, n], f32>) { … }``. A
+    symbol in the shape of a parameter is declared if it is a whole dim of a parameter, or the name
+    of an `index` parameter. `param_names` are the user-visible names of parameters; a buffer
+    parameter of a handle has the handle's name there, and the buffer's name as its SSA name.
+    Scalars are signless, as in `arith`; `unsigned` has the names of unsigned parameters: ``(%s: i8)
+    unsigned ("s")``.
     """
 
     name = "tir.prim_func"
@@ -77,14 +77,14 @@ class PrimFuncOp(FunctionOp):
         )
 
     def element_type_of(self, param: BlockArgument) -> Attribute:
-        """The type of a scalar parameter in memory, which says whether it is unsigned."""
+        """The type of a scalar parameter in memory, with its signedness."""
         name = self.names[param.index]
         if self.unsigned is not None and StringAttr(name) in self.unsigned.data:
             return element_type(f"u{dtype_name(param.type)}")
         return param.type
 
     def declared_symbols(self) -> list[str]:
-        """Symbols that a parameter determines, in order of first appearance."""
+        """The symbols that parameters determine, in order of first occurrence."""
         found: dict[str, None] = {}
         for name, param in zip(self.names, self.params, strict=True):
             if isinstance(param.type, BufferType):
@@ -96,10 +96,10 @@ class PrimFuncOp(FunctionOp):
         return list(found)
 
     def matched_symbols(self) -> list[str]:
-        """Symbols that are a whole stride or the offset of a parameter, and not determined else.
+        """Symbols that are only a whole stride or the offset of a parameter.
 
-        They stand for what a buffer has that is put in the parameter's place: a function with some
-        is the implementation of a tensor intrinsic, and is not compiled by itself.
+        They match the strides and offset of the argument's buffer: a function with such symbols is
+        the implementation of a tensor intrinsic, and is not compiled by itself.
         """
         found: dict[str, None] = {}
         for param in self.params:
@@ -115,7 +115,7 @@ class PrimFuncOp(FunctionOp):
         return None if self.attrs is None else self.attrs.data.get(key)
 
     def set_attr(self, key: str, value: Any) -> None:
-        """Give a function attribute a Python value; `None` removes it."""
+        """Set a function attribute to a Python value; `None` removes it."""
         attrs = {} if self.attrs is None else dict(self.attrs.data)
         if value is not None:
             self.attrs = DictionaryAttr({**attrs, key: to_attribute(value)})
@@ -124,7 +124,7 @@ class PrimFuncOp(FunctionOp):
 
     @property
     def layout_free(self) -> list[BlockArgument]:
-        """The parameters that calls give constants, whose layout a schedule may choose."""
+        """The parameters with constant arguments, whose layout a schedule may choose."""
         positions = self.attr(LAYOUT_FREE)
         return [] if positions is None else [self.params[i] for i in from_attribute(positions)]
 
@@ -190,7 +190,7 @@ class PrimFuncOp(FunctionOp):
 
 
 def _add_symbols(attribute: Any, found: set[str]) -> None:
-    kind = cast("type[Any]", type(attribute))  # `isinstance` takes as long as the rest
+    kind = cast("type[Any]", type(attribute))  # `isinstance` would double the time
     if kind is ExprAttr:
         if not attribute.data.is_constant:
             found |= attribute.data.symbols()
@@ -203,7 +203,7 @@ def _add_symbols(attribute: Any, found: set[str]) -> None:
 
 
 def symbols_of(op: Operation) -> set[str]:
-    """Symbols in an operation's expressions and in the types of its results and block arguments."""
+    """The symbols in an operation's expressions, and in its result and block argument types."""
     found: set[str] = set()
     for attribute in op.properties.values():
         _add_symbols(attribute, found)
@@ -219,7 +219,7 @@ def symbols_of(op: Operation) -> set[str]:
 
 @irdl_op_definition
 class CallExternOp(IRDLOperation):
-    """Call a C function of the process.
+    """A call of a C function in the process; TVM's ``T.call_extern``.
 
     ``%0 = tir.call_extern "fmaf"(%a, %b, %c) : (f32, f32, f32) -> f32``.
     """

@@ -1,7 +1,7 @@
-"""Single iterations of a loop nest, as numbers.
+"""Concrete iterations of a loop nest.
 
-Intervals over-approximate: the hull of ``i - i floordiv 4 * 4`` is not its set of values. A rule
-that an interval seems to break is broken only if some iteration breaks it.
+Intervals over-approximate: the hull of ``i - i floordiv 4 * 4`` is larger than its set of values. A
+violation that an interval suggests is real only if some iteration has it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .func import PrimFuncOp
 from .loop import ApplyOp, ForOp
 
 BUDGET = 4096
-"""How many iterations are looked at, at most."""
+"""The maximum number of iterations to inspect."""
 
 
 class UnknownValue(Exception):
-    """An expression depends on data."""
+    """Raised for an expression that depends on data."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Iteration:
 
 
 class _Loop(NamedTuple):
-    """What is read of a loop once, and not for each of its iterations."""
+    """The properties of a loop, read once for all its iterations."""
 
     variable: SSAValue
     first: IntExpr
@@ -69,14 +69,14 @@ class _Loop(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """A block: its predicates, and what its axes are bound to."""
+    """A block: its predicates and its bindings."""
 
     bounds: list[tuple[IntExpr, IntExpr]]
     bindings: Sequence[tuple[SSAValue, IntExpr]]
     operands: Sequence[SSAValue]
 
     def runs(self, iteration: Iteration) -> bool:
-        """Bind the axes; whether the predicates hold."""
+        """Bind the axes; returns whether the predicates hold."""
         for lhs, rhs in self.bounds:
             if iteration.evaluate(lhs, self.operands) >= iteration.evaluate(rhs, self.operands):
                 return False
@@ -86,7 +86,7 @@ class _Block(NamedTuple):
 
 
 class Start(NamedTuple):
-    """When the `tir.init` of a block runs: its reduction axes, and their first values."""
+    """The condition of a block's `tir.init`: its reduction axes, and their first values."""
 
     firsts: Sequence[tuple[SSAValue, IntExpr]]
     operands: Sequence[SSAValue]
@@ -124,11 +124,11 @@ def happens(
     start: Iteration | None = None,
     budget: int = BUDGET,
 ) -> bool | None:
-    """Whether an iteration is found in which `op` runs and `breaks` holds.
+    """Search for an iteration in which `op` runs and `breaks` holds; returns whether there is one.
 
-    Looks at the first, the last, and as many others as the budget allows, of each enclosing loop;
-    None where it stopped before, as whether `op` runs depends on data. `start` has numbers for
-    symbols.
+    Inspects the first and the last iteration of each enclosing loop, and others up to the budget.
+    `None` if the search stopped early because whether `op` runs depends on data. `start` has
+    numbers for symbols.
     """
     nest = _nest_of(op)
     if nest is None:
@@ -183,7 +183,7 @@ class _Search:
 
 
 def _samples(extent: int, number: int) -> Sequence[int]:
-    """The first and the last of a loop's iterations, some between, and two that are neighbours."""
+    """The first and the last iteration of a loop, some between, and two adjacent ones."""
     if extent <= number:
         return range(extent)
     spread = {step * (extent - 1) // (number - 1) for step in range(number)}

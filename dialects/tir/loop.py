@@ -24,16 +24,17 @@ from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, OperandScope, pack, print_expr, verify_args
 
 NONTEMPORAL = "nontemporal"
-"""The annotation of a block whose results are not read again soon: stores go past the caches."""
+"""The annotation of a block whose results are not read again soon: its stores bypass caches."""
 
 LOOP_KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread_binding")
 
 
 @irdl_op_definition
 class ForOp(IRDLOperation):
-    """A loop over ``[min, min + extent)``.
+    """A loop over ``[min, min + extent)``; TVM's ``For``.
 
-    ``tir.for %i in (0, n) parallel { … }``; TVM's ``For``.
+    ``tir.for %i in (0, n) parallel { … }``; the kind is serial, parallel, vectorized, unrolled or a
+    thread binding.
     """
 
     name = "tir.for"
@@ -138,7 +139,7 @@ def print_annotations(printer: Printer, annotations: DictionaryAttr | None) -> N
 
 @irdl_op_definition
 class ApplyOp(IRDLOperation):
-    """The value of an integer expression: symbols and indices become SSA values.
+    """The value of an integer expression over symbols and indices, as an SSA value.
 
     ``%0 = tir.apply %i * 4 + n``; MLIR's ``affine.apply``.
     """

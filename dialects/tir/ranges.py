@@ -1,4 +1,4 @@
-"""Which values loop variables, block axes and the indices computed from them can take."""
+"""The ranges of loop variables, block axes and indices computed from them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .loop import ApplyOp, ForOp
 
 
 def value_range(value: SSAValue) -> Interval | None:
-    """The values of a loop variable, a block axis or a `tir.apply` of them, over symbols.
+    """The range of a loop variable, a block axis or a `tir.apply` of them, over symbols.
 
-    `None` where they depend on more, such as data. The interval can be larger than the set of
-    values: where a bound depends on another loop it is the hull over all of that loop's iterations.
+    `None` if it depends on anything else, such as data. The interval over-approximates: if a bound
+    depends on another loop, it is the hull over all iterations of that loop.
     """
     if isinstance(value.owner, ApplyOp):
         return range_of(value.owner.expr.data, ranges_of(value.owner.operands))
@@ -33,12 +33,12 @@ def value_range(value: SSAValue) -> Interval | None:
 
 
 def operand_ranges(op: BlockLike) -> dict[Atom, Interval]:
-    """The values of the block's operands as its expressions number them; unknown are absent."""
+    """The ranges of the block's operands by atom; unknown ones are absent."""
     return ranges_of(op.operands_, first=len(op.axes.data))
 
 
 def ranges_of(operands: Sequence[SSAValue], first: int = 0) -> dict[Atom, Interval]:
-    """The values of operands that are numbered from `first`; unknown ones are absent."""
+    """The ranges of operands, numbered from `first`; unknown ones are absent."""
     found: dict[Atom, Interval] = {}
     for position, operand in enumerate(operands, first):
         if (interval := value_range(operand)) is not None:
@@ -47,16 +47,17 @@ def ranges_of(operands: Sequence[SSAValue], first: int = 0) -> dict[Atom, Interv
 
 
 def range_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
-    """The values of an expression; `None` where an operand's range is not known."""
+    """The range of an expression; `None` if an operand's range is unknown."""
     if any(Arg(index) not in ranges for index in expr.args()):
         return None
     return interval_of(expr, ranges)
 
 
 def range_over_loops(expr: IntExpr, operands: Sequence[SSAValue]) -> Interval | None:
-    """The values of an expression in which block axes stand for what they are bound to.
+    """The range of an expression in which block axes are replaced by their bindings.
 
-    That knows how axes and loops move together, as in ``axis - loop``, and not what predicates say.
+    It is exact for axes and loops that move together, as in ``axis - loop``, but ignores
+    predicates.
     """
     values = Values()
 
@@ -73,9 +74,9 @@ def range_over_loops(expr: IntExpr, operands: Sequence[SSAValue]) -> Interval | 
 
 
 def surely_less(lhs: IntExpr, rhs: IntExpr) -> bool:
-    """Whether ``lhs < rhs`` provably holds wherever no symbol is zero.
+    """Whether ``lhs < rhs`` provably holds if no symbol is zero.
 
-    A rule that only zero-sized buffers keep is broken.
+    A rule that holds only for zero-sized buffers is violated.
     """
     difference = rhs - lhs
     if (value := difference.constant) is not None:

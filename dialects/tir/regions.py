@@ -1,4 +1,4 @@
-"""Which parts of which buffers a block reads and writes, from the loads and stores in its body.
+"""Inference of the buffer regions that a block reads and writes, from its loads and stores.
 
 The counterpart is TVM's ``BlockReadWriteDetector``.
 """
@@ -26,11 +26,11 @@ from .types import BufferType
 def infer_regions(
     body: Block, values: Values, statements: Sequence[Operation] | None = None
 ) -> tuple[list[BufferRegion], list[BufferRegion]]:
-    """The regions that `body` reads and writes, over `values` from outside of it and its arguments.
+    """The regions that `body` reads and writes, over its arguments and values from outside.
 
-    `statements` are those of its operations that are looked at, all by default.
-    A reduction block (one with an init) does not list what it reads of its own output. Indices that
-    depend on data cover the whole dim.
+    `statements` are the operations to inspect, by default all of the body. A reduction block (one
+    with an init) does not list the reads of its own output. Indices that depend on data cover the
+    whole dim.
     """
     detector = _Detector(body, values, statements)
     has_init = any(op.name == "tir.init" for op in body.ops)
@@ -43,11 +43,11 @@ def infer_regions(
 
 @dataclass(frozen=True)
 class Access:
-    """A load or store, or what a call is declared to access, over values from outside of a body.
+    """A load, a store, or a declared access of a call, over values from outside of a body.
 
-    It touches elements of `region` while `guards` are all at least 0: iterations of the loops
-    around it and instances of its blocks may not exist otherwise. Where the indices are known, they
-    are `indices`, of which `inner` has the loops in the body and their ranges.
+    It accesses `region` if all `guards` are at least 0: otherwise the loops around it have no
+    iterations, or predicates of its blocks are false. `indices` are the indices, if they are known;
+    `inner` has the ranges of the loops in the body that they use.
     """
 
     region: BufferRegion
@@ -57,7 +57,7 @@ class Access:
     inner: tuple[tuple[Atom, Interval], ...] = ()
 
     def substitute(self, mapping: Mapping[Atom, IntExpr], ranges: Ranges | None = None) -> Access:
-        """The same access with atoms replaced, and simplified over `ranges` if there are any."""
+        """The access with atoms replaced, and simplified over `ranges` if they are given."""
 
         def moved(exprs: Sequence[IntExpr]) -> tuple[IntExpr, ...]:
             new = [e.substitute(mapping) for e in exprs]
@@ -73,9 +73,9 @@ class Access:
 def accesses_in(
     body: Block, values: Values, statements: Sequence[Operation] | None = None
 ) -> list[Access]:
-    """Each access in `body` by itself, numbered as by `infer_regions`, without those that repeat.
+    """The distinct accesses in `body`, numbered as by `infer_regions`.
 
-    What a reduction block reads of its own output is among them.
+    Reads by a reduction block of its own output are included.
     """
     found: list[Access] = []
     detector = _Detector(body, values, statements, accesses=found)
@@ -84,14 +84,14 @@ def accesses_in(
 
 
 def root_buffer(buffer: SSAValue) -> SSAValue:
-    """The buffer that a view, or a view of a view, shows."""
+    """The buffer that a view, possibly of another view, refers to."""
     while isinstance(buffer.owner, MatchBufferOp):
         buffer = buffer.owner.source
     return buffer
 
 
 def calls_on_memory(block: BlockOp) -> bool:
-    """Whether a block itself passes memory to functions: what it accesses is what it declares."""
+    """Whether a block passes buffers to functions; its declared regions are then its accesses."""
     return any(
         isinstance(op, CallExternOp) and any(isinstance(a.type, BufferType) for a in op.args)
         for op in block.body.block.walk()
@@ -109,7 +109,7 @@ class _Detector:
     ranges: dict[Atom, Interval] = field(default_factory=lambda: {})
     meaning: dict[SSAValue, IntExpr | None] = field(default_factory=lambda: {})
     accesses: list[Access] | None = None
-    """Each access by itself, where that is asked for."""
+    """The single accesses, if they are requested."""
     guards: tuple[IntExpr, ...] = ()
 
     def visit(self, ops: Sequence[Operation]) -> None:
@@ -134,7 +134,7 @@ class _Detector:
         self.guards = around
 
     def _declared(self, op: BlockOp) -> None:
-        """What a block declares stands for what its body accesses."""
+        """Add the declared regions of a block as the accesses of its body."""
         for which, into in (("reads", self.reads), ("writes", self.writes)):
             for region in op.regions_of(which):
                 lasts = [
@@ -170,13 +170,13 @@ class _Detector:
             self.meaning[loop_var] = None
             return
         if (most := constant_limit(extent)) is not None and most <= 1:
-            self.meaning[loop_var] = lower  # of the only iteration, if there is one
+            self.meaning[loop_var] = lower  # the value in the only iteration, if there is one
             return
         atom = self.values.atom(loop_var)
         self.ranges[atom] = Interval(first.lower, last.upper)
 
     def _guard(self, value: IntExpr | None) -> None:
-        """What is visited next exists only where some iteration gives `value` at least 0."""
+        """Guard later accesses by ``value >= 0``."""
         span = None if value is None else interval_of(value, self.ranges)
         if span is not None and span.upper.constant is None:
             self.guards = (*self.guards, span.upper)
@@ -203,7 +203,7 @@ class _Detector:
         return None
 
     def _is_beside(self, buffer: SSAValue) -> bool:
-        """Whether the buffer is made in the body, but by none of the statements."""
+        """Whether the buffer is allocated in the body, but outside of the statements."""
         owner = buffer.owner
         if self.statements is None or not isinstance(owner, Operation):
             return False

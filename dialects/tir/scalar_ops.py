@@ -1,8 +1,7 @@
-"""What is an expression and what is a statement among the operations of a TensorIR function.
+"""Expressions and statements among the operations of a TensorIR function.
 
-Operations on scalars have no place of their own in TVMScript or in a comparison of programs: they
-are part of the statement that uses them. A load may move to that statement only where nothing
-happens in between.
+In TVMScript, and when programs are compared, operations on scalars are part of the statement that
+uses them. A load may move to that statement only if there are no effects in between.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from . import AllocBufferOp, ApplyOp, LoadOp, MatchBufferOp
 
 
 def is_expression(op: Operation) -> bool:
-    """Whether the operation only computes a scalar, perhaps from memory."""
+    """Whether the operation only computes a scalar, possibly from memory."""
     if isinstance(op, LoadOp | ApplyOp) or op.name.startswith(("arith.", "math.")):
         return True
     return isinstance(op, scf.IfOp) and is_conditional_expression(op)
 
 
 def is_conditional_expression(op: scf.IfOp) -> bool:
-    """Whether an `scf.if` is TVM's ``if_then_else``: one result that branches compute."""
+    """Whether an `scf.if` is TVM's ``if_then_else``: its branches only compute one result."""
     return len(op.output) == 1 and all(
         is_expression(inner) or isinstance(inner, scf.YieldOp)
         for region in op.regions
@@ -32,19 +31,19 @@ def is_conditional_expression(op: scf.IfOp) -> bool:
 
 
 def is_index_arithmetic(op: Operation) -> bool:
-    """Whether the operation is written out wherever it is used: constants and indices."""
+    """Whether the operation is repeated at each use: constants and index arithmetic."""
     return isinstance(op, ConstantOp | ApplyOp) or (
         isinstance(op, IndexCastOp) and IndexType() in (op.input.type, op.result.type)
     )
 
 
 def reads_memory(op: Operation) -> bool:
-    """Whether the value of an expression depends on when it is computed."""
+    """Whether the value of an expression depends on the time of its evaluation."""
     return isinstance(op, LoadOp) or any(reads_memory(o) for r in op.regions for o in r.block.ops)
 
 
 def epochs(block: Block) -> dict[Operation, int]:
-    """For each operation, how many operations with effects come before it in the block."""
+    """For each operation, the number of preceding operations with effects in the block."""
     found: dict[Operation, int] = {}
     count = 0
     for op in block.ops:
@@ -55,7 +54,7 @@ def epochs(block: Block) -> dict[Operation, int]:
 
 
 def users(value: SSAValue) -> list[Operation]:
-    """The operations that use a value, once for each use, looking through index arithmetic."""
+    """The users of a value, once for each use, through index arithmetic."""
     found: list[Operation] = []
     for use in value.uses:
         if is_index_arithmetic(use.operation):
@@ -66,5 +65,5 @@ def users(value: SSAValue) -> list[Operation]:
 
 
 def yielded(op: Operation) -> list[SSAValue]:
-    """What the branches of a conditional expression compute; nothing for other operations."""
+    """The yielded values of a conditional expression's branches; none for other operations."""
     return [v for r in op.regions if r.block.last_op is not None for v in r.block.last_op.operands]

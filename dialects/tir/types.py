@@ -1,4 +1,4 @@
-"""Types of the `tir` dialect: buffers, the typed memory that loads, stores and calls work on."""
+"""Types of the `tir` dialect: buffers, the typed memory of loads, stores and calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
         offset: IntLike = 0,
         scope: str = GLOBAL,
     ) -> BufferType:
-        """The buffer type with these dims; no scope, "", is the global one, as in TVM."""
+        """The buffer type with these dims; the scope "" is global memory, as in TVM."""
         steps = NoneAttr() if strides is None else expr_array(strides)
         start, where = ExprAttr.of(offset), scope or GLOBAL
         return _buffer_type(expr_array(shape), element_type, steps, start, where)
@@ -54,7 +54,7 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def rank(self) -> int:
-        """Number of dims."""
+        """The number of dims."""
         return len(self.shape.data)
 
     @property
@@ -64,16 +64,16 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def is_dense(self) -> bool:
-        """Whether the buffer is row-major without gaps and starts at its pointer."""
+        """Whether the buffer is contiguous in row-major order, without an offset."""
         return isinstance(self.strides, NoneAttr) and self.offset.data == IntExpr.of(0)
 
     @property
     def has_strides(self) -> bool:
-        """Whether strides are written down, even if they are those of a dense buffer."""
+        """Whether strides are explicit, even if they are those of a dense buffer."""
         return not isinstance(self.strides, NoneAttr)
 
     def element_strides(self) -> tuple[IntExpr, ...]:
-        """Distance in elements between neighbours along each dim."""
+        """The strides in elements."""
         if not isinstance(self.strides, NoneAttr):
             return exprs_of(self.strides)
         strides: list[IntExpr] = []
@@ -84,14 +84,14 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
         return tuple(reversed(strides))
 
     def linear_index(self, indices: Sequence[IntExpr]) -> IntExpr:
-        """The element offset of an access."""
+        """The offset of an element from the start of the memory, in elements."""
         total = self.offset.data
         for index, stride in zip(indices, self.element_strides(), strict=True):
             total = total + index * stride
         return total
 
     def size_in_bytes(self) -> IntExpr:
-        """Bytes from the pointer to the end of a dense buffer."""
+        """The size of a dense buffer in bytes."""
         total = IntExpr.of(byte_width(self.element_type))
         for dim in self.dims:
             total = total * dim
@@ -99,11 +99,11 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def known_bytes(self) -> int | None:
-        """`size_in_bytes` as a number, `None` where it is only known at run time."""
+        """`size_in_bytes` as a number; `None` if it is symbolic."""
         return self.size_in_bytes().constant
 
     def symbols(self) -> set[str]:
-        """Symbols in the shape, strides and offset."""
+        """The symbols in the shape, strides and offset."""
         arrays = [self.dims, () if isinstance(self.strides, NoneAttr) else exprs_of(self.strides)]
         return {
             s for exprs in arrays for e in exprs for s in e.symbols()

@@ -1,8 +1,8 @@
-"""Loads of elements that nothing has stored before, in memory that begins without content.
+"""Detection of loads from uninitialized elements of buffers.
 
-A load is found where one of its iterations, as numbers, comes before every store that may be to its
-element: stores are taken to be to more elements than they are. So what is found is wrong, and some
-of what is wrong is not found; the reference evaluator tells the rest.
+A load is reported if, in one of its concrete iterations, no store that may write its element
+precedes it. Stores are over-approximated, so there are no false positives; the reference evaluator
+finds the remaining cases.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .iterations import Iteration, happens
 from .verify_access import buffer_text, stride
 
 SIZE = 20160
-"""What symbols are multiples of: all that tiles usually are of has to divide a size."""
+"""Symbols get multiples of this number, which the usual tile sizes divide."""
 
 BUDGET = 64
-"""How many iterations of a load are looked at, about."""
+"""The approximate number of iterations of a load to inspect."""
 
 
 class UnwrittenLoad(NamedTuple):
-    """A load, and the element that it reads before it is written; `None` for an index from data."""
+    """A load, and the uninitialized element that it reads; `None` for an index from data."""
 
     access: Access
     element: tuple[int | None, ...]
@@ -40,7 +40,7 @@ class UnwrittenLoad(NamedTuple):
 
     @property
     def message(self) -> str:
-        """One line for the user, with what to do about it."""
+        """The one-line message for the user, with a suggestion."""
         block, buffer = self.access.block, buffer_text(self.access.buffer)
         where = "the function" if block is None else f"block '{block.block_name.data}'"
         place = ", ".join("?" if i is None else str(i) for i in self.element)
@@ -60,7 +60,7 @@ def _advice(block: BlockOp | None) -> str:
 
 
 def unwritten_load(func: PrimFuncOp, buffers: Collection[SSAValue]) -> UnwrittenLoad | None:
-    """The first load that surely reads what nothing has stored, of buffers without content."""
+    """The first load that provably reads an uninitialized element of the buffers."""
     accesses = accesses_of(func, buffers) if buffers else []
     for load in accesses:
         if isinstance(load.op, LoadOp):
@@ -77,9 +77,9 @@ def _is_load(access: Access) -> bool:
 
 
 def _is_before_all(store: Access, load: Access) -> bool:
-    """Whether intervals say that a store is to what a load reads, in the same iterations.
+    """Whether intervals suggest that a store precedes the load and covers its elements.
 
-    That only saves the search: intervals have no gaps where elements may have.
+    This only saves the search: intervals have no gaps, unlike sets of elements.
     """
     shared = store.shared_loops(load)
     around: dict[Atom, Interval] = {}
@@ -106,7 +106,7 @@ def _is_before_all(store: Access, load: Access) -> bool:
 
 
 def _holds_at_first(bound: Bound, store: Access) -> bool:
-    """Whether a bound of a `tir.init` holds in the first iteration of loops over the memory."""
+    """Whether a bound of a `tir.init` holds in the first iteration of loops around the memory."""
     if bound.lhs is None or bound.rhs is None or not any(isinstance(p, InitOp) for p in store.path):
         return False
     difference = bound.rhs - bound.lhs
@@ -118,12 +118,12 @@ def _holds_at_first(bound: Bound, store: Access) -> bool:
 
 
 def _loops_with_own_memory(access: Access) -> int:
-    """The number of outer loops each iteration of which has the accessed memory for itself."""
+    """The number of outer loops in whose iterations the memory is allocated anew."""
     return sum(loop.op.is_ancestor(access.buffer.owner) for loop in access.loops)
 
 
 def _search(load: Access, stores: Sequence[Access]) -> UnwrittenLoad | None:
-    """The load in an iteration in which no store may have written its element."""
+    """Search for an iteration of the load in which no store may have written its element."""
     found: list[UnwrittenLoad] = []
 
     def is_unwritten(at: Iteration) -> bool:
@@ -140,20 +140,20 @@ def _search(load: Access, stores: Sequence[Access]) -> UnwrittenLoad | None:
 
 @dataclass(frozen=True)
 class _Moment:
-    """One iteration of a load, and what may have been stored until then."""
+    """One iteration of a load, and the stores that may precede it."""
 
     load: Access
     at: Iteration
 
     def number(self, expr: IntExpr) -> IntExpr:
-        """An expression with numbers for symbols."""
+        """Replace the symbols of an expression by numbers."""
         for name in expr.symbols() - self.at.symbols.keys():
             self.at.symbols[name] = next(self.at.numbers)
         known: dict[Atom, IntLike] = {Sym(s): self.at.symbols[s] for s in expr.symbols()}
         return expr.substitute(known)
 
     def element(self) -> tuple[int | None, ...]:
-        """The element that the load reads; `None` for an index that is not known."""
+        """The element that the load reads; `None` for an unknown index."""
         values = self.values(self.load.loops)
         return tuple(
             None if i is None else self.number(i).substitute(values).constant
@@ -165,7 +165,7 @@ class _Moment:
         return {loop.atom: self.at.values[loop.op.loop_var] for loop in loops}
 
     def may_have_stored(self, store: Access, element: tuple[int | None, ...]) -> bool:
-        """Whether a store may have been to an element: now, or before in a loop around both."""
+        """Whether a store may have written an element: in this iteration, or in an earlier one."""
         shared = store.shared_loops(self.load)
         if store.precedes(self.load) and self._may_store(store, element, shared, None):
             return True
@@ -177,7 +177,7 @@ class _Moment:
     def _may_store(
         self, store: Access, element: tuple[int | None, ...], fixed: int, before: Loop | None
     ) -> bool:
-        """The same with `fixed` loops in the load's iteration, and `before` in one before that."""
+        """`may_have_stored` with `fixed` loops in the same iteration, `before` in an earlier."""
         values = self.values(self.load.loops[:fixed])
         loops = [self._over(loop, values) for loop in store.loops[fixed:]]
         if before is not None:

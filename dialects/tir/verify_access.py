@@ -1,4 +1,4 @@
-"""Rules that ranges decide: accesses stay inside of buffers, axes take all of their values."""
+"""Rules on ranges: accesses are in bounds, and axes take all their values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .types import BufferType
 
 
 def buffer_text(buffer: SSAValue) -> str:
-    """The buffer's name in messages, quoted."""
+    """The quoted name of the buffer in messages."""
     return "a buffer" if buffer.name_hint is None else f"'{buffer.name_hint}'"
 
 
 def range_text(span: Interval, name_of: Callable[[Sym | Arg], str] | None = None) -> str:
-    """A half-open range in messages, with names for symbols and operands."""
+    """A half-open range in messages; `name_of` names symbols and operands."""
     bounds = (span.lower, span.upper + 1)
     lower, upper = (str(b) if name_of is None else render(b, name_of) for b in bounds)
     return f"[{lower}, {upper})"
@@ -35,10 +35,10 @@ def verify_inside(
     operands: Sequence[SSAValue],
     sizes: Sequence[IntExpr] | None = None,
 ) -> None:
-    """Raise VerifyException if an iteration accesses, at `indices`, more than the buffer holds.
+    """Raise VerifyException if an access at `indices` is out of bounds in some iteration.
 
-    `sizes` are the extents of what is accessed, one element by default. Indices that depend on data
-    and accesses under conditions on data are not looked at.
+    `sizes` are the extents of the access, by default those of one element. Indices that depend on
+    data, and accesses under conditions on data, are not checked.
     """
     assert isinstance(buffer.type, BufferType)
     ranges = ranges_of(operands)
@@ -73,9 +73,9 @@ def _is_outside(
 
 
 def uncovered_axis(op: BlockLike) -> str | None:
-    """Why an axis surely does not take all values of its range, `None` where they all may."""
+    """The reason why an axis provably misses values of its range; `None` if it may take all."""
     if any(axis.extent.data.constant == 0 for axis in op.axes.data):
-        return None  # there is nothing to run for
+        return None  # no values to take
     ranges = operand_ranges(op)
     for position, (axis, binding) in enumerate(zip(op.axes.data, op.bindings.data, strict=True)):
         covered = range_of(binding.data, ranges)
@@ -90,7 +90,7 @@ def uncovered_axis(op: BlockLike) -> str | None:
 
 
 def _covers(binding: IntExpr, covered: Interval, wanted: Interval) -> bool:
-    """Whether the values that the binding takes can be the whole range; `covered` is their hull."""
+    """Whether the binding may take all wanted values; `covered` is the hull of its values."""
     if surely_less(wanted.lower, covered.lower) or surely_less(covered.upper, wanted.upper):
         return False
     size = wanted.extent.constant
@@ -98,7 +98,7 @@ def _covers(binding: IntExpr, covered: Interval, wanted: Interval) -> bool:
 
 
 def stride(index: IntExpr) -> int:
-    """A number that all differences of an index's values are multiples of."""
+    """A common divisor of all differences of an index's values."""
     steps = [coefficient for monomial, coefficient in index.terms if monomial]
     return gcd(*steps) if steps else 1
 

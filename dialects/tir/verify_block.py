@@ -1,4 +1,4 @@
-"""The rules of `tir.block`: axes stay in their ranges, accesses in the regions that it declares."""
+"""The rules of `tir.block`: bindings are in the ranges of axes, accesses in declared regions."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .verify_regions import verify_declared, verify_reductions
 
 
 def verify_spatial(op: BlockLike) -> None:
-    """Two iterations of a spatial axis must not accumulate into one element.
+    """Raise VerifyException if two iterations of a spatial axis accumulate into one element.
 
-    They may store to one element: then one of them is the last. TVM calls a block whose spatial
-    axes do not tell its elements apart neither complete nor a reduction.
+    They may store to one element: the last store wins. In TVM, a block whose spatial axes do not
+    distinguish its elements is neither complete nor a reduction.
     """
     axes = zip(op.axis_vars, op.axes.data, strict=True)
     spatial = [v for v, a in axes if a.kind.data == "spatial" and a.extent.data != ONE]
@@ -35,7 +35,7 @@ def verify_spatial(op: BlockLike) -> None:
         return
     for store in [o for o in operations_in(op) if isinstance(o, StoreOp)]:
         fixed = _fixed_values(op, store.buffer)
-        if _told_apart(store, spatial, fixed) or not _accumulates(store, op):
+        if _is_injective(store, spatial, fixed) or not _accumulates(store, op):
             continue
         axis = _shared_along(store, spatial, fixed, _starts(store, op))
         if axis is not None:
@@ -47,9 +47,9 @@ def verify_spatial(op: BlockLike) -> None:
 
 
 def _fixed_values(op: BlockLike, buffer: SSAValue) -> list[SSAValue]:
-    """Axes of the blocks around, and loops around the memory, each iteration of which has its own.
+    """Axes of outer blocks, and loops around the allocation, which has one copy per iteration.
 
-    What two iterations do that differ in these is not compared.
+    Iterations that differ in these values are not compared.
     """
     found: list[SSAValue] = []
     for around in ancestors(op):
@@ -60,8 +60,8 @@ def _fixed_values(op: BlockLike, buffer: SSAValue) -> list[SSAValue]:
     return found
 
 
-def _told_apart(store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSAValue]) -> bool:
-    """Whether each axis alone moves an index of its own."""
+def _is_injective(store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSAValue]) -> bool:
+    """Whether each axis, alone, moves one of the indices."""
     alone: set[SSAValue] = set()
     for index in exprs_of(store.indices):
         moving = [i for i in index.args() if store.operands_[i] not in fixed]
@@ -72,7 +72,7 @@ def _told_apart(store: StoreOp, spatial: Sequence[SSAValue], fixed: Sequence[SSA
 
 
 def _accumulates(store: StoreOp, op: BlockLike) -> bool:
-    """Whether the innermost block of a store loads that element of memory from outside of `op`."""
+    """Whether the innermost block of a store also loads the element, allocated outside `op`."""
     if op.is_ancestor(store.buffer.owner):
         return False
     around = enclosing(store, BlockLike)
@@ -91,9 +91,9 @@ def _shared_along(
     fixed: Sequence[SSAValue],
     starts: Sequence[Start],
 ) -> SSAValue | None:
-    """The first variable that differs in two iterations that store to one element, if some do.
+    """The first variable that differs between two iterations that store to one element, if any.
 
-    In these all of `fixed` is the same. Those in which one of `starts` runs share nothing.
+    The iterations agree in all of `fixed`. Iterations in which one of `starts` runs share nothing.
     """
     places: dict[tuple[int, ...], dict[tuple[int, ...], bool]] = {}
     found: list[SSAValue] = []
@@ -118,19 +118,19 @@ def _shared_along(
 
 
 def _starts(store: StoreOp, op: BlockLike) -> list[Start]:
-    """When blocks inside of `op` initialise what a store accumulates in."""
+    """The initializations, by blocks inside `op`, of the element that a store accumulates into."""
     within = takewhile(lambda p: p is not op, ancestors(store))
     blocks = [p for p in within if isinstance(p, BlockLike)]
-    return [Start.of(block) for block in blocks if _initialises(block, store.buffer)]
+    return [Start.of(block) for block in blocks if _initializes(block, store.buffer)]
 
 
-def _initialises(block: BlockLike, buffer: SSAValue) -> bool:
+def _initializes(block: BlockLike, buffer: SSAValue) -> bool:
     stores = operations_in(block.init) if block.init is not None else ()
     return any(isinstance(o, StoreOp) and o.buffer == buffer for o in stores)
 
 
 def verify_block(op: BlockLike) -> None:
-    """Raise VerifyException where the block breaks a rule."""
+    """Raise VerifyException if the block violates a rule."""
     _verify_counts(op)
     _verify_expressions(op)
     ranges = operand_ranges(op)
@@ -217,7 +217,7 @@ def _is_kept_within(
     wanted: Interval,
     ranges: Mapping[Atom, Interval],
 ) -> bool:
-    """Whether the block's predicates, with ranges, prove that a binding is in its axis' range."""
+    """Whether the predicates and ranges prove that a binding is in its axis' range."""
     least: list[Interval | None] = [covered]
     most: list[Interval | None] = [covered]
     for bound in op.predicates.data:

@@ -1,4 +1,4 @@
-"""The rules of a block's regions: they hold its accesses, and no reduction indexes a write."""
+"""The rules of a block's regions: they contain its accesses, and reductions index no writes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .verify_access import buffer_text, range_text
 
 
 def verify_declared(op: BlockLike) -> None:
-    """Every access of the block and of the blocks inside must be of a buffer that it declares.
+    """Verify that the block declares the buffers that it and nested blocks access.
 
-    The root block of a function may declare nothing, as in TVM. Unconditional accesses must also be
-    inside the declared region.
+    The root block of a function may declare nothing, as in TVM. Unconditional accesses must be in
+    the declared region.
     """
     reads, writes = op.regions_of("reads"), op.regions_of("writes")
     written = {r.buffer for r in writes}
@@ -45,7 +45,7 @@ def verify_declared(op: BlockLike) -> None:
 
 
 def _operations(block: Block) -> Iterator[tuple[Operation, bool]]:
-    """The operations of a block, not of the blocks inside, and whether data guards them."""
+    """The operations of a block without nested blocks, and whether data guards them."""
     work = [(op, False) for op in reversed(list(block.ops))]
     while work:
         op, is_conditional = work.pop()
@@ -72,7 +72,7 @@ def _buffers_of(op: Operation) -> list[tuple[str, SSAValue]]:
 
 
 def _sources(buffer: SSAValue) -> Iterator[SSAValue]:
-    """The buffer, and those it is a view of."""
+    """The buffer, and the buffers it is a view of."""
     yield buffer
     while isinstance(buffer.owner, MatchBufferOp):
         buffer = buffer.owner.source
@@ -80,7 +80,7 @@ def _sources(buffer: SSAValue) -> Iterator[SSAValue]:
 
 
 def _is_outer(buffer: SSAValue, op: BlockLike) -> bool:
-    """Whether the memory of the buffer is defined outside of the block."""
+    """Whether the memory of the buffer is allocated outside of the block."""
     *_, source = _sources(buffer)
     return not op.is_ancestor(source.owner)
 
@@ -117,7 +117,7 @@ def _leaves(span: Interval, region: Interval) -> bool:
 
 @dataclass
 class _Numbering:
-    """Values in the numbering of a block's expressions; loops inside the block come after."""
+    """The numbering of a block's expressions, followed by the loops inside the block."""
 
     op: BlockLike
     ranges: dict[Atom, Interval] = field(default_factory=dict[Atom, Interval])
@@ -128,7 +128,7 @@ class _Numbering:
         self.known = {v: self.first_loop - n for n, v in enumerate(reversed(numbering), 1)}
 
     def atom(self, value: SSAValue) -> Atom | None:
-        """The atom of an axis, an operand, or a loop inside; `None` for other values."""
+        """The atom of an axis, an operand, or an inner loop; `None` for other values."""
         if (number := self.known.get(value)) is not None:
             return Arg(number)
         loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
@@ -142,7 +142,7 @@ class _Numbering:
         return atom
 
     def span(self, index: IntExpr) -> Interval | None:
-        """The exact values of an index over the loops inside; `None` where they are not exact."""
+        """The range of an index over the inner loops; `None` if it is not exact."""
         loops = [a for a in index.atoms() if a in self.ranges]
         if len(set(loops)) != len(loops) or any(index.split_on(a) is None for a in loops):
             return None
@@ -157,7 +157,7 @@ class _Numbering:
 
 
 def verify_reductions(op: BlockLike) -> None:
-    """Where a block writes must not depend on its reduction axes."""
+    """Verify that the written elements do not depend on the block's reduction axes."""
     kinds = zip(op.axis_vars, op.axis_kinds, strict=True)
     axes: dict[SSAValue, SSAValue] = {var: var for var, kind in kinds if kind == "reduce"}
     if not axes:
@@ -189,7 +189,7 @@ def _verify_write(
 
 
 def _spread(op: Operation, source: dict[SSAValue, SSAValue]) -> None:
-    """Note the values that `op` computes from reduction axes, and from which axis."""
+    """Record the values that `op` computes from reduction axes, with the axis."""
 
     def axis_in(expr: IntExpr, operands: Sequence[SSAValue]) -> SSAValue | None:
         found = (source.get(operands[i]) for i in sorted(expr.args()))
