@@ -1,4 +1,4 @@
-"""Activation functions of neural networks, elementwise and along an axis."""
+"""Activation functions of neural networks: elementwise ones, and softmax along an axis."""
 
 from __future__ import annotations
 
@@ -153,13 +153,13 @@ class SoftplusOp(ActivationOp):
 
 
 class NormalizedExponentialOp(UnaryOp, ABC):
-    """Exponentials along an axis beside their sum, shifted by the maximum so that none overflows.
+    """Exponentials along an axis, normalized by their sum, and shifted by the maximum.
 
-    A row of infinities gives NaN.
+    The shift avoids overflow. A row of infinities gives NaN.
     """
 
     KEEPS_POWERS: ClassVar[bool] = False
-    """Whether results are made of exponentials, which are stored then and not computed twice."""
+    """Whether results are made of the exponentials, which are then stored, not recomputed."""
 
     @staticmethod
     @abstractmethod
@@ -212,7 +212,7 @@ class NormalizedExponentialOp(UnaryOp, ABC):
 
     @classmethod
     def shifted(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        """The numbers without the maximum of their row, at least in float32."""
+        """`array` minus the maximum of its row, at least in float32."""
         data = wide(arrays[0])
         return data - data.max(axis=attributes["axis"], keepdims=True, initial=-np.inf)
 

@@ -1,4 +1,4 @@
-"""Pools with a given number of windows, which share the spatial dims as evenly as possible."""
+"""Adaptive pools, whose windows share the spatial dims as evenly as possible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .windows import spatial_ints
 
 
 class AdaptivePoolOp(PoolOp, ABC):
-    """A pool into `output_size` windows; without, the result is as large as the data."""
+    """A pool with `output_size` windows per spatial dim, by default one for each element."""
 
     output_size = opt_prop_def(Ints(default=None))
 
@@ -33,7 +33,7 @@ class AdaptivePoolOp(PoolOp, ABC):
     @classmethod
     @abstractmethod
     def numpy_function(cls, window: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-        """The result of one window in NumPy."""
+        """The NumPy reduction of one window over `axes`."""
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -67,27 +67,27 @@ class AdaptiveMaxPoolOp(LargestOfWindows, AdaptivePoolOp, ABC):
 
 @irdl_op_definition
 class AdaptiveAvgPool1dOp(AdaptiveAvgPoolOp, OneDim):
-    """The means of so many windows of one dim; `torch.nn.functional.adaptive_avg_pool1d`."""
+    """Averages over adaptive windows of one dim; `torch.nn.functional.adaptive_avg_pool1d`."""
 
     name = "relax.nn.adaptive_avg_pool1d"
 
 
 @irdl_op_definition
 class AdaptiveAvgPool2dOp(AdaptiveAvgPoolOp, TwoDims):
-    """The means of so many windows of two dims; `torch.nn.functional.adaptive_avg_pool2d`."""
+    """Averages over adaptive windows of two dims; `torch.nn.functional.adaptive_avg_pool2d`."""
 
     name = "relax.nn.adaptive_avg_pool2d"
 
 
 @irdl_op_definition
 class AdaptiveMaxPool1dOp(AdaptiveMaxPoolOp, OneDim):
-    """The largest of so many windows of one dim; `torch.nn.functional.adaptive_max_pool1d`."""
+    """Maxima over adaptive windows of one dim; `torch.nn.functional.adaptive_max_pool1d`."""
 
     name = "relax.nn.adaptive_max_pool1d"
 
 
 @irdl_op_definition
 class AdaptiveMaxPool2dOp(AdaptiveMaxPoolOp, TwoDims):
-    """The largest of so many windows of two dims; `torch.nn.functional.adaptive_max_pool2d`."""
+    """Maxima over adaptive windows of two dims; `torch.nn.functional.adaptive_max_pool2d`."""
 
     name = "relax.nn.adaptive_max_pool2d"

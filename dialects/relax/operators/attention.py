@@ -1,4 +1,4 @@
-"""Attention of queries to keys and values, by heads."""
+"""Multi-head attention."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class AttentionOp(OperatorOp):
 
     The query is (batch, queries, heads, size), the key (batch, keys, key heads, size), the value
     (batch, keys, key heads, value size); heads are a multiple of key heads. `scale` is by default
-    ``1 / sqrt(size)``. A `causal_mask` hides keys after the query, counted from the first pair
-    ("TopLeft") or back from the last ("BottomRight"). A query that may see no key gives zeros.
-    `torch.nn.functional.scaled_dot_product_attention`, with its dims in another order.
+    ``1 / sqrt(size)``. A `causal_mask` hides keys after the query, aligned at the first pair
+    ("TopLeft") or at the last ("BottomRight"). A query whose keys are all hidden gives zeros.
+    `torch.nn.functional.scaled_dot_product_attention`, which has the dims in another order.
     """
 
     name = "relax.nn.attention"
@@ -134,7 +134,7 @@ def _scale(attributes: dict[str, Any], size: int) -> float:
 def _scores(
     te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any], dtype: str
 ) -> Any:
-    """What the softmax is taken of: ``query @ key.T``, scaled, with bias and mask."""
+    """The logits of the softmax: ``query @ key.T``, scaled, with bias and mask."""
     query, key, _, *bias = tensors
     batch, queries, heads, size = query.shape
     keys, repeats = key.shape[1], te.dim_expr(heads) // te.dim_expr(key.shape[2])

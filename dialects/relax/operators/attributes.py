@@ -1,4 +1,4 @@
-"""Attributes of graph operators: how Python values are held as properties, one class a kind."""
+"""Attributes of graph operators: conversion between Python values and properties, by kind."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from ...int_expr import IntExpr
 from ...sym import ExprAttr, expr_array, exprs_of
 
 REQUIRED: Any = object()
-"""The default of an attribute that a call must give."""
+"""The default of an attribute without one, which calls must pass."""
 
 
 @dataclass(frozen=True)
 class AttributeKind(AttrConstraint[Attribute], ABC):
-    """What an attribute holds; as a constraint, what its property may be.
+    """A kind of attribute; as a constraint, the attributes that its property may have.
 
     A value equal to `default` is not stored, so that equal operators have equal properties.
     """
@@ -40,21 +40,21 @@ class AttributeKind(AttrConstraint[Attribute], ABC):
     default: Any = REQUIRED
 
     def is_left_out(self, value: Any) -> bool:
-        """Whether a value says that a call does not choose this attribute, which it need not."""
+        """Whether a value means that the call omits this attribute, if it is optional."""
         return value is None and self.default is None
 
     @property
     @abstractmethod
     def what(self) -> str:
-        """The values it takes, for messages."""
+        """The accepted values, for messages."""
 
     @abstractmethod
     def encode(self, value: Any) -> Attribute:
-        """A Python value as a property; raises TypeError or ValueError for any other value."""
+        """Convert a Python value to a property; raises TypeError or ValueError for other values."""
 
     @abstractmethod
     def decode(self, attribute: Attribute) -> Any:
-        """The Python value of a property; raises TypeError for any other attribute."""
+        """Convert a property to a Python value; raises TypeError for any other attribute."""
 
     def mapping_type_vars(
         self, type_var_mapping: Mapping[TypeVar, AttrConstraint | IntConstraint]
@@ -73,14 +73,14 @@ def _type_of(attribute: Any) -> Attribute:
 
 
 def plain_number(value: Any) -> Any:
-    """A number without what holds it: one of NumPy, ``T.float32(1)``, ``relax.PrimValue(1)``."""
+    """Unwrap a number, such as a NumPy scalar, ``T.float32(1)`` or ``relax.PrimValue(1)``."""
     if isinstance(value, IntExpr):
         return value.constant if value.is_constant else value
     return value.item() if hasattr(value, "item") else getattr(value, "value", value)
 
 
 def dtype_of_number(value: Any) -> str | None:
-    """The dtype that a number says of itself, as ``T.float32(1)`` does; Python's have none."""
+    """The dtype of a typed number such as ``T.float32(1)``; `None` for numbers of Python."""
     return (
         str(value.dtype) if hasattr(value, "dtype") and not getattr(value, "weak", False) else None
     )
@@ -152,7 +152,7 @@ class Number(AttributeKind):
 
 @dataclass(frozen=True)
 class Text(AttributeKind):
-    """One of several words."""
+    """One of several strings."""
 
     choices: tuple[str, ...] = ()
 
@@ -192,7 +192,7 @@ class DType(AttributeKind):
 
 @dataclass(frozen=True)
 class OutDType(DType):
-    """The dtype of a result that a call need not choose; TVM's scripts may have a word for that."""
+    """The optional dtype of a result; TVM's scripts may use a keyword for the default."""
 
     default: Any = None
 
@@ -202,7 +202,7 @@ class OutDType(DType):
 
 @dataclass(frozen=True)
 class Ints(AttributeKind):
-    """Several integers; one alone stands for a sequence of one."""
+    """A sequence of integers; a single integer is a sequence of one."""
 
     @property
     def what(self) -> str:
@@ -221,7 +221,7 @@ class Ints(AttributeKind):
 
 @dataclass(frozen=True)
 class Exprs(AttributeKind):
-    """A shape or other integers over the symbols of the function: a tuple of `IntExpr`."""
+    """A shape, or other integers over the symbols of the function: a tuple of `IntExpr`."""
 
     @property
     def what(self) -> str:

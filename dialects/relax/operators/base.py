@@ -1,4 +1,4 @@
-"""What every graph operator declares once: operands, attributes, inference, reference."""
+"""The base of graph operators: operands, attributes, type inference, and reference."""
 
 from __future__ import annotations
 
@@ -38,15 +38,16 @@ ResultType: TypeAlias = "TensorType | TupleType"
 class OperatorOp(IRDLOperation, ABC):
     """A pure function of tensors.
 
-    A subclass gives `infer` (the result type from operand types and attributes, for static,
-    symbolic and unknown shapes), `compute` (its definition in the tensor expression language, which
-    is how it is lowered, and its function in `topi`) and `reference` (NumPy). The text form and the
-    Python calls ``relax.op.NAME`` and ``R.NAME`` follow from operand names and attributes. An
-    attribute is declared as ``axis = opt_prop_def(Int(default=-1))``, see `attributes`.
+    A subclass defines `infer` (the result type from operand types and attributes, for static,
+    symbolic and unknown shapes), `compute` (the tensor expression that it is lowered to, also a
+    function in `topi`) and `reference` (NumPy). The syntax and the Python calls ``relax.op.NAME``
+    and ``R.NAME`` follow from operand names and attributes. An attribute is declared as ``axis =
+    opt_prop_def(Int(default=-1))``, see `attributes`. TVM's ``Op`` with ``FInferStructInfo`` and
+    ``FLegalize``.
     """
 
     ORDER: ClassVar[tuple[str, ...]] = ()
-    """The order of arguments in a call, where it is not operands first, then attributes."""
+    """The order of arguments in a call, if it is not operands first, then attributes."""
 
     result = result_def(AnyOf.get(BaseAttr(TensorType), BaseAttr(TupleType)))
     traits = traits_def(Pure())
@@ -55,23 +56,23 @@ class OperatorOp(IRDLOperation, ABC):
     @classmethod
     @abstractmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> ResultType:
-        """The type of the result; raises ValueError with one line where the operands do not fit.
+        """Infer the type of the result; raises ValueError with one line for wrong operands.
 
-        Attributes are complete here and below, those that were not given with their defaults.
+        Here and below, attributes are complete: omitted ones have their defaults.
         """
 
     @classmethod
     @abstractmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        """The result as a tensor expression, or a tuple of them; `te` is that language's module.
+        """Compute the result as a tensor expression, or a tuple of them; `te` is the module `te`.
 
-        A shape among the attributes comes as dims of that language: ints and expressions.
+        A shape among the attributes has dims of tensor expressions: ints and expressions.
         """
 
     @classmethod
     @abstractmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> Any:
-        """The result by NumPy, or a tuple of results; shapes among the attributes come as ints."""
+        """Compute the result by NumPy, or a tuple of results; shapes in attributes are ints."""
 
     @classmethod
     def operand_names(cls) -> tuple[str, ...]:
@@ -80,7 +81,7 @@ class OperatorOp(IRDLOperation, ABC):
 
     @classmethod
     def operand_labels(cls, count: int) -> list[str]:
-        """A name for each of `count` operands; those of a variadic one are numbered."""
+        """A name for each of `count` operands; variadic ones are numbered."""
         labels: list[str] = []
         for name, size in zip(cls.operand_names(), cls._segments(count), strict=True):
             several = name == cls.variadic_operand()
@@ -89,12 +90,12 @@ class OperatorOp(IRDLOperation, ABC):
 
     @classmethod
     def variadic_operand(cls) -> str | None:
-        """The operand that stands for several tensors, if there is one."""
+        """The variadic operand, if there is one."""
         return _variadic_operand(cls)
 
     @classmethod
     def attribute_kinds(cls) -> dict[str, AttributeKind]:
-        """What each attribute holds, in order."""
+        """The kind of each attribute, in order."""
         return _attribute_kinds(cls)
 
     @classmethod
@@ -104,9 +105,9 @@ class OperatorOp(IRDLOperation, ABC):
 
     @classmethod
     def match_arguments(cls, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call by the names of operands and attributes.
+        """Match the arguments of a call to the names of operands and attributes.
 
-        Raises ValueError with one line for unknown, missing, double or too many arguments.
+        Raises ValueError with one line for unknown, missing, repeated or too many arguments.
         """
         order = cls.ORDER or (*cls.operand_names(), *cls.attribute_names())
         if len(args) > len(order):
@@ -138,8 +139,8 @@ class OperatorOp(IRDLOperation, ABC):
     ) -> tuple[list[Any], dict[str, Any]]:
         """The operands and attributes of a call ``operator(*args, **named)``.
 
-        A list or tuple for a variadic operand is spread, `None` is left out. Raises ValueError
-        with one line where the arguments do not fit, as one tensor for a variadic operand.
+        A list or tuple for a variadic operand is flattened; `None` is omitted. Raises ValueError
+        with one line if the arguments do not match, such as a single tensor for a variadic operand.
         """
         given = cls.match_arguments(args, named)
         operands: list[Any] = []
@@ -156,7 +157,7 @@ class OperatorOp(IRDLOperation, ABC):
 
     @classmethod
     def require_tuple(cls, name: str, type_: object, shown: object) -> None:
-        """Raise ValueError unless what is given for a variadic operand is a tuple by its type."""
+        """Raise ValueError unless the argument for a variadic operand has a tuple type."""
         if not isinstance(type_, TupleType):
             raise ValueError(
                 f"expected {name} of '{cls.name}' to be a tuple of tensors, got {shown}"
@@ -164,9 +165,9 @@ class OperatorOp(IRDLOperation, ABC):
 
     @classmethod
     def encode(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
-        """Python attribute values as properties; defaults are left out.
+        """Convert Python attribute values to properties, without defaults.
 
-        Raises ValueError with one line for an unknown attribute, a missing or a wrong value.
+        Raises ValueError with one line for an unknown or missing attribute, or a wrong value.
         """
         kinds = cls.attribute_kinds()
         unknown = sorted(set(attributes) - set(kinds))
@@ -192,7 +193,7 @@ class OperatorOp(IRDLOperation, ABC):
 
     @classmethod
     def decode(cls, properties: Mapping[str, Attribute]) -> dict[str, Any]:
-        """Properties as Python attribute values, with defaults; the inverse of `encode`."""
+        """Convert properties to Python attribute values, with defaults; the inverse of `encode`."""
         values: dict[str, Any] = {}
         for name, kind in cls.attribute_kinds().items():
             stored = properties.get(name)
@@ -212,9 +213,9 @@ class OperatorOp(IRDLOperation, ABC):
     def of(
         cls, operands: Sequence[SSAValue], attributes: Mapping[str, Any] | None = None
     ) -> OperatorOp:
-        """The operation on these operands, with its result type inferred.
+        """Create the operation on these operands, with its result type inferred.
 
-        Raises ValueError with one line where operands or attributes do not fit.
+        Raises ValueError with one line if operands or attributes do not match.
         """
         properties = cls.encode(attributes or {})
         sizes = cls._segments(len(operands))
@@ -231,7 +232,7 @@ class OperatorOp(IRDLOperation, ABC):
 
     @classmethod
     def _segments(cls, given: int) -> list[int]:
-        """How many values each operand stands for; optional ones are left out from the end."""
+        """The number of values of each operand; trailing optional operands may be omitted."""
         declared = cls.get_irdl_definition().operands
         single = [d for _, d in declared if not _is_variadic(d)]
         least = sum(not isinstance(d, OptOperandDef) for d in single)
@@ -270,7 +271,7 @@ def _attribute_kinds(cls: type[OperatorOp]) -> dict[str, AttributeKind]:
 
 @cache
 def _defaults(cls: type[OperatorOp]) -> dict[str, Any]:
-    """What attributes are that are left out."""
+    """The default values of the attributes."""
     kinds = {name: k for name, k in _attribute_kinds(cls).items() if k.default is not REQUIRED}
     return {
         name: None if k.default is None else k.decode(k.encode(k.default))
@@ -289,7 +290,7 @@ def _is_variadic(definition: object) -> bool:
 
 
 def evaluated(attributes: Mapping[str, Any], value_of: Callable[[IntExpr], Any]) -> dict[str, Any]:
-    """Attributes whose integer expressions are replaced by `value_of` them."""
+    """Attributes whose integer expressions are evaluated by `value_of`."""
 
     def value(attribute: Any) -> Any:
         if isinstance(attribute, IntExpr):

@@ -1,4 +1,4 @@
-"""Batch normalisation by given statistics, as in inference."""
+"""Batch normalization with given statistics, as in inference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from .normalization import along, require_shape
 class BatchNormOp(OperatorOp):
     """``(data - moving_mean) / sqrt(moving_var + epsilon) * gamma + beta`` along the channels.
 
-    The result is that, mean and variance, as in TVM; `torch.nn.functional.batch_norm`.
+    The result is a tuple of the normalized data, the mean and the variance, as in TVM;
+    `torch.nn.functional.batch_norm`.
     """
 
     name = "relax.nn.batch_norm"

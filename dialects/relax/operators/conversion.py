@@ -1,4 +1,4 @@
-"""Conversion to another dtype, and the dtype in which products and sums are accumulated."""
+"""Dtype conversion, and the dtypes of accumulators."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from .language import TensorLanguage
 
 
 def accumulator(dtype: str, out_dtype: str | None = None) -> str:
-    """The dtype of sums of `dtype` that are rounded to `out_dtype`: at least float32 for floats."""
+    """The accumulator dtype of sums of `dtype` to `out_dtype`; for floats, at least float32."""
     if not is_float(dtype):
         return out_dtype or dtype
     return "float64" if "float64" in (dtype, out_dtype) else "float32"
 
 
 def total_dtype(dtype: str, chosen: str | None) -> str:
-    """The dtype of a sum or product of `dtype` where none is chosen: bools are counted in int64."""
+    """The result dtype of a sum or product of `dtype`, unless one is chosen: int64 for bools."""
     return chosen or ("int64" if dtype == "bool" else dtype)
 
 
 def rounded(te: TensorLanguage, tensor: Any, dtype: str) -> Any:
-    """The tensor in this dtype: itself, or a block that converts it."""
+    """Convert the tensor to this dtype; returned as it is if it has the dtype."""
     if tensor.dtype == dtype:
         return tensor
     return te.elementwise(lambda x: x.astype(dtype), tensor, name="T_cast")
 
 
 def wide(array: NDArray[Any], out_dtype: str | None = None) -> NDArray[Any]:
-    """The array in its accumulator's dtype; in a run where all floats are float64 as it is."""
+    """Convert the array to its accumulator's dtype: floats to at least float32."""
     if array.dtype.kind == "f":
         return array.astype(np.promote_types(array.dtype, np.float32), copy=False)
     return array if out_dtype is None else array.astype(out_dtype)
@@ -49,8 +49,8 @@ def product_element(
 ) -> Attribute | None:
     """The element type of a sum of products.
 
-    Raises ValueError for bools, different dtypes and an `out_dtype` that is float where the
-    operands are integers, or the other way round.
+    Raises ValueError for bools, different dtypes, and an `out_dtype` that is float for integer
+    operands or integer for float operands.
     """
     require_dtype(op_name, operands, lambda dtype: dtype != "bool", "numbers")
     element = common_element_type(op_name, operands)
@@ -67,7 +67,7 @@ def product_element(
 
 
 def converted(x: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """The numbers in a dtype as compiled code converts them; floats are rounded by the caller."""
+    """Convert the numbers to a dtype as compiled code does; the caller rounds floats."""
     if is_float(dtype):
         return x if x.dtype.kind == "f" else x.astype(np.float64)
     if x.dtype.kind != "f" or dtype == "bool":
@@ -83,9 +83,9 @@ def converted(x: NDArray[Any], dtype: str) -> NDArray[Any]:
 
 
 def elements_of_total(x: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """What a sum or product of `dtype` combines: each element is converted before, not the result.
+    """The elements that a sum or product of `dtype` combines, converted to its dtype.
 
-    Floats are those of the accumulator, or wider ones if the operand or its integers need them.
+    Floats have the accumulator's dtype, or a wider one if the operand or its integers need it.
     """
     if is_float(dtype):
         return x.astype(np.promote_types(accumulator(dtype), x.dtype), copy=False)
@@ -94,10 +94,10 @@ def elements_of_total(x: NDArray[Any], dtype: str) -> NDArray[Any]:
 
 @irdl_op_definition
 class AstypeOp(OperatorOp):
-    """`x` converted to another dtype; `numpy.astype`, `torch.Tensor.to`.
+    """Convert `x` to another dtype; `numpy.astype`, `torch.Tensor.to`.
 
-    Integers wrap. A float that does not fit into an integer gives the nearest number that does, and
-    NaN gives 0. Every number but 0 is true.
+    Integers wrap. A float out of an integer's range saturates, and NaN gives 0. Every nonzero
+    number is true.
     """
 
     name = "relax.astype"

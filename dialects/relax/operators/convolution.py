@@ -1,7 +1,7 @@
-"""Convolutions of one and two spatial dims, and their transposes.
+"""Convolutions of one and two spatial dims, and the base of transposed convolutions.
 
-Whatever the layouts, the sum runs over channels that are contiguous: ``P[n, h, w, i] * W[h, w, i,
-o]`` into ``Y[n, h, w, o]``, between blocks that pad, pack and unpack where the layouts differ.
+For all layouts, the sum runs over contiguous channels: ``P[n, h, w, i] * W[h, w, i, o]`` into
+``Y[n, h, w, o]``, between blocks that pad, pack and unpack if layouts differ.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class ConvolutionOp(OperatorOp, ABC):
     def geometry(
         cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> tuple[list[IntExpr], IntExpr]:
-        """Spatial sizes and channels of the result of ``NC…`` data and ``OI…`` weight.
+        """The spatial sizes and channels of the result, for ``NC…`` data and ``OI…`` weight.
 
-        Raises ValueError where they do not fit.
+        Raises ValueError if they do not match.
         """
 
     @classmethod
@@ -96,7 +96,7 @@ class ConvolutionOp(OperatorOp, ABC):
         windows: Sequence[Window],
         counts: Sequence[IntExpr],
     ) -> tuple[Any, Any, Sequence[Window]]:
-        """Padded ``N…C`` data, ``…IO`` weight, and windows that lie in the former."""
+        """Padded ``N…C`` data, ``…IO`` weight, and windows over the padded data."""
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -121,7 +121,7 @@ class ConvolutionOp(OperatorOp, ABC):
         counts: Sequence[int],
         groups: int,
     ) -> NDArray[Any]:
-        """The result of ``NC…`` data and ``OI…`` weight, as ``(N, groups, O / groups, …)``."""
+        """The NumPy result of ``NC…`` data and ``OI…`` weight: ``(N, groups, O / groups, …)``."""
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -151,7 +151,7 @@ def _in_layout(te: TensorLanguage, product: Any, layout: str, dtype: str) -> Any
 
 
 class ChannelError(ValueError):
-    """The channels of data and weight do not fit."""
+    """Raised if the channels of data and weight do not match."""
 
 
 def convolve(
@@ -191,7 +191,7 @@ def convolve(
     def joined(*i: Any) -> Any:
         return found(*i[:-1], i[-1] // each, i[-1] % each)
 
-    # Results of a group share what they read of the data: a product with the group's weights.
+    # A group is a matmul: its results read the same data, with the group's weights.
     found = te.compute((*shape, groups, each), grouped, name="conv_sum")
     return te.compute((*shape, channels), joined, name="conv_groups")
 

@@ -1,4 +1,4 @@
-"""Operators that make tensors of a shape with one number everywhere."""
+"""Operators that create tensors filled with one value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def require_sizes(op_name: str, shape: Sequence[IntExpr]) -> None:
 
 
 class FilledOp(OperatorOp, ABC):
-    """A tensor of a shape with one number everywhere."""
+    """A tensor of a given shape, filled with one number."""
 
     VALUE: ClassVar[int] = 0
     assembly_format = "attr-dict `:` type($result)"
@@ -74,7 +74,7 @@ def _require_scalar(op_name: str, fill_value: TensorType) -> None:
 
 @irdl_op_definition
 class FullOp(OperatorOp):
-    """A tensor with the value of a tensor without dims everywhere; `numpy.full`, `torch.full`."""
+    """A tensor filled with the value of a rank-0 tensor; `numpy.full`, `torch.full`."""
 
     name = "relax.full"
     ORDER: ClassVar[tuple[str, ...]] = ("shape", "fill_value", "dtype")
@@ -105,7 +105,7 @@ class FullOp(OperatorOp):
 
 
 class LikeOp(OperatorOp, ABC):
-    """A tensor of the shape of `x` with one number everywhere; `x` is not read."""
+    """A tensor of the shape of `x`, filled with one number; `x` is not read."""
 
     VALUE: ClassVar[int] = 0
     x = operand_def(TensorType)
@@ -146,7 +146,7 @@ class OnesLikeOp(LikeOp):
 
 @irdl_op_definition
 class FullLikeOp(OperatorOp):
-    """The value of a tensor without dims in the shape of `x`, and in its dtype without `dtype`.
+    """A tensor of the shape of `x`, filled with a rank-0 tensor; by default, of the dtype of `x`.
 
     `numpy.full_like`, `torch.full_like`.
     """

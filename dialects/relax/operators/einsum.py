@@ -1,4 +1,4 @@
-"""Sums of products that are written as letters for dims."""
+"""Sums of products in Einstein notation."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ELLIPSIS = "..."
 
 
 def parse_subscripts(op_name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
-    """The letters of each operand and of the result; those of an ellipsis are given here.
+    """The subscripts of each operand and of the result, with ellipses expanded.
 
-    Without a result it has the letters that come once, in alphabetical order. Raises ValueError
-    with one line for letters that do not fit the ranks.
+    An implicit result has the letters that occur once, in alphabetical order. Raises ValueError
+    with one line for letters that do not match the ranks.
     """
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     given = inputs.split(",")
@@ -58,13 +58,13 @@ def _fits(given: str, rank: int) -> bool:
 
 
 def _spelled(given: str, batch: Sequence[str], rank: int) -> str:
-    """The letters of an operand with the last ones of `batch` for its ellipsis."""
+    """The letters of an operand, with the last ones of `batch` for its ellipsis."""
     hidden = rank - len(given) + len(ELLIPSIS)
     return given.replace(ELLIPSIS, "".join(batch[len(batch) - hidden :]))
 
 
 def letter_dims(letters: Iterable[str], shapes: Iterable[Sequence[IntExpr]]) -> dict[str, IntExpr]:
-    """The dim of each letter; raises ValueError where its dims do not broadcast."""
+    """The dim of each letter; raises ValueError if its dims do not broadcast."""
     dims: dict[str, IntExpr] = {}
     for own, shape in zip(letters, shapes, strict=True):
         for letter, dim in zip(own, shape, strict=True):
@@ -74,10 +74,10 @@ def letter_dims(letters: Iterable[str], shapes: Iterable[Sequence[IntExpr]]) -> 
 
 @irdl_op_definition
 class EinsumOp(OperatorOp):
-    """The sum of products that letters describe: ``"ij,jk->ik"``; `numpy.einsum`, `torch.einsum`.
+    """A sum of products in Einstein notation, ``"ij,jk->ik"``; `numpy.einsum`, `torch.einsum`.
 
-    A letter that the result does not have is summed over; dims of 1 broadcast, those of an ellipsis
-    from the right.
+    Letters that are not in the result are summed over. Dims of 1 broadcast; those of an ellipsis
+    are aligned at the right.
     """
 
     name = "relax.einsum"

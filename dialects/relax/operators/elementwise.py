@@ -1,4 +1,4 @@
-"""Elementwise operators and what they share: dtypes, broadcasting, work in float32; arithmetic."""
+"""Elementwise operators: dtypes, broadcasting, float32 for half precision; arithmetic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .language import TensorLanguage
 
 
 class Dtypes(NamedTuple):
-    """The dtypes that an operator takes, and what messages call them."""
+    """The dtypes that an operator accepts, and their description in messages."""
 
     accepts: Callable[[str], bool]
     what: str
@@ -41,7 +41,7 @@ ANY = Dtypes(_among(*DTYPES), "of any dtype")
 
 
 def in_working_dtype(function: Callable[..., Any], *elements: Any) -> Any:
-    """An elementwise function of one dtype; half precision is computed in float32, rounded once."""
+    """Apply an elementwise function; half precision is computed in float32 and rounded once."""
     dtype = elements[0].dtype
     if not is_float(dtype) or accumulator(dtype) == dtype:
         return function(*elements)
@@ -61,9 +61,9 @@ class BinaryElementwiseOp(BinaryOp, ABC):
 
     DTYPES: ClassVar[Dtypes] = ANY
     RESULT: ClassVar[str | None] = None
-    """The dtype of results, `None` for that of the operands."""
+    """The dtype of results; `None` for that of the operands."""
     FUNCTION: ClassVar[str] = ""
-    """The scalar function, where it has another name than the operator."""
+    """The scalar function, if its name differs from the operator's."""
 
     @classmethod
     def combine(cls, te: TensorLanguage, lhs: Any, rhs: Any) -> Any:
@@ -165,7 +165,7 @@ class FloorDivideOp(ArithmeticOp):
 
 
 def _floor_quotient(te: TensorLanguage, x: Any, y: Any, rest: Any) -> Any:
-    """Python's ``//`` of floats: exact where ``floor(x / y)`` is off by one from rounding."""
+    """Floor division of floats: exact even if ``floor(x / y)`` is off by one by rounding."""
     is_apart = te.And(rest != 0, (rest < 0) != (y < 0))
     exact = te.Select(is_apart, (x - rest) / y - 1, (x - rest) / y)
     whole = te.let(lambda q: te.let(lambda f: te.Select(q - f > 0.5, f + 1, f), te.floor(q)), exact)
@@ -228,7 +228,7 @@ class Atan2Op(BinaryElementwiseOp):
 
 @irdl_op_definition
 class MaximumOp(BinaryElementwiseOp):
-    """The larger of two, NaN where either is NaN; `numpy.maximum`, `torch.maximum`."""
+    """The elementwise maximum, NaN if either is NaN; `numpy.maximum`, `torch.maximum`."""
 
     name = "relax.maximum"
     FUNCTION: ClassVar[str] = "max"
@@ -240,7 +240,7 @@ class MaximumOp(BinaryElementwiseOp):
 
 @irdl_op_definition
 class MinimumOp(BinaryElementwiseOp):
-    """The smaller of two, NaN where either is NaN; `numpy.minimum`, `torch.minimum`."""
+    """The elementwise minimum, NaN if either is NaN; `numpy.minimum`, `torch.minimum`."""
 
     name = "relax.minimum"
     FUNCTION: ClassVar[str] = "min"
@@ -253,7 +253,7 @@ class MinimumOp(BinaryElementwiseOp):
 def _extremum(
     function: np.ufunc, are_negative: np.ufunc, lhs: NDArray[Any], rhs: NDArray[Any]
 ) -> NDArray[Any]:
-    """NumPy's function, with IEEE 754's signs of zeros: NumPy's depend on the dtype."""
+    """NumPy's function, with IEEE 754's signs of zeros, which depend on the dtype in NumPy."""
     result = function(lhs, rhs)
     if not np.issubdtype(result.dtype, np.floating):
         return result
@@ -263,9 +263,9 @@ def _extremum(
 
 @irdl_op_definition
 class EwiseFMAOp(OperatorOp):
-    """``x * y + z`` rounded once for floats; the ``ewise_fma`` of the MLC course, `math.fma`.
+    """``x * y + z``, for floats rounded once; TVM's ``R.ewise_fma``, `math.fma`.
 
-    Operands have one rank, as in TVM; dims of 1 broadcast.
+    Operands have equal ranks, as in TVM; dims of 1 broadcast.
     """
 
     name = "relax.ewise_fma"

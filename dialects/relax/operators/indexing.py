@@ -1,7 +1,7 @@
-"""Elements chosen along one axis by tensors of indices: take, gather_elements.
+"""Gathers along one axis by index tensors: take, gather_elements.
 
-An index below 0 counts from the end. One that is outside even so means the nearest element, and
-an element of a dim of 0 is 0: no index makes a program read other memory.
+A negative index counts from the end. An index out of bounds selects the nearest element; in a dim
+of 0, the result is 0. No index reads out of bounds.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .language import TensorLanguage
 
 
 def require_indices(op_name: str, operands: Sequence[TensorType]) -> None:
-    """Raise ValueError unless every operand of known dtype is of integers."""
+    """Raise ValueError unless every operand of known dtype has integers."""
     require_dtype(op_name, operands, lambda d: d != "bool" and not is_float(d), "integers")
 
 
 def inside(te: TensorLanguage, index: Any, dim: Any) -> Any:
-    """An index from the end counted from the front, and the nearest one inside the dim."""
+    """Normalize a negative index, and clamp it to the dim."""
     index = te.cast("int64", index)
     return te.max(te.min(te.select(index < 0, index + dim, index), dim - 1), 0)
 
 
 def where_filled(te: TensorLanguage, dims: Sequence[Any], value: Any) -> Any:
-    """An element of dims that are indexed: 0 where one of them is 0, and so nothing is there."""
+    """`value`, or 0 if an indexed dim is 0 and has no elements."""
     zero = te.const(0, value.dtype)
     for dim in dims:
         if not isinstance(dim, int):
@@ -46,18 +46,18 @@ def where_filled(te: TensorLanguage, dims: Sequence[Any], value: Any) -> Any:
 
 
 def numpy_inside(indices: NDArray[Any], dim: int) -> NDArray[Any]:
-    """What `inside` does, for arrays of indices into a dim other than 0."""
+    """`inside` for arrays of indices into a nonzero dim."""
     wide = indices.astype(np.int64)
     return np.clip(np.where(wide < 0, wide + dim, wide), 0, dim - 1)
 
 
 @irdl_op_definition
 class TakeOp(OperatorOp):
-    """Slices of a tensor along an axis, which is optional for vectors; `numpy.take`.
+    """Select slices along an axis, which is optional for vectors; `numpy.take`.
 
-    With axis 0 it is `torch.nn.functional.embedding`. An index outside is, by
-    mode: "fast" the nearest, with -1 the last; "clip" the nearest, and below 0 the first; "wrap"
-    modulo the dim; "nan" no element but NaN, or 0 of integers.
+    With axis 0 it is `torch.nn.functional.embedding`. `mode` defines indices out of bounds: "fast"
+    clamps them, after negative ones are counted from the end; "clip" clamps them, negative ones to
+    the first; "wrap" takes them modulo the dim; "nan" gives NaN, or 0 for integers.
     """
 
     name = "relax.take"
@@ -179,7 +179,7 @@ class GatherElementsOp(OperatorOp):
 
 
 def require_elements_of(op_name: str, data: TensorType, indices: TensorType, axis: int) -> None:
-    """Raise ValueError unless indices can choose elements along an axis, and lie in other dims."""
+    """Raise ValueError unless ranks agree and other dims of indices are at most those of data."""
     if None not in (data.rank, indices.rank) and data.rank != indices.rank:
         raise ValueError(
             f"expected data and indices of '{op_name}' to have one rank, "

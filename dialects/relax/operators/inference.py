@@ -1,4 +1,4 @@
-"""Rules that the inference of many operators shares: dtypes, broadcasting, axes, tuples."""
+"""Shared rules of type inference: dtypes, broadcasting, axes, tuples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..types import TensorType, python_shape, shape_text
 
 
 def common_element_type(op_name: str, operands: Sequence[TensorType]) -> Attribute | None:
-    """The element type that all operands share.
+    """The common element type of all operands.
 
     `None` if one is unknown; raises ValueError if they differ.
     """
@@ -38,12 +38,12 @@ def require_dtype(
 
 
 def require_floats(op_name: str, operands: Sequence[TensorType]) -> None:
-    """Raise ValueError unless every operand of known dtype is of floats."""
+    """Raise ValueError unless every operand of known dtype has floats."""
     require_dtype(op_name, operands, is_float, "floats")
 
 
 def require_rank(op_name: str, subject: str, type_: TensorType, *ranks: int) -> None:
-    """Raise ValueError for a tensor of known rank that has none of these."""
+    """Raise ValueError unless the rank of a tensor is unknown or one of these."""
     if type_.rank is not None and type_.rank not in ranks:
         expected = " or ".join(str(r) for r in ranks)
         raise ValueError(
@@ -52,10 +52,9 @@ def require_rank(op_name: str, subject: str, type_: TensorType, *ranks: int) -> 
 
 
 def broadcast_types(op_name: str, *operands: TensorType) -> TensorType:
-    """NumPy broadcasting of tensor types; raises ValueError where provably impossible.
+    """The NumPy broadcast of tensor types; raises ValueError if it is provably impossible.
 
-    Dims that may or may not fit, such as n and n + 1, leave the shape unknown, and only its rank is
-    known, as in TVM.
+    If dims may or may not match, such as n and n + 1, only the rank is known, as in TVM.
     """
     element = common_element_type(op_name, operands)
     result = operands[0]
@@ -83,7 +82,7 @@ def _broadcast_pair(op_name: str, lhs: TensorType, rhs: TensorType) -> TensorTyp
 
 
 def _may_broadcast(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> bool:
-    """Whether no two dims are different numbers other than 1."""
+    """Whether no two corresponding dims are different constants other than 1."""
     pairs = zip(reversed(lhs), reversed(rhs), strict=False)
     return not any(
         a.is_constant and b.is_constant and a != b and ONE not in (a, b) for a, b in pairs
@@ -93,7 +92,7 @@ def _may_broadcast(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> bool:
 def broadcast_dims(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> list[IntExpr]:
     """The broadcast shape.
 
-    A symbolic dim against another is taken to be equal only if it is the same expression.
+    Two symbolic dims are assumed to be equal only if they are the same expression.
     """
     rank = max(len(lhs), len(rhs))
     padded = ([ONE] * (rank - len(side)) + list(side) for side in (lhs, rhs))
@@ -109,7 +108,7 @@ def broadcast_dims(lhs: Sequence[IntExpr], rhs: Sequence[IntExpr]) -> list[IntEx
 
 
 def normalize_axis(op_name: str, axis: int, rank: int, name: str = "axis") -> int:
-    """The axis counted from the front; raises ValueError where a tensor of `rank` has no such."""
+    """Normalize an axis to be non-negative; raises ValueError if it is out of range for `rank`."""
     if not -rank <= axis < rank:
         raise ValueError(f"expected {name} of '{op_name}' in [{-rank}, {rank}), got {axis}")
     return axis + rank if axis < 0 else axis
@@ -118,9 +117,9 @@ def normalize_axis(op_name: str, axis: int, rank: int, name: str = "axis") -> in
 def normalize_axes(
     op_name: str, axes: Sequence[int] | None, rank: int, name: str = "axis"
 ) -> tuple[int, ...]:
-    """Distinct axes counted from the front, in the given order; all where none are given.
+    """Normalize distinct axes to be non-negative, in the given order; by default all.
 
-    Raises ValueError for one that a tensor of `rank` does not have, or that comes twice.
+    Raises ValueError for an axis that is out of range for `rank`, and for a repeated one.
     """
     if axes is None:
         return tuple(range(rank))

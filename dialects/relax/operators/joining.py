@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart: concat, stack, split."""
+"""Concatenation and splitting: concat, stack, split."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JoiningOp(OperatorOp, ABC):
 
     @classmethod
     def _known_dims(cls, operands: Sequence[TensorType]) -> list[tuple[IntExpr, ...]]:
-        """The dims of the operands that are known, of one rank; there must be an operand."""
+        """The known dims of the operands, of equal ranks; raises ValueError without operands."""
         if not operands:
             raise ValueError(f"expected tensors of '{cls.name}', got none")
         ranks = {o.rank for o in operands} - {None}
@@ -47,7 +47,7 @@ class JoiningOp(OperatorOp, ABC):
     def _require_equal(
         cls, dims: Sequence[tuple[IntExpr, ...]], axis: int | None, what: str
     ) -> None:
-        """Raise ValueError unless shapes are the same but for `axis`."""
+        """Raise ValueError unless shapes are equal except for `axis`."""
         kept = {tuple(d for a, d in enumerate(shape) if a != axis) for shape in dims}
         if len(kept) > 1:
             raise ValueError(
@@ -61,7 +61,7 @@ def _rank(operands: Sequence[TensorType]) -> int | None:
 
 
 def _piece(te: TensorLanguage, index: Any, ends: Sequence[Any], values: Sequence[Any]) -> Any:
-    """The first value whose end is above the index, by halves: of many it takes few questions."""
+    """The value of the first range whose end is above the index, by binary search."""
     if len(values) == 1:
         return values[0]
     half = len(values) // 2
@@ -73,7 +73,7 @@ def _piece(te: TensorLanguage, index: Any, ends: Sequence[Any], values: Sequence
 
 @irdl_op_definition
 class ConcatOp(JoiningOp):
-    """Tensors one after the other along an axis; `numpy.concatenate`, `torch.cat`."""
+    """Concatenate tensors along an axis; `numpy.concatenate`, `torch.cat`."""
 
     name = "relax.concat"
 
@@ -114,7 +114,7 @@ class ConcatOp(JoiningOp):
 
 @irdl_op_definition
 class StackOp(JoiningOp):
-    """Tensors of one shape along a new axis of the result; `numpy.stack`, `torch.stack`."""
+    """Stack tensors of one shape along a new axis of the result; `numpy.stack`, `torch.stack`."""
 
     name = "relax.stack"
 
@@ -149,7 +149,7 @@ class StackOp(JoiningOp):
 
 @dataclass(frozen=True)
 class Sections(Exprs):
-    """A number of equal parts (i64), or the places between parts, which may be over symbols."""
+    """A number of equal sections (i64), or the indices between sections, as expressions."""
 
     @property
     def what(self) -> str:
@@ -165,9 +165,9 @@ class Sections(Exprs):
 
 @irdl_op_definition
 class SplitOp(OperatorOp):
-    """A tuple of parts along an axis, equal ones or cut at indices; `numpy.split`.
+    """Split a tensor along an axis, into equal sections or at indices; `numpy.split`.
 
-    A number of sections must divide the dim; indices are those of slices.
+    The result is a tuple. A number of sections must divide the dim; indices are those of slices.
     """
 
     name = "relax.split"

@@ -1,4 +1,4 @@
-"""The tensor expression language as operators see it: they are given `te`, and do not import it."""
+"""The interface of the tensor expression language for operators, which do not import `te`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol, overload
 
 
 class TensorLanguage(Protocol):
-    """The module `te`; functions that take functions are declared here, the rest is `Any`."""
+    """The module `te`; functions that take functions are declared here, others are `Any`."""
 
     def compute(
         self, shape: Sequence[Any], fcompute: Callable[..., Any], name: str = "compute"
@@ -36,7 +36,7 @@ class TensorLanguage(Protocol):
         *,
         name: str = "compute",
     ) -> Any:
-        """The tensor of a function of the operands' elements, which are broadcast."""
+        """Apply a function to the operands' elements, with broadcasting."""
         ...
 
     def comm_reducer(
@@ -52,7 +52,7 @@ class TensorLanguage(Protocol):
         fupdate: Callable[..., tuple[Sequence[Any], Callable[[Any], Any], Any]],
         name: str = "scatter",
     ) -> Any:
-        """`base` after updates in order: for each index the place, the update and its condition."""
+        """Update `base` in order: each index has a position, an update and a condition."""
         ...
 
     def extern(
@@ -64,11 +64,11 @@ class TensorLanguage(Protocol):
         axes: Sequence[Any] = (),
         name: str = "extern",
     ) -> tuple[Any, ...]:
-        """Tensors that statements write, for each index into the extents `axes`."""
+        """Tensors that statements compute, for each index into the extents `axes`."""
         ...
 
     def let(self, function: Callable[[Any], Any], value: Any) -> Any:
-        """``function(value)``, in which the value is computed once."""
+        """``function(value)``, with the value computed once."""
         ...
 
     def __getattr__(self, name: str) -> Any: ...

@@ -45,7 +45,7 @@ def matmul_type(
 
 
 def transposed(type_: TensorType) -> TensorType:
-    """The type with its last two dims exchanged."""
+    """The type with its last two dims swapped."""
     if type_.dims is None:
         return type_
     *batch, rows, columns = type_.dims
@@ -63,8 +63,8 @@ def _require_same_length(te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, d
 class MatmulOp(BinaryOp):
     """Matrix multiplication with batching and broadcasting: ``(…, m, k) @ (…, k, n)``.
 
-    With `transpose_rhs` the rhs is ``(…, n, k)``. Half-precision floats accumulate in float32,
-    integers in `out_dtype`; `numpy.matmul`, `torch.matmul`.
+    With `transpose_rhs` the rhs is ``(…, n, k)``. Half precision accumulates in float32, integers
+    in `out_dtype`; `numpy.matmul`, `torch.matmul`.
     """
 
     name = "relax.matmul"
@@ -193,7 +193,7 @@ class LinearOp(OperatorOp):
 
 @irdl_op_definition
 class OuterOp(BinaryOp):
-    """All products of an element of each of two vectors; `numpy.outer`, `torch.outer`."""
+    """The outer product of two vectors; `numpy.outer`, `torch.outer`."""
 
     name = "relax.outer"
 

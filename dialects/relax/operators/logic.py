@@ -1,4 +1,4 @@
-"""Comparisons, logic and bits of two tensors, with NumPy broadcasting."""
+"""Comparisons, logical and bitwise operators of two tensors, with NumPy broadcasting."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ class GreaterEqualOp(ComparisonOp):
 
 
 class LogicalOp(BinaryElementwiseOp, ABC):
-    """Logic of truth values, to which numbers other than 0 count as true."""
+    """A logical operator on truth values; nonzero numbers are true."""
 
     RESULT: ClassVar[str | None] = "bool"
 
 
 @irdl_op_definition
 class LogicalAndOp(LogicalOp):
-    """True where both are; `numpy.logical_and`, `torch.logical_and`."""
+    """True if both are true; `numpy.logical_and`, `torch.logical_and`."""
 
     name = "relax.logical_and"
     FUNCTION: ClassVar[str] = "all"
@@ -89,7 +89,7 @@ class LogicalAndOp(LogicalOp):
 
 @irdl_op_definition
 class LogicalOrOp(LogicalOp):
-    """True where at least one is; `numpy.logical_or`, `torch.logical_or`."""
+    """True if at least one is true; `numpy.logical_or`, `torch.logical_or`."""
 
     name = "relax.logical_or"
     FUNCTION: ClassVar[str] = "any"
@@ -97,7 +97,7 @@ class LogicalOrOp(LogicalOp):
 
 @irdl_op_definition
 class LogicalXorOp(LogicalOp):
-    """True where exactly one is; `numpy.logical_xor`, `torch.logical_xor`."""
+    """True if exactly one is true; `numpy.logical_xor`, `torch.logical_xor`."""
 
     name = "relax.logical_xor"
 
@@ -107,7 +107,7 @@ class LogicalXorOp(LogicalOp):
 
 
 class BitwiseOp(BinaryElementwiseOp, ABC):
-    """An operation on the bits of integers, or on bools."""
+    """A bitwise operator on integers or bools."""
 
     DTYPES: ClassVar[Dtypes] = INTEGERS_AND_BOOLS
 
@@ -134,7 +134,7 @@ class BitwiseXorOp(BitwiseOp):
 
 
 class ShiftOp(BinaryElementwiseOp, ABC):
-    """A shift of integers; a count below 0, or as large as the width, shifts every bit out."""
+    """A shift of integers; a negative count, or one of at least the width, shifts every bit out."""
 
     DTYPES: ClassVar[Dtypes] = INTEGERS
 
@@ -147,7 +147,7 @@ class ShiftOp(BinaryElementwiseOp, ABC):
 
     @classmethod
     def shifted_out(cls, lhs: NDArray[Any]) -> NDArray[Any]:
-        """What is left of numbers all of whose bits are shifted out."""
+        """The result for numbers whose bits are all shifted out."""
         return np.zeros_like(lhs)
 
 

@@ -1,4 +1,4 @@
-"""Elements in other places: permute_dims, flip, roll."""
+"""Permutations of elements: permute_dims, flip, roll."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from .language import TensorLanguage
 
 
 class MovingOp(UnaryOp, ABC):
-    """An operator each of whose elements is one of the operand's, at an index that is computed."""
+    """An operator whose elements are elements of the operand, at computed indices."""
 
     @classmethod
     def check(cls, rank: int, attributes: dict[str, Any]) -> None:
-        """Raise ValueError for attributes that do not fit an operand of this rank."""
+        """Raise ValueError for attributes that do not match an operand of this rank."""
 
     @classmethod
     def moved_dims(cls, dims: Sequence[Any], attributes: dict[str, Any]) -> list[Any]:
         """The dims of the result, by default those of the operand.
 
-        Dims are integer expressions, or those of tensor expressions. Raises ValueError where the
-        operand does not fit.
+        Dims are integer expressions, or those of tensor expressions. Raises ValueError if the
+        operand does not match.
         """
         return list(dims)
 
     @classmethod
     @abstractmethod
     def source_index(cls, dims: Sequence[Any], i: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        """Indices into an operand of these dims for the element at `i` of the result."""
+        """The indices into an operand of these dims of the element at `i` of the result."""
 
     @classmethod
     def rank_of(cls, rank: int | None, attributes: dict[str, Any]) -> int | None:
-        """The rank of the result, from that of the operand."""
+        """The rank of the result for an operand of this rank."""
         return rank
 
     @classmethod
@@ -65,7 +65,7 @@ class MovingOp(UnaryOp, ABC):
 
 @irdl_op_definition
 class PermuteDimsOp(UnaryOp):
-    """Reorder the dims, reversing them without `axes`; `numpy.transpose`, `torch.permute`."""
+    """Permute the dims; by default, reverse them; `numpy.transpose`, `torch.permute`."""
 
     name = "relax.permute_dims"
     axes = opt_prop_def(Ints(default=None))
@@ -118,7 +118,7 @@ def is_zero(dim: Any) -> bool:
 
 @irdl_op_definition
 class FlipOp(MovingOp):
-    """The order of elements reversed along these axes; `numpy.flip`, `torch.flip`."""
+    """Reverse the order of elements along these axes; `numpy.flip`, `torch.flip`."""
 
     name = "relax.flip"
     axis = opt_prop_def(Ints())
@@ -139,7 +139,7 @@ class FlipOp(MovingOp):
 
 @irdl_op_definition
 class RollOp(MovingOp):
-    """Elements moved along an axis, from its end to its start; `numpy.roll`, `torch.roll`."""
+    """Rotate the elements along an axis; `numpy.roll`, `torch.roll`."""
 
     name = "relax.roll"
     shift = opt_prop_def(Int())

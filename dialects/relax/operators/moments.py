@@ -23,7 +23,7 @@ from .reduction import ReductionOp, number_of_elements, reduced
 
 @dataclass(frozen=True)
 class Statistics:
-    """Distance from the mean, and variance, as expressions of the indices of an element."""
+    """The distance from the mean, and the variance, as functions of an element's indices."""
 
     distance: Callable[..., Any]
     variance: Callable[..., Any]
@@ -31,7 +31,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class _Parts:
-    """Which elements are taken together: those along `axes`, and those of a group of channels.
+    """The groups of elements with a common mean: along `axes`, and in a group of channels.
 
     `channel` is an axis and the number of groups that it is split into.
     """
@@ -42,20 +42,20 @@ class _Parts:
     channel: tuple[int, int] | None
 
     def kept(self) -> list[int]:
-        """The axes whose indices say which part an element belongs to."""
+        """The axes that index groups."""
         return [a for a in range(self.data.ndim) if a not in self.axes]
 
     def groups_on(self, axis: int) -> int | None:
-        """The number of groups that an axis is split into."""
+        """The number of groups that an axis is split into; `None` for other axes."""
         return self.channel[1] if self.channel is not None and axis == self.channel[0] else None
 
     def each(self, axis: int, groups: int) -> Any:
-        """How many indices of an axis one of its groups has."""
+        """The number of indices of an axis in one of its groups."""
         size = self.te.dim_expr(self.data.shape[axis]) // IntExpr.of(groups)
         return self.te.tensor.shape_of([size])[0]
 
     def index(self, *i: Any) -> list[Any]:
-        """The part that an element belongs to."""
+        """The indices of an element's group."""
         found: list[Any] = []
         for axis in self.kept():
             groups = self.groups_on(axis)
@@ -63,7 +63,7 @@ class _Parts:
         return found
 
     def first(self, *i: Any) -> Any:
-        """The first element of the part that an element belongs to."""
+        """The first element of an element's group."""
         part = dict(zip(self.kept(), self.index(*i), strict=True))
         own = {} if self.channel is None else {self.channel[0]: self.each(*self.channel)}
         return self.data(
@@ -71,12 +71,12 @@ class _Parts:
         )
 
     def lengths(self) -> dict[int, Any]:
-        """How many indices of each axis one part has, for those with several."""
+        """The number of indices of each axis in a group, for axes with several."""
         own = {} if self.channel is None else {self.channel[0]: self.each(*self.channel)}
         return {a: self.data.shape[a] for a in self.axes} | own
 
     def sum(self, function: Callable[..., Any], name: str) -> Any:
-        """The sum over each part of a function of the elements' indices."""
+        """The sum over each group of a function of the elements' indices."""
         te, lengths = self.te, self.lengths()
         axes = {a: te.reduce_axis((0, lengths[a]), f"r{a}") for a in sorted(lengths)}
 
@@ -96,7 +96,7 @@ class _Parts:
         return te.compute(shape, element, name=name)
 
     def mean(self, sums: Any, *i: Any) -> Any:
-        """The sum of the part that an element belongs to, divided by its size."""
+        """The sum of an element's group, divided by its number of elements."""
         total = prod((self.te.dim_expr(s) for s in self.lengths().values()), start=IntExpr.of(1))
         (number,) = self.te.tensor.shape_of([total])
         known = isinstance(number, int)
@@ -110,10 +110,10 @@ def statistics(
     axes: Sequence[int],
     channel: tuple[int, int] | None = None,
 ) -> Statistics:
-    """Those of `axes` and, with `channel`, of groups of the indices of an axis.
+    """The statistics over `axes` and, with `channel`, over groups of the indices of an axis.
 
-    Elements count from the first of their part, so that none of their digits are lost in the mean
-    where all are far from 0.
+    Elements are shifted by the first one of their group, so that the mean does not lose precision
+    if all are far from 0.
     """
     parts, dtype = _Parts(te, data, tuple(axes), channel), accumulator(data.dtype)
 
@@ -133,7 +133,7 @@ def statistics(
 
 
 def mean_square(te: TensorLanguage, data: Any, axes: Sequence[int]) -> Callable[..., Any]:
-    """The mean of the squares over `axes`, as an expression of the indices of an element."""
+    """The mean of the squares over `axes`, as a function of an element's indices."""
     parts, dtype = _Parts(te, data, tuple(axes), None), accumulator(data.dtype)
 
     def squared(*i: Any) -> Any:
@@ -159,7 +159,7 @@ def _mean(te: TensorLanguage, x: Any, axes: tuple[int, ...], keepdims: bool) -> 
 
 @irdl_op_definition
 class MeanOp(ReductionOp):
-    """The mean of floats, NaN where there are none; `numpy.mean`, `torch.mean`."""
+    """The mean of floats, NaN for no elements; `numpy.mean`, `torch.mean`."""
 
     name = "relax.mean"
     DTYPES: ClassVar[Dtypes] = FLOATS
@@ -179,17 +179,17 @@ class MeanOp(ReductionOp):
 
 
 class SpreadOp(ReductionOp, ABC):
-    """A mean square distance from the mean: its sum over the number of elements - `correction`.
+    """The mean squared distance from the mean, with divisor number of elements - `correction`.
 
-    The mean is that of distances from the first element, so that no digits are lost where all are
-    far from 0; what it loses when it is rounded is taken from the squares again.
+    Elements are shifted by the first one, so that the mean does not lose precision if all are far
+    from 0; the squares are corrected for the mean's rounding error.
     """
 
     DTYPES: ClassVar[Dtypes] = FLOATS
 
     @classmethod
     def finish(cls, te: TensorLanguage, square: Any) -> Any:
-        """The result from the mean square."""
+        """The result, from the mean square."""
         return square
 
     @classmethod

@@ -1,6 +1,6 @@
-"""Elements chosen along several axes by tensors of indices: gather_nd, index_tensor.
+"""Gathers along several axes by index tensors: gather_nd, index_tensor.
 
-What an index means is told in `indexing`.
+`indexing` defines negative indices and those out of bounds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .language import TensorLanguage
 class GatherNDOp(OperatorOp):
     """``data[b…, indices[b…, i…, 0], indices[b…, i…, 1], …]``; ONNX ``GatherND``.
 
-    The last dim of indices says how many dims of data they choose from, after `batch_dims`.
+    The last dim of indices is the number of dims of data that they index, after `batch_dims`.
     """
 
     name = "relax.gather_nd"
@@ -38,7 +38,7 @@ class GatherNDOp(OperatorOp):
 
     @classmethod
     def _depth(cls, data: Sequence[IntExpr], indices: Sequence[IntExpr], batch: int) -> int:
-        """How many indices choose an element; raises ValueError where the shapes do not fit."""
+        """The number of indices of an element; raises ValueError if the shapes do not match."""
         depth = indices[-1].constant if indices else None
         misfits = (
             depth is None
@@ -93,7 +93,7 @@ class GatherNDOp(OperatorOp):
 
 @irdl_op_definition
 class IndexTensorOp(OperatorOp):
-    """``data[i0, i1, …]`` with tensors of indices that broadcast, for the leading dims.
+    """``data[i0, i1, …]`` with broadcasting index tensors for the leading dims.
 
     `numpy.ndarray.__getitem__` with arrays.
     """

@@ -1,4 +1,4 @@
-"""Normalisations by mean and variance, or by the mean square, and an affine map of the result.
+"""Normalizations by mean and variance, or by the mean square, with an affine map.
 
 The variance is the mean of the squared distances from the mean, in a second pass over the data.
 """
@@ -41,14 +41,14 @@ def require_shape(
 
 
 def along(array: NDArray[Any], axes: Sequence[int], rank: int) -> NDArray[Any]:
-    """An array of the dims `axes` so that it broadcasts against one of all dims."""
+    """Reshape an array with the dims `axes` to broadcast against one with all dims."""
     ordered = array.transpose(np.argsort(axes))
     shape = iter(ordered.shape)
     return ordered.reshape([next(shape) if d in axes else 1 for d in range(rank)])
 
 
 class AffineNormOp(OperatorOp, ABC):
-    """A normalisation of `data` that is scaled by `gamma` and shifted by `beta`."""
+    """A normalization of `data` that is scaled by `gamma` and shifted by `beta`."""
 
     data = operand_def(TensorType)
     gamma = operand_def(TensorType)
@@ -69,7 +69,7 @@ class AffineNormOp(OperatorOp, ABC):
 
     @classmethod
     def check(cls, data: TensorType, attributes: dict[str, Any]) -> None:
-        """Raise ValueError where the data does not fit the attributes."""
+        """Raise ValueError if the data does not match the attributes."""
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -86,7 +86,7 @@ class AffineNormOp(OperatorOp, ABC):
 
     @classmethod
     def axes_of(cls, rank: int, attributes: dict[str, Any]) -> tuple[int, ...]:
-        """The axes that are normalised; raises ValueError for wrong ones."""
+        """The normalized axes; raises ValueError for wrong ones."""
         return normalize_axes(cls.name, attributes["axes"], rank, "axes")
 
     @classmethod
@@ -127,7 +127,7 @@ class AffineNormOp(OperatorOp, ABC):
 
 
 def normalized(data: NDArray[Any], axes: tuple[int, ...], epsilon: float) -> NDArray[Any]:
-    """The data less its mean over the axes, divided by its standard deviation."""
+    """The data minus its mean over the axes, divided by its standard deviation."""
     if not data.size:
         return data
     centred = data - data.mean(axis=axes, keepdims=True)
@@ -136,7 +136,7 @@ def normalized(data: NDArray[Any], axes: tuple[int, ...], epsilon: float) -> NDA
 
 @irdl_op_definition
 class LayerNormOp(AffineNormOp):
-    """Normalisation over `axes`, which gamma and beta have; `torch.nn.functional.layer_norm`."""
+    """Normalize over `axes`, which gamma and beta have; `torch.nn.functional.layer_norm`."""
 
     name = "relax.nn.layer_norm"
 
@@ -147,7 +147,7 @@ class LayerNormOp(AffineNormOp):
 
 @irdl_op_definition
 class GroupNormOp(AffineNormOp):
-    """Normalisation over groups of channels and `axes`; `torch.nn.functional.group_norm`."""
+    """Normalize over groups of channels and `axes`; `torch.nn.functional.group_norm`."""
 
     name = "relax.nn.group_norm"
     num_groups = opt_prop_def(Int())
@@ -194,7 +194,7 @@ class GroupNormOp(AffineNormOp):
 
 @irdl_op_definition
 class InstanceNormOp(AffineNormOp):
-    """Normalisation of each channel over `axes`; `torch.nn.functional.instance_norm`."""
+    """Normalize each channel over `axes`; `torch.nn.functional.instance_norm`."""
 
     name = "relax.nn.instance_norm"
     channel_axis = opt_prop_def(Int())
@@ -207,7 +207,7 @@ class InstanceNormOp(AffineNormOp):
 
 @irdl_op_definition
 class RMSNormOp(OperatorOp):
-    """Division by the root of the mean square over `axes`, times `weight`.
+    """Divide by the root of the mean square over `axes`, and multiply by `weight`.
 
     `torch.nn.functional.rms_norm`.
     """

@@ -1,6 +1,6 @@
-"""Lines of a tensor in order: what sorting operators are defined with.
+"""Sorting of a tensor's lines, the 1-D slices along an axis, for the sorting operators.
 
-Short lines are sorted several at a time, in the lanes of vectors, long ones one by one.
+Short lines are sorted several at a time, in the lanes of vectors; long ones one by one.
 """
 
 from __future__ import annotations
@@ -19,23 +19,27 @@ from .sort_networks import sort_lanes, stages
 from .sort_records import Records
 
 MAX_IN_LANES, MAX_WITH_INDEX = 4096, 2048
-"""The longest lines that are sorted in lanes: the steps of a network grow faster than the line."""
+"""The maximum length of lines that are sorted in lanes: networks take more than linear time."""
 
 MAX_FIRST = 24
-"""How many times as long as what is wanted of them, beyond 256, lines in lanes are: of longer ones
-few elements are looked at twice."""
+"""The maximum length of lines that are sorted in lanes, per `k`; at least 256 are.
+
+Selection from longer lines inspects few elements twice.
+"""
 
 FEWEST_LANES = 4
-"""Lines from which lanes are worth it, though the others are empty."""
+"""The minimum number of lines to sort in lanes, even if the other lanes are empty."""
 
 ROW_BYTES, LANES_BYTES = 64, 1 << 14
-"""What elements in all lanes take together: half of it where lines would take more than the latter,
-to be near."""
+"""The bytes of an element in all lanes, halved for arrays above the second number of bytes.
+
+The arrays then stay in the cache.
+"""
 
 
 @dataclass(frozen=True)
 class Sorting:
-    """What is to be sorted: a tensor along an axis, and the first `k` of each line, or all.
+    """A tensor to sort along an axis, and the number `k` of first elements; `None` for all.
 
     `results` are "values" and "indices", each with its dtype.
     """
@@ -49,12 +53,12 @@ class Sorting:
 
     @property
     def length(self) -> Any:
-        """How many elements lines have."""
+        """The number of elements in a line."""
         return self.data.shape[self.axis]
 
     @cached_property
     def lane_dim(self) -> int | None:
-        """The dim along which lines are in lanes: a symbolic one, or the longest but the axis."""
+        """The dim whose lines share vectors: a symbolic one, or the longest other than the axis."""
         shape = self.data.shape
         others = [d for d in range(self.data.ndim) if d != self.axis]
         symbols = [d for d in others if not isinstance(shape[d], int)]
@@ -64,7 +68,7 @@ class Sorting:
 
     @cached_property
     def most_in_lanes(self) -> int:
-        """The longest lines that are sorted in lanes, 0 where none are."""
+        """The maximum length of lines to sort in lanes; 0 for none."""
         if self.lane_dim is None:
             return 0
         count = self.data.shape[self.lane_dim]
@@ -76,7 +80,7 @@ class Sorting:
 
     @cached_property
     def lanes(self) -> int:
-        """How many lines are sorted together."""
+        """The number of lines that are sorted together."""
         if not self.most_in_lanes:
             return 1
         rows = self.length if isinstance(self.length, int) else self.most_in_lanes
@@ -99,7 +103,7 @@ class Sorting:
         )
 
     def _sort_group(self, ib: Any, inputs: Any, outputs: Sequence[Any], *group: Any) -> None:
-        """The statements for one group of lines."""
+        """The statements that sort one group of lines."""
         if not self.most_in_lanes:
             self._sort_line(ib, outputs, partial(self._at, group, 0))
             return
@@ -114,7 +118,7 @@ class Sorting:
             self._sort_line(ib, outputs, partial(self._at, group, line))
 
     def _lines_in(self, group: Sequence[Any]) -> Any:
-        """How many lines a group has: the last may have fewer than the others."""
+        """The number of lines in a group; the last may be smaller."""
         assert self.lane_dim is not None
         lines, place = self.data.shape[self.lane_dim], self.lane_dim - (self.lane_dim > self.axis)
         if isinstance(lines, int) and lines % self.lanes == 0:
@@ -122,7 +126,7 @@ class Sorting:
         return self.te.min(lines - group[place] * self.lanes, self.lanes)
 
     def _at(self, group: Sequence[Any], line: Any, i: Any) -> tuple[Any, ...]:
-        """Where an element of a line of a group is."""
+        """The indices of an element in a line of a group."""
         where = [*group[: self.axis], i, *group[self.axis :]]
         if self.lane_dim is not None and self.lanes > 1:
             where[self.lane_dim] = where[self.lane_dim] * self.lanes + line
@@ -141,11 +145,11 @@ class Sorting:
         return index if kind == "indices" else self.data(*at(index))
 
     def _written(self) -> Any:
-        """How many elements of a line are results."""
+        """The number of elements of a line in the result."""
         return self.length if self.k is None else self.te.min(self.k, self.length)
 
     def _fill(self, ib: Any, outputs: Sequence[Any], at: Callable[[Any], Any]) -> None:
-        """Write zeros where a line has fewer elements than are wanted."""
+        """Fill the result with zeros where a line has fewer than `k` elements."""
         if self.k is not None and not isinstance(self.length, int):
             with ib.for_range(self._written(), self.k, "missing") as i:
                 for output, (_, dtype) in zip(outputs, self.results, strict=True):
@@ -175,7 +179,7 @@ class Sorting:
             self._fill(ib, outputs, at)
 
     def _levels(self, ib: Any, least: int) -> Any:
-        """The logarithm of the length, rounded up."""
+        """The base-2 logarithm of the length, rounded up."""
         te = self.te
         if isinstance(self.length, int):
             return te.const(_levels_of(self.length, least), "int64")

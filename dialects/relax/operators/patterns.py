@@ -1,4 +1,4 @@
-"""Tensors that follow from their indices: ranges, triangles, unit matrices, one-hot vectors."""
+"""Tensors computed from indices: ranges, triangles, identity matrices, one-hot vectors."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .language import TensorLanguage
 
 @irdl_op_definition
 class ArangeOp(OperatorOp):
-    """Numbers from `start` up to `end`, `step` apart; from 0 up to `start` without `end`.
+    """Numbers from `start` to `end`, exclusive, by `step`; without `end`, from 0 to `start`.
 
-    Bounds are floats, or integers over the symbols of the function. Without `dtype` the result is
-    int64, or float32 where a bound is a float; `numpy.arange`, `torch.arange`.
+    Bounds are floats, or integers over the symbols of the function. By default, `dtype` is int64,
+    or float32 if a bound is a float; `numpy.arange`, `torch.arange`.
     """
 
     name = "relax.arange"
@@ -49,7 +49,7 @@ class ArangeOp(OperatorOp):
 
     @classmethod
     def length(cls, start: Any, end: Any, step: Any) -> IntExpr:
-        """How many numbers there are; raises ValueError for a wrong step or order."""
+        """The number of elements; raises ValueError for a wrong step or order."""
         known: list[Any] = [b.constant if isinstance(b, IntExpr) else b for b in (start, end, step)]
         if known[2] in (0, None):
             raise ValueError(f"expected step of '{cls.name}' to be a number but 0, got {step}")
@@ -91,7 +91,7 @@ class ArangeOp(OperatorOp):
 
 
 class TriangleOp(OperatorOp, ABC):
-    """The part of matrices on one side of the `k`-th diagonal, 0 on the other side."""
+    """The triangle of matrices on one side of the `k`-th diagonal, with 0 on the other side."""
 
     x = operand_def(TensorType)
     k = opt_prop_def(Scalar(default=0))
@@ -100,7 +100,7 @@ class TriangleOp(OperatorOp, ABC):
     @staticmethod
     @abstractmethod
     def keeps(te: TensorLanguage, row: Any, column: Any, k: Any) -> Any:
-        """Whether an element stays."""
+        """Whether an element is in the triangle."""
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -152,7 +152,7 @@ class TriuOp(TriangleOp):
 
 @irdl_op_definition
 class EyeOp(OperatorOp):
-    """An `n` by `m` matrix (`n` by `n` without) with ones on the `k`-th diagonal; `numpy.eye`."""
+    """An `n` by `m` matrix, by default square, with ones on the `k`-th diagonal; `numpy.eye`."""
 
     name = "relax.eye"
     n = opt_prop_def(Scalar())
@@ -192,11 +192,11 @@ class EyeOp(OperatorOp):
 
 @irdl_op_definition
 class OneHotOp(OperatorOp):
-    """`on_value` where a new `axis` of `depth` has the index, `off_value` elsewhere.
+    """`on_value` at the index along a new `axis` of size `depth`, `off_value` elsewhere.
 
-    Without `dtype` it is that of `on_value`, such as ``T.int32(1)``; Python's numbers are int64, or
-    float32 where one is a float. `torch.nn.functional.one_hot`. An index outside of ``[0, depth)``
-    gives no `on_value`.
+    By default, `dtype` is that of `on_value`, such as ``T.int32(1)``; Python's numbers are int64,
+    or float32 if one is a float. `torch.nn.functional.one_hot`. An index outside of ``[0, depth)``
+    selects no element.
     """
 
     name = "relax.one_hot"

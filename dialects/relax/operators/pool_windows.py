@@ -1,4 +1,4 @@
-"""The windows of pools: which elements of one dim they read, and how many of them there are."""
+"""The windows of pools over one dim: their number, and the elements that they read."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class PoolWindows(ABC):
 
     @abstractmethod
     def count(self, length: IntExpr) -> IntExpr:
-        """How many windows there are; raises ValueError where none fits."""
+        """The number of windows; raises ValueError if there is none."""
 
     @abstractmethod
     def extent(self, length: IntExpr) -> IntExpr:
-        """A bound of the size of windows; their size where all have the same."""
+        """An upper bound of the windows' sizes; their size if all have the same."""
 
     @abstractmethod
     def read(
         self, te: TensorLanguage, at: Any, offset: Any, length: IntExpr
     ) -> tuple[Any, list[Any]]:
-        """The element at `offset` in window number `at`, and conditions of its being there."""
+        """The index of element `offset` of window `at`, and the conditions of being in bounds."""
 
     @abstractmethod
     def taps(self, te: TensorLanguage, at: Any, length: IntExpr) -> Any:
-        """How many elements window number `at` has for a mean."""
+        """The divisor of the mean of window number `at`."""
 
 
 @dataclass(frozen=True)
 class MovingWindows(PoolWindows):
-    """A window that moves by steps; with `counts_pad` a mean counts the padding that it covers."""
+    """A window that moves by strides; with `counts_pad`, means include the padding."""
 
     window: Window
     ceil_mode: bool
@@ -81,7 +81,7 @@ class MovingWindows(PoolWindows):
         return self.window.hangs_over(self.count(length), reached)
 
     def numpy_taps(self, count: int, length: int) -> NDArray[Any]:
-        """`taps` of each of so many windows."""
+        """`taps` of each of `count` windows."""
         w = self.window
         first = np.arange(count)[:, None] * w.stride - w.before
         at = first + np.arange(w.size.constant or 1) * w.dilation
@@ -91,9 +91,9 @@ class MovingWindows(PoolWindows):
 
 @dataclass(frozen=True)
 class EvenWindows(PoolWindows):
-    """`parts` windows; of n the i-th is ``[i * d // n, ceil((i + 1) * d / n))``.
+    """`parts` windows of even sizes; of n the i-th is ``[i * d // n, ceil((i + 1) * d / n))``.
 
-    Without `parts` there is one for each element.
+    By default, there is one for each element.
     """
 
     parts: int | None
@@ -122,7 +122,7 @@ class EvenWindows(PoolWindows):
         return self._bounds(te, at, length)[1]
 
     def _bounds(self, te: TensorLanguage, at: Any, length: IntExpr) -> tuple[Any, Any]:
-        """Where window number `at` starts, and its size."""
+        """The start and size of window number `at`."""
         if self._have_one_size(length):
             (size,) = te.tensor.shape_of([self.extent(length)])
             return at * size, size

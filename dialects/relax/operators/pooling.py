@@ -1,4 +1,4 @@
-"""Pools over windows of one or two spatial dims: the largest element, or the mean."""
+"""Max and average pools over windows of one or two spatial dims."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PoolOp(UnaryOp, ABC):
 
     @classmethod
     def counts(cls, spatial: Sequence[IntExpr], attributes: dict[str, Any]) -> list[IntExpr]:
-        """How many windows each spatial dim has; raises ValueError where none fits."""
+        """The number of windows of each spatial dim; raises ValueError if there is none."""
         return [w.count(d) for w, d in zip(cls.windows(attributes), spatial, strict=True)]
 
     @classmethod
@@ -63,7 +63,7 @@ class PoolOp(UnaryOp, ABC):
     def pool(
         cls, te: TensorLanguage, data: Any, attributes: dict[str, Any], reduce: Any, name: str
     ) -> Any:
-        """The reduction of each window of the data, where `reduce` is `largest` or `total`."""
+        """Reduce each window of the data by `reduce`, which is `largest` or `total`."""
         layout, out_layout = cls.layouts(attributes)
         dims = dict(zip(layout, expressions(te, data, layout, layout), strict=True))
         windows = dict(zip(cls.SPATIAL, cls.windows(attributes), strict=True))
@@ -84,7 +84,7 @@ class PoolOp(UnaryOp, ABC):
     def numpy_windows(
         cls, array: NDArray[Any], attributes: dict[str, Any]
     ) -> tuple[NDArray[Any], list[int]]:
-        """The array with its dims as ``(N, C, spatial…)``, and how many windows there are."""
+        """The array with dims ``(N, C, spatial…)``, and the windows along each spatial dim."""
         layout, _ = cls.layouts(attributes)
         first = array.transpose(in_order(range(array.ndim), layout, f"NC{cls.SPATIAL}"))
         counts = cls.counts([IntExpr.of(d) for d in first.shape[2:]], attributes)
@@ -92,13 +92,13 @@ class PoolOp(UnaryOp, ABC):
 
     @classmethod
     def in_out_layout(cls, array: NDArray[Any], attributes: dict[str, Any]) -> NDArray[Any]:
-        """An array of dims ``(N, C, spatial…)`` in the layout of the result."""
+        """Permute an array of dims ``(N, C, spatial…)`` to the layout of the result."""
         _, out_layout = cls.layouts(attributes)
         return array.transpose(in_order(range(array.ndim), f"NC{cls.SPATIAL}", out_layout))
 
 
 class LargestOfWindows(PoolOp, ABC):
-    """A pool of the largest elements; what is outside of the data is never the largest."""
+    """A max pool; padding is never the largest element."""
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -107,7 +107,7 @@ class LargestOfWindows(PoolOp, ABC):
 
 
 class MeanOfWindows(PoolOp, ABC):
-    """A pool of means."""
+    """An average pool."""
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -145,7 +145,7 @@ def _guarded(te: TensorLanguage, value: Any, inside: Sequence[Any], outside: Any
 
 
 class WindowPoolOp(PoolOp, ABC):
-    """A pool whose windows all have one size."""
+    """A pool whose windows have equal sizes."""
 
     @classmethod
     def windows(cls, attributes: dict[str, Any]) -> tuple[MovingWindows, ...]:
@@ -166,7 +166,7 @@ class WindowPoolOp(PoolOp, ABC):
     def seen(
         cls, data: NDArray[Any], attributes: dict[str, Any], value: Any
     ) -> Iterator[NDArray[Any]]:
-        """The elements of each offset of the windows, as arrays of the result's layout."""
+        """For each offset in the windows, the elements there, in the layout of the result."""
         first, counts = cls.numpy_windows(data, attributes)
         windows = [w.window for w in cls.windows(attributes)]
         for _, elements in window_slices(first, windows, counts, value):
@@ -186,7 +186,7 @@ class MaxPoolOp(LargestOfWindows, WindowPoolOp, ABC):
 
 
 class AvgPoolOp(MeanOfWindows, WindowPoolOp, ABC):
-    """The mean of each window, with or without the padding that it covers."""
+    """The mean of each window, with or without its padding."""
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Reductions over axes: sums, products, extrema, truth values."""
+"""Reductions over axes: sums, products, maxima and minima, any and all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reduced_shape(
 ) -> TensorType:
     """`x` without the reduced axes, or with dims of 1 in their place.
 
-    Raises ValueError for axes that it does not have.
+    Raises ValueError for axes that are out of range.
     """
     if x.rank is None:
         return TensorType.of([], x.known_element) if axis is None and not keepdims else x
@@ -45,11 +45,11 @@ def reduced(
     element: Callable[[Any, list[Any], tuple[Any, ...]], Any],
     name: str,
 ) -> Any:
-    """The tensor of ``element(read, ks, i)`` over the dims that are left.
+    """The tensor of ``element(read, ks, i)`` over the remaining dims.
 
-    `ks` are reduction axes, and ``read(tensor)`` is an element of `x` or of a tensor like it at
-    them and at the result's indices `i`, of which reduced dims that are kept are not part;
-    ``read(tensor, 0)`` is the first of the elements that are reduced to one.
+    `ks` are the reduction axes. ``read(tensor)`` is the element of `x`, or of a tensor like it, at
+    `ks` and at the result's indices `i`, which omit reduced dims that are kept; ``read(tensor, 0)``
+    is the first of the reduced elements.
     """
     ks = [te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes]
     shape = [1 if i in axes else d for i, d in enumerate(x.shape) if keepdims or i not in axes]
@@ -69,7 +69,7 @@ def reduced(
 
 
 def number_of_elements(te: TensorLanguage, x: Any, axes: Sequence[int]) -> Any:
-    """How many elements are reduced to one: an int or an expression."""
+    """The number of reduced elements: an int or an expression."""
     count: Any = 1
     for axis in axes:
         count = count * x.shape[axis]
@@ -77,7 +77,7 @@ def number_of_elements(te: TensorLanguage, x: Any, axes: Sequence[int]) -> Any:
 
 
 class ReductionOp(OperatorOp, ABC):
-    """A reduction over `axis`, all axes without it, which are dropped unless `keepdims`.
+    """A reduction over `axis`, by default all axes, which are dropped unless `keepdims`.
 
     Sums in half precision are computed in float32 and rounded once.
     """
@@ -102,7 +102,7 @@ class ReductionOp(OperatorOp, ABC):
     @classmethod
     @abstractmethod
     def numpy_function(cls, x: NDArray[Any], attributes: dict[str, Any], **options: Any) -> Any:
-        """The reduction in NumPy; `options` are its `axis` and `keepdims`."""
+        """The reduction in NumPy; `options` are `axis` and `keepdims`."""
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -127,11 +127,11 @@ class ReductionOp(OperatorOp, ABC):
 
 
 class FoldOp(ReductionOp, ABC):
-    """A reduction that combines elements with a reducer of `te` that has the operator's name."""
+    """A reduction that combines elements with the reducer of `te` of the operator's name."""
 
     @classmethod
     def element(cls, te: TensorLanguage, x: Any, dtype: str) -> Any:
-        """What is combined of each element, for a result of `dtype`."""
+        """Map an element before it is combined, for a result of `dtype`."""
         return x
 
     @classmethod
@@ -149,7 +149,7 @@ class FoldOp(ReductionOp, ABC):
 
 
 class AccumulationOp(FoldOp, ABC):
-    """A sum or product. `dtype` is that of the result, which without it is that of the operand.
+    """A sum or product. The result has dtype `dtype`, by default that of the operand.
 
     Elements are converted to it before they are combined. Bools are counted in int64.
     """
@@ -191,7 +191,7 @@ class ProdOp(AccumulationOp):
 
 
 class ExtremumOp(FoldOp, ABC):
-    """The largest or smallest element, NaN where one is; there must be one."""
+    """The maximum or minimum, NaN if an element is NaN; there must be an element."""
 
     DTYPES: ClassVar[Dtypes] = ANY
 
@@ -213,7 +213,7 @@ class ExtremumOp(FoldOp, ABC):
 
 
 def require_elements(op_name: str, x: TensorType, axis: Sequence[int] | None) -> None:
-    """Raise ValueError for a tensor that provably has nothing along the axes."""
+    """Raise ValueError for a tensor that provably has no elements along the axes."""
     if x.dims is not None:
         axes = normalize_axes(op_name, axis, len(x.dims))
         if any(x.dims[a].constant == 0 for a in axes):
@@ -224,7 +224,7 @@ def require_elements(op_name: str, x: TensorType, axis: Sequence[int] | None) ->
 
 @irdl_op_definition
 class MaxOp(ExtremumOp):
-    """The largest element, NaN where one is; `numpy.max`, `torch.amax`."""
+    """The maximum, NaN if an element is NaN; `numpy.max`, `torch.amax`."""
 
     name = "relax.max"
     axis = opt_prop_def(Ints(default=None))
@@ -233,7 +233,7 @@ class MaxOp(ExtremumOp):
 
 @irdl_op_definition
 class MinOp(ExtremumOp):
-    """The smallest element, NaN where one is; `numpy.min`, `torch.amin`."""
+    """The minimum, NaN if an element is NaN; `numpy.min`, `torch.amin`."""
 
     name = "relax.min"
     axis = opt_prop_def(Ints(default=None))
@@ -241,7 +241,7 @@ class MinOp(ExtremumOp):
 
 
 class TruthOp(FoldOp, ABC):
-    """A question about all elements, of which numbers other than 0 are true."""
+    """A logical reduction; nonzero numbers are true."""
 
     DTYPES: ClassVar[Dtypes] = ANY
 

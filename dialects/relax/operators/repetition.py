@@ -1,4 +1,4 @@
-"""Elements several times: broadcast_to, repeat, tile."""
+"""Repetition of elements: broadcast_to, repeat, tile."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .reshaping import element_at, product
 
 @irdl_op_definition
 class BroadcastToOp(OperatorOp):
-    """Dims of 1, and missing ones in front, repeated; `numpy.broadcast_to`, `torch.broadcast_to`.
+    """Repeat dims of 1 and missing leading ones; `numpy.broadcast_to`, `torch.broadcast_to`.
 
-    A symbolic dim must be that of the shape.
+    A symbolic dim must equal that of the shape.
     """
 
     name = "relax.broadcast_to"
@@ -66,7 +66,7 @@ class BroadcastToOp(OperatorOp):
 
 @irdl_op_definition
 class RepeatOp(UnaryOp):
-    """Each element several times in a row, along an axis or of the flattened tensor.
+    """Repeat each element in a row, along an axis or of the flattened tensor.
 
     `numpy.repeat`, `torch.repeat_interleave`.
     """
@@ -110,9 +110,9 @@ class RepeatOp(UnaryOp):
 
 @irdl_op_definition
 class TileOp(MovingOp):
-    """The whole tensor several times along each dim; `numpy.tile`, `torch.tile`.
+    """Repeat the whole tensor along each dim; `numpy.tile`, `torch.tile`.
 
-    The shorter of dims and repeats is filled up with 1 in front.
+    The shorter of dims and repeats is padded with leading ones.
     """
 
     name = "relax.tile"

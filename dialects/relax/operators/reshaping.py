@@ -1,4 +1,4 @@
-"""The same elements in order under another shape: reshape, flatten, expand_dims, squeeze."""
+"""Reshapes, which keep the row-major order: reshape, flatten, expand_dims, squeeze."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .language import TensorLanguage
 class ReshapingOp(OperatorOp, ABC):
     """An operator whose result has the operand's elements in the same row-major order.
 
-    Where the operand's memory is not needed otherwise, it may stand for the result.
+    If the operand has no other use, the result may reuse its memory.
     """
 
     x = operand_def(TensorType)
@@ -31,7 +31,7 @@ class ReshapingOp(OperatorOp, ABC):
     @classmethod
     @abstractmethod
     def new_dims(cls, dims: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[IntExpr]:
-        """The dims of the result; raises ValueError where the operand does not fit."""
+        """The dims of the result; raises ValueError if the operand does not match."""
 
     @classmethod
     @abstractmethod
@@ -69,14 +69,14 @@ def _exprs(dims: Sequence[int]) -> tuple[IntExpr, ...]:
 
 
 def _in_exprs(te: TensorLanguage, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Attributes with a shape over te's dims as one over integer expressions."""
+    """Attributes with a shape over te's dims converted to one over integer expressions."""
     return {
         n: tuple(te.dim_expr(d) for d in v) if n == "shape" else v for n, v in attributes.items()
     }
 
 
 def product(dims: Sequence[IntExpr]) -> IntExpr:
-    """How many elements a tensor of these dims has."""
+    """The number of elements of a tensor with these dims."""
     total = ONE
     for dim in dims:
         total = total * dim
@@ -84,9 +84,9 @@ def product(dims: Sequence[IntExpr]) -> IntExpr:
 
 
 def element_at(te: TensorLanguage, x: Any, dims: Sequence[IntExpr], i: Sequence[Any]) -> Any:
-    """The element of a tensor that is at `i` where its elements have these dims instead.
+    """The element of a tensor at `i`, if its elements are reshaped to these dims.
 
-    Dims that agree keep their index; only where factors do not line up are there divisions.
+    Equal dims keep their index; divisions occur only where dims have no common factorization.
     """
     source = [te.dim_expr(d) for d in x.shape]
     if ZERO in source:
@@ -106,7 +106,7 @@ def element_at(te: TensorLanguage, x: Any, dims: Sequence[IntExpr], i: Sequence[
 def _groups(
     source: Sequence[IntExpr], target: Sequence[IntExpr]
 ) -> list[tuple[list[int], list[int]]]:
-    """Axes of both sides that hold the same elements, in as small groups as factors show."""
+    """Groups of axes of both sides with the same elements, as small as factors show."""
     own = [a for a, d in enumerate(source) if d != ONE]
     other = [a for a, d in enumerate(target) if d != ONE]
     last: list[tuple[list[int], list[int]]] = []
@@ -121,7 +121,7 @@ def _groups(
 
 
 def _smallest_group(source: Sequence[IntExpr], target: Sequence[IntExpr]) -> tuple[int, int]:
-    """How many leading dims of both sides have one product: all of them if nothing shows it."""
+    """The numbers of leading dims with equal products; all dims if it cannot be shown."""
     i, j = 1, 1
     left, right = source[0], target[0]
     while left != right:
@@ -143,9 +143,9 @@ def _divides(divisor: IntExpr, dividend: IntExpr) -> bool:
 
 
 class GivenShapeOp(ReshapingOp, ABC):
-    """An operator that names the shape of its result, in which one dim may be -1.
+    """An operator with the result's shape as an attribute; one dim may be -1, to be inferred.
 
-    The shape is kept with its -1 worked out.
+    The attribute keeps the inferred dim.
     """
 
     shape = opt_prop_def(Exprs())
@@ -198,10 +198,10 @@ def _require_one_free(op_name: str, wanted: Sequence[IntExpr]) -> None:
 
 @irdl_op_definition
 class ReshapeOp(GivenShapeOp):
-    """Another shape, in which one dim may be -1 for what is left; `numpy.reshape`, `torch.reshape`.
+    """Reshape; one dim may be -1, which is inferred; `numpy.reshape`, `torch.reshape`.
 
-    A shape that may or may not have as many elements is refused: `match_cast` the operand to dims
-    that say it.
+    Raises ValueError if the numbers of elements are not provably equal: `match_cast` the operand to
+    suitable dims first.
     """
 
     name = "relax.reshape"
@@ -209,9 +209,9 @@ class ReshapeOp(GivenShapeOp):
 
 @irdl_op_definition
 class MemoryViewOp(GivenShapeOp):
-    """The operand's own memory under another shape, without a copy; `torch.Tensor.view`.
+    """The operand's memory with another shape, without a copy; `torch.Tensor.view`.
 
-    The pass `rewrite-dataflow-reshape` makes these of reshapes.
+    The pass `rewrite-dataflow-reshape` creates these from reshapes.
     """
 
     name = "relax.memory.view"
@@ -219,7 +219,7 @@ class MemoryViewOp(GivenShapeOp):
 
 @irdl_op_definition
 class FlattenOp(ReshapingOp):
-    """All dims as one; `numpy.ravel`, `torch.flatten`."""
+    """Flatten all dims into one; `numpy.ravel`, `torch.flatten`."""
 
     name = "relax.flatten"
 
@@ -234,7 +234,7 @@ class FlattenOp(ReshapingOp):
 
 @irdl_op_definition
 class ExpandDimsOp(ReshapingOp):
-    """New dims of 1 at these axes of the result; `numpy.expand_dims`, `torch.unsqueeze`."""
+    """Insert dims of 1 at these axes of the result; `numpy.expand_dims`, `torch.unsqueeze`."""
 
     name = "relax.expand_dims"
     axis = opt_prop_def(Ints())
@@ -256,9 +256,9 @@ class ExpandDimsOp(ReshapingOp):
 
 @irdl_op_definition
 class SqueezeOp(ReshapingOp):
-    """Without the dims of 1 at these axes, or all of them; `numpy.squeeze`, `torch.squeeze`.
+    """Remove the dims of 1 at these axes; `numpy.squeeze`, `torch.squeeze`.
 
-    Without axes a symbolic dim stays.
+    By default, all dims that are the constant 1 are removed; symbolic dims are kept.
     """
 
     name = "relax.squeeze"

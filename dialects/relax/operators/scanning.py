@@ -1,4 +1,4 @@
-"""Operators along one axis: the place of the extremum, running sums and products."""
+"""Argmax and argmin, and cumulative sums and products, along one axis."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ NONE_YET = 2**63 - 1
 
 
 class ArgExtremumOp(OperatorOp, ABC):
-    """The index (int64) of the extremum along `axis`, in row-major order of all elements without.
+    """The index (int64) of the extremum along `axis`, by default of the flattened tensor.
 
-    The first of several; the first NaN where there is one.
+    The first index if there are several; that of the first NaN if there is one.
     """
 
     x = operand_def(TensorType)
@@ -37,7 +37,7 @@ class ArgExtremumOp(OperatorOp, ABC):
 
     @staticmethod
     def axes(attributes: dict[str, Any]) -> list[int] | None:
-        """The axis as a sequence, `None` for all."""
+        """The axis as a sequence; `None` for all."""
         return None if attributes["axis"] is None else [attributes["axis"]]
 
     @classmethod
@@ -76,7 +76,7 @@ class ArgExtremumOp(OperatorOp, ABC):
 
     @classmethod
     def earlier(cls, te: TensorLanguage, a: Any, b: Any) -> tuple[Any, Any]:
-        """Of two places and values the one that counts; in any order of combination."""
+        """Combine two pairs of index and value, in any order of combination."""
         (i, x), (j, y) = a, b
         beyond = te.GT(y, x) if cls.IS_MAX else te.LT(y, x)
         before = te.And(te.EQ(x, y), te.LT(j, i))
@@ -128,22 +128,22 @@ class ArgminOp(ArgExtremumOp):
 
 
 class CumulativeOp(UnaryOp, ABC):
-    """A running sum or product along `axis`, of all elements in row-major order without it.
+    """A cumulative sum or product along `axis`, by default of the flattened tensor.
 
-    With `exclusive` the element itself is left out. Elements are converted to `dtype` before they
+    With `exclusive` the element itself is omitted. Elements are converted to `dtype` before they
     are combined. Bools are counted in int64.
     """
 
     IDENTITY: ClassVar[int] = 0
     BLOCK: ClassVar[int | None] = None
-    """After so many elements the result starts again from what all before them make, in float64."""
+    """The block size: each block starts from the float64 total of all elements before it."""
     SHORT: ClassVar[int] = 16
-    """So many blocks are not worth reading the elements twice."""
+    """The maximum number of blocks for which totals, a second pass over the data, do not pay."""
 
     @classmethod
     @abstractmethod
     def combine(cls, x: Any, y: Any) -> Any:
-        """The sum or product of two."""
+        """The sum or product of two elements."""
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -204,7 +204,7 @@ class CumulativeOp(UnaryOp, ABC):
         axis: int,
         size: int,
     ) -> Any:
-        """What all elements before each block of `size` make, in float64."""
+        """The totals of all elements before each block of `size`, in float64."""
         counts = [d // size if n == axis else d for n, d in enumerate(dims)]
         inside = te.reduce_axis((0, size), "k")
 
@@ -236,7 +236,7 @@ class CumulativeOp(UnaryOp, ABC):
 
 @irdl_op_definition
 class CumsumOp(CumulativeOp):
-    """The running sum; `numpy.cumsum`, `torch.cumsum`."""
+    """The cumulative sum; `numpy.cumsum`, `torch.cumsum`."""
 
     name = "relax.cumsum"
     axis = opt_prop_def(Int(default=None))
@@ -251,7 +251,7 @@ class CumsumOp(CumulativeOp):
 
 @irdl_op_definition
 class CumprodOp(CumulativeOp):
-    """The running product; `numpy.cumprod`, `torch.cumprod`."""
+    """The cumulative product; `numpy.cumprod`, `torch.cumprod`."""
 
     name = "relax.cumprod"
     axis = opt_prop_def(Int(default=None))

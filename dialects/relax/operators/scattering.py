@@ -1,7 +1,7 @@
-"""Tensors with elements replaced at places from data: scatter_elements, scatter_nd, index_put.
+"""Scatters: scatter_elements, scatter_nd, index_put.
 
-Updates happen one after the other, in row-major order: of several at one place "update" keeps the
-last. An index below 0 counts from the end; what is outside even so is not updated.
+Updates are applied in row-major order: of several at one position, "update" keeps the last. A
+negative index counts from the end; updates out of bounds are ignored.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .inference import broadcast_dims, common_element_type, normalize_axis, requ
 from .language import TensorLanguage
 
 Update: TypeAlias = "tuple[Sequence[Any], Callable[[Any], Any], Any]"
-"""A place, the new element by the old one, and the condition of one update."""
+"""The position, the new element as a function of the old one, and the condition of an update."""
 
 REDUCTIONS = ("update", "add", "mul", "min", "max")
 
 
 def combined(te: TensorLanguage, reduction: str, old: Any, new: Any) -> Any:
-    """An element after an update."""
+    """The element after an update."""
     functions: dict[str, Callable[[Any, Any], Any]] = {
         "update": lambda _, b: b,
         "add": lambda a, b: a + b,
@@ -49,13 +49,13 @@ NUMPY_REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def from_front(te: TensorLanguage, index: Any, dim: Any) -> Any:
-    """An index below 0 counted from the end."""
+    """Normalize a negative index."""
     index = te.cast("int64", index)
     return te.select(index < 0, index + dim, index)
 
 
 def all_inside(places: Sequence[Any], dims: Sequence[Any]) -> Any:
-    """Whether indices lie in their dims."""
+    """Whether indices are in bounds."""
     test: Any = True
     for place, dim in zip(places, dims, strict=True):
         inside = (place >= 0) & (place < dim)
@@ -66,7 +66,7 @@ def all_inside(places: Sequence[Any], dims: Sequence[Any]) -> Any:
 def numpy_scatter(
     data: NDArray[Any], places: Sequence[Any], updates: NDArray[Any], reduction: str
 ) -> NDArray[Any]:
-    """`data` after updates at places, arrays of indices that broadcast with the updates."""
+    """`data` after updates at `places`, index arrays that broadcast with the updates."""
     result, function = np.array(data), NUMPY_REDUCTIONS[reduction]
     arrays = np.broadcast_arrays(updates, *places)
     for values in zip(*(a.reshape(-1) for a in arrays), strict=True):
@@ -102,7 +102,7 @@ class ScatterOp(OperatorOp, ABC):
         updates: TensorType,
         attributes: dict[str, Any],
     ) -> None:
-        """Raise ValueError where the shapes do not fit."""
+        """Raise ValueError if the shapes do not match."""
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -170,7 +170,7 @@ class ScatterElementsOp(ScatterOp):
 class ScatterNDOp(ScatterOp):
     """``data[indices[i…, 0], indices[i…, 1], …] = updates[i…]``; ONNX ``ScatterND``.
 
-    The last dim of indices says how many dims of data they choose from; an update has the others.
+    The last dim of indices is the number of dims of data that they index; an update has the others.
     """
 
     name = "relax.scatter_nd"
@@ -223,7 +223,7 @@ class ScatterNDOp(ScatterOp):
 class IndexPutOp(OperatorOp):
     """``data[i0, i1, …] = values``, or ``+=`` with `accumulate`; `torch.index_put`.
 
-    Indices broadcast, and values to what they choose.
+    Indices broadcast with each other, and values to the indexed elements.
     """
 
     name = "relax.index_put"

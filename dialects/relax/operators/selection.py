@@ -1,4 +1,4 @@
-"""Elementwise choice: where, clip."""
+"""Elementwise selection: where, clip."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .language import TensorLanguage
 
 @irdl_op_definition
 class WhereOp(OperatorOp):
-    """`x1` where the condition holds, else `x2`, with broadcasting; `numpy.where`, `torch.where`.
+    """`x1` where the condition is true, else `x2`, with broadcasting; `numpy.where`, `torch.where`.
 
-    The condition is of bools.
+    The condition has dtype bool.
     """
 
     name = "relax.where"
@@ -61,7 +61,7 @@ class WhereOp(OperatorOp):
 
 @irdl_op_definition
 class ClipOp(OperatorOp):
-    """`x` at least `min` and at most `max`, of which either may be missing; `torch.clamp`.
+    """Clamp `x` to at least `min` and at most `max`; either may be omitted; `torch.clamp`.
 
     NaN stays NaN. Bounds of integers are integers.
     """
@@ -106,7 +106,7 @@ class ClipOp(OperatorOp):
 
 
 def _representable(bound: Any, dtype: str) -> Any:
-    """A bound of integers moved into the range of their dtype."""
+    """Clamp an integer bound to the range of the dtype."""
     if bound is None or is_float(dtype):
         return bound
     info = np.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""Parts of a tensor and tensors with a margin: strided_slice, nn.pad."""
+"""Slicing and padding: strided_slice, nn.pad."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .inference import normalize_axes
 from .language import TensorLanguage
 
 FAR = (1 << 31) - 1
-"""A begin or end from here on means the end of a dim, and its negative the start."""
+"""Begins and ends from here on mean the end of a dim; negative ones mean the start."""
 
 
 @irdl_op_definition
 class StridedSliceOp(OperatorOp):
-    """``x[begin:end:stride]`` along axes, as Python slices; `numpy.ndarray.__getitem__`.
+    """``x[begin:end:stride]`` along axes, with Python's semantics; `numpy.ndarray.__getitem__`.
 
-    Begins and ends may be expressions of symbols. With `assume_inbound` they are taken to lie in
-    the tensor and in order, which keeps symbolic lengths short; what lies outside is 0.
+    Begins and ends may be symbolic expressions. `assume_inbound` asserts that they are in bounds
+    and ordered, which simplifies symbolic lengths; elements out of bounds are then 0.
     """
 
     name = "relax.strided_slice"
@@ -58,7 +58,7 @@ class StridedSliceOp(OperatorOp):
     def _ranges(
         cls, dims: Sequence[IntExpr], attributes: dict[str, Any]
     ) -> list[tuple[IntExpr, IntExpr, int]]:
-        """Start, length and step along each dim."""
+        """The start, length and step along each dim."""
         steps, found = cls._steps(attributes), [(ZERO, d, 1) for d in dims]
         axes = normalize_axes(cls.name, attributes["axes"], len(dims), "axes")
         slices = zip(axes, attributes["begin"], attributes["end"], steps, strict=True)
@@ -116,9 +116,10 @@ class StridedSliceOp(OperatorOp):
 def slice_range(
     begin: IntExpr, end: IntExpr, dim: IntExpr, step: int = 1, clamps: bool = True
 ) -> tuple[IntExpr, IntExpr]:
-    """Where a Python slice of a dim starts and how long it is.
+    """The start and length of a Python slice of a dim.
 
-    Without `clamps` it is taken to lie in the dim, bounds of unknown sign counted from the front.
+    Without `clamps` the slice is assumed to be in bounds, and bounds of unknown sign to count from
+    the front.
     """
     first, last = (_from_front(e, dim, step, clamps) for e in (begin, end))
     if clamps:
@@ -128,7 +129,7 @@ def slice_range(
 
 
 def _from_front(place: IntExpr, dim: IntExpr, step: int, wraps: bool) -> IntExpr:
-    """A begin or end counted from the front: one below 0 counts from the end."""
+    """Normalize a begin or end; a negative one counts from the end."""
     if (value := place.constant) is not None and abs(value) >= FAR:
         low, high = (ZERO, dim) if step > 0 else (IntExpr.of(-1), dim - 1)
         return high if value > 0 else low
@@ -140,14 +141,14 @@ def _from_front(place: IntExpr, dim: IntExpr, step: int, wraps: bool) -> IntExpr
 
 
 def _clamped(first: IntExpr, last: IntExpr, dim: IntExpr, step: int) -> tuple[IntExpr, IntExpr]:
-    """Bounds of a slice that stay within the dim, as far as its length depends on it."""
+    """Clamp the bounds of a slice to the dim, as far as its length depends on it."""
     if step > 0:
         return _largest(first, ZERO), _smallest(last, dim)
     return _smallest(first, dim - 1), _largest(last, IntExpr.of(-1))
 
 
 def _largest(a: IntExpr, b: IntExpr) -> IntExpr:
-    """The larger one; the first where it provably is."""
+    """The larger expression, simplified if it is provably one of them."""
     return a if is_non_negative(a - b) else b if is_non_negative(b - a) else maximum(a, b)
 
 
@@ -156,7 +157,7 @@ def _smallest(a: IntExpr, b: IntExpr) -> IntExpr:
 
 
 def _is_inside(first: IntExpr, length: IntExpr, step: int, dim: IntExpr) -> bool:
-    """Whether a slice provably stays within the dim."""
+    """Whether a slice is provably in bounds."""
     if length.constant == 0:
         return True
     ends = (first, first + (length - 1) * step)
@@ -165,7 +166,7 @@ def _is_inside(first: IntExpr, length: IntExpr, step: int, dim: IntExpr) -> bool
 
 @dataclass(frozen=True)
 class Margins(Ints):
-    """Elements before and after each dim: ``(b0, a0, b1, a1)`` or ``((b0, a0), (b1, a1))``."""
+    """The padding before and after each dim: ``(b0, a0, b1, a1)`` or ``((b0, a0), (b1, a1))``."""
 
     @property
     def what(self) -> str:
@@ -180,11 +181,11 @@ class Margins(Ints):
 
 @irdl_op_definition
 class PadOp(UnaryOp):
-    """A margin around the tensor: a constant, the edge, or the tensor mirrored or over again.
+    """Pad a tensor: by a constant, its edge, or by reflecting or repeating the tensor.
 
-    `numpy.pad`, `torch.nn.functional.pad`. Each dim has its own two widths, in the order of dims.
-    A mirror repeats where a width is not less than the dim, as in NumPy. The margin of a symbolic
-    dim that is 0 at run time is 0.
+    `numpy.pad`, `torch.nn.functional.pad`. Each dim has two widths, in the order of dims. A
+    reflection repeats if a width is not less than the dim, as in NumPy. If a symbolic dim is 0 at
+    run time, its padding elements are 0.
     """
 
     name = "relax.nn.pad"
@@ -283,4 +284,4 @@ def _circular(te: TensorLanguage, place: Any, dim: Any, margin: tuple[int, int])
 
 
 _CONTINUE = {"reflect": _reflect, "replicate": _replicate, "circular": _circular}
-"""Where the element at a place around a dim comes from, by mode."""
+"""The source index of a padding element along a dim, by mode."""

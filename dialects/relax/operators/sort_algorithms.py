@@ -1,6 +1,6 @@
-"""How the records of a long line are brought into order, digit by digit, all or the first.
+"""Sorting of the records of a long line by radix sort, entirely or for the first elements.
 
-All are loops of which neither the code nor the time it takes to compile grows with the line.
+Neither code size nor compile time grow with the line.
 """
 
 from __future__ import annotations
@@ -12,31 +12,38 @@ from typing import Any
 from .sort_records import Records
 
 BLOCK = 32
-"""How many elements of a line are compared at once with the last that is wanted."""
+"""The number of elements that are compared with the bound at once."""
 
 SAMPLE, MAX_SAMPLE = 2048, 64
-"""How many elements of a line tell which are looked at, and the most that may be wanted for that:
-the minima are compared with each other."""
+"""The number of elements that are sampled for a bound, and the maximum `k` for sampling.
+
+The minima of samples are compared pairwise.
+"""
 
 FEW = 64
-"""Records up to which it is quicker to compare each with all others than to count digits."""
+"""The maximum number of records for which pairwise comparison is faster than radix sort."""
 
 MAX_WIDE_DIGITS = 1 << 18
-"""The longest lines that are sorted by 2048 digits: so many places of longer ones, one after the
-other, are on more pages than the processor finds quickly."""
+"""The maximum length of lines that are sorted by digits of 11 bits.
+
+In longer lines, the 2048 write positions are on more pages than the TLB has.
+"""
 
 WIDEST_BY_ALL_DIGITS = 32
-"""Wider keys are sorted by the upper half of their digits first, and the few records that are not
-in order then, because they differ below it alone, are inserted; if those are many, by all."""
+"""Wider keys are sorted by the upper half of their digits first.
+
+If the lower half leaves few records out of order, these are inserted; otherwise all digits are
+sorted.
+"""
 
 
 @dataclass(frozen=True)
 class RadixSort:
-    """Sorts by digits of the keys, the lowest first, each time to the other row of arrays.
+    """A least-significant-digit radix sort between two rows of arrays.
 
-    Equal records keep their order. `side` holds the row in which the records are. Both halves of a
-    line are gone through at once, each with its own counts: a record of one does not wait for the
-    count that one with the same digit in the other changes.
+    It is stable. `side` has the row with the records. Both halves of a line are processed at once,
+    with separate counts, so that a record does not wait for the updated count of an equal digit in
+    the other half.
     """
 
     records: Records
@@ -48,7 +55,7 @@ class RadixSort:
 
     @staticmethod
     def allocate(ib: Any, records: Records, capacity: Any, length: Any) -> RadixSort:
-        """A sorter for so many records of a line."""
+        """Allocate a sorter for `capacity` records of a line."""
         is_known = isinstance(length, int)
         is_wide = is_known and 2048 <= length <= MAX_WIDE_DIGITS and records.width > 16
         bits = 11 if is_wide else 8
@@ -60,15 +67,15 @@ class RadixSort:
         return RadixSort(records, arrays, counts, total, side, bits)
 
     def load(self, ib: Any, i: Any) -> list[Any]:
-        """The record at a place."""
+        """Load the record at a position."""
         return self.records.load(ib, self.arrays, self.side(0), i)
 
     def store(self, ib: Any, i: Any, record: Any) -> None:
-        """Write the record at a place."""
+        """Store the record at a position."""
         self.records.store(ib, self.arrays, (self.side(0), i), record)
 
     def sort(self, ib: Any, count: Any) -> None:
-        """Sort the first `count` records; a digit that all have in common takes no step."""
+        """Sort the first `count` records; digits that all keys share are skipped."""
         te, digits = self.records.te, -(-self.records.width // self.bits)
         keys = self.arrays[0]
         differing = self._bits_in_any(ib, count, lambda record, side: record ^ keys(side, 0))
@@ -96,7 +103,7 @@ class RadixSort:
             ib.store(first, (0,), 0)
 
     def _bits_in_any(self, ib: Any, count: Any, bits: Callable[[Any, Any], Any]) -> Any:
-        """The bits, unsigned, that a function of a record and the row it is in has for any."""
+        """The union of unsigned bits that a function of each record and its row has."""
         keys, side = self.arrays[0], ib.let(self.side(0))
         found = ib.allocate(keys.dtype, (1,), "bits")
         ib.store(found, (0,), 0)
@@ -105,7 +112,7 @@ class RadixSort:
         return ib.let(self.records.key_bits(found(0)))
 
     def _sort_digits(self, ib: Any, differing: Any, first: Any, digits: int, count: Any) -> None:
-        """Sort by the digits from one on."""
+        """Sort by all digits from `first` on."""
         with ib.for_range(first, digits, "position") as position:
             bit = position * self.bits
             with ib.if_scope(self.records.bits_at(differing, bit, self.bits) != 0):
@@ -116,9 +123,9 @@ class RadixSort:
                 ib.store(self.side, (0,), 1 - side)
 
     def _insert(self, ib: Any, count: Any) -> Any:
-        """Move records before those with larger keys, by less than `count` places in all.
+        """Insertion sort, with less than `count` moves in total.
 
-        Returns whether they are in order then.
+        Returns whether the records are sorted.
         """
         te, side, keys = self.records.te, ib.let(self.side(0)), self.arrays[0]
         place = ib.allocate("int64", (1,), "place")
@@ -140,7 +147,7 @@ class RadixSort:
         return self.total(0) < count
 
     def sort_few(self, ib: Any, count: Any) -> None:
-        """Sort the first `count` records, of which none are equal; each is compared with all."""
+        """Sort the first `count` records, which are distinct, by comparing all pairs."""
         te, side = self.records.te, ib.let(self.side(0))
         with ib.for_range(0, count) as i:
             record = self.records.load(ib, self.arrays, side, i)
@@ -153,7 +160,7 @@ class RadixSort:
         ib.store(self.side, (0,), 1 - side)
 
     def _count(self, ib: Any, side: Any, bit: Any, count: Any) -> None:
-        """Count how often each digit occurs in each half."""
+        """Count the occurrences of each digit in each half."""
         with (
             ib.for_range(0, 2, "half") as half,
             ib.for_range(0, 1 << self.bits, "digit") as digit,
@@ -165,7 +172,7 @@ class RadixSort:
             )
 
     def _in_halves(self, ib: Any, count: Any) -> Iterator[Sequence[Any]]:
-        """The bodies of loops over the places in both halves at once, and over one that is left."""
+        """The bodies of loops over positions in both halves at once, and over an odd last one."""
         length = ib.let(count // 2)
         with ib.for_range(0, length) as i:
             yield i, i + length
@@ -173,9 +180,9 @@ class RadixSort:
             yield (i,)
 
     def _next_of(self, ib: Any, digits: Sequence[Any]) -> list[Any]:
-        """Add 1 to the counts of digits in their halves; returns the former ones.
+        """Increment the counts of digits in their halves; returns the previous counts.
 
-        One alone is of the last half.
+        A single digit belongs to the last half.
         """
         first = 2 - len(digits)
         counted: list[tuple[int, Any]] = [(first + n, ib.let(d)) for n, d in enumerate(digits)]
@@ -185,7 +192,7 @@ class RadixSort:
         return former
 
     def _add_up(self, ib: Any) -> None:
-        """Counts become the places of the first record with each digit, in each half."""
+        """Replace counts by exclusive prefix sums: the first position of each digit and half."""
         ib.store(self.total, (0,), 0)
         with (
             ib.for_range(0, 1 << self.bits, "digit") as digit,
@@ -208,10 +215,10 @@ class RadixSort:
 def keep_first(
     ib: Any, sorter: RadixSort, element: Callable[[Any], Any], length: Any, k: int, capacity: int
 ) -> None:
-    """Leave the first `k` elements of a line, or all there are, in order in a sorter.
+    """Keep the first `k` elements of a line, or all if there are fewer, sorted in a sorter.
 
-    Of a block of elements only those are looked at that come before the last of the first `k` so
-    far, or of those in a sample. When `capacity` of them have come together they are sorted.
+    A block of elements is inspected only if one precedes the bound: the last of the first `k` so
+    far, or that of a sample. `capacity` collected records are sorted.
     """
     te, records = sorter.records.te, sorter.records
     kept = _Kept(ib, sorter, k)
@@ -244,7 +251,7 @@ def keep_first(
 
 
 class _Kept:
-    """How many elements a sorter holds, and the key that further ones must be below, if any."""
+    """The number of elements in a sorter, and the bound of keys of further ones, if any."""
 
     def __init__(self, ib: Any, sorter: RadixSort, k: int):
         self.sorter, self.k = sorter, k
@@ -256,9 +263,9 @@ class _Kept:
             ib.store(tensor, (0,), value)
 
     def sample(self, ib: Any, element: Callable[[Any], Any], length: Any) -> None:
-        """Bound keys by those of the first elements.
+        """Initialize the bound from a sample of the first elements.
 
-        Of the minima of disjoint parts of a line, the one that `k` are not above.
+        It is the `k`-th smallest of the minima of disjoint parts.
         """
         records, te = self.sorter.records, self.sorter.records.te
         key, parts = records.key_dtype, max(16, 1 << (2 * self.k - 1).bit_length())
@@ -285,7 +292,7 @@ class _Kept:
             ib.store(self.is_open, (0,), False)
 
     def cut(self, ib: Any) -> None:
-        """Keep the first `k` of what is in order."""
+        """Keep the first `k` of the sorted records."""
         ib.store(self.count, (0,), self.k)
         key = self.sorter.records.key_of(self.sorter.load(ib, self.k - 1))
         ib.store(self.bound, (0,), key)

@@ -1,6 +1,6 @@
-"""How the records of short lines are brought into order: networks, a line in each lane of vectors.
+"""Sorting networks for the records of short lines, with a line in each vector lane.
 
-All are loops of which neither the code nor the time it takes to compile grows with the line.
+Neither code size nor compile time grow with the line.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from .sort_records import Records
 
 
 def stages(records: Records) -> int:
-    """How many comparisons rows take part in between a load and a store: as registers allow."""
+    """The number of comparison stages between a load and a store, limited by registers."""
     return 3 if len(records.dtypes) == 1 else 2
 
 
 def sort_lanes(
     ib: Any, records: Records, arrays: Sequence[Any], levels: Any, lanes: int, kept: int | None
 ) -> None:
-    """Sort the columns of arrays of ``(2 ** levels, lanes)``, each in its own lane of vectors.
+    """Sort the columns of arrays of shape ``(2 ** levels, lanes)``, each in a vector lane.
 
-    Batcher's bitonic sorter (1968) with the second half of each merge read from its end, so that
-    all comparisons go the same way. With `kept` only the first ``2 ** kept`` rows hold what they
-    should: merges of longer runs keep their first halves alone. Both are at least
-    `stages(records)`.
+    Batcher's bitonic sorter (1968), which reads the second half of each merge in reverse, so that
+    all comparisons have the same direction. With `kept`, only the first ``2 ** kept`` rows are
+    sorted: merges of longer runs keep their first halves. Both are at least `stages(records)`.
     """
     te = records.te
     one, runs = te.const(1, "int64"), levels if kept is None else kept
@@ -50,7 +49,7 @@ def sort_lanes(
 
 @dataclass(frozen=True)
 class _Network:
-    """Comparisons between rows of arrays, of as many rows at a time as registers hold."""
+    """Compare-exchanges between rows of arrays, for as many rows at a time as registers hold."""
 
     ib: Any
     records: Records
@@ -77,7 +76,7 @@ class _Network:
             self._compare(rows, level - 1 - first - step * self.stages, self.stages)
 
     def exchange_below(self, rows: Any, levels: int) -> None:
-        """Sort runs of ``2 ** levels`` rows which are bitonic."""
+        """Sort bitonic runs of ``2 ** levels`` rows."""
         first = levels % self.stages
         if first:
             self._compare(rows, levels - 1, first)
@@ -85,9 +84,9 @@ class _Network:
             self._compare(rows, levels - 1 - first - step * self.stages, self.stages)
 
     def _compare(self, rows: Any, level: Any, stages: int, is_mirrored: bool = False) -> None:
-        """Compare rows that are ``2 ** level`` apart, then half as far, and so on.
+        """Compare rows at distance ``2 ** level``, then at half the distance, for several stages.
 
-        Where mirrored, a row is compared first with the one as far from the end of both runs.
+        If mirrored, the first stage compares rows at equal distances from both ends of two runs.
         """
         ib, te, one = self.ib, self.records.te, self.records.te.const(1, "int64")
         count, level = 1 << stages, te.cast("int64", level)
@@ -116,7 +115,7 @@ class _Network:
 
 
 def _exchange_pairs(count: int, distance: int) -> list[tuple[int, int]]:
-    """What is compared of so many rows: those at a distance, then at half of it, and so on."""
+    """The compare-exchanges between rows at a distance, then at half of it, down to 1."""
     if not distance:
         return []
     pairs = [(i, i + distance) for i in range(count) if not i & distance]
@@ -124,7 +123,7 @@ def _exchange_pairs(count: int, distance: int) -> list[tuple[int, int]]:
 
 
 def _merge_pairs(count: int, stages: int) -> list[tuple[int, int]]:
-    """What merges runs of ``2 ** (stages - 1)`` of so many rows."""
+    """The compare-exchanges that merge runs of ``2 ** (stages - 1)`` rows."""
     length = 1 << stages
     starts = range(0, count, length)
     pairs = [(s + i, s + length - 1 - i) for s in starts for i in range(length // 2)]

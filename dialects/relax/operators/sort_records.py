@@ -1,4 +1,4 @@
-"""Elements as integers that sort like them, alone or with their index: what sorts move around."""
+"""The records of sorts: elements as integers with the same order, with or without an index."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ WIDEST_JOINED = 32
 class Records:
     """The records of elements of a dtype: signed integers in one or two arrays.
 
-    An element alone is its key. With an index, so that equal elements keep their order, a key of up
-    to 32 bits is above the index in one integer, and wider keys have the index beside them.
+    Without an index, a record is its key. With an index, which makes sorting stable, keys of up to
+    32 bits share an integer with the index in its low bits; wider keys have a second array for it.
     """
 
     def __init__(self, te: TensorLanguage, dtype: str, descending: bool, is_indexed: bool):
@@ -32,14 +32,14 @@ class Records:
 
     @property
     def bytes(self) -> int:
-        """What a record takes."""
+        """The size of a record in bytes."""
         return sum(bit_width(d) for d in self.dtypes) // 8
 
     def _limit(self, dtype: str) -> Any:
         return self.te.max_value(dtype)
 
     def key(self, ib: Any, value: Any) -> Any:
-        """The integer of an element: the largest for NaN; with an index, -0.0 has that of 0.0."""
+        """The key of an element: the largest for NaN; with an index, -0.0 has the key of 0.0."""
         te, dtype = self.te, self.key_dtype
         if is_float(self.dtype):
             key = self._float_key(ib, ib.let(te.reinterpret(dtype, value)))
@@ -58,7 +58,7 @@ class Records:
         return self._flipped(bits)
 
     def _flipped(self, bits: Any) -> Any:
-        """Bits of a float with those below the sign flipped where it is set; its own inverse."""
+        """Flip the bits of a float below the sign if the sign is set; its own inverse."""
         sign = self.te.shift_right(bits, self.te.const(self.width - 1, self.key_dtype))
         return bits ^ (sign & self._limit(self.key_dtype))
 
@@ -94,26 +94,26 @@ class Records:
         return self.te.cast(self.key_dtype, high)
 
     def key_bits(self, record: Any) -> Any:
-        """The key of a record, of which `record` is the first part, as unsigned bits."""
+        """The key of a record as unsigned bits; `record` is its first part."""
         te, dtype = self.te, f"u{self.dtypes[0]}"
         return te.shift_right(te.reinterpret(dtype, record), te.const(self.index_bits, dtype))
 
     def bits_at(self, key: Any, start: Any, count: int) -> Any:
-        """So many bits of an unsigned key from a bit on, which is less than the key's width."""
+        """`count` bits of an unsigned key from `start` on, which is less than the key's width."""
         te, dtype = self.te, key.dtype
-        # The mask tells LLVM that the key is shifted by less than its width, which needs no test.
+        # The mask tells LLVM that the shift is less than the width, so that it needs no test.
         first = te.cast(dtype, start) & te.const(self.width - 1, dtype)
         return te.shift_right(key, first) & te.const((1 << count) - 1, dtype)
 
     def digit(self, record: Any, start: Any, count: int) -> Any:
-        """So many bits of the key from a bit on; `record` is the first part of one."""
+        """`count` bits of the key from `start` on; `record` is the first part of a record."""
         key = self.key_bits(record ^ self.te.min_value(self.dtypes[0]))
         return self.te.cast("int64", self.bits_at(key, start, count))
 
     def in_order(
         self, ib: Any, a: Sequence[Any], b: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Two records, the first of them first."""
+        """Two records in order."""
         te = self.te
         if len(a) == 1:
             return [ib.let(te.min(a[0], b[0]))], [ib.let(te.max(a[0], b[0]))]
@@ -131,7 +131,7 @@ class Records:
         return (a[0] < b[0]) | ((a[0] == b[0]) & (a[1] < b[1]))
 
     def last(self) -> list[Any]:
-        """A record that no other comes after."""
+        """A record that no other record follows."""
         return [self._limit(d) for d in self.dtypes]
 
     def allocate(self, ib: Any, shape: Sequence[Any]) -> list[Any]:

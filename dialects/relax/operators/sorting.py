@@ -1,7 +1,7 @@
-"""Elements in order: sort, argsort, topk.
+"""Sorting operators: sort, argsort, topk.
 
-Equal elements keep their order, in descending order too, and NaN counts as the largest. For `sort`
-alone -0.0 is less than 0.0, and NaNs lose their signs.
+Sorts are stable, also in descending order, and NaN is the largest element. In `sort`, -0.0 is less
+than 0.0, and NaNs lose their signs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .sort_records import Records
 
 
 class SortingOp(UnaryOp, ABC):
-    """An operator that brings the elements along an axis into order."""
+    """An operator that sorts the elements along an axis."""
 
     axis = opt_prop_def(Int(default=-1))
 
@@ -46,7 +46,7 @@ class SortingOp(UnaryOp, ABC):
 
 @irdl_op_definition
 class SortOp(SortingOp):
-    """The elements in order along an axis; `numpy.sort`, `torch.sort`."""
+    """Sort the elements along an axis; `numpy.sort`, `torch.sort`."""
 
     name = "relax.sort"
     descending = opt_prop_def(Bool(default=False))
@@ -70,7 +70,7 @@ class SortOp(SortingOp):
 
 @irdl_op_definition
 class ArgsortOp(SortingOp):
-    """The indices of elements in order along an axis; `numpy.argsort`, `torch.argsort`."""
+    """The indices that sort the elements along an axis; `numpy.argsort`, `torch.argsort`."""
 
     name = "relax.argsort"
     descending = opt_prop_def(Bool(default=False))
@@ -97,8 +97,8 @@ class ArgsortOp(SortingOp):
 class TopKOp(UnaryOp):
     """The `k` largest or smallest elements along an axis and their indices; `torch.topk`.
 
-    `ret_type` may ask for "values" or "indices" alone. What a symbolic dim of less than `k` does
-    not have is 0.
+    `ret_type` selects "values", "indices" or "both". If a symbolic dim is less than `k` at run
+    time, the missing elements are 0.
     """
 
     name = "relax.topk"

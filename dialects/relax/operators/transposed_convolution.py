@@ -1,4 +1,4 @@
-"""Transposed convolutions: the strided data between zeros, convolved with the flipped weight."""
+"""Transposed convolutions: convolutions of the dilated data with the flipped weight."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
         counts: Sequence[IntExpr],
         dtype: str,
     ) -> Any:
-        """The data, channels last, with zeros between its elements and around them."""
+        """The data, channels last, dilated and padded with zeros."""
         last = f"N{cls.SPATIAL}C"
         batch, *spatial, channels = expressions(te, data, layout, last)
         shape = [c + w.reach - 1 for c, w in zip(counts, windows, strict=True)]
@@ -101,7 +101,7 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
 
     @classmethod
     def _flipped(cls, te: TensorLanguage, weight: Any, kernel: str, groups: int, dtype: str) -> Any:
-        """The weight back to front, as ``…IO`` with all channels of the result."""
+        """The weight flipped in its spatial dims, as ``…IO`` with all channels of the result."""
         last = f"{cls.SPATIAL}IO"
         *spatial, inputs, outputs = expressions(te, weight, kernel, last)
         own = inputs // IntExpr.of(groups)

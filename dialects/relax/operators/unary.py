@@ -1,4 +1,4 @@
-"""Elementwise operators of one tensor: what they share, signs, rounding, classification."""
+"""Elementwise operators of one tensor: base classes, signs, rounding, classification."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .language import TensorLanguage
 
 
 class ElementFunctionOp(OperatorOp, ABC):
-    """A function of each element of one tensor; floats are computed at least in float32."""
+    """An elementwise function of one tensor; floats are computed at least in float32."""
 
     DTYPES: ClassVar[Dtypes] = ANY
     RESULT: ClassVar[str | None] = None
-    """The dtype of results, `None` for that of the operand."""
+    """The dtype of results; `None` for that of the operand."""
     NUMPY: ClassVar[str] = ""
-    """The NumPy function, where it has another name."""
+    """The NumPy function, if its name differs."""
 
     @classmethod
     def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
@@ -92,7 +92,7 @@ class NegativeOp(NumberFunctionOp):
 
 @irdl_op_definition
 class AbsOp(NumberFunctionOp):
-    """The magnitude, of the smallest integer itself; `numpy.abs`, `torch.abs`."""
+    """The absolute value, which wraps for the smallest integer; `numpy.abs`, `torch.abs`."""
 
     name = "relax.abs"
 
@@ -124,7 +124,7 @@ class SignOp(NumberFunctionOp):
 
 
 class RoundingOp(NumberFunctionOp, ABC):
-    """A whole number near `x`; integers stay as they are."""
+    """Rounding to an integral value; integers are returned unchanged."""
 
     @classmethod
     def function(cls, te: TensorLanguage, x: Any, attributes: dict[str, Any]) -> Any:
@@ -133,34 +133,34 @@ class RoundingOp(NumberFunctionOp, ABC):
 
 @irdl_op_definition
 class FloorOp(RoundingOp):
-    """The largest whole number that is not above; `numpy.floor`, `torch.floor`."""
+    """The largest integral value not above `x`; `numpy.floor`, `torch.floor`."""
 
     name = "relax.floor"
 
 
 @irdl_op_definition
 class CeilOp(RoundingOp):
-    """The smallest whole number that is not below; `numpy.ceil`, `torch.ceil`."""
+    """The smallest integral value not below `x`; `numpy.ceil`, `torch.ceil`."""
 
     name = "relax.ceil"
 
 
 @irdl_op_definition
 class RoundOp(RoundingOp):
-    """The nearest whole number, the even one of two; `numpy.round`, `torch.round`."""
+    """Round to the nearest integral value, ties to even; `numpy.round`, `torch.round`."""
 
     name = "relax.round"
 
 
 @irdl_op_definition
 class TruncOp(RoundingOp):
-    """The whole number next to it towards 0; `numpy.trunc`, `torch.trunc`."""
+    """Round towards 0; `numpy.trunc`, `torch.trunc`."""
 
     name = "relax.trunc"
 
 
 class PredicateOp(NumberFunctionOp, ABC):
-    """A question about each number: bools."""
+    """A predicate on numbers; results are bools."""
 
     RESULT: ClassVar[str | None] = "bool"
 
@@ -181,7 +181,7 @@ class IsInfOp(PredicateOp):
 
 @irdl_op_definition
 class IsFiniteOp(PredicateOp):
-    """True but for NaN and infinities; `numpy.isfinite`, `torch.isfinite`."""
+    """True except for NaN and infinities; `numpy.isfinite`, `torch.isfinite`."""
 
     name = "relax.isfinite"
 
@@ -200,7 +200,7 @@ class LogicalNotOp(UnaryElementwiseOp):
 
 @irdl_op_definition
 class BitwiseNotOp(UnaryElementwiseOp):
-    """Every bit of an integer flipped, or a bool; `numpy.bitwise_not`, `torch.bitwise_not`."""
+    """The bitwise complement of an integer or bool; `numpy.bitwise_not`, `torch.bitwise_not`."""
 
     name = "relax.bitwise_not"
     DTYPES: ClassVar[Dtypes] = INTEGERS_AND_BOOLS

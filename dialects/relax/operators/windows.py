@@ -1,4 +1,4 @@
-"""Windows that move over spatial dims, of convolutions and pools: sizes, padding, layouts."""
+"""Sliding windows of convolutions and pools over spatial dims: sizes, padding, layouts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .language import TensorLanguage
 
 @dataclass(frozen=True)
 class Window:
-    """How a window moves over one spatial dim."""
+    """A sliding window over one spatial dim."""
 
     size: IntExpr
     stride: int
@@ -27,14 +27,14 @@ class Window:
 
     @property
     def reach(self) -> IntExpr:
-        """The length that a window covers."""
+        """The extent of a window, with its dilation."""
         return (self.size - 1) * self.dilation + 1
 
     def count(self, op_name: str, length: IntExpr, ceil_mode: bool = False) -> IntExpr:
-        """How many windows there are; with `ceil_mode` the last may hang over the end.
+        """The number of windows; with `ceil_mode` the last may reach past the end.
 
-        A window starts in the data or in the padding before it, also one that is wider than both
-        together. Raises ValueError where none fits.
+        A window starts in the data or in the padding before it, even if it is larger than both.
+        Raises ValueError if there is none.
         """
         padded = length + (self.before + self.after)
         slack = self.stride - 1 if ceil_mode else 0
@@ -49,18 +49,18 @@ class Window:
         return last // IntExpr.of(self.stride) + 1
 
     def needed(self, count: IntExpr) -> IntExpr:
-        """The length, with what is before the data, that so many windows cover."""
+        """The length, with the padding before the data, that `count` windows cover."""
         return (count - 1) * self.stride + self.reach
 
     def hangs_over(self, count: IntExpr, length: IntExpr) -> bool:
-        """Whether the last of so many windows may reach past the end of the data."""
+        """Whether the last of `count` windows may reach past the end of the data."""
         return not is_less(self.needed(count), length + (self.before + 1))
 
 
 def spatial_ints(
     op_name: str, name: str, values: Sequence[int], rank: int, least: int
 ) -> tuple[int, ...]:
-    """One number for each spatial dim; one alone counts for all. Raises ValueError for others."""
+    """One number for each spatial dim; one number is repeated. Raises ValueError for others."""
     if len(values) not in (1, rank) or min(values) < least:
         lengths = "1 int" if rank == 1 else f"1 or {rank} ints"
         raise ValueError(
@@ -73,7 +73,7 @@ def spatial_ints(
 def paddings(
     op_name: str, values: Sequence[int], rank: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What is added before and after each spatial dim: the same, or ``(top, left, bottom, right)``.
+    """The padding before and after each spatial dim: symmetric, or ``(top, left, bottom, right)``.
 
     Raises ValueError for a wrong number of them, or negative ones.
     """
@@ -92,7 +92,7 @@ def paddings(
 def windows_of(
     op_name: str, sizes: Sequence[IntExpr], attributes: dict[str, Any]
 ) -> tuple[Window, ...]:
-    """The windows by `sizes` and the attributes strides, padding and dilation of an operator."""
+    """The windows with `sizes` and an operator's strides, padding and dilation."""
     rank = len(sizes)
     strides = spatial_ints(op_name, "strides", attributes["strides"], rank, 1)
     before, after = paddings(op_name, attributes["padding"], rank)
@@ -101,12 +101,12 @@ def windows_of(
 
 
 def in_order(values: Sequence[Any], layout: str, wanted: str) -> list[Any]:
-    """Values for the letters of `layout`, such as dims or indices, in the order of `wanted`."""
+    """Permute values for the letters of `layout`, such as dims or indices, to `wanted`."""
     return [values[layout.index(letter)] for letter in wanted]
 
 
 def dims_in(type_: TensorType, layout: str, wanted: str) -> list[IntExpr] | None:
-    """The dims of a tensor of that layout in another order, None where they are not known."""
+    """The dims of a tensor of that layout in another order; `None` if they are unknown."""
     return None if type_.dims is None else in_order(type_.dims, layout, wanted)
 
 
@@ -118,7 +118,7 @@ def expressions(te: TensorLanguage, tensor: Any, layout: str, wanted: str) -> li
 def arranged(
     te: TensorLanguage, tensor: Any, layout: str, wanted: str, dtype: str, name: str
 ) -> Any:
-    """The tensor with its dims in another order, in `dtype`: itself, or a block that copies it."""
+    """Permute the dims of a tensor, and convert it to `dtype`; unchanged, it is not copied."""
     if layout == wanted:
         return tensor
     shape = in_order(tensor.shape, layout, wanted)
@@ -136,11 +136,11 @@ def padded(
     counts: Sequence[IntExpr],
     dtype: str,
 ) -> tuple[Any, list[Window]]:
-    """The data in the layout `wanted`, with zeros around its spatial dims as windows read them.
+    """The data in the layout `wanted`, with its spatial dims padded with zeros for the windows.
 
-    Without padding and in the same layout it is the data itself, otherwise a copy in `dtype`, which
-    leaves out what windows of one element step over. The windows that are returned lie in it. The
-    letters of spatial dims are those but N and C.
+    Unchanged data is not copied. A copy has dtype `dtype`, and omits elements that windows of one
+    element skip by their strides. Also returns windows over the result. The spatial letters are
+    those other than N and C.
     """
     dims = dict(zip(wanted, expressions(te, data, layout, wanted), strict=True))
     spatial = list(zip(spatial_letters(wanted), windows, counts, strict=True))
@@ -185,9 +185,9 @@ def spatial_letters(layout: str) -> str:
 def window_slices(
     data: NDArray[Any], windows: Sequence[Window], counts: Sequence[int], value: Any
 ) -> Any:
-    """For each offset in a window, the elements of ``(N, C, spatial…)`` data that it is on.
+    """For each offset in a window, the elements of ``(N, C, spatial…)`` data at this offset.
 
-    A NumPy generator of pairs ``(offset, array of shape (N, C, *counts))``.
+    A generator of pairs ``(offset, NumPy array of shape (N, C, *counts))``.
     """
     widths = [(0, 0), (0, 0)]
     for length, w, count in zip(data.shape[2:], windows, counts, strict=True):
