@@ -2,6 +2,7 @@
 PYTHON ?= python3
 EXTRAS ?= dev,demo
 DEMO_ARGS ?=
+DOCS_ARGS ?=
 TEST_ARGS ?=
 SAMPLE ?= 8
 FUZZ_ARGS ?=
@@ -27,7 +28,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz unit lint types filecheck operators faults check clean
+.PHONY: help demo docs test fuzz unit lint types filecheck operators faults check clean
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +36,9 @@ help:  ## list the targets
 demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 3")
 	@mkdir -p build
 	@$(BIN)/python examples/fashion_mnist.py --output build/fashion_mnist.png $(DEMO_ARGS)
+
+docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict $(DOCS_ARGS)
 
 test: lint types unit fuzz  ## lint, check types, run the tests and a minute of fuzz (EXTRAS=dev,demo,models adds PyTorch)
 

@@ -1,0 +1,171 @@
+"""The reference of the site: a page for every public name, operator and pass, each from its code.
+
+Examples of operators are cases of the operators' tests, and those of passes their FileCheck tests;
+they run when the site is built.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from update import sentence, table
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import parse_pipeline
+
+from xrelax.dialects import get_context
+from xrelax.dialects.relax import OPERATORS
+from xrelax.ir.module import IRModule
+from xrelax.names import NAMES, resolve
+from xrelax.pipeline import PASSES, STAGES, load_pass
+from xrelax.reference.evaluate import evaluate
+from xrelax.tools.located_parser import parse_ir
+
+ROOT = Path(__file__).parents[1]
+MAX_LINES = 40
+"""Lines of an example's IR that a page shows."""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The path and the Markdown of each page."""
+    indexes = [_names(), _operators(), _passes()]
+    for title, folder, rows, texts in indexes:
+        yield f"reference/{folder}/index.md", f"# {title}\n\n{table(('Name', 'What it is'), rows)}"
+        yield from ((f"reference/{folder}/{name}.md", text) for name, text in texts.items())
+    links = "".join(f"- [{title}]({folder}/index.md)\n" for title, folder, *_ in indexes)
+    yield (
+        "reference/index.md",
+        f"# Reference\n\nGenerated from the docstrings and tests.\n\n{links}",
+    )
+
+
+Index = tuple[str, str, list[tuple[str, str]], dict[str, str]]
+"""A title, a folder, the rows of a table, and pages by name."""
+
+
+def _names() -> Index:
+    rows: list[tuple[str, str]] = []
+    texts: dict[str, str] = {}
+    first: dict[int, str] = {}
+    for name, place in NAMES.items():  # today's spellings come first
+        prefix, _, last = name.rpartition(".")
+        value = resolve(f"{prefix}." if prefix else "", last)
+        rows.append((f"[tvm.{name}]({name}.md)", sentence(value)))
+        known = first.setdefault(id(value), name)
+        text = f"Another name of [tvm.{known}]({known}.md).\n\n{sentence(value)}."
+        texts[name] = f"# tvm.{name}\n\n{_description(value, place) if known == name else text}\n"
+    return "Python API", "api", sorted(rows), texts
+
+
+def _description(value: Any, place: str) -> str:
+    """What is written of a value where it is defined; names that are aliases show the same."""
+    is_written = inspect.isfunction(value) and value.__code__.co_name == value.__name__
+    if inspect.isclass(value) or is_written:  # not what a loop makes, as `cuda`
+        return f"::: {value.__module__}.{value.__name__}"
+    if inspect.ismodule(value):
+        return f"::: {value.__name__}"
+    name = place.rpartition(":")[2]
+    called = f"```python\n{name}{inspect.signature(value)}\n```\n\n" if callable(value) else ""
+    return f"{called}{inspect.getdoc(value)}"
+
+
+def _operators() -> Index:
+    sys.path[:0] = [str(ROOT / "tests" / "operators")]
+    from harness import all_cases
+
+    cases: dict[str, Any] = {}
+    for case in all_cases():
+        cases.setdefault(case.operator, case)
+    rows: list[tuple[str, str]] = []
+    texts: dict[str, str] = {}
+    for name, op in sorted(OPERATORS.items()):
+        short = name.removeprefix("relax.")
+        rows.append((f"[R.{short}]({short}.md)", sentence(op)))
+        arguments = ", ".join([*op.operand_names(), *op.attribute_names()])
+        text = f"# R.{short}\n\n```python\nR.{short}({arguments})\n```\n\n{inspect.getdoc(op)}\n\n"
+        if name in cases:
+            text += _operator_example(cases[name])
+        texts[short] = text
+    return "Operators", "operators", rows, texts
+
+
+def _operator_example(case: Any) -> str:
+    """A drawn call of an operator as a module, and what it computes."""
+    from harness import draw_examples, graph_function
+
+    drawn = [e for e in draw_examples(case, 4) if not e.is_symbolic and e.dtype != "bfloat16"]
+    example = min(drawn, key=lambda e: abs(sum(a.size for a in e.arrays) - 6))
+    function = graph_function(example)
+    module = IRModule(ModuleOp([function]))
+    shown = evaluate(module.op, example.name, example.arrays)
+    lines = [f"x{i} = {_array(a)}" for i, a in enumerate(example.arrays)]
+    lines += [f"result = {_array(r)}" for r in shown]
+    script = "\n".join(line for line in module.script().splitlines() if not line.startswith("#"))
+    return (
+        f"## Example\n\n```python\n{script.strip()}\n```\n\n```text\n{chr(10).join(lines)}\n```\n"
+    )
+
+
+def _array(array: Any) -> str:
+    return np.array2string(np.asarray(array), precision=4, threshold=24, separator=", ")
+
+
+def _passes() -> Index:
+    rows: list[tuple[str, str]] = []
+    texts: dict[str, str] = {}
+    stages = {name: stage.name for stage in STAGES for name in stage.passes}
+    for name in sorted(PASSES):
+        found = load_pass(name)
+        rows.append((f"[{name}]({name}.md)", sentence(found)))
+        module = inspect.getdoc(sys.modules[found.__module__]) or ""
+        stage = f"\nIt leads to stage `{stages[name]}`.\n" if name in stages else ""
+        texts[name] = f"# {name}\n\n{inspect.getdoc(found)}\n{stage}\n{_fenced(module)}\n"
+        texts[name] += _pass_example(name)
+    return "Passes", "passes", rows, texts
+
+
+def _fenced(text: str) -> str:
+    """A module's docstring, in which a listing follows ``::``."""
+    return re.sub(
+        r"(?m)^(?:(.*)::)$\n\n((?:^(?: {4}.*)?$\n?)+)",
+        lambda m: f"{m[1]}\n\n```mlir\n{inspect.cleandoc(m[2])}\n```\n\n",
+        text + "\n",
+    )
+
+
+def _pass_example(name: str) -> str:
+    """The first case of a FileCheck test that runs a pass: the IR before it and after it."""
+    for file in sorted((ROOT / "tests" / "filecheck").rglob("*.mlir")):
+        text = file.read_text().split("// -----")[0]
+        spec = _spec_of(text.splitlines()[0])
+        specs = list(parse_pipeline(spec)) if spec and "invalid" not in file.stem else []
+        names = [part.name for part in specs]
+        if name not in names:
+            continue
+        before = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+        module = parse_ir(get_context(), before, file.name)
+        for part in specs[: names.index(name) + 1]:
+            before = before if part is specs[0] else str(module)
+            load_pass(part.name).from_spec(part).apply(get_context(), module)
+        return f"## Example\n\nBefore:\n\n{_listing(before)}\nAfter:\n\n{_listing(str(module))}"
+    return ""
+
+
+def _spec_of(run: str) -> str | None:
+    """The passes that the first line of a FileCheck test runs, where it needs no other file."""
+    words = shlex.split(run.removeprefix("// RUN:"))
+    if "-p" not in words or "--weights" in words or "%s" not in words:
+        return None
+    return words[words.index("-p") + 1]
+
+
+def _listing(text: str) -> str:
+    lines = text.strip().splitlines()
+    kept = lines if len(lines) <= MAX_LINES else [*lines[:MAX_LINES], "// …"]
+    return "```mlir\n" + "\n".join(kept) + "\n```\n"
