@@ -103,9 +103,9 @@ def test_every_stage_has_its_section():
     assert sections == [stage.name for stage in load_update().STAGES]
 
 
-def test_readme_links_to_every_page():
-    readme = (ROOT / "README.md").read_text()
-    assert all(f"(docs/{page.name})" in readme for page in PAGES)
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text().split("\nnav:")[1]
+    assert all(re.search(rf"[-:] {page.name}$", navigation, re.MULTILINE) for page in PAGES)
 
 
 def test_places_of_the_glossary_exist():
