@@ -14,7 +14,8 @@ from xrelax.pipeline import PASSES, STAGES
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *PAGES]
-GENERATED = "reference/"  # pages that exist in the site alone; tests/docs/test_site.py has their links
+# These pages exist in the site alone; tests/docs/test_site.py checks their links.
+GENERATED = "reference/"
 README = (ROOT / "README.md").read_text()
 
 
