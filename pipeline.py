@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
+from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -64,7 +65,7 @@ PASSES: dict[str, str] = {
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "vectorize-loops": ".lowering.loops.vectorize_loops:VectorizeLoopsPass",
 }
-"""Our passes by name, as `module:class` relative to the package."""
+"""Our passes by name, as `module:class` relative to the package, and registered ones."""
 
 UPSTREAM_PASSES = ("canonicalize", "dce")
 """xDSL's passes that the pipeline uses as they are."""
@@ -78,7 +79,7 @@ class Stage:
     passes: tuple[str, ...]
 
 
-STAGES: tuple[Stage, ...] = (
+STAGES: list[Stage] = [
     Stage(
         "relax",
         (
@@ -128,7 +129,7 @@ STAGES: tuple[Stage, ...] = (
         ),
     ),
     Stage("llvm", ("convert-to-llvm",)),
-)
+]
 STAGE_NAMES = tuple(stage.name for stage in STAGES)
 
 SCHEDULE = "schedule"
@@ -154,6 +155,49 @@ def load_pass(name: str) -> type[ModulePass]:
         raise ValueError(f"expected a pass ({known}), got '{name}'{suggestion(name, PASSES)}")
     module, attribute = PASSES[name].split(":")
     return getattr(import_module(module, __package__), attribute)
+
+
+PassClass = TypeVar("PassClass", bound=type[ModulePass])
+
+
+def register_pass(*, before: str | None = None) -> Callable[[PassClass], PassClass]:
+    """Class decorator: add a pass from outside the package, for `xrelax-opt -p` and `load_pass`.
+
+    With `before` the pipeline runs it before the pass of that name. Builds with such a pass are not
+    cached. Defining a class again in its module replaces it. Raises ValueError for the name of
+    another pass, an unknown `before`, and a class inside a function or class.
+    """
+
+    def register(cls: PassClass) -> PassClass:
+        place = f"{cls.__module__}:{cls.__qualname__}"
+        if "." in cls.__qualname__:
+            raise ValueError(f"expected pass '{cls.name}' at the top level of a module")
+        if cls.name in UPSTREAM_PASSES or PASSES.get(cls.name, place) != place:
+            raise ValueError(f"expected a new name of a pass, got '{cls.name}' twice")
+        if before is not None:
+            _insert(cls.name, before)
+        PASSES[cls.name] = place
+        return cls
+
+    return register
+
+
+def _insert(name: str, before: str) -> None:
+    """Run a pass before another one of the pipeline, and nowhere else."""
+    stages = [
+        replace(stage, passes=tuple(p for p in stage.passes if p != name)) for stage in STAGES
+    ]
+    known = [p for stage in stages for p in stage.passes]
+    if before not in known:
+        raise ValueError(
+            f"expected a pass of the pipeline ({', '.join(known)}), got '{before}'"
+            f"{suggestion(before, known)}"
+        )
+    at = next(i for i, stage in enumerate(stages) if before in stage.passes)
+    passes = stages[at].passes
+    split = passes.index(before)
+    stages[at] = replace(stages[at], passes=(*passes[:split], name, *passes[split:]))
+    STAGES[:] = stages
 
 
 def make_pass(name: str, target: str) -> ModulePass:

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from ..dialects.relax.constant import DataAttr, TensorData
 from ..runtime.executable import Executable
@@ -39,6 +38,9 @@ from .build import MachineCode, attributes_of
 from .cache import Cache, default_cache
 from .jit import Library
 from .target import Target
+
+EXTENSIONS: set[str] = set()
+"""What changes builds and was registered from outside the compiler, such as a schedule rule."""
 
 _KNOWN = (__name__.partition(".")[0], "xdsl")
 _LLVM_IR, _BITCODE, _CODE = "module.ll", "bitcode/{}.bc", "code.o"
@@ -155,10 +157,13 @@ def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:
     """The build cache for a target; `None` if caching is off.
 
     `passes` are the names of all passes of a build, or their classes as `module:class`. Builds with
-    passes from outside the compiler are not cached, nor if its source changed after the import.
+    passes, rules or instruction sets from outside the compiler are not cached, nor if its source
+    changed after the import.
     """
     cache = default_cache()
     if cache is None or not sources_are_loaded():
+        return None
+    if EXTENSIONS or not _is_known([target.isa]):
         return None
     if any(":" in p and not p.startswith(".") for p in passes):
         return None
@@ -173,8 +178,8 @@ def text_hash(*texts: str) -> str:
     return found.hexdigest()
 
 
-def _is_known(operations: Sequence[Operation]) -> bool:
-    return all(type(op).__module__.partition(".")[0] in _KNOWN for op in operations)
+def _is_known(parts: Sequence[object]) -> bool:
+    return all(type(part).__module__.partition(".")[0] in _KNOWN for part in parts)
 
 
 def _texts(llvm_ir: str, library: Library) -> dict[str, Part]:

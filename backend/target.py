@@ -13,8 +13,8 @@ from ..runtime.native import Machine
 from .errors import BackendError
 from .machine_model import CacheSizes, host_caches, model_text, parse_model
 from .target_names import verify_known, verify_signs, verify_supported
-from .targets import architecture_of
-from .targets.architecture import InstructionSet
+from .targets import REGISTERED, architecture_of, architectures
+from .targets.architecture import Architecture, InstructionSet
 from .targets.machine_model import MachineModel
 
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math", "model")
@@ -248,6 +248,22 @@ def _probe(triple: str, cpu: str, features: str) -> tuple[str, InstructionSet]:
             module.triple = triple
             assembly = machine.emit_assembly(module)
     return str(machine.target_data), architecture.instruction_set(assembly)
+
+
+def register_architecture(architecture: Architecture) -> None:
+    """Add an architecture from outside the package: targets whose triples start with its names.
+
+    An architecture that was registered under these names is replaced. Raises ValueError without
+    names, and for a name that the package has itself.
+    """
+    if not architecture.names:
+        raise ValueError("expected an architecture with names, got none")
+    for name in architecture.names:
+        if name in architectures():
+            raise ValueError(f"expected names of a new architecture, got '{name}'")
+    REGISTERED.update(dict.fromkeys(architecture.names, architecture))
+    _named.cache_clear()
+    _probe.cache_clear()
 
 
 _PAIR = """

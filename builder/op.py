@@ -7,6 +7,7 @@ and attributes that `relax.nn.softmax` declares. Numbers take the dtype of the t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -92,6 +93,7 @@ def match_cast(value: Any, struct_info: Any) -> Expr:
     return expression(MatchCastOp(to_value(value), to_type(struct_info)))
 
 
+@cache
 def _function(full_name: str) -> Callable[..., Any]:
     def function(*args: Any, **attributes: Any) -> Any:
         return apply_operator(full_name, args, attributes)
@@ -101,33 +103,40 @@ def _function(full_name: str) -> Callable[..., Any]:
     return function
 
 
-def _namespace(prefix: str) -> dict[str, Any]:
-    """The functions under a prefix of full names, and inner namespaces."""
-    inside = [n.removeprefix(prefix) for n in OPERATORS if n.startswith(prefix)]
-    found: dict[str, Any] = {}
-    for name in inside:
-        head, _, rest = name.partition(".")
-        if not rest:
-            found[name] = _function(prefix + name)
-        elif head not in found:
-            found[head] = SimpleNamespace(**_namespace(f"{prefix}{head}."))
-    return found
+class _Namespace:
+    """The functions under a prefix of full names, and inner namespaces, as they are registered."""
+
+    _prefix = ""
+
+    def __init__(self, prefix: str):
+        self._prefix = prefix
+
+    def __getattr__(self, name: str) -> Any:
+        full_name = self._prefix + name
+        if full_name in OPERATORS:
+            return _function(full_name)
+        if name in dir(self):
+            return _Namespace(f"{full_name}.")
+        shown = full_name.replace("relax.", "relax.op.", 1)
+        hint = suggestion(name, dir(self))
+        raise AttributeError(f"expected an operator of the graph, got '{shown}'{hint}")
+
+    def __dir__(self) -> list[str]:
+        inside = (n.removeprefix(self._prefix) for n in OPERATORS if n.startswith(self._prefix))
+        return sorted({n.partition(".")[0] for n in inside})
 
 
-_NAMES = _namespace("relax.")
+_OPERATORS = _Namespace("relax.")
 builtin = SimpleNamespace(alloc_tensor=alloc_tensor)
 """What TVM keeps among its built-in operations."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return _NAMES[name]
-    hint = suggestion(name, _NAMES)
-    raise AttributeError(f"expected an operator of the graph, got 'relax.op.{name}'{hint}")
+    return getattr(_OPERATORS, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_NAMES, *(n for n in globals() if not n.startswith("_"))})
+    return sorted({*dir(_OPERATORS), *(n for n in globals() if not n.startswith("_"))})
 
 
 def const(value: Any, dtype: Any = None) -> Constant:

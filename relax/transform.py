@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from ..builder.dpl import DFPattern
@@ -112,7 +111,6 @@ def pass_name(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
 
 
-@cache
 def _factory(name: str) -> Callable[..., XDSLPass]:
     found = load_pass(pass_name(name))
 

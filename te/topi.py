@@ -78,6 +78,9 @@ nn = SimpleNamespace(
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
+    registered = [op for full, op in OPERATORS.items() if full.rpartition(".")[2] == name]
+    if registered:
+        return _function(name, registered[-1])
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -16,14 +16,18 @@ GENERIC = Architecture()
 """The architecture of triples without a file: 128-bit vectors."""
 
 
-@cache
+REGISTERED: dict[str, Architecture] = {}
+"""The architectures from outside the package, by each of their names."""
+
+
 def architecture_of(triple: str) -> Architecture:
-    """The architecture of a triple; `GENERIC` if no file has the triple's first word."""
-    return _by_name().get(triple.partition("-")[0], GENERIC)
+    """The architecture of a triple; `GENERIC` if none has the triple's first word as a name."""
+    name = triple.partition("-")[0]
+    return architectures().get(name) or REGISTERED.get(name, GENERIC)
 
 
 @cache
-def _by_name() -> dict[str, Architecture]:
+def architectures() -> dict[str, Architecture]:
     """The architectures that have files, by each of their names."""
     files = (import_module(f".{module.name}", __name__) for module in iter_modules(__path__))
     found = (getattr(file, "ARCHITECTURE", GENERIC) for file in files)

@@ -1,6 +1,9 @@
 """The `relax` dialect: graphs of tensor operations with symbolic shapes."""
 
-from xdsl.ir import Dialect
+from collections.abc import Iterator
+from itertools import chain
+
+from xdsl.ir import Dialect, Operation
 
 from .call import AllocTensorOp as AllocTensorOp
 from .call import AssertOp as AssertOp
@@ -26,6 +29,7 @@ from .func import OutputOp as OutputOp
 from .func import ReturnOp as ReturnOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
+from .operators import register_operator as register_operator
 from .tuple import TupleGetItemOp as TupleGetItemOp
 from .tuple import TupleOp as TupleOp
 from .types import ObjectType as ObjectType
@@ -37,7 +41,16 @@ from .values import PrimValueOp as PrimValueOp
 from .values import ShapeOfOp as ShapeOfOp
 from .values import ShapeOp as ShapeOp
 
-RelaxDialect = Dialect(
+
+class _RelaxDialect(Dialect):
+    """The operators are those that are registered when a context loads the dialect."""
+
+    @property
+    def operations(self) -> Iterator[type[Operation]]:
+        return chain(super().operations, OPERATORS.values())
+
+
+RelaxDialect = _RelaxDialect(
     "relax",
     [
         AllocTensorOp,
@@ -64,7 +77,6 @@ RelaxDialect = Dialect(
         TupleGetItemOp,
         TupleOp,
         YieldOp,
-        *OPERATORS.values(),
     ],
     [DataAttr, FuncType, ObjectType, PrimType, ShapeType, TensorType],
 )

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from ...backend.build_cache import EXTENSIONS
 from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.diagnostics import suggestion
@@ -52,6 +53,31 @@ RULES: dict[str, Rule] = {
     "parallelize": parallelize,
 }
 """The rules by name, applied in order to every PrimFunc that is not scheduled already."""
+
+
+def register_rule(name: str, *, before: str | None = None) -> Callable[[Rule], Rule]:
+    """Decorator: add a rule from outside the package, before the rule of a name or as the last.
+
+    Builds are then not cached. Defining a function again in its module replaces it. Raises
+    ValueError for the name of another rule and an unknown `before`.
+    """
+
+    def register(rule: Rule) -> Rule:
+        known = RULES.get(name, rule)
+        if (known.__module__, known.__qualname__) != (rule.__module__, rule.__qualname__):
+            raise ValueError(f"expected a new name of a rule, got '{name}' twice")
+        rules = {n: r for n, r in RULES.items() if n != name}
+        if before is not None and before not in rules:
+            hint = suggestion(before, rules)
+            raise ValueError(f"expected a rule ({', '.join(rules)}), got '{before}'{hint}")
+        at = list(rules).index(before) if before is not None else len(rules)
+        items = list(rules.items())
+        RULES.clear()
+        RULES.update([*items[:at], (name, rule), *items[at:]])
+        EXTENSIONS.add(f"rule {name}")
+        return rule
+
+    return register
 
 
 class DefaultScheduler:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from .base import BinaryOp as BinaryOp
 from .base import OperatorOp as OperatorOp
+from .base import UnaryOp as UnaryOp
 
 FAMILIES = (
     "activation",
@@ -51,3 +53,20 @@ OPERATORS: dict[str, type[OperatorOp]] = {
     op.name: op for op in sorted(_declared(), key=lambda op: op.name)
 }
 """Operators by their full name, such as "relax.nn.relu"."""
+
+
+def register_operator(cls: type[OperatorOp]) -> type[OperatorOp]:
+    """Class decorator: add an operator from outside the package, for scripts and `relax.op` too.
+
+    It goes above ``@irdl_op_definition``. Defining a class again in its module replaces it. Raises
+    ValueError for a name without "relax." at its start, and for the name of another operator.
+    """
+    if not cls.name.startswith("relax."):
+        raise ValueError(
+            f"expected the name of an operator to start with 'relax.', got '{cls.name}'"
+        )
+    known = OPERATORS.get(cls.name, cls)
+    if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(f"expected a new name of an operator, got '{cls.name}' twice")
+    OPERATORS[cls.name] = cls
+    return cls
