@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import IO, Any, NoReturn
 from zipfile import BadZipFile, ZipFile
@@ -24,6 +24,7 @@ from ..dialects.diagnostics import suggestion, verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
 from ..pipeline import HOST, STAGE_NAMES, STAGES, TEXT_NAMES, make_pass
+from .instruments import Dumps, InstrumentedPass, Timing, add_arguments
 from .located_parser import parse_ir
 
 
@@ -66,6 +67,12 @@ class XRelaxOptMain(xDSLOptMain):
         )
         add("--save-weights", metavar="NPZ", help="write the data of the constants there")
         add("--print-pipeline", action="store_true", help="print the passes in order, and stop")
+        add(
+            "--dump-pass-pipeline",
+            action="store_true",
+            help="print the passes in order to standard error, and run them",
+        )
+        add_arguments(arg_parser)
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
@@ -75,7 +82,8 @@ class XRelaxOptMain(xDSLOptMain):
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
     ) -> ModuleOp | None:
         self._line_offset = start_offset
-        return super().parse_chunk(chunk, file_extension, start_offset)
+        with self._timing.of("Parser"):
+            return super().parse_chunk(chunk, file_extension, start_offset)
 
     def _parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
         try:
@@ -101,49 +109,57 @@ class XRelaxOptMain(xDSLOptMain):
         return f'{name}{{target="{target}"}}' if takes_target else name
 
     def output_resulting_program(self, prog: ModuleOp) -> str:
-        if self.args.emit not in TEXT_NAMES:
-            return super().output_resulting_program(prog)
-        from ..backend.target import Target
-        from ..inspection import text_of
+        with self._timing.of("Output"):
+            if self.args.emit not in TEXT_NAMES:
+                return super().output_resulting_program(prog)
+            from ..backend.target import Target
+            from ..inspection import text_of
 
-        return text_of(prog, Target(self.args.build_target), self.args.emit)
+            return text_of(prog, Target(self.args.build_target), self.args.emit)
 
     def setup_pipeline(self) -> None:
         spec = self._pass_names()
         if self.args.print_pipeline:
             print(spec)
             sys.exit(0)
-        for name in (p.name for p in parse_pipeline(spec)):
+        names = [p.name for p in parse_pipeline(spec)]
+        for name in (*names, *self.args.print_ir_before, *self.args.print_ir_after):
             if name not in self.available_passes:
                 hint = suggestion(name, self.available_passes) or " (see xrelax-opt --help)"
                 raise UsageError(f"expected a registered pass, got '{name}'{hint}")
-        self.args.passes = spec
-        super().setup_pipeline()
-        self.pipeline = PassPipeline(self.pipeline.passes, self._between(self.pipeline.callback))
+        if self.args.dump_pass_pipeline:
+            print(spec, file=sys.stderr)
+        self._timing = Timing(names)
+        self._instruments = (Dumps.from_arguments(self.args, names).around, self._timing.around)
+        self.pipeline = PassPipeline.parse_spec(self.available_passes, spec, self._verify)
 
-    def _between(
-        self, inherited: Any
-    ) -> Callable[[ModulePass | None, ModuleOp, ModulePass | None], None]:
-        disabled, self.args.disable_verify = self.args.disable_verify, True
-
-        def callback(
-            previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
-        ) -> None:
-            if not disabled:
+    def _verify(self, _: ModulePass | None, module: ModuleOp, __: ModulePass | None) -> None:
+        if not self.args.disable_verify:
+            with self._timing.of("Verifier"):
                 verify(module)
-            inherited(previous, module, following)
-
-        return callback
 
     def apply_passes(self, prog: ModuleOp) -> None:
+        """Run the passes; those that are checked are instrumented where they are."""
+        passes = self.pipeline.passes
+        instrumented = [InstrumentedPass(i, p, self._instruments) for i, p in enumerate(passes)]
         if self.args.check:
             from ..reference.check import check_pipeline
 
             verify(prog)
-            check_pipeline(prog, [(p.name, p) for p in self.pipeline.passes])
-        super().apply_passes(prog)
+            names = (p.name for p in passes)
+            check_pipeline(prog, list(zip(names, instrumented, strict=True)))
+            self.pipeline.apply(self.ctx, prog)
+        else:
+            PassPipeline(tuple(instrumented), self._verify).apply(self.ctx, prog)
         if self.args.save_weights:
             _write_weights(self.args.save_weights, prog)
+
+    def run(self) -> None:
+        try:
+            super().run()
+        finally:
+            if self.args.pass_timing:
+                print(self._timing.report(), file=sys.stderr)
 
 
 def _read_weights(path: str | None) -> dict[str, Any]:
