@@ -149,7 +149,7 @@ def functions(page: Page) -> str:
 
 def options(page: Page) -> str:
     """The options that `xrelax-opt` has beyond those of xDSL's tool."""
-    own, inherited = (argparse.ArgumentParser(add_help=False) for _ in range(2))
+    own, inherited = (argparse.ArgumentParser() for _ in range(2))
     tool = XRelaxOptMain([])
     tool.register_all_arguments(own)
     xDSLOptMain.register_all_arguments(tool, inherited)

@@ -24,6 +24,7 @@ from ..dialects.diagnostics import suggestion, verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
 from ..pipeline import HOST, STAGE_NAMES, STAGES, TEXT_NAMES, make_pass
+from .help import add_help
 from .instruments import Dumps, InstrumentedPass, Timing, add_arguments
 from .located_parser import parse_ir
 
@@ -46,6 +47,7 @@ class XRelaxOptMain(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         super().register_all_arguments(arg_parser)
+        arg_parser.prog = "xrelax-opt"
         add = arg_parser.add_argument
         add(
             "--emit",
@@ -73,6 +75,7 @@ class XRelaxOptMain(xDSLOptMain):
             help="print the passes in order to standard error, and run them",
         )
         add_arguments(arg_parser)
+        add_help(arg_parser, self.available_passes)
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
