@@ -122,7 +122,7 @@ def _action(text: Callable[..., str], nargs: int | None = 0) -> type[argparse.Ac
     class PrintAction(argparse.Action):
         def __init__(self, option_strings: Any, dest: str, **options: Any):
             options |= {"nargs": nargs, "default": argparse.SUPPRESS}
-            super().__init__(option_strings, argparse.SUPPRESS, **options)
+            super().__init__(option_strings, dest, **options)
 
         def __call__(
             self,
