@@ -63,7 +63,8 @@ def test_filecheck(file: str, monkeypatch: pytest.MonkeyPatch):
     lines = run_lines(SUITE / file)
     assert lines, f"expected a RUN line in {file}"
     for line in lines:
-        run_pipeline(line.replace("%s", str(SUITE / file)), monkeypatch)
+        path = SUITE / file
+        run_pipeline(line.replace("%S", str(path.parent)).replace("%s", str(path)), monkeypatch)
 
 
 def test_failures_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

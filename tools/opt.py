@@ -7,6 +7,8 @@ import sys
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import IO, Any, NoReturn
 from zipfile import BadZipFile, ZipFile
 
@@ -23,7 +25,7 @@ from ..dialects import EXTENDED
 from ..dialects.diagnostics import suggestion, verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
-from ..pipeline import HOST, STAGE_NAMES, STAGES, TEXT_NAMES, make_pass
+from ..pipeline import HOST, PASSES, STAGE_NAMES, STAGES, TEXT_NAMES, load_pass, make_pass
 from .help import add_help
 from .instruments import Dumps, InstrumentedPass, Timing, add_arguments
 from .located_parser import parse_ir
@@ -68,6 +70,13 @@ class XRelaxOptMain(xDSLOptMain):
             help="file with the data of the constants that the text names",
         )
         add("--save-weights", metavar="NPZ", help="write the data of the constants there")
+        add(
+            "--load-plugin",
+            metavar="FILE",
+            action="append",
+            default=[],
+            help="run a Python file first, which registers passes, operators or schedule rules",
+        )
         add("--print-pipeline", action="store_true", help="print the passes in order, and stop")
         add(
             "--dump-pass-pipeline",
@@ -121,6 +130,10 @@ class XRelaxOptMain(xDSLOptMain):
             return text_of(prog, Target(self.args.build_target), self.args.emit)
 
     def setup_pipeline(self) -> None:
+        for path in self.args.load_plugin:
+            _load_plugin(path)
+        for name in PASSES:
+            self.available_passes.setdefault(name, lambda name=name: load_pass(name))
         spec = self._pass_names()
         if self.args.print_pipeline:
             print(spec)
@@ -163,6 +176,19 @@ class XRelaxOptMain(xDSLOptMain):
         finally:
             if self.args.pass_timing:
                 print(self._timing.report(), file=sys.stderr)
+
+
+def _load_plugin(path: str) -> None:
+    """Run a Python file as the module of its name; raises UsageError for a name that is taken."""
+    name = Path(path).stem
+    spec = spec_from_file_location(name, Path(path).resolve())
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: expected a Python file")
+    loaded = sys.modules.get(name)
+    if loaded is not None and getattr(loaded, "__file__", None) != spec.origin:
+        raise UsageError(f"{path}: expected a name that no module has, got '{name}'")
+    sys.modules[name] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
 
 
 def _read_weights(path: str | None) -> dict[str, Any]:
