@@ -22,6 +22,17 @@ KINDS: Mapping[str, tuple[str, str]] = {
 }
 """The kinds of tokens that have a colour: on a light background, and on a dark one."""
 
+TOKENS: Mapping[str, tuple[str, ...]] = {
+    "type": ("Keyword.Type", "Name.Class"),
+    "keyword": ("Keyword", "Operator.Word"),
+    "string": ("Literal.String",),
+    "comment": ("Comment",),
+    "number": ("Literal.Number",),
+    "function": ("Name.Function", "Name.Decorator", "Name.Label"),
+    "name": ("Name.Variable", "Name.Builtin"),
+}
+"""The tokens of Pygments that are of each kind; the first kind that fits is it."""
+
 _PYGMENTS = {
     "python": ("pygments.lexers.python", "PythonLexer"),
     "llvm": ("pygments.lexers.asm", "LlvmLexer"),
@@ -29,22 +40,21 @@ _PYGMENTS = {
 }
 """The lexers of languages, but of our own IR ("mlir")."""
 
-_DARK = (
-    "@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {0} }}",
-    ":root[data-theme=dark] {0}",
-    "[data-jp-theme-light=false] {0}",
-)
-"""Where the background is dark: by the system, on a page that says so, in JupyterLab."""
+_OF_STAGES = {"schedule": "python", "llvm-opt": "llvm", "asm": "asm"}
 
 
-def stylesheet() -> str:
-    """The style of highlighted code, on light and dark backgrounds."""
-    light = " ".join(f"--x-{kind}: {colours[0]};" for kind, colours in KINDS.items())
-    dark = " ".join(f"--x-{kind}: {colours[1]};" for kind, colours in KINDS.items())
-    rules = [f".x-{kind} {{ color: var(--x-{kind}); }}" for kind in KINDS]
-    themes = [form.format(f"{{ {dark} }}") for form in _DARK]
-    at_light = f"[data-jp-theme-light=true] {{ {light} }}"
-    return "\n".join([f":root {{ {light} }}", *themes, at_light, *rules]) + "\n"
+def stage_language(stage: str) -> str:
+    """The language that a module is in at a stage of the pipeline."""
+    return _OF_STAGES.get(stage, "mlir")
+
+
+def stylesheet(scope: str = "") -> str:
+    """The style of highlighted code in elements of a scope; `color-scheme` chooses the colours."""
+    rules = (
+        f"{scope} .x-{kind} {{ color: light-dark({light}, {dark}); }}"
+        for kind, (light, dark) in KINDS.items()
+    )
+    return "".join(f"{rule.strip()}\n" for rule in rules)
 
 
 def highlighted_lines(text: str, language: str) -> list[str]:
@@ -65,7 +75,7 @@ def highlighted_lines(text: str, language: str) -> list[str]:
 
 def _tokens(text: str, language: str) -> Iterator[tuple[str, str]]:
     """Parts of the text, each with its kind, or none."""
-    lexer = _lexer(language)
+    lexer = lexer_of(language)
     if lexer is None:
         yield "", text
         return
@@ -75,21 +85,20 @@ def _tokens(text: str, language: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _kind(token: Any) -> str:
-    names = import_module("pygments.token")
-    kinds = (
-        ("type", (names.Keyword.Type, names.Name.Class)),
-        ("keyword", (names.Keyword, names.Operator.Word)),
-        ("string", (names.String,)),
-        ("comment", (names.Comment,)),
-        ("number", (names.Number,)),
-        ("function", (names.Name.Function, names.Name.Decorator, names.Name.Label)),
-        ("name", (names.Name.Variable, names.Name.Builtin)),
-    )
-    return next((kind for kind, parents in kinds if any(token in p for p in parents)), "")
+    for kind, names in TOKENS.items():
+        if any(token in parent for parent in map(token_type, names)):
+            return kind
+    return ""
+
+
+def token_type(name: str) -> Any:
+    """The token of Pygments of that name."""
+    return import_module("pygments.token").string_to_tokentype(name)
 
 
 @cache
-def _lexer(language: str) -> Any:
+def lexer_of(language: str) -> Any:
+    """The lexer of a language, `None` where there is none or Pygments is missing."""
     try:
         if language == "mlir":
             return _ir_lexer()

@@ -14,7 +14,7 @@ from ..backend.target import Target
 from ..compilation import code_parts, part_text
 from ..dialects import get_context
 from ..dialects.diagnostics import verify
-from ..display.highlight import highlighted_lines
+from ..display.highlight import highlighted_lines, stage_language
 from ..inspection import with_deep_stack, without_collector
 from ..lowering.functions import functions_by_name
 from ..pipeline import SCHEDULE, STAGES, TEXT_NAMES, run_passes
@@ -26,8 +26,6 @@ LINES_PER_FILE = 1_000_000
 
 _CONTEXT = 3
 """Lines around a change that a diff shows."""
-
-_LANGUAGES = {SCHEDULE: "python", "llvm-opt": "llvm", "asm": "asm"}
 
 Sections = dict[str, list[Line]]
 """The lines of each function, by name."""
@@ -98,7 +96,7 @@ class Exploration:
                 {
                     "name": name,
                     "sections": [
-                        _section(n, lines, _LANGUAGES.get(name, "mlir"), numbers)
+                        _section(n, lines, stage_language(name), numbers)
                         for n, lines in self.stages[name].items()
                     ],
                 }

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.dims import dim_of, dims_of
+from ..display.show import show_code
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
@@ -92,9 +93,9 @@ class Expr(Arithmetic):
             return value_text(self.borrowed)
         return expression_text(owner)
 
-    def show(self) -> None:
-        """Print the value as TVMScript."""
-        print(self.script())
+    def show(self, style: str | None = None, black_format: bool | None = None) -> None:
+        """Show the value as TVMScript, as `IRModule.show`."""
+        show_code(self.script(), style, black_format)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expr) and self._value is other._value

@@ -11,6 +11,9 @@ from xdsl.ir import Operation
 from ..dialects.attributes import from_attribute, to_attribute
 from ..dialects.relax.func import FuncOp
 from ..dialects.tir.func import PrimFuncOp
+from ..display.highlight import stage_language
+from ..display.rich import displayed
+from ..display.show import show_code
 from .blocks import SeqExpr
 from .expr import Var, view
 from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info
@@ -32,6 +35,7 @@ class History(Protocol):
         ...
 
 
+@displayed("programs:function_html")
 class BaseFunc:
     """A function: a thin view of the operation `op`, equal to any other view of it.
 
@@ -98,19 +102,20 @@ class BaseFunc:
     def show(
         self,
         style: str | None = None,
-        black_format: bool = False,
+        black_format: bool | None = None,
         *,
         stage: str | None = None,
         target: Any = "llvm",
         show_meta: bool = False,
     ) -> None:
-        """Print the function's TVMScript, or its IR or code at a stage; as `IRModule.show`."""
+        """Show the function's TVMScript, or its IR or code at a stage; as `IRModule.show`."""
         if stage is None:
-            print(self.script(show_meta=show_meta))
+            show_code(self.script(show_meta=show_meta), style, black_format)
             return
         from ..inspection import stage_text
 
-        print(stage_text(self, stage, target))
+        text = stage_text(self, stage, target)
+        show_code(text, style, black_format, stage_language(stage))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BaseFunc) and self.op is other.op

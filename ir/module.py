@@ -9,15 +9,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ..dialects.attributes import to_attribute
+from ..display.highlight import stage_language
+from ..display.rich import displayed
+from ..display.show import show_code
 from .call_parts import GlobalVar
 from .function import BaseFunc, History, function_view
 
 
+@displayed("programs:module_html")
 class IRModule:
     """Functions by name; TVM's ``IRModule``.
 
     `op` is the xDSL module itself: passes and patterns of xDSL work on it, ``print(mod.op)``
-    shows it. `history` is there for what a schedule made; it says nothing of later changes.
+    shows it. `name`, also `__name__`, is that of the class that it was written as. `history` is
+    there for what a schedule made; it says nothing of later changes.
     """
 
     history: History | None = None
@@ -30,6 +35,11 @@ class IRModule:
             for key, function in (op or {}).items():
                 self[key] = function
         self.name = name
+
+    @property
+    def __name__(self) -> str:
+        """The name, as a class has it."""
+        return self.name
 
     @staticmethod
     def from_expr(function: BaseFunc) -> IRModule:
@@ -115,27 +125,29 @@ class IRModule:
     def show(
         self,
         style: str | None = None,
-        black_format: bool = False,
+        black_format: bool | None = None,
         *,
         stage: str | None = None,
         target: Any = "llvm",
         function: str | None = None,
         show_meta: bool = False,
     ) -> None:
-        """Print the module's TVMScript, or with `stage` its IR at that stage of the pipeline.
+        """Show the module's TVMScript, or with `stage` its IR at that stage of the pipeline.
 
         The stage "schedule" is the default schedules as Python, "asm" assembly for a `target`, and
         "llvm-opt" LLVM's IR that it comes from, of each kernel by itself. With `function` only that
-        function. `style` and `black_format` are there for programs written for TVM; the text has
-        one style. Raises ValueError for an unknown stage or function.
+        function. `style` is "light", "dark", "ansi" or a style of Pygments, and `black_format`
+        formats TVMScript with black: see `display.show.show_code`. Raises ValueError for an unknown
+        stage or function.
         """
         if stage is None:
             shown = self if function is None else self[function]
-            print(shown.script(show_meta=show_meta))
+            show_code(shown.script(show_meta=show_meta), style, black_format)
             return
         from ..inspection import stage_text
 
-        print(stage_text(self, stage, target, function))
+        text = stage_text(self, stage, target, function)
+        show_code(text, style, black_format, stage_language(stage))
 
     def with_attr(self, key: str, value: Any) -> IRModule:
         """A copy with an attribute."""

@@ -12,6 +12,7 @@ from ..dialects.dims import dim_of, dims_of
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr
 from ..dialects.relax import FuncType, ObjectType, PrimType, ShapeType, TensorType
+from ..display.rich import displayed
 
 
 class Shape(tuple[Any, ...]):
@@ -33,6 +34,7 @@ def shape_of(dims: Iterable[IntExpr]) -> Shape:
 TypeT = TypeVar("TypeT", bound=Attribute)
 
 
+@displayed("programs:struct_info_html")
 class StructInfo(Generic[TypeT]):
     """A type of the graph, `type`; equal to any other of the same type."""
 

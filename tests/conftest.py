@@ -5,7 +5,9 @@ drawn by ``--sample-seed`` (the header names it); without it all run.
 """
 
 import os
+import shutil
 from collections import defaultdict
+from collections.abc import Iterator
 from random import Random
 from time import time_ns
 from typing import Any
@@ -13,6 +15,12 @@ from typing import Any
 import pytest
 
 os.environ["XRELAX_CACHE"] = "0"
+
+BROWSER = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,3 +62,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     }
     config.hook.pytest_deselected(items=[item for item in items if item in dropped])
     items[:] = [item for item in items if item not in dropped]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium; where it is missing tests are skipped, unless XRELAX_BROWSER asks for it."""
+    found = next(filter(None, map(shutil.which, BROWSER)), None)
+    if "XRELAX_BROWSER" not in os.environ:
+        pytest.importorskip("playwright")
+        if found is None:
+            pytest.skip("there is no Chromium here")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield chromium
+        chromium.close()

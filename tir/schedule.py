@@ -109,10 +109,10 @@ class Schedule(primitives.Schedule):
         """What is given as a map of `rank` indices: a map, a function, or a lambda's text."""
         return IndexMap.of(given, rank).map
 
-    def show(self, style: str | None = None, black_format: bool = False) -> None:
-        """Print the module and the trace."""
-        print(self.mod.script())
-        print(self.trace)
+    def show(self, style: str | None = None, black_format: bool | None = None) -> None:
+        """Show the module and the trace, as `IRModule.show`."""
+        self.mod.show(style, black_format)
+        self.trace.show(style, black_format)
 
 
 @dataclass(frozen=True)

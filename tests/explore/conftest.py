@@ -1,13 +1,10 @@
-"""The explorer of one small program, and its page in headless Chromium."""
+"""The explorer of one small program."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 
@@ -45,12 +42,6 @@ class Layer:
         return b
 """
 
-BROWSER = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -71,19 +62,3 @@ def server(exploration: Exploration) -> Iterator[ExplorerServer]:
         Thread(target=running.serve_forever, daemon=True).start()
         yield running
         running.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Chromium; where it is missing tests are skipped, unless XRELAX_BROWSER asks for it."""
-    found = next(filter(None, map(shutil.which, BROWSER)), None)
-    if "XRELAX_BROWSER" not in os.environ:
-        pytest.importorskip("playwright")
-        if found is None:
-            pytest.skip("there is no Chromium here")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield chromium
-        chromium.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ....display.show import show_code
 from ..blocks import ScheduleError
 from .instructions import (
     DECISION,
@@ -169,9 +170,9 @@ class Trace:
         names = self._names()
         return [_statement(inst, names) for inst in self._kept(remove_postproc)]
 
-    def show(self, style: str | None = None, black_format: bool = False) -> None:
-        """Print the trace; the arguments are ignored, and accepted for compatibility with TVM."""
-        print(self)
+    def show(self, style: str | None = None, black_format: bool | None = None) -> None:
+        """Show the trace as Python, as `IRModule.show`."""
+        show_code(str(self), style, black_format)
 
     def as_function(self, name: str, function: str) -> str:
         """The source of a Python function that applies the trace to a schedule of one function.
