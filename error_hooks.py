@@ -51,9 +51,10 @@ def _thread_hook(previous: Any) -> Any:
 def _show_in_cell(
     shell: Any, kind: type[BaseException], error: BaseException, trace: Any, tb_offset: Any = None
 ) -> None:
-    from .user_frames import cell_lines_of, is_filtered
+    from .user_frames import cell_lines_of, concerns_us
 
-    if is_filtered(error):
+    if concerns_us(error):
+        sys.last_type, sys.last_value, sys.last_traceback = kind, error, trace  # for %debug
         shell._showtraceback(kind, error, cell_lines_of(error))
     else:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)

@@ -2,8 +2,9 @@
 
 A traceback is filtered where a frame of the package raised the error on purpose, with ``raise``, or
 where the user's code was called back and failed. Errors that the package did not mean to raise,
-such as a KeyError of a dictionary, keep all frames: they are faults to report. The environment
-variable ``XRELAX_TRACEBACK=full`` keeps all frames of every error. JAX filters its tracebacks alike
+such as a KeyError of a dictionary, keep all frames: they are faults to report. A notebook has a
+few lines for each error, and says how to see the frames. The environment variable
+``XRELAX_TRACEBACK=full`` keeps all frames of every error. JAX filters its tracebacks alike
 (`jax_traceback_filtering`); here only what is printed differs, `error.__traceback__` does not.
 """
 
@@ -20,6 +21,9 @@ from typing import Any
 
 PACKAGE = __name__.partition(".")[0]
 _LIBRARIES = tuple({get_paths()[name] for name in ("stdlib", "purelib", "platlib")})
+CELL_LINES = 6
+"""The most that a notebook shows of an error."""
+
 _RAISE = opmap["RAISE_VARARGS"]
 
 
@@ -58,18 +62,47 @@ def lines_of(error: BaseException) -> list[str]:
 
 
 def cell_lines_of(error: BaseException) -> list[str]:
-    """What a notebook shows of it: for each frame its place and line, then the message."""
+    """What a notebook shows of it: places and lines of the user's code, then the message.
+
+    These are at most `CELL_LINES`. Of an error that the package did not mean to raise, the last
+    line has the place.
+    """
     cells = _cells()
-    frames = list(user_frames(error))
+    frames = [*{(f.filename, f.lineno): f for f in user_frames(error)}.values()]
     first = next((i for i, frame in enumerate(frames) if frame.filename in cells), 0)
+    inside = [] if is_filtered(error) else [_place_inside(error)]
+    message = "".join(_shown(error).format_exception_only()).splitlines()
+    has_room = CELL_LINES - len(inside) - len(message) >= 4
+    shown = frames[first : first + has_room] + frames[first + has_room :][-1:]
     lines: list[str] = []
-    for frame in frames[first:]:
+    for frame in shown:
         lines += [f'  File "{frame.filename}", line {frame.lineno}']
         lines += [f"----> {frame.lineno} {frame.line}"]
-    text = "\n".join([*lines, "".join(_shown(error).format_exception_only())])
+    text = "\n".join([*lines, *_cut(message, CELL_LINES - len(inside) - len(lines)), *inside])
     for filename, cell in cells.items():
         text = text.replace(f'  File "{filename}"', cell).replace(filename, cell)
     return text.splitlines()
+
+
+def concerns_us(error: BaseException) -> bool:
+    """Whether a notebook shows the error by `cell_lines_of`: a call of the package raised it."""
+    if os.environ.get("XRELAX_TRACEBACK") == "full" or not isinstance(error, Exception):
+        return False
+    return any(map(_is_ours, _entries(error.__traceback__)))
+
+
+def _cut(message: list[str], most: int) -> list[str]:
+    if len(message) <= most:
+        return message
+    left = len(message) - most + 1
+    return [*message[: most - 1], f"… {left} more lines: print(sys.last_value)"]
+
+
+def _place_inside(error: BaseException) -> str:
+    """Where the package failed, and how to see the frames."""
+    entry = [e for e in _entries(error.__traceback__) if _is_ours(e)][-1]
+    place = f"{entry.tb_frame.f_globals['__name__']}, line {entry.tb_lineno}"
+    return f"raised in {place}; all frames: %env XRELAX_TRACEBACK=full"
 
 
 def _shown(error: BaseException) -> TracebackException:
