@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
+from uuid import uuid4
 
 from .highlight import highlighted_lines, stylesheet
 
@@ -54,3 +56,33 @@ def folded(summary: str, content: str, *, is_open: bool = False) -> str:
     """Content that folds under a summary, both HTML."""
     start = "<details open>" if is_open else "<details>"
     return f"{start}<summary>{summary}</summary>{content}</details>"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of plain texts; columns of numbers are aligned at the right."""
+    filled = [[cell for cell in column if cell] for column in zip(*rows, strict=True)]
+    numeric = [bool(c) and all(map(_is_number, c)) for c in filled] or [False] * len(head)
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        starts = [f'<{tag} class="number">' if n else f"<{tag}>" for n in numeric]
+        pairs = zip(starts, cells, strict=True)
+        return "".join(("<tr>", *(f"{s}{escape(c)}</{tag}>" for s, c in pairs), "</tr>"))
+
+    body = "".join(line("td", row) for row in rows)
+    return f'<div class="wide" tabindex="0"><table>{line("th", head)}{body}</table></div>'
+
+
+def tabs(panels: Mapping[str, str]) -> str:
+    """Elements of which one is shown, by name; it works without scripts."""
+    group = f"xrelax-{uuid4().hex[:12]}"
+    parts: list[str] = []
+    for number, (name, content) in enumerate(panels.items()):
+        key, checked = f"{group}-{number}", "" if number else " checked"
+        parts.append(f'<input type="radio" name="{group}" id="{key}"{checked}>')
+        parts.append(f'<label for="{key}">{escape(name)}</label>')
+        parts.append(f'<div class="panel">{content}</div>')
+    return f'<div class="tabs">{"".join(parts)}</div>'
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(",", "").replace(".", "").isdecimal()

@@ -24,6 +24,27 @@ _SIGNATURE = re.compile(r"^ *def (\w+)(.*):$", re.MULTILINE)
 
 def module_html(module: Any) -> str:
     """An `IRModule`: each of its functions folds."""
+    note, content = _module(module)
+    return document(module.name, note, content)
+
+
+def schedule_html(schedule: Any) -> str:
+    """A `tir.Schedule`: its trace, then its module as it is now."""
+    note, content = _module(schedule.mod)
+    trace = short_code("\n".join(schedule.trace.as_python()), "python", MOST_LINES, _REST)
+    steps = count(len(schedule.trace.insts), "instruction") or "no instructions"
+    folds = folded(f"<small>trace</small>{steps}", trace, is_open=True)
+    return document("Schedule", f"{schedule.mod.name}: {note}", content, folds)
+
+
+def trace_html(trace: Any) -> str:
+    """A trace as Python."""
+    steps = count(len(trace.insts), "instruction") or "no instructions"
+    return document("Trace", steps, short_code(str(trace), "python", MOST_LINES, _REST))
+
+
+def _module(module: Any) -> tuple[str, str]:
+    """The numbers of functions, and the functions."""
     text = module.script(name=module.name)
     program, _, metadata = text.partition("\n\n#")
     head, *functions = (part.rstrip("\n") for part in _FUNCTION.split(program))
@@ -37,7 +58,7 @@ def module_html(module: Any) -> str:
         *([code(f"#{metadata}")] if metadata else []),
     ]
     counts = [count(len(graphs), "graph function"), count(len(kernels), "kernel")]
-    return document(module.name, ", ".join(filter(None, counts)) or "no functions", *content)
+    return ", ".join(filter(None, counts)) or "no functions", "".join(content)
 
 
 def function_html(function: Any) -> str:

@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..display.rich import displayed
 from ..ir.function import PrimFunc
 from .machine import Machine
 
-_COLUMNS = (
+COLUMNS = (
     "kernel",
     "calls",
     "min µs",
@@ -110,6 +111,7 @@ class KernelProfile:
         self.function.show(stage=stage, target=self.target if target is None else target)
 
 
+@displayed("executables:profile_html")
 @dataclass(frozen=True)
 class ProfileReport:
     """Where the time of a function goes: `print(report)`, `report["matmul"]`, `report.plot(path)`.
@@ -182,9 +184,9 @@ class ProfileReport:
         try:
             from tabulate import tabulate
         except ImportError:
-            return _plain_table(_COLUMNS, rows)
-        numbers = ("left", *["right"] * (len(_COLUMNS) - 2), "left")
-        return tabulate(rows, _COLUMNS, disable_numparse=True, colalign=numbers)
+            return _plain_table(COLUMNS, rows)
+        numbers = ("left", *["right"] * (len(COLUMNS) - 2), "left")
+        return tabulate(rows, COLUMNS, disable_numparse=True, colalign=numbers)
 
     def __str__(self) -> str:
         head = f"{self.function}: {_micro(self.median)} µs, the median of {len(self.seconds)} calls"

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from ..display.rich import displayed
 from .call import CompiledFunction
 from .call_words import ENTRY_SYMBOL, POLL_SYMBOL
 from .constants import Constants
@@ -39,6 +40,7 @@ class Profiler(Protocol):
         ...
 
 
+@displayed("executables:executable_html")
 class Executable:
     """The functions of a built module by name: `ex["main"](x)`.
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from ..display.rich import displayed
 from .device import CPU_TYPE, Device, cpu, device
 from .dlpack import SharedMemory, SupportsDLPack, consume, consume_capsule, export, torch_memory
 from .dtype import (
@@ -22,6 +23,7 @@ from .memory import Storage, buffer_address
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 
+@displayed("tensors:tensor_html")
 class Tensor:
     """A tensor in CPU memory that `owner` keeps alive, as `tvm.runtime.Tensor` (`tvm.nd.NDArray`).
 

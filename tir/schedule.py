@@ -10,6 +10,7 @@ from typing import Any, Self
 from xdsl.dialects.builtin import ModuleOp
 
 from ..dialects.tir import PrimFuncOp
+from ..display.rich import displayed
 from ..ir.function import PrimFunc
 from ..ir.module import IRModule
 from ..lowering.schedule.blocks import IS_SCHEDULED
@@ -31,6 +32,7 @@ from .index_map import IndexMap
 RENDER_LEVELS = ("detail", "fast", "none")
 
 
+@displayed("programs:schedule_html")
 class Schedule(primitives.Schedule):
     """A copy of a module that primitives change step by step; TVM's ``tir.Schedule``.
 

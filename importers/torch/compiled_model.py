@@ -13,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from ...dialects.int_expr import IntExpr, Sym
+from ...display.rich import displayed
 from ...driver import build
 from ...ir.module import IRModule
 from ...runtime.arguments import bind_names
@@ -42,6 +43,7 @@ class Range(NamedTuple):
     most: int | None
 
 
+@displayed("executables:model_html")
 class CompiledModel:
     """A compiled model, with the arguments and results of the model.
 

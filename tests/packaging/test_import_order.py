@@ -52,6 +52,7 @@ ORDER = (
     "tir",
     "builder",
     "profiling",
+    "display.executables",
     "relax.transform",
     "driver",
     "importers",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ....display.rich import displayed
 from ....display.show import show_code
 from ..blocks import ScheduleError
 from .instructions import (
@@ -24,6 +25,7 @@ POSTPROC = "EnterPostproc"
 DecisionProvider = Callable[[Instruction, list[Any], list[Any], Any], Any]
 
 
+@displayed("programs:trace_html")
 class Trace:
     """Instructions in order; TVM's ``Trace``."""
 
