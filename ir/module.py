@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 
 from ..dialects.attributes import to_attribute
 from ..display.highlight import stage_language
+from ..display.picture import GraphPicture
 from ..display.rich import displayed
 from ..display.show import show_code
 from .call_parts import GlobalVar
@@ -148,6 +149,16 @@ class IRModule:
 
         text = stage_text(self, stage, target, function)
         show_code(text, style, black_format, stage_language(stage))
+
+    def show_graph(self, function: str | None = None) -> GraphPicture:
+        """Draw a graph function, by default "main" or else the first, as a picture for notebooks.
+
+        Boxes are operations, kernels and fused groups. Raises ValueError for a name that is no
+        graph function, and ImportError where grandalf is not installed.
+        """
+        from ..display.graph import graph_picture
+
+        return graph_picture(self.op, function)
 
     def with_attr(self, key: str, value: Any) -> IRModule:
         """A copy with an attribute."""

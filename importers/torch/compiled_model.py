@@ -13,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
 from ...dialects.int_expr import IntExpr, Sym
+from ...display.picture import GraphPicture
 from ...display.rich import displayed
 from ...driver import build
 from ...ir.module import IRModule
@@ -81,6 +82,10 @@ class CompiledModel:
                 "a pickle"
             )
         return self._module
+
+    def show_graph(self) -> GraphPicture:
+        """Draw the imported graph, as `IRModule.show_graph`."""
+        return self.module.show_graph()
 
     def save(self, path: str | Path) -> None:
         """Write the machine code with the weights to a file, which `xrelax.runtime.load` reads.

@@ -22,6 +22,7 @@ ORDER = (
     "dialects.relax",
     "dialects.llvm_ext",
     "dialects.loops dialects.rt",
+    "display.graph",
     "reference",
     # what turns LLVM IR into machine code, with the facts of processors
     "backend",

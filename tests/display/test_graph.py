@@ -1,0 +1,157 @@
+"""Pictures of graphs: boxes and edges of each kind of program, as SVG."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from html_check import text_of
+
+import xrelax
+from xrelax import relax
+from xrelax.display.picture import GraphPicture
+from xrelax.script import from_source
+
+MLP = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 8), "float32"), w: R.Tensor((8, 4), "float32")):
+        with R.dataflow():
+            a = R.matmul(x, w)
+            b = R.nn.relu(R.add(a, R.const(1.0, "float32")))
+            R.output(b)
+        return b
+"""
+
+BRANCH = """
+@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+    if c:
+        y = R.exp(x)
+    else:
+        y = R.negative(x)
+    return y
+"""
+
+TUPLE = """
+@R.function
+def main(x: R.Tensor((4, 6), "float32")):
+    parts = R.split(x, 2, axis=1)
+    a = parts[0]
+    b = parts[1]
+    t = (a, R.exp(b))
+    return t
+"""
+
+
+def titles(picture: GraphPicture, kind: str) -> list[str]:
+    return [box.lines[0] for box in picture.boxes if box.kind == kind]
+
+
+def links(picture: GraphPicture) -> list[tuple[str, str, str]]:
+    names = [box.lines[0] for box in picture.boxes]
+    return [(names[e.source], names[e.target], " ".join(e.label)) for e in picture.edges]
+
+
+def fused(module: Any) -> Any:
+    legal = relax.transform.LegalizeOps()(module)
+    return relax.transform.FuseOps()(relax.transform.AnnotateTIROpPattern()(legal))
+
+
+def test_operations():
+    picture = from_source(MLP).show_graph()
+    assert repr(picture) == "<GraphPicture of main: 6 boxes, 5 edges>"
+    assert titles(picture, "input") == ["x", "w"]
+    assert titles(picture, "operation") == ["matmul", "add", "nn.relu"]
+    assert ("w", "matmul", "float32 (8, 4) 128 bytes") in links(picture)
+    assert ("matmul", "add", "float32 (n, 4)") in links(picture)
+    assert picture.boxes[3].lines == ("add", "1 constant, 4 bytes")
+    assert links(picture)[-1] == ("nn.relu", "result", "float32 (n, 4)")
+
+
+def test_fused_groups_and_kernels():
+    groups = fused(from_source(MLP))
+    picture = groups.show_graph()
+    assert titles(picture, "group") == ["fused_matmul_add_relu"]
+    assert picture.boxes[2].lines[1] == "matmul, add, relu"
+    kernels = relax.transform.FuseTIR()(groups).show_graph()
+    assert titles(kernels, "kernel") == ["fused_matmul_add_relu"]
+    assert titles(kernels, "group") == titles(kernels, "operation") == []
+
+
+def test_branches_meet_in_a_box():
+    picture = module_of(BRANCH).show_graph()
+    found = links(picture)
+    assert ("c", "if", "condition bool () 1 bytes") in found
+    assert ("exp", "if", "then float32 (4,) 16 bytes") in found
+    assert ("negative", "if", "else float32 (4,) 16 bytes") in found
+    assert ("if", "result", "float32 (4,) 16 bytes") in found
+
+
+def module_of(source: str) -> Any:
+    return xrelax.IRModule.from_expr(from_source(source))
+
+
+def test_fields_of_tuples_are_edges():
+    found = links(module_of(TUPLE).show_graph())
+    half = "float32 (4, 3) 48 bytes"
+    assert ("split", "result", half) in found and ("split", "exp", half) in found
+    assert ("exp", "result", half) in found
+
+
+def test_pictures_are_well_formed(tmp_path: Path):
+    for module in (from_source(MLP), module_of(BRANCH), module_of(TUPLE)):
+        picture = module.show_graph()
+        assert picture._repr_svg_() == picture.svg
+        assert picture.boxes[0].lines[0] in text_of(picture.svg)
+        assert text_of(picture._repr_html_()).startswith(f"main{len(picture.boxes)} boxes")
+        picture.save(tmp_path / "graph.svg")
+        assert (tmp_path / "graph.svg").read_text() == picture.svg
+        picture.save(tmp_path / "graph.html")
+        with pytest.raises(ValueError, match=r"^expected a file name that ends in .svg or .html"):
+            picture.save("graph.png")
+
+
+def test_boxes_do_not_overlap():
+    picture = from_source(MLP).show_graph()
+    assert picture.svg.count("<rect ") == len(picture.boxes)
+    corners = {part.split(" rx=")[0] for part in picture.svg.split("<rect ")[1:]}
+    assert len(corners) == len(picture.boxes)
+
+
+def test_a_compiled_model():
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Linear(8, 4).eval()
+    picture = xrelax.compile(model, (torch.zeros(2, 8),)).show_graph()
+    assert titles(picture, "operation") == ["linear"]
+
+
+def test_a_large_graph_is_quick():
+    lines = ["@R.function", "def main(x: R.Tensor((4,), 'float32')):", "    v0 = R.exp(x)"]
+    lines += [f"    v{i} = R.add(v{i - 1}, v{max(0, i - 3)})" for i in range(1, 100)]
+    module = module_of("\n".join([*lines, "    return v99"]))
+    module.show_graph()
+    begin = time.perf_counter()
+    picture = module.show_graph()
+    assert len(picture.boxes) == 102 and time.perf_counter() - begin < 1
+
+
+def test_a_deep_graph():
+    lines = ["@R.function", "def main(x: R.Tensor((4,), 'float32')):", "    v0 = R.exp(x)"]
+    lines += [f"    v{i} = R.exp(v{i - 1})" for i in range(1, 1500)]
+    assert len(module_of("\n".join([*lines, "    return v1499"])).show_graph().boxes) == 1502
+
+
+def test_refusals(monkeypatch: pytest.MonkeyPatch):
+    module = from_source(MLP)
+    with pytest.raises(ValueError, match=r"^expected a graph function to draw \(main\), got 'f'$"):
+        module.show_graph("f")
+    with pytest.raises(ValueError, match=r"graph function to draw \(none\), got 'main'$"):
+        xrelax.IRModule().show_graph()
+    monkeypatch.setitem(sys.modules, "grandalf.graphs", None)
+    with pytest.raises(ImportError, match=r"^expected grandalf .*: pip install grandalf$"):
+        module.show_graph()
