@@ -122,9 +122,9 @@ class LookupPrimitives(Primitives):
         if isinstance(op, tir.ForOp):
             self.get_loops(self.rv(child_blocks(op)[0]))
             return
-        func = function_of(op)
-        if len(blocks_named(func, op.block_name.data)) == 1:
-            self.get_block(op.block_name.data, func.sym_name.data)
+        func, name = function_of(op), op.block_name.data
+        if op is root_block(func) if name == "root" else len(blocks_named(func, name)) == 1:
+            self.get_block(name, func.sym_name.data)
             return
         around = [o for o in ancestors(op) if isinstance(o, tir.BlockOp | tir.ForOp)]
         known = next((o for o in around if o in self.state.variables), None)

@@ -195,3 +195,25 @@ def kernel(x: T.handle, Y: T.Buffer(({rows},), "float32")):
     x, y = np.ones(size, np.float32), np.full(rows, 77, np.float32)
     relax.build(from_source(text), check=True)["kernel"](x, y)
     np.testing.assert_array_equal(y, 1 + size)
+
+
+def test_a_block_with_the_name_of_the_root():
+    """The root block of a function is found by its name; a block of the user may have it too."""
+    text = """
+@T.prim_func
+def kernel(X: T.Buffer((7, 3), "float32"), Y: T.Buffer((7,), "float32")):
+    S = T.alloc_buffer((7,), "float32")
+    for i, k in T.grid(7, 3):
+        with T.block("S"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = T.float32(0)
+            S[vi] += X[vi, vk]
+    for i in range(7):
+        with T.block("root"):
+            vi = T.axis.spatial(7, i)
+            Y[vi] = T.sqrt(S[vi])
+"""
+    x, y = np.random.default_rng(0).random((7, 3), np.float32), np.empty(7, np.float32)
+    relax.build(from_source(text), check=True)["kernel"](x, y)
+    np.testing.assert_allclose(y, np.sqrt(x.sum(1)), rtol=1e-6)
