@@ -57,6 +57,9 @@ class Edge(NamedTuple):
 
 Point = tuple[float, float]
 
+_GAP, _LEFT = 40, 70
+"""Pixels between boxes, and of a label those that it may stand under this gap and the next box."""
+
 
 @displayed("picture:picture_html")
 @dataclass(frozen=True)
@@ -94,10 +97,11 @@ def picture_html(picture: GraphPicture) -> str:
 def drawn(name: str, boxes: Sequence[Box], edges: Sequence[Edge]) -> GraphPicture:
     """Place and draw a graph; raises ImportError where grandalf is not installed."""
     places, paths = _layout(boxes, edges)
-    moved = _to_origin(boxes, places, paths)
+    right, bottom = _to_origin(boxes, places, paths)
+    ends = [_label_place(paths[e.source, e.target])[0] + _label_width(e) for e in edges]
+    right = max([right, *(end + _MARGIN for end in ends)])
     parts = [*_edges(edges, paths), *_boxes(boxes, places)]
-    size = f'width="{moved[0]:.0f}" height="{moved[1]:.0f}"'
-    frame = f'viewBox="0 0 {moved[0]:.0f} {moved[1]:.0f}" {size}'
+    frame = f'viewBox="0 0 {right:.0f} {bottom:.0f}" width="{right:.0f}" height="{bottom:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="xrelax-graph" role="img" {frame}>'
     title = f"<title>graph of {escape(name)}</title><style>{_style()}</style>"
     return GraphPicture(name, tuple(boxes), tuple(edges), f"{head}{title}{''.join(parts)}</svg>")
@@ -114,8 +118,12 @@ def _layout(
             "expected grandalf to be installed for show_graph, got none: pip install grandalf"
         ) from None
     vertices = [graphs.Vertex(number) for number in range(len(boxes))]
-    for vertex, box in zip(vertices, boxes, strict=True):
-        vertex.view = _View(box.width, box.height)
+    labels = [0.0] * len(boxes)
+    for edge in edges:
+        labels[edge.source] = max(labels[edge.source], _label_width(edge))
+    for vertex, box, label in zip(vertices, boxes, labels, strict=True):
+        # The next box stands at the right of the label, which begins at the middle.
+        vertex.view = _View(max(box.width, 2 * label - _LEFT), box.height)
     pairs = dict.fromkeys((e.source, e.target) for e in edges)
     links = {pair: graphs.Edge(*(vertices[end] for end in pair)) for pair in pairs}
     for link in links.values():
@@ -123,7 +131,7 @@ def _layout(
     left = 0.0
     for component in graphs.Graph(vertices, [*links.values()]).C:
         layout = layouts.SugiyamaLayout(component)
-        layout.xspace, layout.yspace = 40, 56
+        layout.xspace, layout.yspace = _GAP, 56
         layout.init_all()
         layout.draw()
         left = _beside(component, left)
@@ -179,8 +187,17 @@ def _to_origin(
         ends[0] = ends[0][0], ends[0][1] + start
         ends[-1] = ends[-1][0], ends[-1][1] - end - 5
         paths[pair] = ends
-    # Labels stand at the right of edges.
-    return max(xs) + dx + _MARGIN + 150, max(ys) + dy + _MARGIN
+    return max(xs) + dx + _MARGIN, max(ys) + dy + _MARGIN
+
+
+def _label_place(points: Sequence[Point]) -> Point:
+    """Where a label begins: at the right of the middle of the first part."""
+    (x0, y0), (x1, y1), *_ = points
+    return (x0 + x1) / 2 + 6, (y0 + y1) / 2 - _LINE / 2 + 4
+
+
+def _label_width(edge: Edge) -> float:
+    return _ADVANCE * max(map(len, edge.label), default=0)
 
 
 def _edges(edges: Sequence[Edge], paths: dict[tuple[int, int], list[Point]]) -> list[str]:
@@ -195,11 +212,10 @@ def _edges(edges: Sequence[Edge], paths: dict[tuple[int, int], list[Point]]) -> 
         labels.setdefault((edge.source, edge.label), edge.target)
     used: dict[tuple[int, int], int] = {}
     for (source, lines), target in labels.items():
-        (x0, y0), (x1, y1), *_ = paths[source, target]
+        x, y = _label_place(paths[source, target])
         row = used.get((source, target), 0)
         used[source, target] = row + len(lines)
-        x, y = (x0 + x1) / 2 + 6, (y0 + y1) / 2 - _LINE / 2 + row * _LINE + 4
-        parts.append(_text(lines, x, y, "label"))
+        parts.append(_text(lines, x, y + row * _LINE, "label"))
     return parts
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -117,10 +119,14 @@ def test_pictures_are_well_formed(tmp_path: Path):
 
 
 def test_boxes_do_not_overlap():
-    picture = from_source(MLP).show_graph()
-    assert picture.svg.count("<rect ") == len(picture.boxes)
-    corners = {part.split(" rx=")[0] for part in picture.svg.split("<rect ")[1:]}
-    assert len(corners) == len(picture.boxes)
+    lines = ["@R.function", "def main(x: R.Tensor((4,), 'float32')):", "    v0 = R.exp(x)"]
+    lines += [f"    v{i} = R.add(v{i // 2}, v{i // 3})" for i in range(1, 30)]
+    picture = module_of("\n".join([*lines, "    return (v29, v28, v27)"])).show_graph()
+    pattern = r'<rect class="\w+" x="(.*?)" y="(.*?)" width="(.*?)" height="(.*?)"'
+    boxes = [tuple(map(float, numbers)) for numbers in re.findall(pattern, picture.svg)]
+    assert len(boxes) == len(picture.boxes) > 30
+    for (x, y, w, h), (x2, y2, w2, h2) in combinations(boxes, 2):
+        assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
 
 
 def test_a_compiled_model():
