@@ -54,7 +54,9 @@ def _show_in_cell(
     from .user_frames import cell_lines_of, concerns_us
 
     if concerns_us(error):
-        sys.last_type, sys.last_value, sys.last_traceback = kind, error, trace  # for %debug
+        # What %debug works on.
+        sys.last_type, sys.last_value, sys.last_traceback = kind, error, trace
+        shell.InteractiveTB.tb = trace
         shell._showtraceback(kind, error, cell_lines_of(error))
     else:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
-from .elements import document, paragraph, short_code
-
 ClassT = TypeVar("ClassT")
 
 _LINES = 40
@@ -27,6 +25,8 @@ def displayed(renderer: str) -> Callable[[ClassT], ClassT]:
         try:
             return getattr(import_module(f".{module}", __package__), name)(self)
         except Exception as error:
+            from .elements import document, paragraph, short_code
+
             why = paragraph(f"cannot be shown as HTML: {type(error).__name__}: {error}")
             text = short_code(repr(self), "text", _LINES, "print() has them")
             return document(type(self).__name__, "", why, text)

@@ -85,15 +85,21 @@ with m.function("main", [v]):
     m.emit_func_output(relax.op.call_dps_packed("fail", (v,), v.struct_info))
 m = m.get()"""
 
+LAST = """\
+import sys
+trace = get_ipython().InteractiveTB.tb
+print(type(sys.last_value).__name__, trace is sys.last_traceback)"""
+"""What %debug works on is that of the last error."""
+
 
 @pytest.fixture(scope="module")
 def shown() -> dict[str, list[str]]:
     """The lines that a notebook shows of each error."""
-    cells = [PROGRAM, BUILDER, *(cell for cell, _ in CELLS.values())]
+    cells = [PROGRAM, BUILDER, *(cell for cell, _ in CELLS.values()), LAST]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     NotebookClient(notebook, timeout=300, allow_errors=True, kernel_name="python3").execute()
-    first, second, *outputs = [cell.outputs for cell in notebook.cells]
-    assert first == second == []
+    first, second, *outputs, (last,) = [cell.outputs for cell in notebook.cells]
+    assert first == second == [] and last.text == "ValueError True\n"
     texts = ["\n".join(output.traceback) for (output,) in outputs]
     return dict(zip(CELLS, [text.splitlines() for text in texts], strict=True))
 
