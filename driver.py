@@ -39,6 +39,7 @@ def build(
     if exec_mode not in ("compiled", "bytecode"):
         raise ValueError(f"expected exec_mode 'compiled' or 'bytecode', got '{exec_mode}'")
     from .backend.target import Target
+    from .debugging.debugger import Debugger
     from .profiling.profiler import Profiler
 
     module, resolved = module_of(mod), Target(target)
@@ -47,7 +48,9 @@ def build(
         module = _bound(module, params)
         before = [(name, _bound(step, params)) for name, step in before]
     executable = with_deep_stack(module, lambda: _compile(module, resolved))
-    executable.profiler = Profiler(module.clone(), resolved)
+    source = module.clone()
+    executable.profiler = Profiler(source, resolved)
+    executable.debugger = Debugger(source, resolved)
     if dump_schedules is not None:
         from .schedules import write_schedules
 
@@ -105,11 +108,12 @@ def check_module(
     Raises CheckError with the name of the first pass that changes a result.
     """
     from .reference.check import check_pipeline
+    from .reference.inputs import array_functions
 
     last = len(STAGES) if executable is not None else -1
     passes = [(n, make_pass(n, target)) for stage in STAGES[:last] for n in stage.passes]
     run = None if executable is None else _machine_code(executable)
-    check_pipeline(module, passes, registry=_array_functions(), machine_code=run, before=before)
+    check_pipeline(module, passes, registry=array_functions(), machine_code=run, before=before)
 
 
 def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:
@@ -135,14 +139,3 @@ def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any
             return result_arrays(callee.spec, callee(*map(value, args)))
 
     return run
-
-
-def _array_functions() -> dict[str, Callable[..., Any]]:
-    """The registered functions on NumPy arrays, which they see as Tensors on the same memory."""
-    from .runtime.registry import registered_functions
-    from .runtime.tensor import from_numpy
-
-    def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *arrays: function(*(from_numpy(a) for a in arrays))
-
-    return {name: on_arrays(function) for name, function in registered_functions().items()}

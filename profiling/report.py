@@ -184,7 +184,7 @@ class ProfileReport:
         try:
             from tabulate import tabulate
         except ImportError:
-            return _plain_table(COLUMNS, rows)
+            return plain_table(COLUMNS, rows)
         numbers = ("left", *["right"] * (len(COLUMNS) - 2), "left")
         return tabulate(rows, COLUMNS, disable_numparse=True, colalign=numbers)
 
@@ -212,7 +212,8 @@ def _micro(seconds: float) -> str:
     return f"{seconds * 1e6:.2f}"
 
 
-def _plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as text: the first and the last column to the left, numbers to the right."""
     cells = [list(head), *map(list, rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     ends = (0, len(head) - 1)
@@ -229,8 +230,7 @@ def _plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def plot_roofline(report: ProfileReport, path: str | Path) -> None:
     """Write the picture; kernels without known operations are left out of it."""
-    figure_class = _figure()
-    figure = figure_class(figsize=(8, 5), layout="constrained")
+    figure = figure_class()(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     points = [(k, k.operations / k.bytes) for k in report if k.operations and k.bytes]
     intensities = [intensity for _, intensity in points]
@@ -266,7 +266,7 @@ def plot_roofline(report: ProfileReport, path: str | Path) -> None:
     figure.savefig(path)
 
 
-def _figure() -> Any:
+def figure_class() -> Any:
     """matplotlib's figures, which need no display."""
     try:
         return import_module("matplotlib.figure").Figure

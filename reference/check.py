@@ -17,7 +17,7 @@ from ..dialects import get_context, loops, relax, rt, tir
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import sym
 from .arguments import flatten
-from .compare import as_float64, mismatch
+from .compare import as_float64, mismatch, rounding_noise
 from .evaluate import Outcome, is_scalar, parameters, run
 from .inputs import copy_arguments, draw_arguments, draw_symbols
 from .session import Registry
@@ -233,8 +233,7 @@ def _problem(found: Array, exact: Array, wide: Array, dtype: str, terms: int) ->
         return mismatch(found, exact, dtype, terms)
     native, ideal = as_float64(exact, dtype), as_float64(wide, dtype)
     usable = np.isfinite(native) == np.isfinite(ideal)
-    finite = np.isfinite(native) & np.isfinite(ideal)
-    noise = 4 * float(np.max(np.abs(native - ideal), where=finite, initial=0.0))
+    noise = rounding_noise(native, ideal)
     return mismatch(found, ideal if usable.all() else native, dtype, terms, noise)
 
 

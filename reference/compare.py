@@ -72,6 +72,12 @@ def _mismatch(actual: Array, expected: Array, dtype: str, terms: int, noise: flo
     return f"{bound}, {found[at]:.9g} instead of {wanted[at]:.9g}"
 
 
+def rounding_noise(exact: Array, wide: Array) -> float:
+    """Four times the largest error that a program itself makes: of its run from a float64 one."""
+    finite = np.isfinite(exact) & np.isfinite(wide)
+    return 4 * float(np.max(np.abs(exact - wide), where=finite, initial=0.0))
+
+
 def as_float64(array: Array, dtype: str) -> Array:
     """The values of an array of this dtype, or of a float64 result that stands for it."""
     if dtype == "bfloat16" and array.dtype == np.uint16:

@@ -17,7 +17,7 @@ from .arguments import Shape, as_result, flatten
 from .memory import Buffer
 from .relax import run_graph
 from .rt import run_planned
-from .session import Registry, Session
+from .session import Observer, Registry, Session
 from .values import Array, EvaluationError, Precision
 
 
@@ -80,13 +80,21 @@ def run(
     vectorize: bool = True,
     quiet: bool = True,
     tracks: bool = False,
+    observe: Observer | None = None,
 ) -> Outcome:
     """As `evaluate`, with everything that a check wants to know; `quiet` prints nothing.
 
-    With `tracks` no element may be read, or returned, before it is written.
+    With `tracks` no element may be read, or returned, before it is written. `observe` gets the
+    value of every operation of graphs.
     """
     session = Session(
-        module, registry or {}, Precision(float64), vectorize, quiet=quiet, tracks=tracks
+        module,
+        registry or {},
+        Precision(float64),
+        vectorize,
+        quiet=quiet,
+        tracks=tracks,
+        observe=observe,
     )
     op = session.function(function)
     params = parameters(op)

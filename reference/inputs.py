@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +12,8 @@ from xdsl.ir import Attribute, Operation
 from ..dialects import relax, tir
 from ..dialects.dtypes import dtype_name, is_float, is_unsigned
 from ..dialects.int_expr import IntExpr
+from ..runtime.registry import registered_functions
+from ..runtime.tensor import from_numpy
 from .evaluate import parameters
 from .expressions import number
 from .values import Array, EvaluationError, Precision
@@ -110,3 +112,12 @@ def random_array(
     low = max(0, integers[0]) if is_unsigned(dtype) else integers[0]
     values = rng.integers(low, max(low + 1, integers[1]), tuple(shape))
     return np.asarray(values & 1 if dtype == "bool" else values).astype(exact.storage(dtype))
+
+
+def array_functions() -> dict[str, Callable[..., Any]]:
+    """The registered functions on NumPy arrays, which they see as Tensors on the same memory."""
+
+    def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arrays: function(*(from_numpy(a) for a in arrays))
+
+    return {name: on_arrays(function) for name, function in registered_functions().items()}

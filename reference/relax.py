@@ -95,6 +95,8 @@ def _run_block(graph: Graph, block: Block) -> None:
             _RELAX[op.name](graph, op)
         else:
             raise EvaluationError(f"expected an operation of a graph, got '{op.name}'")
+        if graph.session.observe is not None and len(op.results) == 1:
+            graph.session.observe(op, graph.values[op.results[0]], graph.session.terms)
 
 
 def _print(graph: Graph, op: relax.PrintOp) -> None:

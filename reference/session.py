@@ -27,6 +27,9 @@ Registry: TypeAlias = Mapping[str, Callable[..., Any]]
 """Python functions by name: they get arrays and write the last ones in place."""
 Kernel: TypeAlias = tir.PrimFuncOp | loops.FuncOp
 
+Observer: TypeAlias = Callable[[Operation, Any, int], None]
+"""Called after each operation of a graph with its value, and with the `terms` so far."""
+
 DEEP_CALLS = 20
 """Nested calls that fit on the stack of any thread and into Python's default recursion limit."""
 
@@ -44,6 +47,7 @@ class Session:
     quiet: bool = False
     tracks: bool = False
     """Whether to read new memory that nothing has written is an error."""
+    observe: Observer | None = None
     depth: int = 0
     """How many calls of graph functions are nested at the moment."""
     functions: dict[str, Operation] = field(init=False)

@@ -40,6 +40,16 @@ class Profiler(Protocol):
         ...
 
 
+class Debugger(Protocol):
+    """Compares the results of operations of a function with a reference."""
+
+    def debug(
+        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], **options: Any
+    ) -> Any:
+        """The report of a call of a function of the executable."""
+        ...
+
+
 @displayed("executables:executable_html")
 class Executable:
     """The functions of a built module by name: `ex["main"](x)`.
@@ -70,6 +80,8 @@ class Executable:
         self._functions: dict[str, CompiledFunction] = {}
         self.profiler: Profiler | None = None
         """Runs instrumented calls; the compiler sets it, and code from a file has none."""
+        self.debugger: Debugger | None = None
+        """What compares operations with a reference; set as `profiler` is."""
         self.entry_name = "main" if "main" in self._specs else next(iter(self._specs), "")
 
     def link(self) -> None:
@@ -198,6 +210,26 @@ class Executable:
                 "got one from a file"
             )
         return self.profiler.profile(func_name, args, kwargs, repeat)
+
+    def debug(
+        self,
+        /,
+        func_name: str,
+        *args: Any,
+        reference: Any = "f64",
+        rtol: float | None = None,
+        atol: float | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """The first operation with a wrong result: see `VirtualMachine.debug`."""
+        self[func_name]
+        if self.debugger is None:
+            raise ValueError(
+                f"expected an executable that this process has built to debug '{func_name}', "
+                "got one from a file"
+            )
+        options = {"reference": reference, "rtol": rtol, "atol": atol}
+        return self.debugger.debug(func_name, args, kwargs, **options)
 
     def time_evaluator(
         self,

@@ -88,6 +88,33 @@ class VirtualMachine:
         """
         return self.executable.profile(func_name, *args, repeat=repeat, **kwargs)
 
+    def debug(
+        self,
+        /,
+        func_name: str,
+        *args: Any,
+        reference: Any = "f64",
+        rtol: float | None = None,
+        atol: float | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Compare the result of every kernel in a call with a reference, to find the first bad one.
+
+        The reference "f64" is the graph, evaluated in float64 by NumPy. It may also be another
+        executable of the same graph, or a dict of values by the names of the graph's variables. An
+        element may differ by ``atol + rtol * |reference|``; by default by the error bound of
+        ``build(check=True)``, and by what the graph itself differs from float64 when NumPy
+        evaluates it in its own dtypes. Operations that are fused have the error of their kernel's
+        result, and the kernels are those of the executable.
+
+        ``print(report)`` is a table, ``report.first_bad`` the first wrong operation with its source
+        line, ``report["relu"]`` one operation, ``report.plot("a.svg")`` a picture. Raises
+        ValueError for an unknown function, for a reference of another graph, and for an executable
+        that was loaded from a file, which has no IR.
+        """
+        options = {"reference": reference, "rtol": rtol, "atol": atol}
+        return self.executable.debug(func_name, *args, **options, **kwargs)
+
     def time_evaluator(
         self,
         func_name: str,

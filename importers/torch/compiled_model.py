@@ -12,6 +12,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
+from ...debugging.debugger import Debugger
 from ...dialects.int_expr import IntExpr, Sym
 from ...display.picture import GraphPicture
 from ...display.rich import displayed
@@ -20,6 +21,7 @@ from ...ir.module import IRModule
 from ...runtime.arguments import bind_names
 from ...runtime.executable import signature_text
 from ...runtime.native_call import NativeFunction
+from .debugging import labels, node_values
 from .export import exported_program
 from .exported_program import Program, structures
 from .tensors import TorchCall, as_argument, is_torch, to_torch
@@ -57,6 +59,7 @@ class CompiledModel:
 
     def __init__(self, program: Program, module: IRModule, **options: Any):
         self._module: IRModule | None = module
+        self._program: ExportedProgram | None = program.program
         self.executable = build(module, **options)
         given = program.program
         self._in_spec, self._out_spec = structures(given)
@@ -101,7 +104,13 @@ class CompiledModel:
         return f"<CompiledModel {signature_text(self._function.spec)}; {size:,} bytes of weights>"
 
     def __getstate__(self) -> dict[str, Any]:
-        left = {"_module": None, "_function": None, "_native": None, "_restore": None}
+        left = {
+            "_module": None,
+            "_program": None,
+            "_function": None,
+            "_native": None,
+            "_restore": None,
+        }
         return {**self.__dict__, **left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -131,6 +140,35 @@ class CompiledModel:
         """Profile a call by kernel, as `VirtualMachine.profile`."""
         tensors = self._tensors(args, kwargs)
         return self.executable.profile("main", *tensors, repeat=repeat)
+
+    def debug(
+        self,
+        /,
+        *args: Any,
+        reference: Any = "f64",
+        rtol: float | None = None,
+        atol: float | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """The first operation with a wrong result: as `VirtualMachine.debug`, with more references.
+
+        "torch" runs the exported program node by node in PyTorch. A `CompiledModel` of a model with
+        the same graph may be one too. Operations have the names of the nodes and the paths of their
+        modules. Raises ValueError for a model from a pickle.
+        """
+        if self._program is None:
+            raise ValueError(
+                "expected a model that this process has compiled to debug, got one from a pickle"
+            )
+
+        tensors = self._tensors(args, kwargs)
+        options: dict[str, Any] = {"reference": reference, "rtol": rtol, "atol": atol}
+        if isinstance(reference, str) and reference == "torch":
+            values = node_values(self._program, self._flattened(args, kwargs))
+            options |= {"reference": values, "described": "PyTorch"}
+        debugger = self.executable.debugger
+        assert debugger is not None
+        return debugger.debug("main", tensors, {}, **options)
 
     def _tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The tensors of a call, in the order of the parameters, each checked by itself."""
@@ -211,7 +249,13 @@ def compile_model(
         args, named = _example_inputs(model, example_inputs, kwargs)
         exported = exported_program(model, args, named, dynamic_shapes)
     program = Program(exported)
-    return CompiledModel(program, IRModule(program.graph_import().module()), **options)
+    imported = program.graph_import()
+    module = imported.module()
+    compiled = CompiledModel(program, IRModule(module), **options)
+    debugger = compiled.executable.debugger
+    assert isinstance(debugger, Debugger)
+    debugger.labels["main"] = labels(imported, module)
+    return compiled
 
 
 def _example_inputs(

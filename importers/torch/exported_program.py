@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
@@ -219,14 +219,27 @@ class Program:
         return [n for n in self.graph.nodes if n.op == "placeholder"]
 
     def _tensor(self, name: str) -> Any:
-        state: Mapping[str, Any] = self.program.state_dict
-        constants: Mapping[str, Any] = self.program.constants
-        return state[name] if name in state else constants[name]
+        return _tensor_of(self.program, name)
 
 
 def _mutation(kind: str, name: str, value: fx.Node) -> Problem:
     advice = "return the new value" if kind == "input" else "return the new value, or call eval()"
     return Problem(kind, name, place(value), f"a program that changes this {kind}", advice)
+
+
+def input_values(program: ExportedProgram, inputs: Sequence[Any]) -> list[Any]:
+    """The values of all placeholders: weights, and the leaves of the user's arguments."""
+    given = iter(inputs)
+    return [
+        next(given) if s.kind is InputKind.USER_INPUT else _tensor_of(program, s.target or "")
+        for s in program.graph_signature.input_specs
+    ]
+
+
+def _tensor_of(program: ExportedProgram, name: str) -> Any:
+    state: Mapping[str, Any] = program.state_dict
+    constants: Mapping[str, Any] = program.constants
+    return state[name] if name in state else constants[name]
 
 
 def structures(program: ExportedProgram) -> tuple[TreeSpec, TreeSpec]:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...dialects import relax
 from ...dialects.diagnostics import verify
@@ -77,6 +77,10 @@ class GraphImport:
     tuple_outside: bool = False
     attrs: dict[str, Attribute] = field(default_factory=lambda: dict[str, Attribute]())
     converters: Mapping[str, Converter] = field(default_factory=load_converters)
+    values: dict[fx.Node, Any] = field(default_factory=lambda: dict[fx.Node, Any]())
+    """The values of nodes in the module, when it is made."""
+    origins: dict[Operation, fx.Node] = field(default_factory=lambda: dict[Operation, fx.Node]())
+    """The nodes that operations of the module are made for."""
 
     def module(self) -> ModuleOp:
         """The module with the function; raises UnsupportedError with all nodes that fail."""
@@ -89,7 +93,7 @@ class _Importer:
         self.body = Block()
         self.entry = Block()
         self.context = Context(self.body, given.symbols)
-        self.values: dict[fx.Node, Any] = {}
+        self.values = given.values
         self.problems: list[Problem] = []
         self.failed: set[fx.Node] = set()
         self.opaque: set[fx.Node] = set()
@@ -145,6 +149,7 @@ class _Importer:
             return
         self.context.result = node.meta.get("val")
         self.context.location = location(node)
+        last = self.body.last_op
         of_no_value = self.opaque.intersection(node.all_input_nodes) and self.is_known(node)
         if of_no_value or (node.op == "get_attr" and node not in self.given.constants):
             self.stand_in_for(node)  # the problem is reported for another node
@@ -155,6 +160,10 @@ class _Importer:
             self.fail(node, problem.reason, problem.advice)
         except (TypeError, ValueError) as error:
             self.fail(node, _one_line(error), "", error)
+        made = self.body.first_op if last is None else last.next_op
+        while made is not None:
+            self.given.origins[made] = node
+            made = made.next_op
 
     def fail(self, node: fx.Node, reason: str, advice: str, cause: Exception | None = None) -> None:
         name = "input" if node.op == "placeholder" else overload_name(node.target)

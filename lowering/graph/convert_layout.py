@@ -48,6 +48,9 @@ from .written import Written, touches, written_values
 FUNCTIONS_OF_ELEMENTS = (ElementFunctionOp, BinaryElementwiseOp, AstypeOp, ClipOp)
 """Elementwise operators."""
 
+CHANNELS_LAST = "_last"
+"""What the name of a value with its channels last ends in."""
+
 
 @dataclass
 class _Converter:
@@ -72,6 +75,8 @@ class _Converter:
         twin = None if rank is None or rank < 3 else self._with_channels_last(op, rank)
         if twin is not None:
             twin.location = op.location
+            if op.result.name_hint is not None:
+                twin.result.name_hint = f"{op.result.name_hint}{CHANNELS_LAST}"
             op.parent.insert_op_before(twin, op)
             self.last[op.result] = twin.result
             self.twins.append((op, twin))

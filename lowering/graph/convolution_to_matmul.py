@@ -43,6 +43,9 @@ from .convert_layout import FUNCTIONS_OF_ELEMENTS
 from .flattened import insert_before
 from .written import Written, touches, written_values
 
+FLATTENED = "_flat"
+"""What the name of a value with its pixels in one dim ends in."""
+
 
 @dataclass
 class _Flattener:
@@ -67,6 +70,8 @@ class _Flattener:
             return
         image = ReshapeOp.of([made.result], {"shape": dims})
         image.result.name_hint = op.result.name_hint
+        if op.result.name_hint is not None:
+            made.result.name_hint = f"{op.result.name_hint}{FLATTENED}"
         insert_before([made, image], op)
         op.result.replace_all_uses_with(image.result)
         op.detach()

@@ -42,6 +42,7 @@ class CallConverter(FunctionMemory):
         call = rt.CallDPSOp(
             self.calls[op].callee, inputs[:first], [*inputs[first:], *outputs], values
         )
+        call.location = op.location
         self.current.add_op(call)
 
     def may_take(self, leaf: Leaf, argument: SSAValue) -> bool:
@@ -69,7 +70,9 @@ class CallConverter(FunctionMemory):
         facts = self.calls[op]
         inputs, outputs = self.inputs_of(op, args), self.outputs_of(op, op.result)
         self.require(self.call_conditions(op))
-        self.current.add_op(rt.CallDPSOp(facts.callee, inputs, outputs, values))
+        call = rt.CallDPSOp(facts.callee, inputs, outputs, values)
+        call.location = op.location
+        self.current.add_op(call)
 
     def call_conditions(
         self, op: relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp
@@ -87,11 +90,15 @@ class CallConverter(FunctionMemory):
 
     def convert_call_dps_packed(self, op: relax.CallDPSPackedOp) -> None:
         inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-        self.current.add_op(rt.CallPackedOp(op.callee_name, inputs, outputs))
+        call = rt.CallPackedOp(op.callee_name, inputs, outputs)
+        call.location = op.location
+        self.current.add_op(call)
 
     def convert_call_pure_packed(self, op: relax.CallPurePackedOp) -> None:
         inputs, outputs = self.inputs_of(op, op.args), self.outputs_of(op, op.result)
-        self.current.add_op(rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True))
+        call = rt.CallPackedOp(op.callee.data, inputs, outputs, returns=True)
+        call.location = op.location
+        self.current.add_op(call)
 
     def convert_print(self, op: relax.PrintOp) -> None:
         inputs = self.inputs_of(op, op.values)

@@ -169,6 +169,7 @@ def _pass_workspace(call: rt.CallDPSOp, callee: _Lifted) -> None:
         block.insert_op_before(memory, call)
         outputs.append(memory.result)
     new = rt.CallDPSOp(call.callee_name, call.inputs, outputs, exprs_of(call.vars))
+    new.location = call.location
     block.insert_op_before(new, call)
     call.detach()
     call.erase()

@@ -107,6 +107,7 @@ def _pass_scratch(op: rt.CallDPSOp, callee: rt.FuncOp, size: IntExpr | None, cal
     memory = rt.AllocOp(tir.BufferType.of([size.substitute(mapping)], i8))
     memory.result.name_hint = "scratch"
     call = rt.CallDPSOp(op.callee_name, op.inputs, [*op.outputs, memory.result], exprs_of(op.vars))
+    call.location = op.location
     Rewriter.replace_op(op, [memory, call], [])
 
 

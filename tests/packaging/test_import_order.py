@@ -54,6 +54,7 @@ ORDER = (
     "builder",
     "profiling",
     "display.executables",
+    "debugging",
     "relax.transform",
     "driver",
     "importers",

@@ -1,0 +1,231 @@
+"""`vm.debug`: the error after every operation, and the first one that goes wrong."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.backend.target import Target
+from xrelax.debugging.captured import captured_build
+from xrelax.dialects.relax.operators.activation import GeluOp
+from xrelax.lowering.graph.convert_layout import CHANNELS_LAST
+from xrelax.script import from_source
+
+MODULE = from_source("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 32), "float32")):
+        with R.dataflow():
+            y = R.matmul(x, w)
+            g = R.nn.gelu(y)
+            s = R.sort(g)
+            r = R.reshape(s, (n * 32,))
+            z = R.exp(r)
+            R.output(z)
+        return z
+""")
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((20, 64), np.float32)
+W = RNG.standard_normal((64, 32), np.float32) / 8
+
+
+@pytest.fixture(scope="module")
+def vm():
+    return relax.VirtualMachine(relax.build(MODULE), tvm.cpu())
+
+
+@pytest.fixture(scope="module")
+def report(vm):
+    return vm.debug("main", X, W)
+
+
+def graph(body: str, params: str = 'x: R.Tensor((8,), "float32")'):
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return relax.build(from_source(f"@R.function\ndef main({params}):\n{lines}\n"))
+
+
+def test_every_operation_is_reported(report):
+    assert [o.name for o in report] == ["y", "g", "s", "r", "z"]
+    assert report["s"].operator == "sort" and report["s"].source == "<script>:9"
+    assert (report["g"].shapes, report["g"].dtypes) == (((20, 32),), ("float32",))
+    assert report.first_bad is None and "no bad operation" in str(report)
+
+
+def test_operations_are_compared_where_kernels_end(report):
+    assert report["y"].error is None and report["y"].kernel == "fused_matmul_gelu"
+    assert report["g"].operations == ("y", "g")
+    for name in ("g", "s", "r", "z"):
+        assert report[name].verdict == "ok"
+        assert 0 < report[name].error.relative < 1e-6
+
+
+def test_errors_are_those_of_numpy(report):
+    wide = X.astype(np.float64) @ W.astype(np.float64)
+    from math import erf
+
+    gelu = np.sort(wide * 0.5 * (1 + np.vectorize(erf)(wide / 2**0.5)))
+    error = np.abs(report.result.numpy() - np.exp(gelu).ravel())
+    assert report["z"].error.largest == pytest.approx(error.max(), rel=1e-6)
+    assert report["z"].error.mean == pytest.approx(error.mean(), rel=1e-6)
+    assert report["z"].error.relative == pytest.approx(error.max() / np.exp(gelu).max(), rel=1e-6)
+
+
+def test_results_are_bit_identical_to_the_plain_build(vm, report):
+    np.testing.assert_array_equal(report.result.numpy(), vm["main"](X, W).numpy())
+    # A reference of the plain build's own values, one output a kernel, differs nowhere.
+    result = vm["main"](X, W).numpy()
+    again = vm.debug("main", X, W, reference={"z": result}, rtol=0, atol=0)
+    assert again["z"].error.largest == 0 and again.first_bad is None
+
+
+def test_a_wrong_kernel_is_named_with_its_line(monkeypatch):
+    right = GeluOp.compute.__func__
+
+    def wrong(cls, te, tensors, attributes):
+        (x,) = (right(cls, te, tensors, attributes),)
+        return te.elementwise(lambda v: v * te.const(1.01, v.dtype), x, name="T_wrong")
+
+    monkeypatch.setattr(GeluOp, "compute", classmethod(wrong))
+    report = relax.build(MODULE).debug("main", X, W)
+    assert report.first_bad is report["g"]
+    summary = report.summary()
+    assert summary.startswith("first bad: 'g' (nn.gelu) at <script>:8: max error ")
+    assert "kernel 'fused_matmul_gelu" in summary and "'y' (matmul) at <script>:7" in summary
+    assert str(report).count("BAD") == sum(o.is_bad for o in report) > 1
+
+
+def test_two_builds(vm):
+    other = relax.build(MODULE, target="llvm -mcpu=haswell")
+    report = vm.debug("main", X, W, reference=other)
+    assert report.first_bad is None and report["z"].verdict == "ok"
+    changed = relax.build(relax.transform.BindParams("main", {"w": W})(MODULE))
+    scaled = relax.build(relax.transform.BindParams("main", {"w": W * 1.01})(MODULE))
+    assert changed.debug("main", X, reference=scaled).first_bad.name == "g"
+
+
+def test_given_values(vm):
+    values = {"s": np.zeros((20, 32), np.float32)}
+    report = vm.debug("main", X, W, reference=values)
+    assert report.first_bad.name == "s" and report["g"].error is None
+    assert vm.debug("main", X, W, reference=values, atol=100.0).first_bad is None
+
+
+def test_given_tolerances(vm):
+    assert vm.debug("main", X, W, atol=1e-12).first_bad.name == "g"
+    assert vm.debug("main", X, W, rtol=1e-2, atol=1e-3).first_bad is None
+
+
+def test_nan_is_bad_where_it_appears_first():
+    function = graph("a = R.sqrt(x)\nb = R.sort(a)\nreturn R.cumsum(b, axis=0)")
+    report = function.debug("main", np.arange(-2, 6, dtype=np.float32))
+    assert report.first_bad.name == "a" and report.first_bad.error.problem == (
+        "NaN appears here first"
+    )
+    assert [o.is_bad for o in report] == [True, False, False]
+    given = function.debug("main", np.full(8, np.nan, np.float32))
+    assert given.first_bad is None
+
+
+def test_overflow_is_bad_where_it_appears_first():
+    function = graph("a = R.sort(x)\nb = R.multiply(a, a)\nc = R.cumsum(b, axis=0)\nreturn c")
+    report = function.debug("main", np.full(8, 1.5e19, np.float32))  # a square is finite
+    assert report.first_bad.name == "c" and report["b"].verdict == "ok"
+    assert report["c"].error.problem == "an infinity appears here first, float64 is finite"
+    given = function.debug("main", np.full(8, np.inf, np.float32))
+    assert given.first_bad is None
+
+
+def test_channels_last_results_are_compared_in_the_order_of_the_graph():
+    source = """
+@R.function
+def main(x: R.Tensor((2, 3, 9, 9), "float32"), w: R.Tensor((8, 3, 3, 3), "float32")):
+    with R.dataflow():
+        c = R.nn.conv2d(x, w)
+        r = R.nn.relu(c)
+        p = R.nn.max_pool2d(r, (2, 2))
+        e = R.exp(p)
+        R.output(e)
+    return e
+"""
+    weights = RNG.standard_normal((8, 3, 3, 3), np.float32)
+    module = relax.transform.BindParams("main", {"w": weights})(
+        tvm.IRModule({"main": from_source(source)})
+    )
+    report = relax.build(module).debug("main", RNG.standard_normal((2, 3, 9, 9), np.float32))
+    assert report.first_bad is None
+    assert report["r"].verdict == report["e"].verdict == "ok"
+    sites = captured_build(module.op, "main", Target("llvm")).sites.values()
+    assert [mark.layout for site in sites for mark in site.marks].count(CHANNELS_LAST) == 1
+
+
+def test_tuples_packed_calls_and_integers():
+    @tvm.register_func("test.debug.twice", override=True)
+    def twice(x, y):
+        np.from_dlpack(y)[:] = 2 * np.from_dlpack(x)
+
+    function = graph(
+        'a = R.call_dps_packed("test.debug.twice", (x,), R.Tensor((8,), "float32"))\n'
+        "b = R.split(a, 2)\nc = R.argsort(b[1])\nreturn c"
+    )
+    report = function.debug("main", RNG.standard_normal(8).astype(np.float32))
+    assert report.first_bad is None
+    assert report["a"].error.largest == 0 and report["a"].kernel == "test.debug.twice"
+    assert len(report["b"].shapes) == 2
+    assert report["c"].error.largest == 0
+    assert not [n for n in tvm.runtime.list_global_func_names() if n.startswith("xrelax.debug")]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_other_dtypes(dtype):
+    function = graph(
+        "a = R.matmul(x, x)\nb = R.nn.softmax(a)\nreturn b", f'x: R.Tensor((16, 16), "{dtype}")'
+    )
+    x = tvm.nd.array(RNG.standard_normal((16, 16), np.float32), dtype=dtype)
+    report = function.debug("main", x)
+    assert report.first_bad is None and report["b"].verdict == "ok"
+
+
+def test_a_branch_that_is_not_taken_has_no_values():
+    function = graph(
+        "if c:\n    y = R.exp(x)\nelse:\n    y = R.sin(x)\nreturn y",
+        'x: R.Tensor((8,), "float32"), c: R.Tensor((), "bool")',
+    )
+    report = function.debug("main", np.ones(8, np.float32), np.array(True))
+    taken = {o.operator: o.shapes for o in report}
+    assert taken == {"exp": ((8,),), "sin": ()} and report.first_bad is None
+
+
+def test_picture(report, tmp_path):
+    pytest.importorskip("matplotlib")
+    report.plot(tmp_path / "errors.svg")
+    assert "relative" not in (text := (tmp_path / "errors.svg").read_text()) and "<svg" in text
+
+
+def test_wrong_requests_are_one_line(vm, report, tmp_path):
+    other = graph("y = R.exp(x)\nreturn y")
+    another = graph("q = R.exp(x)\nreturn q")
+    for reference, message in (
+        ("f32", "expected reference 'f64', another build, or values by name, got 'f32'; 'torch'"),
+        (3, "got int; 'torch' is for models that were imported from PyTorch"),
+        (other, "expected a reference of the same graph with 'y' as matmul, got one with 'y' as"),
+        (another, "expected a reference of the same graph, got one with other names"),
+        ({"q": X}, "expected values by the names of operations (y, g, s, r, z), got none of them"),
+        ({"s": X}, "expected the reference of 's' to have shape (20, 32), got (20, 64)"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)) as caught:
+            vm.debug("main", X, W, reference=reference)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match=r"^expected an operation of 'main' \(y, .*\), got 'q'$"):
+        report["q"]
+    with pytest.raises(ValueError, match=r"^unknown function 'side', expected one of: main$"):
+        vm.debug("side", X)
+    with pytest.raises(ValueError, match="argument 'w'"):
+        vm.debug("main", X, W[:5])
+    relax.build(MODULE).save(tmp_path / "module.xr")
+    with pytest.raises(ValueError, match="got one from a file"):
+        tvm.runtime.load(tmp_path / "module.xr").debug("main", X, W)
