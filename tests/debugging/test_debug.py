@@ -207,12 +207,15 @@ def test_picture(report, tmp_path):
 
 
 def test_wrong_requests_are_one_line(vm, report, tmp_path):
-    other = graph("y = R.exp(x)\nreturn y")
-    another = graph("q = R.exp(x)\nreturn q")
+    params = 'x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 32), "float32")'
+    other = graph("y = R.exp(x)\nreturn y", params)
+    another = graph("q = R.exp(x)\nreturn q", params)
+    vector = graph("y = R.exp(x)\nreturn y")
     for reference, message in (
         ("f32", "expected reference 'f64', another build, or values by name, got 'f32'; 'torch'"),
         (3, "got int; 'torch' is for models that were imported from PyTorch"),
         (other, "expected a reference of the same graph with 'y' as matmul, got one with 'y' as"),
+        (vector, "expected a reference with parameters (x: (n, 64), w: (64, 32)), got (x: (8))"),
         (another, "expected a reference of the same graph, got one with other names"),
         ({"q": X}, "expected values by the names of operations (y, g, s, r, z), got none of them"),
         ({"s": X}, "expected the reference of 's' to have shape (20, 32), got (20, 64)"),

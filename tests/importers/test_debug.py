@@ -126,6 +126,7 @@ def test_dynamic_shapes_and_structures():
         assert report["cumsum"].shapes == ((7, 3),)
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of PyTorch, where its trees are pickled
 def test_wrong_requests_are_one_line():
     import pickle
 
