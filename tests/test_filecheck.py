@@ -7,16 +7,28 @@ import io
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import filecheck.main
 import pytest
 
+from xrelax.pipeline import PASSES, STAGES
 from xrelax.tools import opt
 
 SUITE = Path(__file__).parent / "filecheck"
 FILES = sorted(path.relative_to(SUITE).as_posix() for path in SUITE.rglob("*.mlir"))
 TOOLS = {"xrelax-opt": opt.main, "filecheck": filecheck.main.main}
+
+
+@pytest.fixture(autouse=True)
+def no_plugin_stays() -> Iterator[None]:
+    """Passes that `--load-plugin` registers are gone after a test."""
+    passes, stages = dict(PASSES), list(STAGES)
+    yield
+    PASSES.clear()
+    PASSES.update(passes)
+    STAGES[:] = stages
 
 
 def run_lines(path: Path) -> list[str]:
