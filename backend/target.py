@@ -81,6 +81,11 @@ class Target:
         return " ".join(parts)
 
     @property
+    def short_name(self) -> str:
+        """The kind and the processor, such as "llvm -mcpu=znver4"."""
+        return f"{self.kind} -mcpu={self.cpu}"
+
+    @property
     def is_host(self) -> bool:
         """Whether this process can run the code: its triple is the process's own."""
         with LLVM_LOCK:

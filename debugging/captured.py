@@ -1,4 +1,4 @@
-"""The build of a module that shows what each of its kernels computes.
+"""The build of a module that shows what each of its kernels computes, and the same at a stage.
 
 ::
 
@@ -10,7 +10,8 @@
     rt.call_packed "xrelax.debug.0.3"(%y) outs() : …
 
 The graph functions call a Python function, which copies the result; kernels and the memory plan are
-those of the build that is debugged.
+those of the build that is debugged. At a stage before machine code the reference evaluator runs the
+module, and reports the same results.
 """
 
 from __future__ import annotations
@@ -33,13 +34,23 @@ from ..compilation import Compilation
 from ..dialects import get_context, relax, rt
 from ..dialects.relax.operators.reshaping import MemoryViewOp
 from ..dialects.relax.types import tensors_in
-from ..pipeline import PASSES, STAGES
+from ..pipeline import PASSES, STAGE_NAMES, STAGES, run_passes
+from ..reference.arguments import flatten
+from ..reference.evaluate import run
+from ..reference.inputs import array_functions
+from ..reference.memory import Buffer
 from ..runtime.executable import Executable
 from ..runtime.registry import register_func, remove_global_func
 from ..runtime.tensor import Tensor
 from .operations import Computes, Mark, callee_of, mark_of, with_marks
 
+MACHINE_CODE = "asm"
+"""The stage whose results are those of compiled code."""
+EVALUATED_STAGES = tuple(name for name in STAGE_NAMES if name != "llvm")
+"""The stages that the reference evaluator runs."""
+
 _FILE = "xrelax.debug"
+_GRAPH_STAGES = STAGE_NAMES.index("tir") + 1
 _numbers = count()
 
 
@@ -94,6 +105,41 @@ class CapturedBuild:
         return result, found
 
 
+@dataclass(frozen=True)
+class CapturedStage:
+    """A module at a stage, for the reference evaluator, with what `CapturedBuild` has."""
+
+    module: ModuleOp
+    sites: Mapping[int, Site]
+    constants: Mapping[Mark, Stored]
+
+    def run(self, function: str, args: Sequence[Any]) -> tuple[Any, dict[int, Value]]:
+        """The result of a call, and copies of those of its sites; arguments are NumPy arrays."""
+        found: dict[int, Value] = {}
+
+        def observe(op: Operation, value: Any, terms: int) -> None:
+            site = self.sites.get(number := _number(op))
+            if site is not None:
+                buffers = [b for b in flatten(value) if isinstance(b, Buffer)][: site.tensors]
+                found[number] = tuple(Stored(b.array.copy(), b.dtype) for b in buffers)
+
+        registry = array_functions()
+        results = run(self.module, function, args, registry=registry, observe=observe).results
+        return results[0] if len(results) == 1 else results, found
+
+
+def captured_stage(module: ModuleOp, function: str, target: Target, stage: str) -> CapturedStage:
+    """A copy of a module, lowered to one of `EVALUATED_STAGES`."""
+    lowered, context = with_marks(module, function), get_context()
+    count = STAGE_NAMES.index(stage) + 1
+    for step in STAGES[: min(count, _GRAPH_STAGES)]:
+        run_passes(lowered, step, context, str(target))
+    sites, constants = _number_calls(lowered), _constants(lowered)
+    for step in STAGES[_GRAPH_STAGES:count]:
+        run_passes(lowered, step, context, str(target))
+    return CapturedStage(lowered, sites, constants)
+
+
 def captured_build(module: ModuleOp, function: str, target: Target) -> CapturedBuild:
     """Build a module, which stays as it is, with calls back from all its functions."""
     sites: dict[int, Site] = {}
@@ -119,7 +165,7 @@ def _number_calls(module: ModuleOp) -> dict[int, Site]:
     """The calls with results to look at; the line of a call's location is its number."""
     found: dict[int, Site] = {}
     for number, op in enumerate(module.walk()):
-        if isinstance(op, Computes) and not isinstance(op, relax.OperatorOp):
+        if isinstance(op, Computes):
             tensors = len(tensors_in(op.result.type))
             marks = tuple(_marks(op.result))
             # What is changed in place is in the order of the arguments.
@@ -153,7 +199,7 @@ def _call_back(planned: ModuleOp, sites: Mapping[int, Site], prefix: str) -> dic
     called: dict[int, Site] = {}
     for op in list(planned.walk()):
         number = _number(op)
-        if isinstance(op, rt.CallDPSOp | rt.CallPackedOp) and number is not None:
+        if isinstance(op, rt.CallDPSOp | rt.CallPackedOp):
             site = sites.get(number)
             if (
                 site is not None and len(op.outputs) >= site.tensors
@@ -165,8 +211,9 @@ def _call_back(planned: ModuleOp, sites: Mapping[int, Site], prefix: str) -> dic
     return called
 
 
-def _number(op: Operation) -> int | None:
+def _number(op: Operation) -> int:
+    """The number of a call, -1 for an operation that has none."""
     location = op.location
     if not isinstance(location, FileLineColLoc) or location.filename.data != _FILE:
-        return None
+        return -1
     return location.line.data

@@ -59,8 +59,10 @@ class GraphOperation:
         return f"{location.filename.data}:{location.line.data}"
 
 
-def callee_of(op: relax.CallPurePackedOp | relax.CallOp | KernelCall) -> str:
-    """The name of the function that is called."""
+def callee_of(op: Computes) -> str:
+    """The name of the function that is called, nothing for an operator."""
+    if isinstance(op, relax.OperatorOp):
+        return ""
     return op.callee.data if isinstance(op, relax.CallPurePackedOp) else op.callee_name
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..profiling.report import figure_class, plain_table
+from ..reference.values import Array
 from ..runtime.signature import shape_text
+from .captured import MACHINE_CODE
 from .comparison import Error
 
 _COLUMNS = (
@@ -47,6 +49,10 @@ class OperationReport:
     """The operations of the kernel whose result this is; empty for one inside of a kernel."""
     error: Error | None
     """The error of the result; `None` where there is nothing to compare."""
+    values: Mapping[int, Array] = field(repr=False)
+    """The tensors of the result that are stored, by number; floats as float64."""
+    expected: Mapping[int, Array] = field(repr=False)
+    """Those of the reference."""
 
     @property
     def is_bad(self) -> bool:
@@ -73,8 +79,9 @@ class DebugReport:
     """What was compared with."""
     operations: tuple[OperationReport, ...]
     result: Any
-    """What the compiled code returned."""
+    """What the call returned; at a stage before machine code, as NumPy arrays."""
     target: str
+    stage: str
 
     def __getitem__(self, name: str) -> OperationReport:
         for operation in self.operations:
@@ -97,6 +104,12 @@ class DebugReport:
         """
         return next((o for o in self.operations if o.is_bad), None)
 
+    @property
+    def title(self) -> str:
+        """The function, and the stage unless that is machine code."""
+        is_compiled = self.stage == MACHINE_CODE
+        return self.function if is_compiled else f"{self.function} at stage {self.stage}"
+
     def summary(self) -> str:
         """One line on the first bad operation, with a line for each other one of its kernel."""
         compared = sum(o.error is not None for o in self.operations)
@@ -116,7 +129,7 @@ class DebugReport:
         return plain_table(_COLUMNS, [_row(o) for o in self.operations])
 
     def __str__(self) -> str:
-        head = f"{self.function} compared with {self.reference}"
+        head = f"{self.title} compared with {self.reference}"
         return "\n".join([head, self.table(), self.summary()])
 
     def __repr__(self) -> str:
@@ -166,7 +179,7 @@ def plot_errors(report: DebugReport, path: str | Path) -> None:
         yscale="log",
         xlabel="operation",
         ylabel="largest error / largest magnitude",
-        title=f"{report.function} compared with {report.reference}",
+        title=f"{report.title} compared with {report.reference}",
     )
     axes.grid(alpha=0.3)
     figure.savefig(path)

@@ -4,68 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation
 
 from ..backend.target import Target
 from ..dialects import relax
-from ..dialects.dtypes import is_float
 from ..lowering.functions import functions_by_name
-from ..lowering.graph.convert_layout import CHANNELS_LAST
 from ..reference.arguments import flatten
-from ..reference.compare import EPSILON, as_float64, rounding_noise
 from ..reference.evaluate import run
 from ..reference.inputs import array_functions, copy_arguments
 from ..reference.memory import Buffer
 from ..runtime.arguments import bind_names
 from ..runtime.tensor import array, as_tensor
-from .captured import CapturedBuild, Stored, Value, captured_build
-from .comparison import Error, Tolerance, compared, largest_of
-from .operations import GraphOperation, Label, Mark, graph_operations
-from .report import DebugReport, OperationReport
-
-Tensors: TypeAlias = dict[int, Stored]
-"""The tensors of a result that are known, by number."""
-
-NAN = "NaN appears here first"
-OVERFLOW = "an infinity appears here first, float64 is finite"
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """The value of an operation by the reference evaluator, in its own precision and in float64."""
-
-    exact: Value
-    wide: Value
-    terms: int
-
-
-@dataclass
-class Seen:
-    """What a call of the compiled code has shown of an operation."""
-
-    kernel: str
-    value: Tensors = field(default_factory=lambda: {})
-
-    def add(self, value: Value, mark: Mark) -> None:
-        """Add a tensor, or all of them."""
-        for index, tensor in enumerate(value):
-            self.value[mark.item or index] = _in_order(tensor, mark.layout)
+from .captured import (
+    EVALUATED_STAGES,
+    MACHINE_CODE,
+    CapturedBuild,
+    CapturedStage,
+    Stored,
+    Value,
+    captured_build,
+    captured_stage,
+)
+from .comparison import Tolerance
+from .operations import GraphOperation, Label, graph_operations
+from .report import DebugReport
+from .rows import Evaluated, Rows, Seen, Tensors, has_nan
 
 
 @dataclass
 class Runs:
-    """A module, and builds of it that show results of kernels."""
+    """A module, and forms of it that show results of kernels, by function and stage."""
 
     module: ModuleOp
     target: Target
     labels: Mapping[str, Sequence[Label]]
     _builds: dict[str, CapturedBuild] = field(default_factory=lambda: {})
+    _stages: dict[tuple[str, str], CapturedStage] = field(default_factory=lambda: {})
 
     def debug(
         self,
@@ -75,12 +52,16 @@ class Runs:
         reference: Runs | Mapping[str, Any] | None = None,
         rtol: float | None = None,
         atol: float | None = None,
+        stage: str = MACHINE_CODE,
         described: str = "the given values",
     ) -> DebugReport:
         """The report of a call; for the options see `VirtualMachine.debug`.
 
         Without a reference that is float64, and `described` is what a report calls given values.
         """
+        if stage not in (*EVALUATED_STAGES, MACHINE_CODE):
+            known = ", ".join((*EVALUATED_STAGES, MACHINE_CODE))
+            raise ValueError(f"expected a stage that can run ({known}), got '{stage}'")
         operations = self.operations(name)
         if isinstance(reference, Runs):
             own, other = (_parameters(r.function(name)) for r in (self, reference))
@@ -88,26 +69,26 @@ class Runs:
                 raise ValueError(f"expected a reference with parameters ({own}), got ({other})")
             _verify_same_graph(operations, reference.operations(name))
         given = self._arguments(name, args, kwargs)
-        result, seen = self.values(name, args, kwargs)
+        result, seen = self.values(name, args, kwargs, stage)
         evaluated = self._evaluate(name, given)
         if isinstance(reference, Runs):
             others = reference.values(name, args, kwargs)[1]
             wanted = _named(reference.operations(name), others)
-            described = f"the build for {reference.target}"
+            described = f"the build for {reference.target.short_name}"
         elif reference is not None:
             wanted = _given_values(operations, reference)
         else:
             pairs = zip(operations, evaluated, strict=True)
             wanted = {o.name: dict(enumerate(e.wide)) for o, e in pairs if e}
             described = "float64"
-        has_nan = any(map(_has_nan, flatten(tuple(given))))
-        rows = _Rows(wanted, Tolerance(rtol, atol), isinstance(reference, Runs), has_nan)
+        given_nan = any(map(has_nan, flatten(tuple(given))))
+        rows = Rows(wanted, Tolerance(rtol, atol), isinstance(reference, Runs), given_nan)
         kernels = _kernels(operations, seen)
         reports = [
             rows.row(o, kernels.get(o.name, ("", ())), s, e)
             for o, s, e in zip(operations, seen, evaluated, strict=True)
         ]
-        return DebugReport(name, described, tuple(reports), result, str(self.target))
+        return DebugReport(name, described, tuple(reports), result, str(self.target), stage)
 
     def operations(self, name: str) -> list[GraphOperation]:
         """The operations of a function; raises as `function` does."""
@@ -121,13 +102,19 @@ class Runs:
         return func
 
     def values(
-        self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self,
+        name: str,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        stage: str = MACHINE_CODE,
     ) -> tuple[Any, list[Seen | None]]:
-        """The result of a call of the compiled code, and what it shows of each operation."""
-        if name not in self._builds:
-            self._builds[name] = captured_build(self.module, name, self.target)
-        build = self._builds[name]
-        result, found = build.run(name, args, kwargs)
+        """The result of a call at a stage, and what it shows of each operation."""
+        if stage == MACHINE_CODE:
+            build = self._build(name)
+            result, found = build.run(name, args, kwargs)
+        else:
+            build = self._stage(name, stage)
+            result, found = build.run(name, self._arguments(name, args, kwargs))
         seen: list[Seen | None] = [None] * len(self.operations(name))
         for mark, data in build.constants.items():
             seen[mark.number] = view = seen[mark.number] or Seen("constant")
@@ -137,6 +124,16 @@ class Runs:
                 seen[mark.number] = view = seen[mark.number] or Seen(site.callee)
                 view.add(found.get(number, ()), mark)
         return result, seen
+
+    def _build(self, name: str) -> CapturedBuild:
+        if name not in self._builds:
+            self._builds[name] = captured_build(self.module, name, self.target)
+        return self._builds[name]
+
+    def _stage(self, name: str, stage: str) -> CapturedStage:
+        if (name, stage) not in self._stages:
+            self._stages[name, stage] = captured_stage(self.module, name, self.target, stage)
+        return self._stages[name, stage]
 
     def _arguments(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """Copies of arguments as the evaluator takes them."""
@@ -176,20 +173,6 @@ def _argument(type_: Attribute, given: Any) -> Any:
     is_number = type(given) in (bool, int, float)
     tensor = array(given, dtype=type_.dtype) if is_number else as_tensor(given)
     return tensor.view().copy()
-
-
-def _has_nan(value: Any) -> bool:
-    if not isinstance(value, np.ndarray):
-        return False
-    array = cast("NDArray[Any]", value)
-    return array.dtype.kind == "f" and bool(np.isnan(array).any())
-
-
-def _in_order(value: Stored, layout: str) -> Stored:
-    """A tensor with its axes in the order of the graph."""
-    if layout != CHANNELS_LAST:
-        return value
-    return Stored(np.moveaxis(value.array, -1, 1), value.dtype)
 
 
 def _named(operations: Sequence[GraphOperation], seen: Sequence[Seen | None]) -> dict[str, Tensors]:
@@ -240,97 +223,6 @@ def _parameters(func: relax.FuncOp) -> str:
 
 def _text(dims: Sequence[object]) -> str:
     return f"({', '.join(map(str, dims))})"
-
-
-@dataclass
-class _Rows:
-    """The reports of operations, made in order."""
-
-    wanted: Mapping[str, Tensors]
-    tolerance: Tolerance
-    is_build: bool
-    """Whether another build is the reference."""
-    has_nan: bool
-    """Whether an argument or an earlier result has NaN."""
-    has_overflow: bool = False
-    """Whether an earlier result is infinite where float64 is finite."""
-
-    def row(
-        self,
-        operation: GraphOperation,
-        kernel: tuple[str, tuple[str, ...]],
-        seen: Seen | None,
-        known: Evaluated | None,
-    ) -> OperationReport:
-        """What is known of an operation; raises ValueError for a reference of other shapes."""
-        exact = () if known is None else known.exact
-        return OperationReport(
-            operation.name,
-            operation.operator,
-            operation.source,
-            operation.module,
-            tuple(v.array.shape for v in exact),
-            tuple(v.dtype for v in exact),
-            *kernel,
-            None if seen is None or known is None else self._error(operation.name, seen, known),
-        )
-
-    def _error(self, name: str, seen: Seen, known: Evaluated) -> Error | None:
-        found = {i: _shaped(v, known.exact[i].array.shape) for i, v in seen.value.items()}
-        wanted = self.wanted.get(name, {})
-        if self.is_build:  # whose views have the shapes of what they view
-            wanted = {i: _shaped(v, known.exact[i].array.shape) for i, v in wanted.items()}
-        errors = [self._of(name, v, wanted[i], known, i) for i, v in found.items() if i in wanted]
-        if not self.has_nan and any(_has_nan(_wide(v)) for v in found.values()):
-            self.has_nan = True
-            errors.insert(0, Error(0.0, 0.0, 0.0, NAN))
-        if not self.has_overflow and any(_overflows(v, known.wide[i]) for i, v in found.items()):
-            self.has_overflow = True
-            errors.insert(0, Error(0.0, 0.0, 0.0, OVERFLOW))
-        return largest_of(errors) if errors else None
-
-    def _of(self, name: str, found: Stored, wanted: Stored, known: Evaluated, index: int) -> Error:
-        if found.array.shape != wanted.array.shape:
-            raise ValueError(
-                f"expected the reference of '{name}' to have shape {found.array.shape}, "
-                f"got {wanted.array.shape}"
-            )
-        noise = _noise(known.exact[index], known.wide[index], wanted)
-        dtype = _dtype(found, wanted)
-        return compared(_wide(found), _wide(wanted), dtype, known.terms, noise, self.tolerance)
-
-
-def _overflows(found: Stored, wide: Stored) -> bool:
-    if not is_float(found.dtype):
-        return False
-    return bool((np.isinf(_wide(found)) & np.isfinite(wide.array)).any())
-
-
-def _shaped(value: Stored, shape: tuple[int, ...]) -> Stored:
-    """The same elements in a shape, if they are as many."""
-    if value.array.size != prod(shape):
-        return value
-    return Stored(value.array.reshape(shape), value.dtype)
-
-
-def _wide(value: Stored) -> NDArray[Any]:
-    """Floats as float64, other values as they are."""
-    return as_float64(value.array, value.dtype) if is_float(value.dtype) else value.array
-
-
-def _dtype(found: Stored, wanted: Stored) -> str:
-    """The dtype of the two with the larger rounding errors."""
-    if not is_float(found.dtype) or not is_float(wanted.dtype):
-        return found.dtype
-    return max(found.dtype, wanted.dtype, key=EPSILON.__getitem__)
-
-
-def _noise(exact: Stored, wide: Stored, wanted: Stored) -> float:
-    """What rounding alone may add up to, in the less exact one of the graph and the reference."""
-    if not is_float(exact.dtype):
-        return 0.0
-    own = rounding_noise(_wide(exact), _wide(wide))
-    return own * max(1.0, EPSILON.get(wanted.dtype, 0.0) / EPSILON[exact.dtype])
 
 
 def _kernels(

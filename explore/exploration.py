@@ -90,7 +90,7 @@ class Exploration:
         numbers = {name: number for number, (name, _) in enumerate(files, 1)}
         return {
             "title": self.title,
-            "target": _short(self.target),
+            "target": self.target.short_name,
             "files": [{"name": n, "html": highlighted_lines(t, "python")} for n, t in files],
             "stages": [
                 {
@@ -187,9 +187,3 @@ def _diff(before: Iterable[Line], after: Iterable[Line]) -> Iterator[tuple[str, 
             else:
                 yield from (("-", html) for html in old_html[old_start:old_end])
                 yield from (("+", html) for html in new_html[new_start:new_end])
-
-
-def _short(target: Target) -> str:
-    """The kind of a target, and its processor."""
-    words = str(target).split()
-    return " ".join(word for word in words if word == words[0] or word.startswith("-mcpu"))

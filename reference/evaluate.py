@@ -85,7 +85,7 @@ def run(
     """As `evaluate`, with everything that a check wants to know; `quiet` prints nothing.
 
     With `tracks` no element may be read, or returned, before it is written. `observe` gets the
-    value of every operation of graphs.
+    value of every operation of graphs, and the outputs of every call of planned functions.
     """
     session = Session(
         module,

@@ -105,6 +105,8 @@ def _run_block(plan: _Plan, block: Block) -> None:
         if op.name not in _RT:
             raise EvaluationError(f"expected an operation of a planned function, got '{op.name}'")
         _RT[op.name](plan, op)
+        if plan.session.observe is not None and isinstance(op, rt.CallDPSOp | rt.CallPackedOp):
+            plan.session.observe(op, tuple(plan.buffers(op.outputs)), plan.session.terms)
 
 
 def _check(plan: _Plan, op: rt.CheckOp) -> None:

@@ -28,7 +28,8 @@ Registry: TypeAlias = Mapping[str, Callable[..., Any]]
 Kernel: TypeAlias = tir.PrimFuncOp | loops.FuncOp
 
 Observer: TypeAlias = Callable[[Operation, Any, int], None]
-"""Called after each operation of a graph with its value, and with the `terms` so far."""
+"""Called after each operation of a graph, and each call of a plan, with its value, and with the
+`terms` so far."""
 
 DEEP_CALLS = 20
 """Nested calls that fit on the stack of any thread and into Python's default recursion limit."""

@@ -219,6 +219,7 @@ class Executable:
         reference: Any = "f64",
         rtol: float | None = None,
         atol: float | None = None,
+        stage: str = "asm",
         **kwargs: Any,
     ) -> Any:
         """The first operation with a wrong result: see `VirtualMachine.debug`."""
@@ -228,7 +229,7 @@ class Executable:
                 f"expected an executable that this process has built to debug '{func_name}', "
                 "got one from a file"
             )
-        options = {"reference": reference, "rtol": rtol, "atol": atol}
+        options = {"reference": reference, "rtol": rtol, "atol": atol, "stage": stage}
         return self.debugger.debug(func_name, args, kwargs, **options)
 
     def time_evaluator(

@@ -96,6 +96,7 @@ class VirtualMachine:
         reference: Any = "f64",
         rtol: float | None = None,
         atol: float | None = None,
+        stage: str = "asm",
         **kwargs: Any,
     ) -> Any:
         """Compare the result of every kernel in a call with a reference, to find the first bad one.
@@ -107,12 +108,15 @@ class VirtualMachine:
         evaluates it in its own dtypes. Operations that are fused have the error of their kernel's
         result, and the kernels are those of the executable.
 
+        With a `stage` ("relax", "tir", "rt" or "loops") the reference evaluator runs the module at
+        that stage instead of the compiled code.
+
         ``print(report)`` is a table, ``report.first_bad`` the first wrong operation with its source
-        line, ``report["relu"]`` one operation, ``report.plot("a.svg")`` a picture. Raises
-        ValueError for an unknown function, for a reference of another graph, and for an executable
-        that was loaded from a file, which has no IR.
+        line, ``report["relu"]`` one operation with its `values`, ``report.plot("a.svg")`` a
+        picture. Raises ValueError for an unknown function or stage, for a reference of another
+        graph, and for an executable that was loaded from a file, which has no IR.
         """
-        options = {"reference": reference, "rtol": rtol, "atol": atol}
+        options = {"reference": reference, "rtol": rtol, "atol": atol, "stage": stage}
         return self.executable.debug(func_name, *args, **options, **kwargs)
 
     def time_evaluator(

@@ -148,6 +148,7 @@ class CompiledModel:
         reference: Any = "f64",
         rtol: float | None = None,
         atol: float | None = None,
+        stage: str = "asm",
         **kwargs: Any,
     ) -> Any:
         """The first operation with a wrong result: as `VirtualMachine.debug`, with more references.
@@ -162,13 +163,18 @@ class CompiledModel:
             )
 
         tensors = self._tensors(args, kwargs)
-        options: dict[str, Any] = {"reference": reference, "rtol": rtol, "atol": atol}
+        options: dict[str, Any] = {
+            "reference": reference,
+            "rtol": rtol,
+            "atol": atol,
+            "stage": stage,
+        }
         if isinstance(reference, str) and reference == "torch":
             values = node_values(self._program, self._flattened(args, kwargs))
-            options |= {"reference": values, "described": "PyTorch"}
+            reference, options["described"] = values, "PyTorch"
         debugger = self.executable.debugger
         assert debugger is not None
-        return debugger.debug("main", tensors, {}, **options)
+        return debugger.debug("main", tensors, {}, reference=reference, **options)
 
     def _tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The tensors of a call, in the order of the parameters, each checked by itself."""

@@ -83,14 +83,20 @@ def test_results_are_bit_identical_to_the_plain_build(vm, report):
     assert again["z"].error.largest == 0 and again.first_bad is None
 
 
-def test_a_wrong_kernel_is_named_with_its_line(monkeypatch):
+@pytest.fixture
+def wrong_gelu(monkeypatch):
+    """The kernels of gelu are 1 % off."""
     right = GeluOp.compute.__func__
 
     def wrong(cls, te, tensors, attributes):
-        (x,) = (right(cls, te, tensors, attributes),)
+        x = right(cls, te, tensors, attributes)
         return te.elementwise(lambda v: v * te.const(1.01, v.dtype), x, name="T_wrong")
 
     monkeypatch.setattr(GeluOp, "compute", classmethod(wrong))
+
+
+@pytest.mark.usefixtures("wrong_gelu")
+def test_a_wrong_kernel_is_named_with_its_line():
     report = relax.build(MODULE).debug("main", X, W)
     assert report.first_bad is report["g"]
     summary = report.summary()
@@ -99,9 +105,30 @@ def test_a_wrong_kernel_is_named_with_its_line(monkeypatch):
     assert str(report).count("BAD") == sum(o.is_bad for o in report) > 1
 
 
+@pytest.mark.parametrize("stage", ["relax", "tir", "rt", "loops"])
+def test_a_stage_is_run_by_the_reference_evaluator(vm, report, stage: str):
+    found = vm.debug("main", X, W, stage=stage)
+    assert found.first_bad is None
+    assert str(found).startswith(f"main at stage {stage} compared with float64\n")
+    assert (found["y"].error is None) == (stage != "relax"), "matmul and gelu are fused later"
+    for name in ("g", "s", "r", "z"):
+        assert found[name].verdict == "ok"
+        np.testing.assert_array_equal(found[name].expected[0], report[name].expected[0])
+        np.testing.assert_allclose(found[name].values[0], report[name].values[0], 1e-4, 1e-5)
+    np.testing.assert_array_equal(found["z"].values[0], found.result)
+
+
+@pytest.mark.usefixtures("wrong_gelu")
+def test_the_stage_of_a_wrong_kernel():
+    executable = relax.build(MODULE)
+    assert executable.debug("main", X, W, stage="relax").first_bad is None
+    assert executable.debug("main", X, W, stage="tir").first_bad.name == "g"
+
+
 def test_two_builds(vm):
     other = relax.build(MODULE, target="llvm -mcpu=haswell")
     report = vm.debug("main", X, W, reference=other)
+    assert report.reference == "the build for llvm -mcpu=haswell"
     assert report.first_bad is None and report["z"].verdict == "ok"
     changed = relax.build(relax.transform.BindParams("main", {"w": W})(MODULE))
     scaled = relax.build(relax.transform.BindParams("main", {"w": W * 1.01})(MODULE))
@@ -156,9 +183,14 @@ def main(x: R.Tensor((2, 3, 9, 9), "float32"), w: R.Tensor((8, 3, 3, 3), "float3
     module = relax.transform.BindParams("main", {"w": weights})(
         tvm.IRModule({"main": from_source(source)})
     )
-    report = relax.build(module).debug("main", RNG.standard_normal((2, 3, 9, 9), np.float32))
+    image = RNG.standard_normal((2, 3, 9, 9), np.float32)
+    executable = relax.build(module)
+    for stage in ("relax", "tir", "rt", "loops"):
+        assert executable.debug("main", image, stage=stage)["e"].verdict == "ok"
+    report = executable.debug("main", image)
     assert report.first_bad is None
     assert report["r"].verdict == report["e"].verdict == "ok"
+    assert report["r"].values[0].shape == (2, 8, 7, 7)
     sites = captured_build(module.op, "main", Target("llvm")).sites.values()
     assert [mark.layout for site in sites for mark in site.marks].count(CHANNELS_LAST) == 1
 
@@ -229,6 +261,10 @@ def test_wrong_requests_are_one_line(vm, report, tmp_path):
         vm.debug("side", X)
     with pytest.raises(ValueError, match="argument 'w'"):
         vm.debug("main", X, W[:5])
+    with pytest.raises(
+        ValueError, match=r"^expected a stage that can run \(relax, .*, got 'llvm'$"
+    ):
+        vm.debug("main", X, W, stage="llvm")
     relax.build(MODULE).save(tmp_path / "module.xr")
     with pytest.raises(ValueError, match="got one from a file"):
         tvm.runtime.load(tmp_path / "module.xr").debug("main", X, W)
