@@ -191,9 +191,12 @@ def _to_origin(
 
 
 def _label_place(points: Sequence[Point]) -> Point:
-    """Where a label begins: at the right of the middle of the first part."""
+    """Where a label begins: at the right of the first part, a quarter along its curve.
+
+    Edges to one box come together farther on, where their labels would overlap.
+    """
     (x0, y0), (x1, y1), *_ = points
-    return (x0 + x1) / 2 + 6, (y0 + y1) / 2 - _LINE / 2 + 4
+    return x0 + 10 / 64 * max(0, x1 - x0) + 6, y0 + 19 / 64 * (y1 - y0) - _LINE / 2 + 4
 
 
 def _label_width(edge: Edge) -> float:

@@ -129,6 +129,19 @@ def test_boxes_do_not_overlap():
         assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
 
 
+def test_labels_of_edges_to_one_box_do_not_overlap():
+    lines = [f"v{i} = R.exp(x{i})" for i in range(4)]
+    lines += ["t = R.concat((v0, v1, v2, v3), axis=0)", "return t"]
+    params = ", ".join(f"x{i}: R.Tensor((16, 1024), 'float32')" for i in range(4))
+    body = "\n    ".join(lines)
+    picture = module_of(f"@R.function\ndef main({params}):\n    {body}").show_graph()
+    found = re.findall(r'<text class="label" x="(.*?)" y="(.*?)">(.*?)</text>', picture.svg)
+    labels = [(float(x), float(y), 7.4 * len(text)) for x, y, text in found]
+    assert len(labels) == 18
+    for (x, y, w), (x2, y2, w2) in combinations(labels, 2):
+        assert x + w <= x2 or x2 + w2 <= x or abs(y - y2) >= 12
+
+
 def test_a_compiled_model():
     torch = pytest.importorskip("torch")
     model = torch.nn.Linear(8, 4).eval()
