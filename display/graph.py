@@ -1,8 +1,8 @@
-"""The graph of a function: operations, kernels and fused groups as boxes, tensors as edges."""
+"""The graph of a function: operations, calls and fused groups as boxes, tensors as edges."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import partial
 
 from xdsl.dialects.builtin import ModuleOp, TupleType
@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..dialects import relax
 from ..dialects.nesting import SAFE_DEPTH, on_deep_stack
 from ..dialects.relax.call import NamedCallOp, SymbolCallOp
+from ..dialects.tir.func import PrimFuncOp
 from .picture import Box, Edge, GraphPicture, drawn
 
 Origins = list[tuple[int, Attribute]]
@@ -20,8 +21,8 @@ Origins = list[tuple[int, Attribute]]
 class _Builder:
     """Boxes and edges, by a walk over the operations in order."""
 
-    def __init__(self, functions: Mapping[str, Operation]) -> None:
-        self.functions = functions
+    def __init__(self, functions: Mapping[str, Operation], kernels: Container[str]) -> None:
+        self.functions, self.kernels = functions, kernels
         self.boxes: list[Box] = []
         self.edges: list[Edge] = []
         self.origins: dict[SSAValue, Origins] = {}
@@ -113,6 +114,8 @@ class _Builder:
         """The kind of box, its title, and of a group the operations in it."""
         if isinstance(op, SymbolCallOp) and _title(op) in self.functions:
             return "group", _title(op), ", ".join(_operations(self.functions[_title(op)]))
+        if isinstance(op, NamedCallOp) and _title(op) not in self.kernels:
+            return "library", _title(op)
         is_call = isinstance(op, SymbolCallOp | NamedCallOp)
         return "kernel" if is_call else "operation", _title(op)
 
@@ -128,7 +131,8 @@ def graph_picture(module: ModuleOp, function: str | None = None) -> GraphPicture
     if name not in functions:
         known = ", ".join(functions) or "none"
         raise ValueError(f"expected a graph function to draw ({known}), got '{name}'")
-    builder, func = _Builder(functions), functions[name]
+    kernels = {op.sym_name.data for op in module.ops if isinstance(op, PrimFuncOp)}
+    builder, func = _Builder(functions, kernels), functions[name]
     for param in func.params:
         box = builder.box("input", param.name_hint or "parameter")
         builder.origins[param] = [(box, param.type)]

@@ -22,6 +22,7 @@ _COLOURS = {
     "back": ("#ffffff", "#0f1318"),
     "operation": ("#eef4fc", "#152538"),
     "kernel": ("#e9f7ec", "#12301c"),
+    "library": ("#ffefe3", "#3b2415"),
     "group": ("#f5eefc", "#2a1d3a"),
     "input": ("#f4f5f7", "#1f2630"),
     "output": ("#f4f5f7", "#1f2630"),

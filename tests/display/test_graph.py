@@ -85,6 +85,15 @@ def test_fused_groups_and_kernels():
     assert titles(kernels, "group") == titles(kernels, "operation") == []
 
 
+def test_calls_by_name_are_of_kernels_or_of_a_library():
+    text = relax.transform.FuseTIR()(fused(from_source(MLP))).script(show_meta=True)
+    text = text.replace("R.call_tir(cls.fused_matmul_add_relu", 'R.call_dps_packed("NAME"')
+    kernel = from_source(text.replace("NAME", "fused_matmul_add_relu")).show_graph()
+    assert titles(kernel, "kernel") == ["fused_matmul_add_relu"]
+    library = from_source(text.replace("NAME", "env.layer")).show_graph()
+    assert titles(library, "library") == ["env.layer"] and titles(library, "kernel") == []
+
+
 def test_branches_meet_in_a_box():
     picture = module_of(BRANCH).show_graph()
     found = links(picture)
