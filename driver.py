@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -119,23 +119,11 @@ def check_module(
 def _machine_code(executable: Executable) -> Callable[[str, list[Any]], list[Any]]:
     """Functions of an executable on NumPy arrays, in which bfloat16 is held as its 16 bits."""
     from .runtime.callback import without_prints
-    from .runtime.structure import result_arrays
-    from .runtime.tensor import Tensor, from_numpy
-
-    def tensor(array: Any, dtype: str) -> Tensor:
-        bits = from_numpy(array)
-        return Tensor(bits.address, bits.layout._replace(dtype=dtype), array)
+    from .runtime.structure import result_arrays, tensors_over
 
     def run(function: str, args: list[Any]) -> list[Any]:
         callee = executable[function]
-        dtypes = iter([p.dtype for p in callee.spec.params])
-
-        def value(arg: Any) -> Any:
-            if isinstance(arg, tuple):
-                return tuple(value(a) for a in cast("tuple[Any, ...]", arg))
-            return tensor(arg, next(dtypes)) if hasattr(arg, "shape") else arg
-
         with without_prints():
-            return result_arrays(callee.spec, callee(*map(value, args)))
+            return result_arrays(callee.spec, callee(*tensors_over(callee.spec, args)))
 
     return run

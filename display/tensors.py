@@ -16,14 +16,14 @@ def tensor_html(tensor: Any) -> str:
     """A run-time tensor; long ones are shortened as NumPy prints them."""
     values = repr(tensor).rpartition("\nTensor(")[0]
     title = f"Tensor {tensor.shape} {tensor.dtype}"
-    picture = _heat(tensor) if tensor.ndim == 2 and tensor.size else ""
+    picture = heat_map(np.asarray(tensor)) if tensor.ndim == 2 and tensor.size else ""
     return document(title, f"{tensor.nbytes:,} bytes, {tensor.device}", code(values, ""), picture)
 
 
-def _heat(tensor: Any) -> str:
+def heat_map(matrix: NDArray[Any]) -> str:
     """A matrix as cells, of at most 16 rows and 64 columns that are equally far apart."""
-    rows, columns = _picked(tensor.shape[0], _ROWS), _picked(tensor.shape[1], _COLUMNS)
-    picked = np.asarray(tensor)[np.ix_(rows, columns)].astype(np.float64)
+    rows, columns = _picked(matrix.shape[0], _ROWS), _picked(matrix.shape[1], _COLUMNS)
+    picked = matrix[np.ix_(rows, columns)].astype(np.float64)
     finite = picked[np.isfinite(picked)]
     if not finite.size:
         return ""
@@ -40,7 +40,7 @@ def _heat(tensor: Any) -> str:
         f'<svg class="heat" role="img" aria-label="values" width="{width}" height="{height}">'
         f"{cells}</svg>"
     )
-    sample = "" if shares.size == tensor.size else f", of {shares.size:,} elements"
+    sample = "" if shares.size == matrix.size else f", of {shares.size:,} elements"
     return svg + paragraph(f"{least:g} to {most:g}{sample}")
 
 

@@ -1,17 +1,19 @@
-"""What the explorer's page runs on demand: schedules, checks and profiles."""
+"""What the explorer's page runs on demand: schedules, checks, profiles and values."""
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from inspect import signature
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Operation
 
 from ..backend.target import Target
+from ..debugging.report import DebugReport
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..display.highlight import highlighted_lines
@@ -23,20 +25,23 @@ from ..lowering.functions import PRIVATE, functions_by_name
 from ..pipeline import STAGES, make_pass
 from ..profiling.report import ProfileReport
 from ..reference.check import CheckError, check_pipeline, public_functions
-from ..reference.evaluate import parameters
-from ..reference.inputs import copy_arguments, draw_arguments
+from ..reference.inputs import copy_arguments
+from ..reference.values import EvaluationError
+from ..runtime.native import NativeError
+from ..runtime.structure import tensors_over
 from ..schedules import DefaultSchedule
 from ..script import from_source
 from ..tir.schedule import Schedule
 from .exploration import Exploration
 from .lines import assembly_lines
 from .schedule_program import ProgramError, run_schedule
-
-DEFAULT_SIZE = 64
-"""The value of a symbol for which none is given."""
+from .values import draw_inputs, read_arrays, report_data, tensor_data
 
 _SECONDS = 0.2
 """For how long two builds of a kernel are timed side by side."""
+
+_MISTAKES = (CheckError, Diagnostic, EvaluationError, NativeError, TypeError, ValueError)
+"""What programs and inputs of the user raise."""
 
 
 class Actions:
@@ -51,7 +56,10 @@ class Actions:
             "schedule": self.schedule,
             "check": self.check,
             "profile": self.profile,
+            "values": self.values,
+            "tensor": self.tensor,
         }
+        self._report: DebugReport | None = None
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Run an action; raises KeyError for an unknown one, TypeError for other arguments."""
@@ -61,7 +69,7 @@ class Actions:
             return action(**arguments)
         except ProgramError as error:
             return {"error": str(error), "line": error.line}
-        except (CheckError, Diagnostic, TypeError, ValueError) as error:
+        except _MISTAKES as error:
             return {"error": str(error).strip().splitlines()[0]}
 
     @property
@@ -99,18 +107,40 @@ class Actions:
     def _executable(self) -> Any:
         return build(self.exploration.module, self.exploration.target)
 
-    def _arguments(self, sizes: Mapping[str, int]) -> tuple[str, list[Any]]:
-        """The first public function, of the graph if there is one, and random arguments for it."""
+    @cached_property
+    def _entry(self) -> tuple[str, Operation]:
+        """The first public function, of the graph if there is one."""
         functions = functions_by_name(self.exploration.module)
         names = public_functions(self.exploration.module)
         graph = [name for name in names if isinstance(functions[name], relax.FuncOp)]
         name = (graph or names)[0]
-        return name, _drawn(functions[name], sizes)
+        return name, functions[name]
+
+    def _called(self, method: str, name: str, args: Sequence[Any], **options: Any) -> Any:
+        """What a method of the executable says of a call of a function on NumPy arrays."""
+        executable = self._executable
+        tensors = tensors_over(executable[name].spec, args)
+        return getattr(executable, method)(name, *tensors, **options)
+
+    def values(
+        self, stage: str, sizes: Mapping[str, int], seed: int, file: str | None
+    ) -> dict[str, Any]:
+        """The error of every operation at a stage, for random inputs or those of an npz file."""
+        name, op = self._entry
+        args = draw_inputs(op, sizes, seed, None if file is None else read_arrays(file))
+        self._report = report = self._called("debug", name, args, stage=stage)
+        return report_data(report)
+
+    def tensor(self, operation: str, item: int, matrix: int) -> dict[str, Any]:
+        """A matrix of the result of an operation, as `values` has found it."""
+        if self._report is None:
+            raise ValueError("expected values before a tensor of them, got none")
+        return tensor_data(self._report[operation], item, matrix)
 
     def profile(self, sizes: Mapping[str, int]) -> dict[str, Any]:
         """The time of each kernel of the first public function, and the machine's roofline."""
-        name, args = self._arguments(sizes)
-        report: ProfileReport = self._executable.profile(name, *args)
+        name, op = self._entry
+        report: ProfileReport = self._called("profile", name, draw_inputs(op, sizes))
         machine = max((k.machine for k in report), key=lambda m: m.threads, default=None)
         return {
             "function": name,
@@ -147,25 +177,15 @@ def _scheduled(kernel: DefaultSchedule, text: str) -> Schedule:
     return sch
 
 
-def _drawn(op: Any, sizes: Mapping[str, int]) -> list[Any]:
-    symbols = dict.fromkeys(_symbols(op), DEFAULT_SIZE) | dict(sizes)
-    return draw_arguments(op, np.random.default_rng(0), symbols, (0, 2))
-
-
-def _symbols(op: Any) -> set[str]:
-    dims = [d for _, type_ in parameters(op) for d in getattr(type_, "dims", None) or ()]
-    return {symbol for dim in dims for symbol in dim.symbols()}
-
-
 def _compared(
     default: IRModule, edited: IRModule, target: str, kernel: str, sizes: Mapping[str, int]
 ) -> dict[str, Any]:
     """The times of two forms of a kernel in interleaved rounds, and how far results differ."""
     function = default[kernel]
     assert isinstance(function, PrimFunc)
-    args = _drawn(function.op, sizes)
+    args = draw_inputs(function.op, sizes)
     calls = [build(module, target)[kernel] for module in (default, edited)]
-    own = [copy_arguments(args) for _ in calls]
+    own = [tensors_over(call.spec, copy_arguments(args)) for call in calls]
     for call, values in zip(calls, own, strict=True):
         call(*values)
     difference = max(

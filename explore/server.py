@@ -18,8 +18,8 @@ from .actions import Actions
 from .page import page_text
 
 HOST = "127.0.0.1"
-MAX_BODY = 1 << 20
-"""Bytes of a request that are read."""
+MAX_BODY = 64 << 20
+"""Bytes of a request that are read; inputs are the longest."""
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

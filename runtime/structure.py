@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .signature import Dim, FunctionSpec, Node, evaluate_dim
+from .tensor import Tensor, from_numpy
 
 Value: TypeAlias = Any
 """An argument or result: a tensor, an int, a bool, or a tuple of values."""
@@ -86,6 +87,24 @@ def unflatten(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) ->
         case _:
             value = evaluate_dim(cast(Dim, node[2]), symbols)
             return bool(value) if node[1] == "bool" else value
+
+
+def tensors_over(spec: FunctionSpec, args: Sequence[Any]) -> list[Any]:
+    """Arguments with tensors of the dtypes that a function takes, over the memory of NumPy arrays.
+
+    They may be in tuples. An array of bfloat16 holds its 16 bits; numbers stay as they are.
+    """
+    dtypes = iter([param.dtype for param in spec.params])
+
+    def over(arg: Any) -> Any:
+        if isinstance(arg, tuple):
+            return tuple(over(field) for field in cast("tuple[Any, ...]", arg))
+        if not hasattr(arg, "shape"):
+            return arg
+        bits = from_numpy(np.asarray(arg))
+        return Tensor(bits.address, bits.layout._replace(dtype=next(dtypes)), bits.owner)
+
+    return [over(arg) for arg in args]
 
 
 def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xrelax.explore.exploration import Exploration
@@ -100,6 +101,34 @@ def test_kernels_are_profiled_and_scheduled(page: Any, tmp_path: Path):
     assert page.input_value("#schedule") == default
 
 
+def test_values_of_every_stage(page: Any, tmp_path: Path):
+    page.click("#tab-values")
+    page.fill("#sizes", "m=8")
+    page.click("#compare")
+    page.locator("#values-status", has_text="no bad operation: 1 of 2").wait_for(timeout=LONG)
+    assert page.locator("#error-plot .point").count() == 1
+    assert page.locator("#tensor svg").count() == 3
+    assert page.locator("#operation-list button").first.is_disabled()
+    page.select_option("#value-stage", "relax")
+    page.locator("#values-status", has_text="no bad operation: 2 of 2").wait_for(timeout=LONG)
+    page.locator("#operation-list button").first.click()
+    page.locator("#operation-name", has_text="a = matmul").wait_for()
+    assert "float32 (8, 32)" in page.locator("#operation-note").inner_text()
+    page.click("#operation-note button")
+    assert page.locator("#source .line.pinned").inner_text().endswith("a = R.matmul(x, w)")
+    page.click("#tab-values")
+    inputs = tmp_path / "inputs.npz"
+    np.savez(inputs, x=np.full((3, 64), -1, np.float32), w=np.ones((64, 32), np.float32))
+    page.set_input_files("#inputs", inputs)
+    page.click("#compare")
+    page.locator("#tensor >> text=largest 64").first.wait_for(timeout=LONG)
+    themes(page, "values", tmp_path)
+    np.savez(inputs, q=np.ones(2))
+    page.set_input_files("#inputs", inputs)
+    page.click("#compare")
+    page.locator("#values-status.bad", has_text="(x, w), got q").wait_for(timeout=LONG)
+
+
 def test_tabs_by_keyboard(page: Any):
     page.focus("#tab-stages")
     page.keyboard.press("ArrowRight")
@@ -115,5 +144,6 @@ def test_the_exported_page_stands_alone(browser: Any, exploration: Exploration, 
     assert page.locator("#source .line").count() > 20
     page.click("#tab-kernels")
     assert not page.locator("#run-schedule").is_visible()
+    assert not page.locator("#tab-values").is_visible()
     assert page.locator("#kernel-script .line").count() > 5
     page.close()

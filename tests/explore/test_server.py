@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 from http.client import HTTPConnection
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xrelax.explore.actions import Actions
+from xrelax.explore.command import explore
 from xrelax.explore.exploration import Exploration
 from xrelax.explore.server import MAX_BODY, ExplorerServer
+from xrelax.script import from_source
 
 
 def ask(
@@ -80,3 +85,80 @@ def test_mistakes_come_back_as_one_line(actions: Actions):
     assert actions.run("schedule", arguments) == {"error": "'x' is not defined", "line": 2}
     found = actions.run("schedule", {**arguments, "kernel": "other"})
     assert found == {"error": "expected a kernel (double, fused_matmul_relu), got 'other'"}
+
+
+STAGES = ("relax", "tir", "rt", "loops", "asm")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_values_of_a_stage_beside_float64(actions: Actions, stage: str):
+    found = actions.run("values", {"stage": stage, "sizes": {"m": 8}, "seed": 3, "file": None})
+    assert (found["function"], found["stage"], found["first_bad"]) == ("main", stage, None)
+    product, relu = found["operations"]
+    assert (product["name"], relu["operator"]) == ("a", "nn.relu")
+    assert product["stored"] == ([0] if stage == "relax" else []), "it is fused later"
+    assert relu["tensors"] == ["float32 (8, 32)"] and 0 < relu["relative"] < 1e-5
+    tensor = actions.run("tensor", {"operation": "b", "item": 0, "matrix": 0})
+    assert [panel["title"] for panel in tensor["panels"]] == ["Result", "float64", "Difference"]
+    assert all("<svg" in panel["html"] for panel in tensor["panels"])
+    missing = {"operation": "a", "item": 1, "matrix": 0}
+    assert actions.run("tensor", missing) == {
+        "error": "expected a result that is stored, got that of 'a'"
+    }
+
+
+def npz(**arrays: Any) -> str:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def test_values_for_given_inputs(actions: Actions):
+    x = -np.ones((3, 64), np.float32)
+    given = {"stage": "asm", "sizes": {}, "seed": 0, "file": npz(x=x, w=np.ones((64, 32), "f"))}
+    (_, relu) = actions.run("values", given)["operations"]
+    assert relu["tensors"] == ["float32 (3, 32)"], "m is the size of x"
+    (result, *_) = actions.run("tensor", {"operation": "b", "item": 0, "matrix": 0})["panels"]
+    assert "mean 0, largest 0" in result["html"]
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("%", "expected a file of numpy.savez, without objects"),
+        (base64.b64encode(b"PK").decode(), "expected a file of numpy.savez, without objects"),
+        (npz(x=np.array([{}])), "expected a file of numpy.savez, without objects"),
+        (npz(q=np.ones(2)), "expected arrays named as parameters (x, w), got q"),
+        (npz(x=np.ones((2, 3))), "expected argument 'x' to have shape (2, 64), got (2, 3)"),
+    ],
+)
+def test_files_that_are_no_inputs(actions: Actions, file: str, message: str):
+    given = {"stage": "tir", "sizes": {}, "seed": 0, "file": file}
+    assert actions.run("values", given) == {"error": message}
+
+
+def test_tensors_need_values_first(exploration: Exploration):
+    given = {"operation": "b", "item": 0, "matrix": 0}
+    assert "error" in Actions(exploration).run("tensor", given)
+
+
+def test_half_precision():
+    source = """
+@R.function
+def main(x: R.Tensor((2, 3, 8), "bfloat16")):
+    with R.dataflow():
+        y = R.exp(x)
+        s = R.sort(y)
+        R.output(s)
+    return s
+"""
+    actions = Actions(explore(from_source(source)))
+    for stage in STAGES:
+        found = actions.run("values", {"stage": stage, "sizes": {}, "seed": 0, "file": None})
+        assert found["first_bad"] is None, stage
+    tensor = actions.run("tensor", {"operation": "s", "item": 0, "matrix": 1})
+    assert tensor["matrices"] == 2
+    assert actions.run("profile", {"sizes": {}})["microseconds"] > 0
+    kernel = actions.exploration.kernels[0]
+    same = {"kernel": kernel.name, "text": kernel.function, "sizes": {}}
+    assert actions.run("schedule", same)["difference"] == 0

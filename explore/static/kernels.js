@@ -1,0 +1,80 @@
+// Kernels, their schedules, and the roofline.
+
+let kernel = null;
+let result = null;
+
+function showKernel(number) {
+  kernel = data.kernels[number];
+  current(find("kernel-list"), number);
+  fill(find("kernel-script"), kernel.script);
+  find("schedule").value = kernel.edited ?? kernel.schedule;
+  find("schedule-status").textContent = "";
+  result = kernel.result;
+  showResult();
+}
+
+function showResult() {
+  fill(find("kernel-result"), result ? result[find("result-form").value] : []);
+}
+
+function listKernels() {
+  find("kernel-list").replaceChildren(make("ol", {}, ...data.kernels.map((k, i) => make("li", {},
+    make("button", { onclick: () => showKernel(i) }, make("span", {}, k.name),
+      make("span", { className: "count" }, k.profile ? `${k.profile.microseconds.toFixed(1)} µs` : ""))))));
+  if (data.kernels.length) showKernel(0);
+  else find("kernel-script").replaceChildren(make("p", { className: "gap" }, "No kernel has a default schedule."));
+}
+
+find("result-form").onchange = showResult;
+find("reset-schedule").onclick = () => { find("schedule").value = kernel.schedule; };
+find("run-schedule").onclick = () => act("schedule", { kernel: kernel.name, text: find("schedule").value, sizes: sizes() }, "schedule-status", (found) => {
+  kernel.edited = find("schedule").value;
+  kernel.result = result = found;
+  showResult();
+  if (found.microseconds === undefined) return "Compiled for another processor.";
+  const ratio = found.default_microseconds / found.microseconds;
+  return `${found.microseconds.toFixed(2)} µs, ${ratio.toFixed(2)} × the speed of the default schedule ` +
+    `(${found.default_microseconds.toFixed(2)} µs); results differ by ${found.difference.toExponential(1)}`;
+});
+
+/** The roofline of each level of memory, and a point for each kernel, with logarithmic axes. */
+function drawRoofline(found) {
+  const points = found.kernels.filter((k) => k.operations && k.bytes)
+    .map((k) => ({ name: k.name, x: k.operations / k.bytes, y: k.operations / k.microseconds / 1e3 }));
+  const peak = found.flops / 1e9;
+  const [width, height, left, bottom] = [340, 240, 40, 28];
+  const xs = [0.1, 100, ...points.map((p) => p.x)], ys = [peak / 1000, peak, ...points.map((p) => p.y)];
+  const x = logScale(xs, left, width - 4), y = logScale(ys, height - bottom, 6);
+  const roofs = found.levels.map((level, i) => {
+    const bandwidth = level.bandwidth / 1e9, corner = peak / bandwidth;
+    const start = Math.max(x.low, y.low / bandwidth);
+    return `<polyline fill="none" stroke="currentColor" stroke-opacity="${1 - i * 0.2}" points="${x(start)},${y(start * bandwidth)} ${x(corner)},${y(peak)} ${x(x.high)},${y(peak)}"/>` +
+      `<text x="${x(start) + 3}" y="${y(start * bandwidth) - 3}">${level.name} ${bandwidth.toFixed(0)} GB/s</text>`;
+  });
+  const dots = points.map((p) => `<circle cx="${x(p.x)}" cy="${y(p.y)}" r="4" fill="var(--accent)"><title>${p.name}: ${p.y.toFixed(1)} GFLOP/s</title></circle>`);
+  find("roofline").innerHTML = `<h2>Roofline</h2><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Roofline plot of the kernels">` +
+    `<line x1="${left}" y1="6" x2="${left}" y2="${height - bottom}" stroke="currentColor"/><line x1="${left}" y1="${height - bottom}" x2="${width}" y2="${height - bottom}" stroke="currentColor"/>` +
+    `${roofs.join("")}${dots.join("")}<text x="${width - 4}" y="${y(peak) - 3}" text-anchor="end">${peak.toFixed(0)} GFLOP/s</text>` +
+    `<text x="${width / 2}" y="${height - 8}" text-anchor="middle">operations per byte</text>` +
+    `<text x="10" y="${height / 2}" text-anchor="middle" transform="rotate(-90 10 ${height / 2})">GFLOP/s</text></svg>`;
+}
+
+find("profile").onclick = () => act("profile", { sizes: sizes() }, "profile-status", (found) => {
+  for (const profile of found.kernels) {
+    const known = data.kernels.find((k) => k.name === profile.name);
+    if (known) known.profile = profile;
+  }
+  listKernels();
+  if (found.flops) drawRoofline(found);
+  return `${found.function}: ${found.microseconds.toFixed(1)} µs`;
+});
+
+find("check").onclick = () => act("check", {}, "check-status", (found) => {
+  const passed = new Set(found.passed);
+  find("pass-list").querySelectorAll("button").forEach((button, i) => {
+    const good = passed.has(data.passes[i].name), bad = !good && found.problem?.includes(`'${data.passes[i].name}'`);
+    button.lastChild.className = `count ${good ? "good" : "bad"}`;
+    button.lastChild.textContent = good ? "✓" : bad ? "✗" : "";
+  });
+  return found.problem ?? `${passed.size} passes leave all results as they are.`;
+});
