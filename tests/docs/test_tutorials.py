@@ -40,8 +40,8 @@ def test_a_notebook_is_stored_without_results(name: str):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Cells that are tagged to fail have at most six lines of an error; others have none."""
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("torch")
+    for module in ("matplotlib", "sklearn", "torch", "transformers"):
+        pytest.importorskip(module)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = read(name)
     # A cell that fails without the tag raises CellExecutionError.
