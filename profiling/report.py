@@ -25,6 +25,12 @@ COLUMNS = (
     "bound",
 )
 _REST = "(rest of the call)"
+_STYLES = ("-", "--", "-.", ":")
+"""Lines of the levels of memory in the picture."""
+_MARKERS = "osD^"
+"""Points of ten kernels each."""
+_LABEL = 40
+"""Characters of a kernel's name in the picture."""
 
 
 @dataclass(frozen=True)
@@ -230,29 +236,25 @@ def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def plot_roofline(report: ProfileReport, path: str | Path) -> None:
     """Write the picture; kernels without known operations are left out of it."""
-    figure = figure_class()(figsize=(8, 5), layout="constrained")
+    figure = figure_class()(figsize=(9, 5), layout="constrained")
     axes = figure.subplots()
     points = [(k, k.operations / k.bytes) for k in report if k.operations and k.bytes]
     intensities = [intensity for _, intensity in points]
     low, high = min([0.1, *intensities]) / 2, max([100.0, *intensities]) * 2
     machine = max((k.machine for k, _ in points), key=lambda m: m.threads, default=None)
     peak = 1.0 if machine is None else machine.flops_per_second * 1e-9
-    for level in () if machine is None else machine.levels:
+    for level, style in zip(() if machine is None else machine.levels, _STYLES, strict=False):
         bandwidth = level.bytes_per_second * 1e-9
-        corner = peak / bandwidth
-        axes.plot(
-            [low, corner, high],
-            [low * bandwidth, peak, peak],
-            linewidth=1,
-            label=f"{level.name}, {bandwidth:.0f} GB/s",
-        )
-    for kernel, intensity in points:
-        axes.plot(
-            intensity, kernel.gflops, "o", markersize=4 + 10 * report.share(kernel), color="k"
-        )
-        axes.annotate(
-            kernel.name, (intensity, kernel.gflops), (5, -9), textcoords="offset points", fontsize=7
-        )
+        roof = [low * bandwidth, peak, peak]
+        label = f"{level.name}, {bandwidth:.0f} GB/s"
+        axes.plot([low, peak / bandwidth, high], roof, style, color="gray", lw=1, label=label)
+    slowest = sorted(points, key=lambda point: -point[0].median)
+    for number, (kernel, intensity) in enumerate(slowest):
+        share, place = report.share(kernel), (intensity, kernel.gflops)
+        marker, size = _MARKERS[number // 10 % len(_MARKERS)], 4 + 10 * share
+        name = kernel.name if len(kernel.name) <= _LABEL else f"{kernel.name[: _LABEL - 1]}…"
+        label = f"{name}, {share:.0%}"
+        axes.plot(*place, marker, color=f"C{number % 10}", markersize=size, label=label)
     axes.set(
         xscale="log",
         yscale="log",
@@ -262,7 +264,7 @@ def plot_roofline(report: ProfileReport, path: str | Path) -> None:
         title=f"{report.function}: {report.median * 1e6:.1f} µs, under {peak:.0f} GFLOP/s",
     )
     axes.grid(alpha=0.3, which="both")
-    axes.legend(fontsize=7)
+    figure.legend(loc="outside right upper", fontsize=7)
     figure.savefig(path)
 
 

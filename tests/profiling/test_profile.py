@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,10 +116,19 @@ def test_the_table_has_a_line_for_each(report, monkeypatch, with_tabulate):
 def test_the_picture_has_every_kernel(report, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     report.plot(path := tmp_path / "roofline.svg")
-    assert "matmul" in path.read_text()
+    labels = re.findall(r"<!-- (.*) -->", path.read_text())
+    kernels = [label for label in labels if label.endswith("%")]
+    assert sorted(re.sub(r", \d+%$", "", k) for k in kernels) == ["matmul", "softmax"]
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ValueError, match="expected matplotlib to be installed"):
         report.plot(path)
+
+
+def test_the_picture_cuts_long_names(report, tmp_path):
+    pytest.importorskip("matplotlib")
+    kernel = replace(report["matmul"], name="fused_" + "add_" * 20)
+    replace(report, kernels=(kernel,)).plot(path := tmp_path / "roofline.svg")
+    assert re.search(r"<!-- fused_(add_)+ad?d?…, \d+% -->", path.read_text())
 
 
 def test_registered_functions_are_timed(capsys):
