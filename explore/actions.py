@@ -25,7 +25,7 @@ from ..lowering.functions import PRIVATE, functions_by_name
 from ..pipeline import STAGES, make_pass
 from ..profiling.report import ProfileReport
 from ..reference.check import CheckError, check_pipeline, public_functions
-from ..reference.inputs import copy_arguments
+from ..reference.inputs import array_functions, copy_arguments
 from ..reference.values import EvaluationError
 from ..runtime.native import NativeError
 from ..runtime.structure import tensors_over
@@ -98,7 +98,7 @@ class Actions:
         module, passed = self.exploration.module, list[str]()
         passes = [(n, make_pass(n, self.target)) for s in STAGES for n in s.passes]
         try:
-            check_pipeline(module, passes, on_checked=passed.append)
+            check_pipeline(module, passes, registry=array_functions(), on_checked=passed.append)
         except CheckError as error:
             return {"passed": passed, "problem": str(error)}
         return {"passed": passed}

@@ -63,7 +63,7 @@ def dtype_of_numpy(dtype: np.dtype[Any]) -> str:
     if name is None:
         if dtype.name != "bfloat16":
             raise TypeError(f"expected a dtype ({', '.join(DTYPES)}), got {dtype}")
-        return dtype.name
+        return DTYPES[dtype.name].name
     return name
 
 

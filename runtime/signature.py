@@ -79,7 +79,7 @@ class TensorSpec:
     shape: tuple[Dim, ...]
 
     def __post_init__(self) -> None:
-        check_tensor(self.dtype, self.shape)
+        _verify(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ParamSpec:
     written: bool = False
 
     def __post_init__(self) -> None:
-        check_tensor(self.dtype, self.shape)
+        _verify(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +198,12 @@ class LoadSpec:
     def from_json(data: Mapping[str, Any]) -> LoadSpec:
         """As `FunctionSpec.from_json`."""
         return LoadSpec(FunctionSpec.from_json(data["function"]), tuple(data["sources"]))
+
+
+def _verify(spec: TensorSpec | ParamSpec) -> None:
+    """Check a new spec, and make its dtype the name that native code compares by identity."""
+    check_tensor(spec.dtype, spec.shape)
+    object.__setattr__(spec, "dtype", dtype_info(spec.dtype).name)
 
 
 def check_tensor(dtype: str, shape: Iterable[Dim]) -> None:

@@ -42,20 +42,29 @@ function drawRoofline(found) {
   const points = found.kernels.filter((k) => k.operations && k.bytes)
     .map((k) => ({ name: k.name, x: k.operations / k.bytes, y: k.operations / k.microseconds / 1e3 }));
   const peak = found.flops / 1e9;
-  const [width, height, left, bottom] = [340, 240, 40, 28];
+  const [width, height, left, bottom] = [340, 240, 44, 30];
   const xs = [0.1, 100, ...points.map((p) => p.x)], ys = [peak / 1000, peak, ...points.map((p) => p.y)];
   const x = logScale(xs, left, width - 4), y = logScale(ys, height - bottom, 6);
   const roofs = found.levels.map((level, i) => {
     const bandwidth = level.bandwidth / 1e9, corner = peak / bandwidth;
     const start = Math.max(x.low, y.low / bandwidth);
-    return `<polyline fill="none" stroke="currentColor" stroke-opacity="${1 - i * 0.2}" points="${x(start)},${y(start * bandwidth)} ${x(corner)},${y(peak)} ${x(x.high)},${y(peak)}"/>` +
-      `<text x="${x(start) + 3}" y="${y(start * bandwidth) - 3}">${level.name} ${bandwidth.toFixed(0)} GB/s</text>`;
+    return `<polyline fill="none" stroke="currentColor" stroke-opacity="${1 - i * 0.2}" points="${x(start)},${y(start * bandwidth)} ${x(corner)},${y(peak)} ${x(x.high)},${y(peak)}"/>`;
   });
+  let lowest = 0;
+  const names = found.levels.map((level) => {
+    const bandwidth = level.bandwidth / 1e9;
+    lowest = Math.max(lowest + 11, y(Math.max(y.low, x.low * bandwidth)) - 3);
+    return `<text x="${left + 3}" y="${lowest}">${level.name} ${bandwidth.toFixed(0)} GB/s</text>`;
+  });
+  const ticks = [
+    ...decades(x).map((v) => `<text x="${x(v)}" y="${height - bottom + 11}" text-anchor="middle">${v}</text>`),
+    ...decades(y).map((v) => `<text x="${left - 3}" y="${y(v) + 3}" text-anchor="end">${v}</text>`),
+  ];
   const dots = points.map((p) => `<circle cx="${x(p.x)}" cy="${y(p.y)}" r="4" fill="var(--accent)"><title>${p.name}: ${p.y.toFixed(1)} GFLOP/s</title></circle>`);
   find("roofline").innerHTML = `<h2>Roofline</h2><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Roofline plot of the kernels">` +
     `<line x1="${left}" y1="6" x2="${left}" y2="${height - bottom}" stroke="currentColor"/><line x1="${left}" y1="${height - bottom}" x2="${width}" y2="${height - bottom}" stroke="currentColor"/>` +
-    `${roofs.join("")}${dots.join("")}<text x="${width - 4}" y="${y(peak) - 3}" text-anchor="end">${peak.toFixed(0)} GFLOP/s</text>` +
-    `<text x="${width / 2}" y="${height - 8}" text-anchor="middle">operations per byte</text>` +
+    `${roofs.join("")}${names.join("")}${ticks.join("")}${dots.join("")}<text x="${width - 4}" y="${y(peak) - 3}" text-anchor="end">${peak.toFixed(0)} GFLOP/s</text>` +
+    `<text x="${width / 2}" y="${height - 5}" text-anchor="middle">operations per byte</text>` +
     `<text x="10" y="${height / 2}" text-anchor="middle" transform="rotate(-90 10 ${height / 2})">GFLOP/s</text></svg>`;
 }
 

@@ -47,6 +47,12 @@ function logScale(values, from, to) {
   return Object.assign((v) => from + (to - from) * (Math.log10(v) - low) / (high - low), { low: 10 ** low, high: 10 ** high });
 }
 
+/** The powers of ten on a logarithmic axis. */
+function decades(axis) {
+  const [first, last] = [Math.ceil(Math.log10(axis.low)), Math.floor(Math.log10(axis.high))];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => Number((10 ** (first + i)).toPrecision(1)));
+}
+
 // Actions of the server.
 
 function sizes() {

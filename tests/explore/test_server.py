@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import xrelax as tvm
 from xrelax.explore.actions import Actions
 from xrelax.explore.command import explore
 from xrelax.explore.exploration import Exploration
@@ -105,6 +106,26 @@ def test_values_of_a_stage_beside_float64(actions: Actions, stage: str):
     assert actions.run("tensor", missing) == {
         "error": "expected a result that is stored, got that of 'a'"
     }
+
+
+def test_registered_functions_are_called():
+    @tvm.register_func("test.explore.twice", override=True)
+    def twice(x, y):
+        np.from_dlpack(y)[:] = 2 * np.from_dlpack(x)
+
+    actions = Actions(
+        explore(
+            from_source("""
+@R.function
+def main(x: R.Tensor((8,), "float32")):
+    return R.call_dps_packed("test.explore.twice", (x,), R.Tensor((8,), "float32"))
+""")
+        )
+    )
+    assert "problem" not in actions.run("check", {})
+    for stage in STAGES:
+        found = actions.run("values", {"stage": stage, "sizes": {}, "seed": 0, "file": None})
+        assert found["operations"][0]["relative"] == 0, stage
 
 
 def npz(**arrays: Any) -> str:

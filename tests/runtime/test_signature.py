@@ -7,6 +7,7 @@ import pickle
 
 import pytest
 
+from xrelax.runtime.dtype import dtype_info
 from xrelax.runtime.signature import (
     FunctionSpec,
     PackedSite,
@@ -60,6 +61,12 @@ def test_a_division_by_zero_names_the_dim():
 def test_json_and_pickle_give_an_equal_signature():
     assert FunctionSpec.from_json(json.loads(json.dumps(SPEC.to_json()))) == SPEC
     assert pickle.loads(pickle.dumps(SPEC)) == SPEC
+
+
+def test_dtypes_are_the_names_that_native_code_compares_by_identity():
+    read = FunctionSpec.from_json(json.loads(json.dumps(SPEC.to_json())))
+    names = [spec.dtype for spec in (*read.params, *read.results)]
+    assert names and all(name is dtype_info(name).name for name in names)
 
 
 @pytest.mark.parametrize(
