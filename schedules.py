@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .dialects import get_context
 from .dialects.diagnostics import verify
+from .lowering.functions import PRIVATE
 from .pipeline import HOST, passes_before
 
 SCRIPT = '''\
@@ -32,7 +33,10 @@ if __name__ == "__main__":
 
 
 class DefaultSchedule(NamedTuple):
-    """A kernel as TVMScript, before it is scheduled, and a Python function that schedules it."""
+    """A kernel as TVMScript, before it is scheduled, and a Python function that schedules it.
+
+    The kernel can be built and called by itself: it is public.
+    """
 
     name: str
     kernel: str
@@ -52,7 +56,9 @@ def default_schedules(module: ModuleOp, target: str = HOST) -> list[DefaultSched
     found: list[DefaultSchedule] = []
     scheduler = DefaultScheduler(copy, Target(target))
     for function in scheduler.functions():
-        name, script = function.sym_name.data, print_module(ModuleOp([function.clone()]))
+        public = function.clone()
+        public.set_attr(PRIVATE, None)
+        name, script = function.sym_name.data, print_module(ModuleOp([public]))
         kernel = "\n".join(line for line in script.splitlines() if not line.startswith("#"))
         trace = scheduler.schedule(function)
         found.append(DefaultSchedule(name, kernel.strip(), trace.as_function("schedule", name)))

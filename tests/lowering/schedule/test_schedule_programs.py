@@ -15,11 +15,13 @@ from xrelax.dialects.diagnostics import verify
 from xrelax.dialects.tir.func import LAYOUT_FREE
 from xrelax.inspection import module_of
 from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.lowering.functions import PRIVATE
 from xrelax.lowering.schedule.blocks import IS_SCHEDULED
 from xrelax.pipeline import make_pass, passes_before
 from xrelax.schedules import default_schedules, schedule_text
 from xrelax.script import from_source
 
+LEFT_OUT = (IS_SCHEDULED, LAYOUT_FREE, PRIVATE)
 TARGETS = {
     "avx512": "llvm -mtriple=x86_64-unknown-linux-gnu -mcpu=znver4 -num-cores=2",
     "neon": "llvm -mtriple=aarch64-unknown-linux-gnu -mcpu=cortex-a76 -num-cores=4",
@@ -103,12 +105,12 @@ class Module:
 
 
 def functions(module: ModuleOp) -> dict[str, ir.PrimFuncOp]:
-    """The kernels, without the marks of those that are scheduled, and of those that are not."""
+    """The kernels, without the marks of those that are scheduled, or private, or neither."""
     found: dict[str, ir.PrimFuncOp] = {}
     for op in module.body.block.ops:
         if isinstance(op, ir.PrimFuncOp):
             attrs = {} if op.attrs is None else dict(op.attrs.data)
-            kept = {k: attrs[k] for k in sorted(attrs) if k not in (IS_SCHEDULED, LAYOUT_FREE)}
+            kept = {k: attrs[k] for k in sorted(attrs) if k not in LEFT_OUT}
             op.properties["attrs"] = DictionaryAttr(kept)
             found[op.sym_name.data] = op
     return found
@@ -161,6 +163,9 @@ def test_scripts(tmp_path):
     scope["schedule"](sch)
     run = subprocess.run([sys.executable, scripts[1]], capture_output=True, text=True, check=True)
     assert run.stdout == f"{sch.mod.script()}\n"
+    x, y = np.ones((3, 96), np.float32), np.empty((3, 96), np.float32)
+    relax.build(sch.mod)["softmax"](x, y)
+    np.testing.assert_allclose(y, x / 96, rtol=1e-6)
 
 
 def test_shown(capsys):
