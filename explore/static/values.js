@@ -1,7 +1,6 @@
 // Tensors of a stage, and the error of every operation against the graph in float64.
 
 const RUNNABLE = { relax: "relax", tir: "tir", rt: "rt", loops: "loops", asm: "machine code" };
-const SMALLEST_ERROR = 1e-20;
 let report = null;
 let operation = null;
 
@@ -84,11 +83,13 @@ function showTensor() {
 function drawErrors() {
   const points = report.operations.map((o, i) => ({ ...o, number: i })).filter((o) => o.relative !== null);
   const [width, height, left, bottom] = [340, 150, 46, 18];
-  const errors = points.map((p) => Math.max(p.relative, SMALLEST_ERROR));
-  const y = logScale([...errors, ...(errors.some((e) => e > SMALLEST_ERROR) ? [] : [1])], height - bottom, 8);
+  const floor = Math.min(1, ...points.map((p) => p.relative).filter(Boolean)) / 10; // where an error of 0 is drawn
+  const errors = points.map((p) => p.relative || floor);
+  const y = logScale([floor, 10 * floor, ...errors], height - bottom, 8);
   const x = (number) => left + 8 + (width - left - 16) * number / Math.max(1, report.operations.length - 1);
   const dots = points.map((p, i) => `<circle class="point${p.verdict === "BAD" ? " wrong" : ""}" data-number="${p.number}" cx="${x(p.number)}" cy="${y(errors[i])}" r="4"><title></title></circle>`);
-  const ticks = points.length ? [y.low, y.high / 1.3].map((value) => `<text x="${left - 4}" y="${y(value) + 3}" text-anchor="end">${value > SMALLEST_ERROR ? value.toExponential(0) : 0}</text>`) : [];
+  const ticks = points.length ? [[floor, "0"], [10 * floor, (10 * floor).toExponential(0)], [y.high / 1.3, (y.high / 1.3).toExponential(0)]]
+    .map(([value, text]) => `<text x="${left - 4}" y="${y(value) + 3}" text-anchor="end">${text}</text>`) : [];
   find("error-plot").innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Relative error after each operation">` +
     `<line x1="${left}" y1="4" x2="${left}" y2="${height - bottom}" stroke="currentColor"/><line x1="${left}" y1="${height - bottom}" x2="${width}" y2="${height - bottom}" stroke="currentColor"/>` +
     `<polyline fill="none" stroke="currentColor" stroke-opacity="0.4" points="${points.map((p, i) => `${x(p.number)},${y(errors[i])}`).join(" ")}"/>${dots.join("")}${ticks.join("")}` +
