@@ -35,7 +35,7 @@ help:  ## list the targets
 
 demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 3")
 	@mkdir -p build
-	@$(BIN)/python examples/fashion_mnist.py --output build/fashion_mnist.png $(DEMO_ARGS)
+	@$(BIN)/python examples/image_classifier.py --output build $(DEMO_ARGS)
 
 docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict $(DOCS_ARGS)

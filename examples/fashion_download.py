@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fashion_data import DataError
+from image_data import DataError
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import fashion_download
 import pytest
-from fashion_data import DataError
 from fashion_download import RemoteFile
+from image_data import DataError
 
 pytest.importorskip("pooch", reason="pooch, which downloads, is not installed")
 pytest.importorskip("tqdm", reason="tqdm, which shows the progress, is not installed")

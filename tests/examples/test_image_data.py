@@ -7,7 +7,7 @@ import struct
 import zipfile
 from pathlib import Path
 
-import fashion_data
+import image_data
 import numpy as np
 import pytest
 
@@ -29,12 +29,12 @@ def idx(array: np.ndarray) -> bytes:
 
 def write_folder(folder: Path, pack=lambda content: content, suffix: str = "") -> Path:
     """A folder of idx files, as Fashion-MNIST is published."""
-    (folder / f"{fashion_data.TEST_IMAGES}{suffix}").write_bytes(pack(idx(IMAGES)))
-    (folder / f"{fashion_data.TEST_LABELS}{suffix}").write_bytes(pack(idx(LABELS)))
+    (folder / f"{image_data.TEST_IMAGES}{suffix}").write_bytes(pack(idx(IMAGES)))
+    (folder / f"{image_data.TEST_LABELS}{suffix}").write_bytes(pack(idx(LABELS)))
     return folder
 
 
-def check(data: fashion_data.LabelledImages):
+def check(data: image_data.LabelledImages):
     np.testing.assert_array_equal(data.images, (IMAGES / 255).astype(np.float32))
     np.testing.assert_array_equal(data.labels, LABELS)
     assert data.rows.shape == (3, 20) and data.rows.dtype == np.float32
@@ -42,7 +42,7 @@ def check(data: fashion_data.LabelledImages):
 
 
 def fails(function, path: Path, message: str):
-    with pytest.raises(fashion_data.DataError) as failure:
+    with pytest.raises(image_data.DataError) as failure:
         function(path)
     text = str(failure.value)
     assert message in text and str(path.parent) in text and "\n" not in text
@@ -50,17 +50,17 @@ def fails(function, path: Path, message: str):
 
 def test_npz_images(tmp_path: Path):
     np.savez_compressed(tmp_path / "a.npz", images=IMAGES, labels=LABELS)
-    check(fashion_data.load_images(tmp_path / "a.npz"))
+    check(image_data.load_images(tmp_path / "a.npz"))
 
 
 def test_folder_of_idx_files(tmp_path: Path):
-    check(fashion_data.load_images(write_folder(tmp_path)))
+    check(image_data.load_images(write_folder(tmp_path)))
 
 
 def test_compressed_idx_files_by_folder_and_by_name(tmp_path: Path):
     write_folder(tmp_path, gzip.compress, ".gz")
-    check(fashion_data.load_images(tmp_path))
-    check(fashion_data.load_images(tmp_path / f"{fashion_data.TEST_IMAGES}.gz"))
+    check(image_data.load_images(tmp_path))
+    check(image_data.load_images(tmp_path / f"{image_data.TEST_IMAGES}.gz"))
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -69,15 +69,15 @@ def test_pickled_parameters(tmp_path: Path, protocol: int):
     path.write_bytes(pickle.dumps(PARAMETERS, protocol))
     if protocol < 3:
         # Old protocols spell bytes as a call of `_codecs.encode`, which is not an array's name.
-        fails(fashion_data.load_parameters, path, "_codecs.encode")
+        fails(image_data.load_parameters, path, "_codecs.encode")
     else:
-        for name, value in fashion_data.load_parameters(path).items():
+        for name, value in image_data.load_parameters(path).items():
             np.testing.assert_array_equal(value, PARAMETERS[name])
 
 
 def test_npz_parameters_become_float32(tmp_path: Path):
     np.savez(tmp_path / "p.npz", **{name: np.float64(v) for name, v in PARAMETERS.items()})
-    for name, value in fashion_data.load_parameters(tmp_path / "p.npz").items():
+    for name, value in image_data.load_parameters(tmp_path / "p.npz").items():
         assert value.dtype == np.float32 and value.flags.c_contiguous
         np.testing.assert_array_equal(value, PARAMETERS[name])
 
@@ -95,7 +95,7 @@ class Evil:
 def test_pickle_that_calls_something_else_is_refused_unrun(tmp_path: Path):
     path, target = tmp_path / "p.pkl", tmp_path / "made"
     path.write_bytes(pickle.dumps({**PARAMETERS, "w0": Evil(target)}))
-    fails(fashion_data.load_parameters, path, "expected NumPy arrays only, got posix.mkdir")
+    fails(image_data.load_parameters, path, "expected NumPy arrays only, got posix.mkdir")
     assert not target.exists()
 
 
@@ -106,10 +106,10 @@ def test_truncated_files(tmp_path: Path, share: float):
     (tmp_path / "p.pkl").write_bytes(pickle.dumps(PARAMETERS))
     write_folder(tmp_path, gzip.compress, ".gz")
     readers = {
-        "a.npz": fashion_data.load_images,
-        f"{fashion_data.TEST_IMAGES}.gz": fashion_data.load_images,
-        "p.npz": fashion_data.load_parameters,
-        "p.pkl": fashion_data.load_parameters,
+        "a.npz": image_data.load_images,
+        f"{image_data.TEST_IMAGES}.gz": image_data.load_images,
+        "p.npz": image_data.load_parameters,
+        "p.pkl": image_data.load_parameters,
     }
     for name, read in readers.items():
         content = (tmp_path / name).read_bytes()
@@ -122,7 +122,7 @@ def test_damaged_npz_member(tmp_path: Path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("images.npy", b"no array")
         archive.writestr("labels.npy", b"no array")
-    fails(fashion_data.load_images, path, "expected 'images' to be an array, got bytes")
+    fails(image_data.load_images, path, "expected 'images' to be an array, got bytes")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_images_and_labels_that_do_not_fit(
     tmp_path: Path, images: np.ndarray, labels: np.ndarray, message: str
 ):
     np.savez(tmp_path / "a.npz", images=images, labels=labels)
-    fails(fashion_data.load_images, tmp_path / "a.npz", message)
+    fails(image_data.load_images, tmp_path / "a.npz", message)
 
 
 @pytest.mark.parametrize(
@@ -155,16 +155,16 @@ def test_images_and_labels_that_do_not_fit(
 )
 def test_parameters_that_do_not_fit(tmp_path: Path, change: dict, message: str):
     (tmp_path / "p.pkl").write_bytes(pickle.dumps({**PARAMETERS, **change}))
-    fails(fashion_data.load_parameters, tmp_path / "p.pkl", message)
+    fails(image_data.load_parameters, tmp_path / "p.pkl", message)
 
 
 def test_missing_pieces(tmp_path: Path):
     np.savez(tmp_path / "a.npz", images=IMAGES)
-    fails(fashion_data.load_images, tmp_path / "a.npz", "an array 'labels', got ['images']")
-    fails(fashion_data.load_images, tmp_path / "none.npz", "cannot be read")
+    fails(image_data.load_images, tmp_path / "a.npz", "an array 'labels', got ['images']")
+    fails(image_data.load_images, tmp_path / "none.npz", "cannot be read")
     (tmp_path / "x-images-idx3-ubyte").write_bytes(idx(IMAGES))
-    fails(fashion_data.load_images, tmp_path / "x-images-idx3-ubyte", "x-labels-idx1-ubyte")
+    fails(image_data.load_images, tmp_path / "x-images-idx3-ubyte", "x-labels-idx1-ubyte")
     (tmp_path / "text").write_bytes(b"hello")
-    fails(fashion_data.load_images, tmp_path / "text", "expected an npz or an idx file")
+    fails(image_data.load_images, tmp_path / "text", "expected an npz or an idx file")
     (tmp_path / "list.pkl").write_bytes(pickle.dumps([1]))
-    fails(fashion_data.load_parameters, tmp_path / "list.pkl", "a dict of arrays, got list")
+    fails(image_data.load_parameters, tmp_path / "list.pkl", "a dict of arrays, got list")

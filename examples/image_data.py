@@ -50,6 +50,10 @@ class DataError(Exception):
 class LabelledImages:
     """Grey images with the number of the class that each one shows."""
 
+    name: str
+    """The data set, as in names of files."""
+    title: str
+    """The data set, as in sentences."""
     images: np.ndarray
     """float32 of shape (count, height, width), from 0 (black) to 1."""
     labels: np.ndarray
@@ -63,7 +67,7 @@ class LabelledImages:
 
 
 def load_images(path: Path) -> LabelledImages:
-    """Read an .npz with `images` and `labels`, a folder of idx files, or one idx image file.
+    """Read Fashion-MNIST: an .npz with `images` and `labels`, or idx files or their folder.
 
     Raises DataError when the files are damaged or do not belong together.
     """
@@ -135,7 +139,8 @@ def _check_images(path: Path, images: np.ndarray, labels: np.ndarray) -> Labelle
             f"got {labels.min()} to {labels.max()}"
         )
     pixels = images.astype(np.float32) / np.float32(255)
-    return LabelledImages(pixels, labels.astype(np.int64), FASHION_CLASSES)
+    labels = labels.astype(np.int64)
+    return LabelledImages("fashion_mnist", "Fashion-MNIST", pixels, labels, FASHION_CLASSES)
 
 
 def _existing(folder: Path, name: str) -> Path:
