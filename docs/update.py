@@ -18,6 +18,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from peers_picture import picture as peers_picture
 from picture import TARGET, picture
 from xdsl.printer import Printer
 from xdsl.xdsl_opt_main import xDSLOptMain
@@ -194,7 +195,7 @@ PARTS: dict[str, Callable[..., str]] = {
 }
 """The kinds of generated parts."""
 
-PICTURES: dict[str, Callable[[], str]] = {"architecture.svg": picture}
+PICTURES: dict[str, Callable[[], str]] = {"architecture.svg": picture, "peers.svg": peers_picture}
 """The generated files by name."""
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from xrelax.pipeline import PASSES, STAGES
-
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *PAGES]
@@ -77,25 +75,17 @@ def test_links_lead_somewhere(document: str):
         assert elsewhere or (folder / target).exists(), target
 
 
-def test_picture_shows_the_stages_in_order():
-    picture = README.split("## Stages")[1]
-    # A stage is a word and its explanation; the line between two stages has the arrow.
-    named = re.findall(r"^ {4}(\w+) {4,}\S", picture, re.MULTILINE)
-    assert named == [stage.name for stage in STAGES]
+def test_readme_is_short():
+    assert len(README.splitlines()) <= 150
 
 
-def test_picture_names_every_folder_of_passes():
-    picture = README.split("## Stages")[1].split("[pipeline.py]")[0]
-    used = {place.split(":")[0].split(".")[2] for place in PASSES.values()}
-    assert set(re.findall(r"lowering/(\w+)", picture)) == used
-
-
-def test_layout_names_every_folder():
-    named = set(re.findall(r"^\| `(\w+)/` \|", README, re.MULTILINE))
+def test_architecture_names_every_folder():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`(\w+)/`", text))
     ignored = {"build", "data", "dist"}
     folders = {
         path.name
         for path in ROOT.iterdir()
         if path.is_dir() and path.name.isidentifier() and not path.name.startswith("__")
     }
-    assert named == folders - ignored
+    assert folders - ignored <= named
