@@ -40,7 +40,12 @@ class ScalarCopier:
             self.copy(op)
 
     def copy(self, op: Operation) -> None:
-        """Copy one operation."""
+        """Copy one operation, with its source location."""
+        outer = self.scope.follow(op)
+        self._copy(op)
+        self.scope.location = outer
+
+    def _copy(self, op: Operation) -> None:
         scope = self.scope
         match op:
             case tir.LoadOp():

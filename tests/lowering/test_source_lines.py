@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
 
 from xrelax.backend.build import compile_llvm
 from xrelax.backend.target import Target
-from xrelax.inspection import lower_to
+from xrelax.inspection import lower_to, module_of
 from xrelax.pipeline import STAGE_NAMES
 from xrelax.script import from_source
 
@@ -58,6 +58,30 @@ def test_arithmetic_is_located():
     kernels = [f for f in functions if "math" not in f.sym_name.data]
     found = [op for f in kernels for op in f.walk() if isinstance(op, llvm.FMulOp | llvm.FAddOp)]
     assert found and all(isinstance(op.location, FileLineColLoc) for op in found)
+
+
+@pytest.mark.parametrize("stage", ["tir", "loops", "llvm"])
+def test_inlined_arithmetic_has_the_line_of_its_operator(stage: str):
+    source = """
+@R.function
+def main(x: R.Tensor((64,), "float32"), y: R.Tensor((64,), "float32")):
+    with R.dataflow():
+        d = R.subtract(x, y)
+        s = R.multiply(d, d)
+        t = R.add(s, y)
+        R.output(t)
+    return t
+"""
+    module = lower_to(module_of(from_source(source)), stage)
+    names = {"sub": "R.subtract", "mul": "R.multiply", "add": "R.add"}
+    lines = source.splitlines()
+    found: set[str] = set()
+    for op in module.walk():
+        kind = re.fullmatch(r"(?:arith\.|llvm\.f)(sub|mul|add)f?", op.name)
+        if kind is not None and isinstance(place := op.location, FileLineColLoc):
+            assert names[kind[1]] in lines[place.line.data - 1]
+            found.add(kind[1])
+    assert found == set(names)
 
 
 def instructions(assembly: str) -> list[str]:
