@@ -88,8 +88,8 @@ NAMES: dict[str, str] = {
     "relax.frontend.detach_params": ".importers.torch.parameters:detach_params",
     "relax.frontend.torch": ".relax.frontend.torch",
     "relax.frontend.torch.CompiledModel": ".importers.torch.compiled_model:CompiledModel",
-    "relax.frontend.torch.Unsupported": ".importers.torch.registry:Unsupported",
-    "relax.frontend.torch.UnsupportedError": ".importers.torch.registry:UnsupportedError",
+    "relax.frontend.torch.Unsupported": ".importers.unsupported:Unsupported",
+    "relax.frontend.torch.UnsupportedError": ".importers.unsupported:UnsupportedError",
     "relax.frontend.torch.converts": ".importers.torch.registry:converts",
     "relax.frontend.torch.from_exported_program": (
         ".importers.torch.exported_program:from_exported_program"

@@ -163,15 +163,10 @@ class CompiledModel:
             )
 
         tensors = self._tensors(args, kwargs)
-        options: dict[str, Any] = {
-            "reference": reference,
-            "rtol": rtol,
-            "atol": atol,
-            "stage": stage,
-        }
+        options: dict[str, Any] = {"rtol": rtol, "atol": atol, "stage": stage}
         if isinstance(reference, str) and reference == "torch":
-            values = node_values(self._program, self._flattened(args, kwargs))
-            reference, options["described"] = values, "PyTorch"
+            reference = node_values(self._program, self._flattened(args, kwargs))
+            options["described"] = "PyTorch"
         debugger = self.executable.debugger
         assert debugger is not None
         return debugger.debug("main", tensors, {}, reference=reference, **options)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 
 from ...dialects.dtypes import DTYPES, FLOATS
-from .registry import Unsupported
+from ..unsupported import Unsupported
 
 _BY_NAME = {name: getattr(torch, name) for name in DTYPES}
 COMPLEX_ADVICE = "compute with its real and imaginary parts, as torch.view_as_real gives them"

@@ -18,7 +18,8 @@ from torch.export import ExportedProgram
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.modules import batchnorm, dropout, instancenorm
 
-from .registry import KEEP_IN_TENSOR, Problem, UnsupportedError, overload_name
+from ..unsupported import Problem, UnsupportedError
+from .registry import KEEP_IN_TENSOR, overload_name
 from .source_lines import frame_place
 
 Table = dict[Any, Callable[..., Any]]

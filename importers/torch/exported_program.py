@@ -17,10 +17,11 @@ from xdsl.ir import Attribute
 
 from ...dialects import relax
 from ...ir.module import IRModule
+from ..unsupported import Problem, UnsupportedError
 from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
 from .parameters import parameter_data
-from .registry import Converter, Problem, UnsupportedError, load_converters, overload_name
+from .registry import Converter, load_converters, overload_name
 from .shapes import Symbols, dim_names, shape_env_of
 from .source_lines import place
 

@@ -20,20 +20,13 @@ from ...dialects.diagnostics import verify
 from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
-from .context import Context, Value
+from ..emitter import Value
+from ..unsupported import Problem, Unsupported, UnsupportedError
+from .context import Context
 from .dtypes import COMPLEX_ADVICE
 from .parameters import evaluated
 from .reals import real
-from .registry import (
-    IGNORED_KEYWORDS,
-    Converter,
-    Problem,
-    Unsupported,
-    UnsupportedError,
-    advice_for,
-    load_converters,
-    overload_name,
-)
+from .registry import IGNORED_KEYWORDS, Converter, advice_for, load_converters, overload_name
 from .shapes import Symbols
 from .source_lines import location, place
 

@@ -9,8 +9,8 @@ from torch import fx
 
 from ...dialects.relax import DataAttr, TensorData
 from ...relax.transform import tensor_data
+from ..unsupported import Unsupported
 from .dtypes import dtype_name
-from .registry import Unsupported
 
 if TYPE_CHECKING:
     from ...ir.module import IRModule

@@ -16,9 +16,10 @@ from ...dialects.int_expr import Arg, IntExpr, Sym
 from ...dialects.relax import TensorData
 from ...driver import build
 from ...runtime.warning import XRelaxWarning
+from ..unsupported import Problem, UnsupportedError
 from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
 from .parameters import parameter_data
-from .registry import Problem, UnsupportedError, overload_name
+from .registry import overload_name
 from .shapes import Symbols
 from .tensors import plain, to_torch
 

@@ -9,8 +9,9 @@ from typing import Any, cast
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 
-from .context import Context, Value
-from .registry import Unsupported
+from ..emitter import Value
+from ..unsupported import Unsupported
+from .context import Context
 
 _BINARY = {
     "Add": "add",

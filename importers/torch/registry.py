@@ -1,10 +1,10 @@
-"""The table of converters for ATen overloads, and the errors for unsupported ones."""
+"""The table of converters for ATen overloads, and advice for unsupported ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 Converter: TypeAlias = Callable[..., Any]
 """Called as ``converter(context, *args, **kwargs)`` with the node's arguments.
@@ -98,48 +98,3 @@ def overload_name(target: Any) -> str:
 def advice_for(name: str) -> str:
     """Advice for an unsupported operator."""
     return ADVICE.get(name) or ADVICE.get(name.rpartition(".")[0]) or DEFAULT_ADVICE
-
-
-class Unsupported(Exception):
-    """Raised by a converter for unsupported arguments; the importer adds the source line."""
-
-    def __init__(self, reason: str, advice: str = ""):
-        super().__init__(reason)
-        self.reason = reason
-        self.advice = advice
-
-
-class Problem(NamedTuple):
-    """A node that cannot be imported, with the converter's error if it was not `Unsupported`."""
-
-    target: str
-    name: str
-    place: str
-    reason: str
-    advice: str
-    cause: Exception | None = None
-
-    def __str__(self) -> str:
-        reason = f": {self.reason}" if self.reason else ""
-        advice = f"; {self.advice}" if self.advice else ""
-        return f"{self.target} ('{self.name}') at {self.place}{reason}{advice}"
-
-
-class UnsupportedError(ValueError):
-    """A graph has operations that cannot be imported; the message has a line for each.
-
-    `problems` has the nodes' targets, names, source lines, and advice. `message` replaces these
-    lines if the problems are not operations. `failed` has the names of all nodes without a value:
-    those of the problems, and their users if there is no placeholder value. The cause is the first
-    unexpected error of a converter.
-    """
-
-    def __init__(
-        self, problems: Sequence[Problem], message: str = "", failed: Collection[str] = ()
-    ):
-        self.problems = tuple(problems)
-        self.failed = frozenset(failed)
-        count = f"{len(problems)} operation{'' if len(problems) == 1 else 's'}"
-        head = f"expected a model of supported operations, got {count} without a conversion:"
-        super().__init__(message or "\n  ".join([head, *map(str, problems)]))
-        self.__cause__ = next((p.cause for p in problems if p.cause is not None), None)

@@ -12,7 +12,7 @@ import torch
 
 from ...dialects.int_expr import IntExpr, floordiv, floormod, maximum, minimum, sym
 from ...dialects.sym import RESERVED
-from .registry import Unsupported
+from ..unsupported import Unsupported
 
 Size = int | torch.SymInt
 

@@ -12,6 +12,8 @@ import torch
 from torch import fx
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
+from ...user_frames import with_cells
+
 _FRAME = re.compile(
     r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n +(?P<code>[^\n]*))?'
 )
@@ -43,7 +45,8 @@ def frame_place(frames: Iterable[FrameSummary]) -> str:
 
 
 def _text(file: str, line: Any, code: str | None) -> str:
-    return f"{file}:{line} `{code.strip()}`" if code else f"{file}:{line}"
+    where = with_cells(f"{file}:{line}")
+    return f"{where} `{code.strip()}`" if code else where
 
 
 def location(node: fx.Node) -> FileLineColLoc | None:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects.dtypes import FLOATS
-from ..context import Context, Value, dtype_of, is_tensor
+from ...emitter import Value, dtype_of, is_tensor
+from ..context import Context
 from ..dtypes import float_of
 from ..registry import converts
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..context import Context, Value
-from ..registry import Unsupported, converts
+from ...emitter import Value
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
 
 
 @converts("aten.arange.default", "aten.arange.start", "aten.arange.start_step")

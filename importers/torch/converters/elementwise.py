@@ -9,9 +9,11 @@ from typing import Any
 import torch
 
 from ....dialects.dtypes import FLOATS
-from ..context import Context, Value, dims_of, dtype_of
+from ...emitter import Value, dims_of, dtype_of
+from ...unsupported import Unsupported
+from ..context import Context
 from ..dtypes import dtype_name, float_of
-from ..registry import Unsupported, converts
+from ..registry import converts
 from .arithmetic import binary
 
 _OF_FLOATS = (

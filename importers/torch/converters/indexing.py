@@ -8,8 +8,10 @@ from operator import mul
 from typing import Any
 
 from ....dialects.int_expr import ONE
-from ..context import Context, Value, axis_of, dims_of, dtype_of, is_tensor
-from ..registry import Unsupported, converts
+from ...emitter import Value, axis_of, dims_of, dtype_of, is_tensor
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
 
 
 @converts("aten.embedding.default")

@@ -8,8 +8,10 @@ from typing import Any
 
 from ....dialects import relax
 from ....dialects.int_expr import IntExpr
-from ..context import Context, Value, dims_of, dtype_of, permutation
-from ..registry import Unsupported, converts
+from ...emitter import Value, dims_of, dtype_of, permutation
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
 from .arithmetic import binary
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....dialects.int_expr import ONE, IntExpr
-from ..context import Context, Value, axis_of, dims_of
-from ..registry import Unsupported, converts
+from ...emitter import Value, axis_of, dims_of
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
 
 
 @converts(

@@ -9,8 +9,10 @@ import numpy as np
 
 from ....dialects import relax
 from ....dialects.int_expr import IntExpr
-from ..context import Context, Value, dims_of, dtype_of
-from ..registry import Unsupported, converts
+from ...emitter import Value, dims_of, dtype_of
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
 
 
 def filled(ctx: Context, value: float, dims: Sequence[IntExpr], dtype: str) -> Value:

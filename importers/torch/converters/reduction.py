@@ -7,9 +7,11 @@ from typing import Any
 
 import torch
 
-from ..context import Context, Value, axis_of, dims_of, dtype_of
+from ...emitter import Value, axis_of, dims_of, dtype_of
+from ...unsupported import Unsupported
+from ..context import Context
 from ..dtypes import float_of
-from ..registry import Unsupported, converts
+from ..registry import converts
 from .arithmetic import binary, truth
 
 Dims = Sequence[int] | int | None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects.int_expr import ZERO, IntExpr
-from ..context import Context, Value, axis_of, dims_of
-from ..registry import Unsupported, converts
+from ...emitter import Value, axis_of, dims_of
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
 
 
 def part(

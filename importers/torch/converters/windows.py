@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....dialects.int_expr import ONE
-from ..context import Context, Value, dims_of
-from ..registry import Unsupported, converts
+from ...emitter import Value, dims_of
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
 
 _NAMES = {1: "conv1d", 2: "conv2d"}
 
