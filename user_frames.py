@@ -80,8 +80,15 @@ def cell_lines_of(error: BaseException) -> list[str]:
         lines += [f"----> {frame.lineno} {frame.line}"]
     text = "\n".join([*lines, *_cut(message, CELL_LINES - len(inside) - len(lines)), *inside])
     for filename, cell in cells.items():
-        text = text.replace(f'  File "{filename}"', cell).replace(filename, cell)
-    return text.splitlines()
+        text = text.replace(f'  File "{filename}"', cell)
+    return with_cells(text).splitlines()
+
+
+def with_cells(text: str) -> str:
+    """A text with ``Cell In[3]`` for the file that IPython keeps the third cell in."""
+    for filename, cell in _cells().items():
+        text = text.replace(filename, cell)
+    return text
 
 
 def concerns_us(error: BaseException) -> bool:

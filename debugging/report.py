@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from ..display.rich import displayed
 from ..profiling.report import figure_class, plain_table
 from ..reference.values import Array
 from ..runtime.signature import shape_text
+from ..user_frames import with_cells
 from .captured import MACHINE_CODE
 from .comparison import Error
 
-_COLUMNS = (
-    "operation",
-    "computes",
-    "source",
-    "kernel",
-    "shape",
-    "dtype",
-    "max error",
-    "relative",
-    "verdict",
-)
 _SMALLEST = 1e-20
 """Where the plot has an error of 0."""
 
@@ -70,6 +61,7 @@ class OperationReport:
         return ", ".join(filter(None, (self.module, self.source)))
 
 
+@displayed("executables:debug_html")
 @dataclass(frozen=True)
 class DebugReport:
     """The error after each operation: `print(report)`, `report["relu"]`, `report.plot(path)`."""
@@ -82,6 +74,18 @@ class DebugReport:
     """What the call returned; at a stage before machine code, as NumPy arrays."""
     target: str
     stage: str
+    columns: ClassVar[Sequence[str]] = (
+        "operation",
+        "computes",
+        "source",
+        "kernel",
+        "shape",
+        "dtype",
+        "max error",
+        "relative",
+        "verdict",
+    )
+    """The head of the table."""
 
     def __getitem__(self, name: str) -> OperationReport:
         for operation in self.operations:
@@ -124,9 +128,13 @@ class DebugReport:
             lines += [f"  '{o.name}' ({o.operator}) {_at(o)}" for o in inside]
         return "\n".join(lines)
 
+    def rows(self) -> list[list[str]]:
+        """The cells of the table; errors are those of the result of a kernel."""
+        return [_row(o) for o in self.operations]
+
     def table(self) -> str:
-        """The table as text; errors are those of the result of a kernel."""
-        return plain_table(_COLUMNS, [_row(o) for o in self.operations])
+        """The table as text."""
+        return plain_table(self.columns, self.rows())
 
     def __str__(self) -> str:
         head = f"{self.title} compared with {self.reference}"
@@ -144,15 +152,15 @@ class DebugReport:
 
 
 def _at(operation: OperationReport) -> str:
-    return f"at {operation.place or 'an unknown line'}"
+    return f"at {with_cells(operation.place) or 'an unknown line'}"
 
 
 def _row(operation: OperationReport) -> list[str]:
-    error, file = operation.error, Path(operation.source).name
+    error = operation.error
     return [
         operation.name,
         operation.operator,
-        " ".join(filter(None, (operation.module, file))),
+        " ".join(filter(None, (operation.module, _file(operation.source)))),
         operation.kernel,
         " ".join(map(shape_text, operation.shapes)),
         " ".join(dict.fromkeys(operation.dtypes)),
@@ -160,6 +168,11 @@ def _row(operation: OperationReport) -> list[str]:
         "" if error is None else f"{error.relative:.2e}",
         operation.verdict,
     ]
+
+
+def _file(source: str) -> str:
+    """A source line without folders."""
+    return Path(with_cells(source)).name
 
 
 def plot_errors(report: DebugReport, path: str | Path) -> None:
@@ -173,7 +186,7 @@ def plot_errors(report: DebugReport, path: str | Path) -> None:
     for (number, operation, _), height in zip(points, heights, strict=True):
         if bad is not None and operation is bad:
             axes.plot(number, height, "o", markersize=9, color="C3")
-            text = f"{bad.name}\n{bad.module or Path(bad.source).name}"
+            text = f"{bad.name}\n{bad.module or _file(bad.source)}"
             axes.annotate(text, (number, height), (8, -4), textcoords="offset points", color="C3")
     axes.set(
         yscale="log",

@@ -52,6 +52,13 @@ def profile_html(report: Any) -> str:
     return document(title, note, content, *(paragraph(str(machine)) for machine in machines))
 
 
+def debug_html(report: Any) -> str:
+    """A debug report: the first bad operation, and the error of each."""
+    summary = [paragraph(line) for line in report.summary().split("\n")]
+    note = f"compared with {report.reference}"
+    return document(report.title, note, *summary, table(report.columns, report.rows()))
+
+
 def _signatures(executable: Any) -> str:
     rows = [
         [name, _tensors(spec.params), _tensors(spec.results)]

@@ -64,6 +64,35 @@ def test_a_notebook():
     assert all("Traceback (most recent call last)" in "".join(s) for s in shown[-2:])
 
 
+DEBUGGED = f"""{PROGRAM}
+x, w = np.zeros((4, 8), "f"), np.zeros((8, 8), "f")
+report = relax.build(Module).debug("main", x, w, reference={{"lv": x + 1}})
+print(report.rows()[0][2], report.summary())"""
+
+WARNED = """\
+import warnings
+import torch
+from xrelax.relax.frontend.torch import register_backend
+register_backend()
+def odd(x):
+    return torch.special.bessel_j0(x) + 1
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    torch.compile(odd, backend="xrelax")(torch.ones(3))
+print([str(w.message) for w in caught if "bessel" in str(w.message)])"""
+
+
+@pytest.mark.parametrize(("code", "line"), [(DEBUGGED, 18), (WARNED, 6)])
+def test_places_in_cells(code, line):
+    """Reports and messages call the file of a cell by its number."""
+    if code == WARNED:
+        pytest.importorskip("torch")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    ExecutePreprocessor(timeout=300, kernel_name="python3").preprocess(notebook, {})
+    text = "".join(o.text for o in notebook.cells[0].outputs if o.get("name") == "stdout")
+    assert f"Cell In[1]:{line}" in text and "ipykernel" not in text
+
+
 def test_all_frames_on_request(tmp_path):
     printed = run(tmp_path, 'Module["f"]', XRELAX_TRACEBACK="full")
     assert any("ir/module.py" in line for line in printed)

@@ -77,6 +77,15 @@ def test_a_profile(executable: Executable):
     assert "roofline %" in text and "(rest of the call)" in text and "GB/s" in text
 
 
+def test_a_debug_report(executable: Executable):
+    x, w = np.ones((4, 8), "f"), np.ones((8, 3), "f")
+    good = text_of(html(executable.debug("main", x, w)))
+    assert good.startswith("maincompared with float64no bad operation: ")
+    assert "max error" in good and "ok" in good and "BAD" not in good
+    bad = text_of(html(executable.debug("main", x, w, reference={"lv": np.zeros((4, 8), "f")})))
+    assert "first bad: 'lv'" in bad and "BAD" in bad
+
+
 def test_a_compiled_model():
     torch = pytest.importorskip("torch")
     model = torch.nn.Linear(8, 4).eval()
