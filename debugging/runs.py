@@ -11,8 +11,10 @@ from xdsl.ir import Attribute, Operation
 
 from ..backend.target import Target
 from ..dialects import relax
+from ..dialects.dtypes import is_float
 from ..lowering.functions import functions_by_name
 from ..reference.arguments import flatten
+from ..reference.compare import as_float64
 from ..reference.evaluate import run
 from ..reference.inputs import array_functions, copy_arguments
 from ..reference.memory import Buffer
@@ -72,7 +74,7 @@ class Runs:
         result, seen = self.values(name, args, kwargs, stage)
         evaluated = self._evaluate(name, given)
         if isinstance(reference, Runs):
-            others = reference.values(name, args, kwargs)[1]
+            others = reference.values(name, reference.converted(name, args, kwargs), {})[1]
             wanted = _named(reference.operations(name), others)
             described = f"the build for {reference.target.short_name}"
         elif reference is not None:
@@ -100,6 +102,12 @@ class Runs:
         if not isinstance(func, relax.FuncOp):
             raise ValueError(f"expected a graph function to debug, got the kernel '{name}'")
         return func
+
+    def converted(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """Arguments of another build, with floats in the dtypes that this one takes."""
+        func = self.function(name)
+        given = bind_names(f"'{name}'", func.names, args, kwargs)
+        return [_converted(p.type, a) for p, a in zip(func.params, given, strict=True)]
 
     def values(
         self,
@@ -173,6 +181,15 @@ def _argument(type_: Attribute, given: Any) -> Any:
     is_number = type(given) in (bool, int, float)
     tensor = array(given, dtype=type_.dtype) if is_number else as_tensor(given)
     return tensor.view().copy()
+
+
+def _converted(type_: Attribute, given: Any) -> Any:
+    if not isinstance(type_, relax.TensorType) or type(given) in (bool, int, float):
+        return given
+    tensor, wanted = as_tensor(given), type_.dtype
+    if wanted is None or not (is_float(wanted) and is_float(tensor.dtype)):
+        return given
+    return array(as_float64(tensor.view(), tensor.dtype), dtype=wanted)
 
 
 def _named(operations: Sequence[GraphOperation], seen: Sequence[Seen | None]) -> dict[str, Tensors]:

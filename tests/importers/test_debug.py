@@ -110,6 +110,20 @@ def test_two_models_of_one_graph():
     assert report.first_bad.name == "linear_1" and report.first_bad.module == "second"
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_models_of_two_dtypes(dtype: Any):
+    """The reference gets the same numbers in its own dtype."""
+    model, x = classifier()
+    x = x.to(torch.bfloat16)
+    compiled = xrelax.compile(model, (x.float(),))
+    other, _ = classifier()
+    short = xrelax.compile(other.to(dtype), (x.to(dtype),))
+    report = short.debug(x.to(dtype), reference=compiled)
+    assert report.first_bad is None
+    expected = compiled.debug(x.float())["gelu"].values[0]
+    assert (report["gelu"].expected[0] == expected).all()
+
+
 def test_dynamic_shapes_and_structures():
     class Two(torch.nn.Module):
         def forward(self, x: Any, n: int, *, y: Any) -> Any:
