@@ -78,9 +78,11 @@ def converts(*overloads: str) -> Callable[[Converter], Converter]:
 
 
 def load_converters() -> dict[str, Converter]:
-    """The complete table, after import of all converters."""
+    """The complete table, after import of all converters; those of users replace ours."""
+    registered = dict(CONVERTERS)
     for theme in _THEMES:
         import_module(f".converters.{theme}", __package__)
+    CONVERTERS.update(registered)
     return CONVERTERS
 
 

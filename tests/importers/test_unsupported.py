@@ -1,5 +1,7 @@
 """What cannot be imported is reported at once, with names, places and advice."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +213,27 @@ def test_the_error_of_a_converter_is_the_cause():
             custom_convert_map={"aten.special_bessel_j1.default": wrong},
         )
     assert isinstance(caught.value.__cause__, TypeError)
+
+
+REPLACED = """
+import torch, xrelax
+from xrelax.relax.frontend.torch import converts
+
+@converts("aten.gelu.default")
+def gelu(context, x, approximate="none"):
+    return context.op("nn.relu", x)
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.gelu(x)
+
+x = torch.tensor([-1.0, 2.0])
+assert xrelax.compile(Model(), (x,))(x).tolist() == [0, 2]
+"""
+
+
+def test_a_converter_replaces_one_of_ours_also_before_the_first_import():
+    subprocess.run([sys.executable, "-c", REPLACED], check=True)
 
 
 def test_nodes_that_no_result_needs_are_no_problem():
