@@ -15,8 +15,8 @@ from ..user_frames import with_cells
 from .captured import MACHINE_CODE
 from .comparison import Error
 
-_SMALLEST = 1e-20
-"""Where the plot has an error of 0."""
+_NAMED = 60
+"""The most results whose names the picture has."""
 
 
 @dataclass(frozen=True)
@@ -179,20 +179,25 @@ def plot_errors(report: DebugReport, path: str | Path) -> None:
     """Write the picture: a point for each result that was compared, the first bad one labelled."""
     figure = figure_class()(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    points = [(i, o, o.error) for i, o in enumerate(report) if o.error is not None]
-    heights = [max(error.relative, _SMALLEST) for _, _, error in points]
+    points = [(i, o, o.error.relative) for i, o in enumerate(report) if o.error is not None]
+    # A result without an error is a decade below the smallest one.
+    lowest = min((error for _, _, error in points if error), default=1.0) / 10
+    heights = [max(error, lowest) for _, _, error in points]
     axes.plot([i for i, _, _ in points], heights, "o-", markersize=3, linewidth=1, color="k")
     bad = report.first_bad
     for (number, operation, _), height in zip(points, heights, strict=True):
         if bad is not None and operation is bad:
             axes.plot(number, height, "o", markersize=9, color="C3")
             text = f"{bad.name}\n{bad.module or _file(bad.source)}"
-            axes.annotate(text, (number, height), (8, -4), textcoords="offset points", color="C3")
+            axes.annotate(text, (number, height), (8, -24), textcoords="offset points", color="C3")
     axes.set(
         yscale="log",
         xlabel="operation",
         ylabel="largest error / largest magnitude",
         title=f"{report.title} compared with {report.reference}",
     )
+    if len(points) <= _NAMED:
+        names = [o.name for _, o, _ in points]
+        axes.set_xticks([i for i, _, _ in points], names, rotation=90, fontsize=7)
     axes.grid(alpha=0.3)
     figure.savefig(path)

@@ -236,6 +236,17 @@ def test_picture(report, tmp_path):
     pytest.importorskip("matplotlib")
     report.plot(tmp_path / "errors.svg")
     assert "relative" not in (text := (tmp_path / "errors.svg").read_text()) and "<svg" in text
+    labels = re.findall("<!-- (.*) -->", text)
+    assert {"g", "s", "r", "z"} <= {*labels} and "y" not in labels
+
+
+def test_the_picture_ends_a_decade_below_the_smallest_error(vm, report, tmp_path):
+    """So that errors of 0 do not hide the others."""
+    pytest.importorskip("matplotlib")
+    exact = {"s": report["s"].values[0].astype("float32"), "g": report["g"].values[0] + 1e-3}
+    vm.debug("main", X, W, reference=exact).plot(tmp_path / "errors.svg")
+    powers = re.findall(r"10\^\{(.*?)\}", (tmp_path / "errors.svg").read_text())
+    assert powers and all(int(power.replace("\u2212", "-")) >= -6 for power in powers)
 
 
 def test_wrong_requests_are_one_line(vm, report, tmp_path):
