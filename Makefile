@@ -15,13 +15,13 @@ ready = $(VENV)/ready-$(subst $(COMMA),-,$(1))
 TEST_READY := $(call ready,$(EXTRAS))
 DEMO_READY := $(call ready,demo)
 
-# The paths for pyright to check: those of pyproject.toml, unless torch is missing.
+# The paths for pyright to check: those of pyproject.toml, unless torch or onnx is missing.
 define TYPED
 from importlib.util import find_spec
 from tomllib import load
 
 paths = load(open("pyproject.toml", "rb"))["tool"]["pyright"]["include"]
-print(*(p for p in paths if p != "importers" and find_spec("torch") is None))
+print(*(p for p in paths if p != "importers" or (find_spec("torch") and find_spec("onnx"))))
 endef
 export TYPED
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -9,18 +9,16 @@ from typing import Any, cast
 import torch
 from torch import fx
 from xdsl.dialects.builtin import (
-    DictionaryAttr,
     ModuleOp,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation
 
 from ...dialects import relax
 from ...dialects.diagnostics import verify
-from ...dialects.parameters import value_hint
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
-from ..emitter import Value
+from ..functions import graph_function, hint
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .context import Context
 from .dtypes import COMPLEX_ADVICE
@@ -260,25 +258,16 @@ class _Importer:
 
     def function(self) -> relax.FuncOp:
         """The function with the converted dataflow block."""
-        values: list[Value] = [self.values[node] for node in self.given.results]
-        single = self.given.unwrap and len(values) == 1
-        if not single and not self.given.tuple_outside:
-            packed = relax.TupleOp(values)
-            self.body.add_op(packed)
-            values = [packed.result]
-        self.body.add_op(relax.OutputOp(values))
-        dataflow = relax.DataflowOp(Region(self.body), [v.type for v in values])
-        self.entry.add_op(dataflow)
-        if self.given.tuple_outside and not single:
-            outside = relax.TupleOp(dataflow.outputs)
-            self.entry.add_op(outside)
-            returned: Value = outside.result
-        else:
-            returned = dataflow.outputs[0]
-        self.entry.add_op(relax.ReturnOp(returned))
-        names = [i.name for i in self.given.inputs]
-        attrs = DictionaryAttr(self.given.attrs) if self.given.attrs else None
-        return relax.FuncOp(self.given.name, names, returned.type, Region(self.entry), attrs=attrs)
+        return graph_function(
+            self.given.name,
+            [i.name for i in self.given.inputs],
+            self.entry,
+            self.body,
+            [self.values[node] for node in self.given.results],
+            unwrap=self.given.unwrap,
+            tuple_outside=self.given.tuple_outside,
+            attrs=self.given.attrs,
+        )
 
 
 def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
@@ -291,11 +280,6 @@ def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
             found.add(node)
             work += node.all_input_nodes
     return found
-
-
-def hint(name: str) -> str | None:
-    """The name as a name hint of an SSA value, if it is valid."""
-    return value_hint(name) if name.isidentifier() else None
 
 
 def _is_complex(node: fx.Node) -> bool:

@@ -1,0 +1,52 @@
+"""The graph function of an import: a dataflow block with the operations, and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr
+from xdsl.ir import Attribute, Block, Region
+
+from ..dialects import relax
+from ..dialects.parameters import value_hint
+from .emitter import Value
+
+
+def graph_function(
+    name: str,
+    names: Sequence[str],
+    entry: Block,
+    body: Block,
+    values: Sequence[Value],
+    *,
+    unwrap: bool = False,
+    tuple_outside: bool = False,
+    attrs: Mapping[str, Attribute] | None = None,
+) -> relax.FuncOp:
+    """A function with the parameters of `entry`, which returns values of `body`.
+
+    The result is a tuple, but a single value with `unwrap` is none; with `tuple_outside` it is
+    created after the dataflow block.
+    """
+    returned, single = list(values), unwrap and len(values) == 1
+    if not single and not tuple_outside:
+        packed = relax.TupleOp(returned)
+        body.add_op(packed)
+        returned = [packed.result]
+    body.add_op(relax.OutputOp(returned))
+    dataflow = relax.DataflowOp(Region(body), [v.type for v in returned])
+    entry.add_op(dataflow)
+    if tuple_outside and not single:
+        outside = relax.TupleOp(dataflow.outputs)
+        entry.add_op(outside)
+        result: Value = outside.result
+    else:
+        result = dataflow.outputs[0]
+    entry.add_op(relax.ReturnOp(result))
+    dictionary = DictionaryAttr(attrs) if attrs else None
+    return relax.FuncOp(name, list(names), result.type, Region(entry), attrs=dictionary)
+
+
+def hint(name: str) -> str | None:
+    """The name as a name hint of an SSA value, if it is valid."""
+    return value_hint(name) if name.isidentifier() else None

@@ -1,0 +1,220 @@
+"""`from_onnx`: ONNX models as modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
+from xdsl.ir import Attribute, Block
+
+from ...dialects import relax
+from ...dialects.diagnostics import verify
+from ...dialects.dtypes import element_type
+from ...dialects.int_expr import IntExpr, sym
+from ...dialects.relax import TensorData
+from ...dialects.sym import RESERVED
+from ...ir.module import IRModule
+from ..emitter import Emitter
+from ..functions import graph_function, hint
+from ..unsupported import Problem, Unsupported, UnsupportedError
+from .importer import Failed, Importer, Scope
+from .model import Model, read_model
+from .tensor import Tensor
+from .weights import dtype_of_element, tensor_data
+
+
+def from_onnx(
+    model: Any,
+    shape_dict: Mapping[str, Sequence[Any]] | None = None,
+    dtype_dict: str | Mapping[str, str] | None = None,
+    opset: int | None = None,
+    keep_params_in_input: bool = False,
+    sanitize_input_names: bool = True,
+) -> IRModule:
+    """Import an ONNX model as the function "main" of a module.
+
+    TVM's ``tvm.relax.frontend.onnx.from_onnx``. `model` is a path, the bytes of a file, or a
+    ``ModelProto``. Parameters of "main" are the graph's inputs that are no initializers; its result
+    is the tuple of the outputs, or the only output. Dims have the symbols of the file; `shape_dict`
+    and `dtype_dict` replace shapes and dtypes of inputs. Initializers are constants that share the
+    file's memory; with `keep_params_in_input` they are parameters after the inputs, and their
+    values the attribute "params", see `detach_params`. `opset` replaces the file's. Names that are
+    no identifiers change with `sanitize_input_names`, and are an error without.
+
+    Raises UnsupportedError, a ValueError, with a line for each node that cannot be imported, and
+    ValueError or OSError for a file that is no model. An input whose values operators need as
+    numbers, such as a shape, is an error too; `xrelax.compile` compiles for the values of a call.
+    """
+    imported = OnnxImport(
+        read_model(model, opset), shape_dict or {}, dtype_dict or {}, keep_params_in_input
+    )
+    if not sanitize_input_names:
+        for name in imported.inputs:
+            if not name.isidentifier():
+                raise ValueError(f"expected names of inputs that are identifiers, got '{name}'")
+    try:
+        return IRModule(imported.module())
+    except NeedsValues as needs:
+        problems = [
+            Problem("input", name, "", "its values must be known", "make it an initializer")
+            for name in needs.names
+        ]
+        raise UnsupportedError(problems) from None
+
+
+class NeedsValues(Exception):
+    """The values of inputs determine shapes or attributes: they must be known for an import."""
+
+    def __init__(self, names: Sequence[str]):
+        super().__init__(", ".join(names))
+        self.names = tuple(names)
+
+
+@dataclass
+class OnnxImport:
+    """One import: the model's inputs and outputs, and the module."""
+
+    model: Model
+    shapes: Mapping[str, Sequence[Any]] = field(default_factory=lambda: {})
+    dtypes: str | Mapping[str, str] = field(default_factory=lambda: {})
+    keeps_params: bool = False
+    values: Mapping[str, TensorData] = field(default_factory=lambda: {})
+    """Values of inputs, which are then no parameters."""
+
+    def __post_init__(self) -> None:
+        graph = self.model.graph
+        constants = {t.name for t in graph.initializer}
+        self.given = {i.name: i for i in graph.input if i.name not in constants}
+        self.inputs = list(self.given)
+        self.outputs = [o.name for o in graph.output]
+        self.names = _identifiers(self.inputs)
+        """The names of parameters, by those of inputs."""
+        self.entry, self.body = Block(), Block()
+        self.emitter = Emitter(self.body)
+        self.importer = Importer(self.model, self.emitter)
+        self._symbols: dict[str, str] = {}
+        for name in self.shapes:
+            if name not in self.given:
+                known = ", ".join(self.inputs)
+                raise ValueError(f"expected shapes of inputs ({known}), got one of '{name}'")
+
+    def module(self) -> ModuleOp:
+        """The module; raises UnsupportedError with all problems, NeedsValues without any."""
+        scope = Scope()
+        for name in self.inputs:
+            if name in self.values:
+                scope.items[name] = Tensor.of_data(self.emitter, self.values[name])
+            else:
+                self._add_input(name, scope)
+        params = self._add_params(scope) if self.keeps_params else {}
+        self.importer.run_graph(self.model.graph, scope)
+        results = self._results(scope)
+        if self.importer.problems:
+            raise UnsupportedError(self.importer.problems)
+        parameters = [name for name in self.inputs if name not in self.values]
+        if needed := self.importer.needed:
+            raise NeedsValues([parameters[arg.index] for arg in needed])
+        attrs: dict[str, Attribute] = {}
+        if self.keeps_params:
+            attrs = {
+                "num_input": IntegerAttr(len(self.inputs), i64),
+                "params": ArrayAttr([relax.DataAttr(data) for data in params.values()]),
+            }
+        names = [self.names[name] for name in parameters]
+        names += _identifiers(params, self.names.values()).values()
+        values = [result.value for result in results]
+        module = ModuleOp(
+            [graph_function("main", names, self.entry, self.body, values, unwrap=True, attrs=attrs)]
+        )
+        verify(module)
+        return module
+
+    def _results(self, scope: Scope) -> list[Tensor]:
+        found: list[Tensor] = []
+        for name in self.outputs:
+            try:
+                item = scope.find(name)
+                if isinstance(item, Tensor):
+                    found.append(item)
+                elif not isinstance(item, Failed):
+                    raise ValueError("expected a tensor, got a sequence or nothing")
+            except ValueError as error:
+                self.importer.fail("output", name, str(error))
+        return found
+
+    def _add_input(self, name: str, scope: Scope) -> None:
+        try:
+            type_ = self._type(name, self.given[name].type)
+        except (Unsupported, ValueError) as error:
+            advice = getattr(error, "advice", "")
+            self.importer.fail("input", name, str(error), advice=advice)
+            scope.items[name] = Failed()
+            return
+        arg = self.entry.insert_arg(type_, len(self.entry.args))
+        arg.name_hint = hint(self.names[name])
+        scope.items[name] = Tensor.of_value(self.emitter, arg)
+
+    def _add_params(self, scope: Scope) -> dict[str, TensorData]:
+        found: dict[str, TensorData] = {}
+        for tensor in self.model.graph.initializer:
+            data = tensor_data(tensor, self.model.folder)
+            if data.values.size <= 1 or data.dtype == "int64":
+                continue  # shapes and axes, which operators need as numbers
+            arg = self.entry.insert_arg(data.tensor_type(), len(self.entry.args))
+            found[tensor.name] = data
+            scope.items[tensor.name] = Tensor.of_value(self.emitter, arg)
+        return found
+
+    def _type(self, name: str, given: Any) -> relax.TensorType:
+        """The type of an input; raises Unsupported for what is no tensor of known rank."""
+        kind = given.WhichOneof("value")
+        if kind != "tensor_type":
+            raise Unsupported(f"expected a tensor, got a {(kind or 'value').removesuffix('_type')}")
+        found = given.tensor_type
+        dtypes = self.dtypes
+        wanted = dtypes if isinstance(dtypes, str) else dtypes.get(name)
+        dtype = wanted or dtype_of_element(found.elem_type)
+        if name in self.shapes:
+            dims = [self._given_dim(d) for d in self.shapes[name]]
+        elif found.HasField("shape"):
+            dims = [self._dim(name, i, d) for i, d in enumerate(found.shape.dim)]
+        else:
+            raise Unsupported("an input of unknown rank", "give its shape by shape_dict")
+        return relax.TensorType.of(dims, element_type(dtype))
+
+    def _dim(self, name: str, axis: int, dim: Any) -> IntExpr:
+        if dim.HasField("dim_value") and dim.dim_value >= 0:
+            return IntExpr.of(dim.dim_value)
+        return sym(self._symbol(dim.dim_param or f"{self.names[name]}_{axis}"))
+
+    def _given_dim(self, dim: Any) -> IntExpr:
+        return IntExpr.of(dim) if isinstance(dim, int) else sym(self._symbol(str(dim)))
+
+    def _symbol(self, name: str) -> str:
+        if name not in self._symbols:
+            taken = {*self._symbols.values(), *RESERVED}
+            self._symbols[name] = _unique(_identifier(name, "d"), taken)
+        return self._symbols[name]
+
+
+def _identifiers(names: Sequence[str] | Mapping[str, Any], taken: Any = ()) -> dict[str, str]:
+    """An identifier for each name, all different."""
+    used, found = set(taken), dict[str, str]()
+    for name in names:
+        found[name] = _unique(_identifier(name, "input"), used)
+        used.add(found[name])
+    return found
+
+
+def _identifier(name: str, prefix: str) -> str:
+    text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
+    return text if text.isidentifier() else f"{prefix}_{text}".rstrip("_")
+
+
+def _unique(name: str, taken: Any) -> str:
+    found, number = name, 1
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found

@@ -1,0 +1,305 @@
+"""Imports the nodes of an ONNX graph in order; errors are collected over all nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any, TypeAlias, cast
+
+from onnx import AttributeProto
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from ...dialects.int_expr import IntExpr
+from ..emitter import Emitter, dims_of
+from ..functions import hint
+from ..unsupported import Problem, Unsupported
+from .context import Context
+from .fold import folded
+from .functions import function_body
+from .model import Model
+from .registry import ADVICE, DEFAULT_ADVICE, Converter, find_converter
+from .tensor import DataDependent, Known, Tensor
+from .weights import DTYPES, tensor_data
+
+Item: TypeAlias = "Tensor | Sequence[Tensor] | None"
+"""What a name of a graph stands for: a tensor, a sequence of tensors, or an absent optional."""
+
+
+MAX_NUMBERS = 64
+"""The length of a list that may be a parameter of the compilation."""
+
+
+class Failed:
+    """What the results of a node stand for that could not be imported."""
+
+
+@dataclass
+class Scope:
+    """The items of a graph by name, and those of the graphs around it."""
+
+    parent: Scope | None = None
+    items: dict[str, Item | Failed] = field(default_factory=lambda: {})
+
+    def find(self, name: str) -> Item | Failed:
+        """The item of a name; raises ValueError for one that nothing before it has defined."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.items:
+                return scope.items[name]
+            scope = scope.parent
+        raise ValueError(f"expected a value '{name}' of an earlier node, got none")
+
+
+@dataclass
+class Importer:
+    """Converts nodes into operations of one block; problems are noted, and their users skipped."""
+
+    model: Model
+    emitter: Emitter
+    problems: list[Problem] = field(default_factory=lambda: [])
+    needed: set[BlockArgument] = field(default_factory=lambda: set())
+    """Parameters whose values operators need as numbers, such as a shape."""
+    count: int = 0
+    """The number of nodes so far."""
+
+    def run_graph(self, graph: Any, scope: Scope, wanted: Sequence[str] | None = None) -> None:
+        """Import what the outputs of a graph, or the wanted names, depend on."""
+        names = [o.name for o in graph.output] if wanted is None else wanted
+        for tensor in graph.initializer:
+            self.add_initializer(tensor, scope)
+        for tensor in graph.sparse_initializer:
+            self.fail("input", tensor.values.name, "a sparse tensor")
+            scope.items[tensor.values.name] = Failed()
+        live = _live(graph.node, names)
+        for index, node in enumerate(graph.node):
+            self.count += 1
+            if index in live:
+                self.run_node(node, scope)
+
+    def add_initializer(self, tensor: Any, scope: Scope) -> None:
+        """A constant, unless a parameter has its name."""
+        if isinstance(scope.items.get(tensor.name), Tensor):
+            return
+        try:
+            data = tensor_data(tensor, self.model.folder)
+            scope.items[tensor.name] = Tensor.of_data(self.emitter, data)
+        except (Unsupported, ValueError) as error:
+            self.fail("initializer", tensor.name, str(error))
+            scope.items[tensor.name] = Failed()
+
+    def run_node(self, node: Any, scope: Scope) -> None:
+        """Import a node; where that fails its results are unknown."""
+        name = node.name or next(filter(None, node.output), "")
+        place = f"{self.model.name}, node {self.count}"
+        file = StringAttr(self.model.name)
+        self.emitter.location = FileLineColLoc(file, IntAttr(self.count), IntAttr(1))
+        try:
+            results = self.converted(node, scope)
+        except DataDependent as problem:
+            self.demand(problem, node, name, place)
+            results = None
+        except Unsupported as problem:
+            advice = problem.advice or ADVICE.get(node.op_type, DEFAULT_ADVICE)
+            self.fail(_operator(node), name, problem.reason, place, advice)
+            results = None
+        except (TypeError, ValueError, IndexError) as error:
+            self.fail(_operator(node), name, " ".join(str(error).split()), place, "", error)
+            results = None
+        for index, output in enumerate(node.output):
+            if output:
+                found = Failed() if results is None else results[index]
+                scope.items[output] = _named(found, output)
+
+    def demand(self, problem: DataDependent, node: Any, name: str, place: str) -> None:
+        """Note the parameters that must be known for a node, or that its data cannot be."""
+        found = _parameters(problem.tensor.value)
+        if found and all(map(_is_small, found)):
+            self.needed.update(found)
+        else:
+            self.fail(_operator(node), name, problem.reason, place, problem.advice)
+
+    def fail(
+        self,
+        target: str,
+        name: str,
+        reason: str,
+        place: str = "",
+        advice: str = "",
+        cause: Exception | None = None,
+    ) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(target, name, place, reason, advice, cause))
+
+    def converted(self, node: Any, scope: Scope) -> list[Any] | None:
+        """The results of a node; `None` where an operand has failed before."""
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        opset = self.model.opsets.get(domain, 1)
+        converter = find_converter(domain, node.op_type, opset)
+        operands = [scope.find(name) if name else None for name in node.input]
+        if any(isinstance(operand, Failed) for operand in operands):
+            if converter is None and function_body(node, domain, opset, ()) is None:
+                raise Unsupported("")
+            return None
+        attributes = {a.name: self.attribute(a) for a in node.attribute}
+        known = self.known(node.op_type, operands, attributes, opset) if not domain else None
+        if known is not None:
+            return [known]
+        if converter is None:
+            return self.expanded(node, domain, opset, operands)
+        return self.called(converter, node, scope, operands, attributes, opset)
+
+    def called(
+        self,
+        converter: Converter,
+        node: Any,
+        scope: Scope,
+        operands: Sequence[Any],
+        attributes: Mapping[str, Any],
+        opset: int,
+    ) -> list[Any]:
+        """What a converter makes of a node."""
+        known = _attributes_of(converter)
+        if known is not None and (unknown := [a for a in attributes if a not in known]):
+            raise Unsupported(f"attribute '{unknown[0]}'")
+        context = Context(self, scope, opset, [bool(name) for name in node.output])
+        found = converter(context, *operands, **attributes)
+        results = list(found) if isinstance(found, tuple) else [found]
+        results = [context.tensor(r) if isinstance(r, SSAValue) else r for r in results]
+        if missing := [n for n in node.output[len(results) :] if n]:
+            raise Unsupported(f"result '{missing[0]}'")
+        return results
+
+    def known(
+        self, operator: str, operands: Sequence[Any], attributes: Mapping[str, Any], opset: int
+    ) -> Tensor | None:
+        """The result of arithmetic on known values."""
+        values = [o.known if isinstance(o, Tensor) else None for o in operands]
+        pairs = zip(values, operands, strict=True)
+        if not values or any(v is None and o is not None for v, o in pairs):
+            return None
+        found = folded(operator, values, attributes, opset)
+        if found is None:
+            return None
+        return Tensor.of_known(self.emitter, found, _dtype(operator, found, operands, attributes))
+
+    def expanded(
+        self, node: Any, domain: str, opset: int, operands: Sequence[Any]
+    ) -> list[Any] | None:
+        """The results of the function that ONNX defines an operator by."""
+        body = function_body(node, domain, opset, operands)
+        if body is None:
+            raise Unsupported("")
+        scope = Scope()
+        for name, operand in zip(
+            body.inputs, [*operands, *[None] * len(body.inputs)], strict=False
+        ):
+            scope.items[name] = operand
+        count, live = len(self.problems), _live(body.nodes, body.outputs)
+        for index, inner in enumerate(body.nodes):
+            if index in live:
+                self.run_node(inner, scope)
+        if len(self.problems) > count:
+            return None
+        return [scope.items.get(name) for name in body.outputs]
+
+    def attribute(self, attribute: Any) -> Any:
+        """The value of an attribute; a graph is as it is."""
+        match attribute.type:
+            case AttributeProto.FLOAT:
+                return attribute.f
+            case AttributeProto.INT:
+                return attribute.i
+            case AttributeProto.STRING:
+                return attribute.s.decode("utf-8", "replace")
+            case AttributeProto.TENSOR:
+                return tensor_data(attribute.t, self.model.folder)
+            case AttributeProto.GRAPH:
+                return attribute.g
+            case AttributeProto.FLOATS:
+                return list(attribute.floats)
+            case AttributeProto.INTS:
+                return list(attribute.ints)
+            case AttributeProto.STRINGS:
+                return [s.decode("utf-8", "replace") for s in attribute.strings]
+            case AttributeProto.TYPE_PROTO:
+                return attribute.tp
+            case _:
+                raise Unsupported(f"attribute '{attribute.name}'")
+
+
+def _parameters(value: SSAValue) -> set[BlockArgument]:
+    """The parameters that a value depends on."""
+    found, seen, work = set[BlockArgument](), set[SSAValue](), [value]
+    while work:
+        value = work.pop()
+        if isinstance(value, BlockArgument):
+            found.add(value)
+        elif value not in seen:
+            seen.add(value)
+            work += cast("Operation", value.owner).operands
+    return found
+
+
+def _is_small(parameter: BlockArgument) -> bool:
+    """Whether a parameter is a number or a short list of numbers, such as axes or a shape."""
+    dims = dims_of(parameter)
+    size = dims[0] if len(dims) == 1 else IntExpr.of(1)
+    return len(dims) <= 1 and (not size.is_constant or size.offset <= MAX_NUMBERS)
+
+
+def _dtype(
+    operator: str, found: Known, operands: Sequence[Tensor], attributes: Mapping[str, Any]
+) -> str:
+    if found.dtype != object:
+        return str(found.dtype)
+    if operator == "Cast":
+        return DTYPES[attributes["to"]]
+    return operands[1 if operator == "Where" else 0].dtype
+
+
+def _named(item: Any, name: str) -> Any:
+    """An item whose value, if it is new, has the name of the graph."""
+    value = item.emitted if isinstance(item, Tensor) else None
+    if value is not None and value.name_hint is None:
+        value.name_hint = hint(name)
+    return item
+
+
+def _operator(node: Any) -> str:
+    return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+
+
+def _live(nodes: Sequence[Any], outputs: Sequence[str]) -> set[int]:
+    """The numbers of the nodes that the outputs depend on."""
+    wanted, found = set(outputs), set[int]()
+    for index, node in reversed(list(enumerate(nodes))):
+        if wanted.intersection(node.output):
+            found.add(index)
+            wanted.update(node.input)
+            for attribute in node.attribute:
+                for graph in [attribute.g, *attribute.graphs]:
+                    wanted.update(_used(graph))
+    return found
+
+
+def _used(graph: Any) -> set[str]:
+    """All names that a graph uses, those of the graphs around it among them."""
+    found = {o.name for o in graph.output}
+    for node in graph.node:
+        found.update(node.input)
+        for attribute in node.attribute:
+            for inner in [attribute.g, *attribute.graphs]:
+                found |= _used(inner)
+    return found
+
+
+@cache
+def _attributes_of(converter: Converter) -> frozenset[str] | None:
+    """The attributes that a converter takes, `None` for any."""
+    params = signature(converter).parameters.values()
+    if any(p.kind is Parameter.VAR_KEYWORD for p in params):
+        return None
+    return frozenset(p.name for p in params if p.kind is Parameter.KEYWORD_ONLY)

@@ -1,0 +1,75 @@
+"""Reads ONNX models: files, bytes and protobufs, with checks of what they refer to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError
+
+NEWEST_OPSET = 28
+"""The newest opset whose operators are known."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: its graph, the opset of each domain, and where its external data may be."""
+
+    graph: Any
+    opsets: Mapping[str, int]
+    folder: Path | None
+    name: str
+
+
+def read_model(source: Any, opset: int | None = None) -> Model:
+    """The model of a path, of bytes, or of a `ModelProto`.
+
+    Functions of the model are inlined. `opset` replaces that of the default domain. Raises OSError
+    for a file that cannot be read, ValueError for one that is no model.
+    """
+    folder, name = None, "the model"
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        folder, name, source = path.parent, path.name, path.read_bytes()
+    proto = _parsed(source, name) if isinstance(source, bytes) else source
+    if not isinstance(proto, onnx.ModelProto):
+        kind = type(source).__name__
+        raise ValueError(f"expected a path, bytes or a ModelProto of ONNX, got {kind}")
+    if not proto.HasField("graph") or not proto.opset_import:
+        raise ValueError(f"expected a model of ONNX, got '{name}' without a graph or an opset")
+    if proto.functions:
+        proto = _inlined(proto, name)
+    opsets = {_domain(entry.domain): entry.version for entry in proto.opset_import}
+    if opset is not None:
+        opsets[""] = opset
+    if not 1 <= opsets.get("", 1) <= NEWEST_OPSET:
+        raise ValueError(f"expected an opset from 1 to {NEWEST_OPSET}, got {opsets['']}")
+    return Model(proto.graph, opsets, folder, name)
+
+
+def _parsed(data: bytes, name: str) -> Any:
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except DecodeError as error:
+        raise ValueError(f"expected a model of ONNX, got '{name}' that cannot be parsed") from error
+    return proto
+
+
+def _inlined(proto: Any, name: str) -> Any:
+    from onnx.inliner import inline_local_functions
+
+    try:
+        return inline_local_functions(proto)
+    except Exception as error:  # the inliner's C++ code has errors of several types
+        text = " ".join(str(error).split())
+        raise ValueError(f"expected functions of '{name}' that can be inlined: {text}") from error
+
+
+def _domain(name: str) -> str:
+    """The domain under its short name: that of ONNX itself is empty."""
+    return "" if name == "ai.onnx" else name

@@ -1,0 +1,154 @@
+"""A tensor of an ONNX graph: a value of the module, or values that are known during the import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...dialects.int_expr import IntExpr
+from ...dialects.relax import TensorData
+from ..emitter import Emitter, Value, dims_of, dtype_of
+from ..unsupported import Unsupported
+
+Known = NDArray[Any]
+"""Known values: numbers, or integer expressions over symbols as an array of objects."""
+
+
+class Tensor:
+    """A tensor with a dtype and dims.
+
+    One of `of_value` is an SSA value. One of `of_data` is a constant of the file. One of `of_known`
+    has integers that may depend on symbols, such as the shape of another tensor. `value` emits the
+    last two when an operator needs them.
+    """
+
+    def __init__(self, emitter: Emitter, dtype: str, dims: Sequence[IntExpr]):
+        self.emitter = emitter
+        self.dtype = dtype
+        self.dims = list(dims)
+        self._value: Value | None = None
+        self._data: TensorData | None = None
+        self._known: Known | None = None
+
+    @staticmethod
+    def of_value(emitter: Emitter, value: Value) -> Tensor:
+        """An SSA value; raises ValueError for one of unknown shape."""
+        made = Tensor(emitter, dtype_of(value), dims_of(value))
+        made._value = value
+        return made
+
+    @staticmethod
+    def of_data(emitter: Emitter, data: TensorData) -> Tensor:
+        """A constant."""
+        made = Tensor(emitter, data.dtype, [IntExpr.of(d) for d in data.shape])
+        made._data = data
+        if data.dtype != "bfloat16":  # whose array holds bits
+            made._known = data.values
+        return made
+
+    @staticmethod
+    def of_known(emitter: Emitter, known: Known, dtype: str) -> Tensor:
+        """Numbers, or integer expressions."""
+        if known.dtype == object and all(IntExpr.of(e).is_constant for e in known.flat):
+            numbers = [IntExpr.of(e).offset for e in known.flat]
+            known = np.array(numbers, np.int64).reshape(known.shape)
+        if known.dtype != object:
+            return Tensor.of_data(emitter, TensorData.of(known.astype(dtype), dtype))
+        made = Tensor(emitter, dtype, [IntExpr.of(d) for d in known.shape])
+        made._known = known
+        return made
+
+    @property
+    def rank(self) -> int:
+        """The number of dims."""
+        return len(self.dims)
+
+    @property
+    def known(self) -> Known | None:
+        """The values, if they are known during the import."""
+        return self._known
+
+    @property
+    def value(self) -> Value:
+        """The SSA value."""
+        if self._value is None:
+            self._value = self._emitted()
+        return self._value
+
+    @property
+    def emitted(self) -> Value | None:
+        """The SSA value, if it has been needed."""
+        return self._value
+
+    @property
+    def data(self) -> TensorData | None:
+        """The constant, if it is one."""
+        return self._data
+
+    def _emitted(self) -> Value:
+        if self._data is not None:
+            return self.emitter.constant(self._data)
+        assert self._known is not None
+        cells = [self.emitter.number(IntExpr.of(e), self.dtype) for e in self._known.flat]
+        if not cells or not self.rank:
+            return cells[0]
+        rows = [self.emitter.reshape(c, [IntExpr.of(1)]) for c in cells]
+        whole = rows[0] if len(rows) == 1 else self.emitter.op("concat", *rows, axis=0)
+        return self.emitter.reshape(whole, self.dims)
+
+    # What converters need as numbers while the model is imported.
+
+    def numbers(self, what: str) -> NDArray[Any]:
+        """The values as numbers; raises Unsupported where they depend on data or symbols."""
+        if self._known is None:
+            raise DataDependent(self, what)
+        if self._known.dtype == object:
+            raise Unsupported(f"{what} that depends on sizes", "give these sizes as numbers")
+        return self._known
+
+    def number(self, what: str) -> Any:
+        """The only value as a number of Python; raises Unsupported as `numbers`."""
+        found = self.numbers(what)
+        if found.size != 1:
+            raise ValueError(f"expected {what} to be one number, got shape {found.shape}")
+        return found.reshape(-1)[0].item()
+
+    def ints(self, what: str) -> list[int]:
+        """The values as ints; raises Unsupported as `numbers`."""
+        return [int(v) for v in self.numbers(what).reshape(-1)]
+
+    def sizes(self, what: str) -> list[IntExpr]:
+        """The values as integer expressions, such as a shape; raises Unsupported for data."""
+        if self._known is None:
+            raise DataDependent(self, what)
+        return [e if isinstance(e, IntExpr) else IntExpr.of(int(e)) for e in self._known.flat]
+
+    def size(self, what: str) -> IntExpr:
+        """The only value as an integer expression; raises as `sizes`."""
+        found = self.sizes(what)
+        if len(found) != 1:
+            raise ValueError(f"expected {what} to be one number, got {len(found)}")
+        return found[0]
+
+
+class DataDependent(Unsupported):
+    """What an operator needs as numbers depends on the values of inputs."""
+
+    def __init__(self, tensor: Tensor, what: str):
+        super().__init__(f"{what} that depends on data", "make it a constant of the model")
+        self.tensor = tensor
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front; raises ValueError for one that the tensor does not have."""
+    if not -rank <= axis < max(rank, 1):
+        raise ValueError(f"expected an axis from {-rank} to {rank - 1}, got {axis}")
+    return axis + rank if axis < 0 else axis
+
+
+def axes_of(axes: Sequence[int], rank: int) -> list[int]:
+    """Axes counted from the front."""
+    return [axis_of(a, rank) for a in axes]

@@ -1,0 +1,122 @@
+"""Tensors of ONNX files as arrays that share the file's memory, and their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from ...dialects.relax import TensorData
+from ...dialects.relax.constant import storage_dtype
+from ..unsupported import Unsupported
+
+DTYPES: Mapping[int, str] = {
+    TensorProto.FLOAT: "float32",
+    TensorProto.UINT8: "uint8",
+    TensorProto.INT8: "int8",
+    TensorProto.UINT16: "uint16",
+    TensorProto.INT16: "int16",
+    TensorProto.INT32: "int32",
+    TensorProto.INT64: "int64",
+    TensorProto.BOOL: "bool",
+    TensorProto.FLOAT16: "float16",
+    TensorProto.DOUBLE: "float64",
+    TensorProto.UINT32: "uint32",
+    TensorProto.UINT64: "uint64",
+    TensorProto.BFLOAT16: "bfloat16",
+}
+"""The dtypes of element types that tensors here have."""
+
+MAX_ELEMENTS = 1 << 40
+"""A tensor of more elements is refused before anything is allocated."""
+
+_FIELDS: Mapping[str, tuple[str, str]] = {
+    "float32": ("float_data", "float32"),
+    "float64": ("double_data", "float64"),
+    "int64": ("int64_data", "int64"),
+    "uint32": ("uint64_data", "uint32"),
+    "uint64": ("uint64_data", "uint64"),
+}
+"""Where values stand that are no raw bytes, and their dtype there; others are `int32_data`."""
+
+
+def dtype_of_element(element: int) -> str:
+    """The dtype of an element type of ONNX; raises Unsupported for one that is absent here."""
+    if element not in DTYPES:
+        names = {value: name for name, value in TensorProto.DataType.items()}
+        raise Unsupported(f"tensors of type {names.get(element, element)}")
+    return DTYPES[element]
+
+
+def tensor_data(tensor: Any, folder: Path | None) -> TensorData:
+    """The data of a `TensorProto`: raw bytes and external files are shared, not copied.
+
+    `folder` is where external data may be. Raises ValueError for data that does not fit the shape,
+    and for a file outside of the folder; Unsupported for an element type that is absent here.
+    """
+    dtype, shape = dtype_of_element(tensor.data_type), tuple(int(d) for d in tensor.dims)
+    if any(d < 0 for d in shape) or prod(shape) > MAX_ELEMENTS:
+        raise ValueError(f"expected a shape of tensor '{tensor.name}', got {shape}")
+    if tensor.data_location == TensorProto.EXTERNAL:
+        content = _external(tensor, folder)
+    elif tensor.HasField("raw_data"):
+        content = np.frombuffer(tensor.raw_data, np.uint8)
+    else:
+        content = _from_fields(tensor, dtype).view(np.uint8)
+    return TensorData.of(_shaped(content, dtype, shape, tensor.name), dtype, tensor.name)
+
+
+def _shaped(content: Any, dtype: str, shape: tuple[int, ...], name: str) -> Any:
+    storage = storage_dtype(dtype)
+    wanted = prod(shape) * storage.itemsize
+    if content.size != wanted:
+        raise ValueError(f"expected {wanted} bytes of tensor '{name}', got {content.size}")
+    return content.view(storage).reshape(shape)
+
+
+def _from_fields(tensor: Any, dtype: str) -> Any:
+    field, stored = _FIELDS.get(dtype, ("int32_data", "int32"))
+    values = np.array(getattr(tensor, field), stored)
+    if field != "int32_data":
+        return values
+    narrow = np.uint16 if dtype in ("float16", "bfloat16") else storage_dtype(dtype)
+    return np.ascontiguousarray(values.astype(narrow))
+
+
+def _external(tensor: Any, folder: Path | None) -> Any:
+    """The bytes of a tensor in another file, which stays on disk until it is used."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    if folder is None:
+        raise ValueError(
+            f"expected the path of the model to read '{location}' of tensor '{tensor.name}', "
+            "got a model without one"
+        )
+    path = (folder / location).resolve()
+    if not location or not path.is_relative_to(folder.resolve()) or not path.is_file():
+        raise ValueError(
+            f"expected the data of tensor '{tensor.name}' in a file of the model's folder, "
+            f"got '{location}'"
+        )
+    offset, length = (_number(entries, key, tensor.name) for key in ("offset", "length"))
+    size = path.stat().st_size
+    length = size - offset if "length" not in entries else length
+    if offset + length > size or length < 0:
+        raise ValueError(
+            f"expected bytes {offset} to {offset + length} of '{location}' for tensor "
+            f"'{tensor.name}', got a file of {size}"
+        )
+    if length == 0:
+        return np.empty(0, np.uint8)
+    return np.memmap(path, np.uint8, "r", offset, (length,))
+
+
+def _number(entries: Mapping[str, str], key: str, name: str) -> int:
+    text = entries.get(key, "0")
+    if not text.isdecimal():
+        raise ValueError(f"expected a number as {key} of tensor '{name}', got '{text}'")
+    return int(text)
