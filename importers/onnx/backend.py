@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from onnx.backend.base import Backend, BackendRep
 
@@ -18,11 +18,11 @@ class XRelaxRep(BackendRep):
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs as NumPy arrays, for inputs by position or by name."""
-        named = inputs if isinstance(inputs, dict) else None
-        positional: Sequence[Any] = () if named is not None else inputs
-        if named is None and not isinstance(inputs, list | tuple):
-            positional = [inputs]
-        return tuple(self.compiled.run(None, named or self.compiled.named(positional)))
+        if isinstance(inputs, Mapping):
+            return tuple(self.compiled.run(None, cast("Mapping[str, Any]", inputs)))
+        several = isinstance(inputs, list | tuple)
+        positional = cast("Sequence[Any]", inputs) if several else [inputs]
+        return tuple(self.compiled.run(None, self.compiled.named(positional)))
 
 
 class XRelaxBackend(Backend):

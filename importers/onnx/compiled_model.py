@@ -103,8 +103,8 @@ class OnnxModel:
         if missing := [name for name in self.input_names if name not in feeds]:
             raise ValueError(f"expected inputs {', '.join(self.input_names)}, got no {missing[0]}")
         results = self._call(feeds)
-        results = results if isinstance(results, tuple) else (results,)
-        found = dict(zip(self.output_names, results, strict=True))
+        is_one = len(self.output_names) == 1
+        found = dict(zip(self.output_names, [results] if is_one else results, strict=True))
         return [found[name].numpy() for name in wanted]
 
     def named(self, inputs: Sequence[Any]) -> dict[str, Any]:

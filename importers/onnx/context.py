@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import ONE, IntExpr
-from ..emitter import Value
+from ..emitter import Value, is_tensor
 from .tensor import Known, Tensor
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ class Context:
     def tensor(self, value: Value) -> Tensor:
         """A tensor of an SSA value."""
         return Tensor.of_value(self.emitter, value)
+
+    def item(self, result: Any) -> Any:
+        """What a converter returns: an SSA value as a tensor, other results as they are."""
+        return self.tensor(result) if is_tensor(result) else result
 
     def known(self, values: Known, dtype: str) -> Tensor:
         """A tensor of known values."""

@@ -92,7 +92,8 @@ class Importer:
 
     def run_node(self, node: Any, scope: Scope) -> None:
         """Import a node; where that fails its results are unknown."""
-        name = node.name or next(filter(None, node.output), "")
+        outputs: list[str] = list(node.output)
+        name: str = node.name or next(filter(None, outputs), "")
         place = f"{self.model.name}, node {self.count}"
         file = StringAttr(self.model.name)
         self.emitter.location = FileLineColLoc(file, IntAttr(self.count), IntAttr(1))
@@ -108,7 +109,7 @@ class Importer:
         except (TypeError, ValueError, IndexError) as error:
             self.fail(_operator(node), name, " ".join(str(error).split()), place, "", error)
             results = None
-        for index, output in enumerate(node.output):
+        for index, output in enumerate(outputs):
             if output:
                 found = Failed() if results is None else results[index]
                 scope.items[output] = _named(found, output)
@@ -166,8 +167,8 @@ class Importer:
             raise Unsupported(f"attribute '{unknown[0]}'")
         context = Context(self, scope, opset, [bool(name) for name in node.output])
         found = converter(context, *operands, **attributes)
-        results = list(found) if isinstance(found, tuple) else [found]
-        results = [context.tensor(r) if isinstance(r, SSAValue) else r for r in results]
+        several = cast("tuple[Any, ...]", found if isinstance(found, tuple) else (found,))
+        results = [context.item(result) for result in several]
         if missing := [n for n in node.output[len(results) :] if n]:
             raise Unsupported(f"result '{missing[0]}'")
         return results

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import onnx
 from google.protobuf.message import DecodeError
@@ -33,7 +33,7 @@ def read_model(source: Any, opset: int | None = None) -> Model:
     """
     folder, name = None, "the model"
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
+        path = Path(cast("str", source))
         folder, name, source = path.parent, path.name, path.read_bytes()
     proto = _parsed(source, name) if isinstance(source, bytes) else source
     if not isinstance(proto, onnx.ModelProto):
