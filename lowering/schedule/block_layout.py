@@ -34,7 +34,7 @@ def transform_block_layout(block: tir.BlockOp, index_map: Placement) -> list[tir
 
     TVM's namesake. Where the map leaves gaps, the block has predicates. Returns the loops, the
     outermost first. Raises ScheduleError unless the block is alone in plain loops, each of which
-    drives one axis, for a map without a known inverse, and for one that mixes kinds of axes or
+    is bound to one axis, for a map without a known inverse, and for one that mixes kinds of axes or
     leaves a gap where a reduction begins.
     """
     where = f"block '{block.block_name.data}'"
@@ -103,11 +103,11 @@ def _replace_axes(
 
 
 def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
-    """The loops around a block, each of which drives one axis; raises ScheduleError for others."""
+    """The loops around a block, each bound to one axis; raises ScheduleError for others."""
     where = f"block '{block.block_name.data}'"
     loops = loops_around(block)
     if loops and perfect_nest(block) is not loops[0]:
-        raise ScheduleError(f"expected {where} to be alone in its loops", block)
+        raise ScheduleError(f"expected {where} to be the only statement in its loops", block)
     verify_covered(block)
     numbering = block.numbering()
     bound: list[SSAValue | None] = []
@@ -115,12 +115,15 @@ def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
         atom = binding.as_atom
         bound.append(numbering[atom.index] if isinstance(atom, Arg) else None)
         if axis.min.data != ZERO or axis.extent.data.args():
-            raise ScheduleError(f"expected axes of {where} from 0, not to depend on loops", block)
+            raise ScheduleError(
+                f"expected axes of {where} to start at 0 and not to depend on loops", block
+            )
     for loop in loops:
         verify_plain(loop)
         if loop.min.data != ZERO or bound.count(loop.loop_var) != 1:
             raise ScheduleError(
-                f"expected {loop_text(loop)} to drive one axis of {where} alone, from 0", block
+                f"expected {loop_text(loop)} to start at 0 and to be bound to one axis of {where}",
+                block,
             )
     if len(bound) != len(loops):
         raise ScheduleError(
@@ -139,7 +142,7 @@ def _verify_beginning(
     for kind, first in zip(block.axis_kinds, begin, strict=True):
         if kind != "spatial" and first != ZERO:
             raise ScheduleError(
-                f"expected {moved} to keep the first of each reduction first", block
+                f"expected {moved} to keep the first iteration of each reduction", block
             )
 
 
@@ -148,7 +151,7 @@ def _kind(block: tir.BlockOp, result: IntExpr, moved: IndexMap) -> str:
     kinds = {block.axis_kinds[i] for i in result.args()}
     if len(kinds) > 1:
         raise ScheduleError(
-            f"expected new axis {moved.text(result)} to be made of axes of one kind, "
+            f"expected new axis {moved.text(result)} to combine axes of one kind, "
             f"got {' and '.join(sorted(kinds))}",
             block,
         )

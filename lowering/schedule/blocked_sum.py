@@ -89,7 +89,8 @@ def _verify(start: tir.BlockOp, loop: tir.ForOp, size: int) -> None:
     statement = None if parent is None else statement_in(parent, loop)
     if not is_start or not stores or loaded_buffers(start) or statement in (None, nest):
         raise ScheduleError(
-            f"expected block '{start.block_name.data}' to begin results before {loop_text(loop)}",
+            f"expected block '{start.block_name.data}' to initialize results before "
+            f"{loop_text(loop)}",
             start,
         )
     assert parent is not None and statement is not None
@@ -99,18 +100,19 @@ def _verify(start: tir.BlockOp, loop: tir.ForOp, size: int) -> None:
     for op in operations_in(loop):
         if isinstance(op, tir.StoreOp) and op.buffer in buffers and not _adds(op):
             raise ScheduleError(
-                f"expected {loop_text(loop)} to add floats to {buffer_text(op.buffer)} only", op
+                f"expected {loop_text(loop)} only to add floats to {buffer_text(op.buffer)}", op
             )
         if isinstance(op, tir.LoadOp) and op.buffer in buffers and not _is_added_to(op):
             raise ScheduleError(
-                f"expected {loop_text(loop)} to use {buffer_text(op.buffer)} to add to it only", op
+                f"expected {loop_text(loop)} to load {buffer_text(op.buffer)} only to add to it", op
             )
     for region in (*reads, *writes):
         known = [r for r in started if r.buffer is region.buffer]
         if region.buffer in buffers and not contains(known[0], region, values):
             raise ScheduleError(
-                f"expected {loop_text(loop)} to add to what block '{start.block_name.data}' begins "
-                f"of {buffer_text(region.buffer)}",
+                f"expected {loop_text(loop)} to add only to elements of "
+                f"{buffer_text(region.buffer)} "
+                f"that block '{start.block_name.data}' initializes",
                 loop,
             )
 

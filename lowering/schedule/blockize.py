@@ -33,10 +33,10 @@ def blockize(
 ) -> tir.BlockOp:
     """Put a block around a loop, or around the loops of several blocks; TVM's ``blockize``.
 
-    The inner blocks keep the part of their axes that loops inside the new block drive; the new
-    block gets the rest. The initialization of the one reduction in a loop becomes that of the new
-    block. Without `preserve_unit_iters`, axes of one iteration are left out. Returns the new block.
-    Raises ScheduleError if an axis or a predicate belongs to neither side.
+    The inner blocks keep the part of their axes that is bound to loops inside the new block; the
+    new block gets the rest. The initialization of the one reduction in a loop becomes that of the
+    new block. Without `preserve_unit_iters`, axes of one iteration are left out. Returns the new
+    block. Raises ScheduleError if an axis or a predicate belongs to neither side.
     """
     statements, blocks = _statements(target)
     values = Values()
@@ -98,7 +98,9 @@ def _verify_together(divided: Sequence[DividedBlock]) -> None:
             )
         if any(a.kind != "spatial" and a.extent != ONE for a in one.axes):
             raise ScheduleError(
-                f"expected loops around the blocks to drive no reduction of block '{one.name}'",
+                f"expected no reduction axis of block '{one.name}' to be bound to a loop around "
+                "the "
+                "blocks",
                 one.block,
             )
 
@@ -216,14 +218,14 @@ def _keep_axes(block: tir.BlockOp, kept: Sequence[int]) -> None:
 def _init_nest(
     one: DividedBlock, init: tir.InitOp
 ) -> tuple[Block, tir.BlockOp, dict[SSAValue, SSAValue]]:
-    """The initialization as a block in copies of the loops that drive spatial axes.
+    """The initialization as a block in copies of the loops that spatial axes are bound to.
 
     Returns the nest, the block, and the copies of loop variables. The block's axes are not bound.
     """
     nest = place = Block()
     copies: dict[SSAValue, SSAValue] = {}
     for loop in one.loops:
-        if _drives_spatial(one, loop):
+        if _is_spatial(one, loop):
             body = Block(arg_types=[IndexType()])
             body.args[0].name_hint = loop.loop_var.name_hint
             copies[loop.loop_var] = body.args[0]
@@ -245,7 +247,7 @@ def _init_nest(
     return nest, block, copies
 
 
-def _drives_spatial(one: DividedBlock, loop: tir.ForOp) -> bool:
+def _is_spatial(one: DividedBlock, loop: tir.ForOp) -> bool:
     numbering = one.block.numbering()
     return any(
         numbering[i] is loop.loop_var

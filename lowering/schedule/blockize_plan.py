@@ -63,7 +63,9 @@ def divide_block(
     for loop in loops:
         if loop.min.data != ZERO or loop.operands_:
             raise ScheduleError(
-                f"expected {loop_text(loop)} to run from 0 to an extent that no loop decides", loop
+                f"expected {loop_text(loop)} to start at 0 and to have an extent that does not "
+                "depend on loops",
+                loop,
             )
         atom = values.atom(loop.loop_var)
         extents[atom] = loop.extent.data
@@ -76,8 +78,8 @@ def divide_block(
         variables = {a for a in used if isinstance(a, Arg)}
         if variables & set(extents) and variables - set(extents):
             raise ScheduleError(
-                f"expected predicates of block '{block.block_name.data}' to depend on loops on one "
-                "side of the new block alone",
+                f"expected predicates of block '{block.block_name.data}' to depend on loops on "
+                "only one side of the new block",
                 block,
             )
         (inside if variables & set(extents) else outside).append((lhs, rhs))
@@ -85,14 +87,14 @@ def divide_block(
 
 
 def verify_init(divided: DividedBlock) -> None:
-    """Raise ScheduleError unless the initialisation can run before all loops of the new block."""
+    """Raise ScheduleError unless the initialization can run before all loops of the new block."""
     block, init = divided.block, divided.block.init
     assert init is not None
     reduce = [v for v, k in zip(block.axis_vars, block.axis_kinds, strict=True) if k != "spatial"]
     verify_starts_once(block, divided.loops)
     if any(v in op.operands for op in operations_in(init) for v in reduce):
         raise ScheduleError(
-            f"expected the initialisation of block '{divided.name}' to use its spatial axes alone",
+            f"expected the initialization of block '{divided.name}' to use only its spatial axes",
             block,
         )
 
@@ -102,7 +104,7 @@ def _loops_inside(block: tir.BlockOp, statements: Sequence[Operation]) -> list[t
     for op in ancestors(block) if block not in statements else ():
         if not isinstance(op, tir.ForOp):
             raise ScheduleError(
-                f"expected block '{block.block_name.data}' to be in loops alone", block
+                f"expected block '{block.block_name.data}' to be nested in loops only", block
             )
         loops.insert(0, op)
         if op in statements:

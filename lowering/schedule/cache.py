@@ -120,8 +120,8 @@ def verify_sole_writer(block: tir.BlockOp, buffer: SSAValue, nest: Operation) ->
     foreign = [op for op in users if block not in ancestors(op)]
     if uses.others or any(op in uses.stores or nest in ancestors(op) for op in foreign):
         raise ScheduleError(
-            f"expected block '{block.block_name.data}' alone to store to {buffer_text(buffer)}, "
-            "and to use it in its loops",
+            f"expected only block '{block.block_name.data}' to store to {buffer_text(buffer)}, and "
+            "to use it in its loops",
             block,
         )
 
@@ -134,7 +134,7 @@ def verify_unchanged(
     for op in order[order.index(statements[0]) : order.index(statements[-1]) + 1]:
         if any(may_share_memory(buffer, stored) for stored in stored_buffers(op)):
             raise ScheduleError(
-                f"expected nothing to store to {buffer_text(buffer)} where it is read from a copy",
+                f"expected nothing to store to {buffer_text(buffer)} while its copy is read",
                 block,
             )
 
@@ -187,7 +187,7 @@ def _verify_consumer(
         raise ScheduleError(f"expected {where} to read {buffer_text(region.buffer)}", consumer)
     if not contains(region, found[0], values):
         raise ScheduleError(
-            f"expected {where} to read of {buffer_text(region.buffer)} only what block "
+            f"expected {where} to read from {buffer_text(region.buffer)} only what block "
             f"'{block.block_name.data}' writes",
             consumer,
         )
@@ -222,8 +222,8 @@ def _inside(
             continue
         if moves and writer is not None:
             raise ScheduleError(
-                f"expected block '{writer.block_name.data}' to store inside of "
-                f"{buffer_text(region.buffer)} without conditions",
+                f"expected block '{writer.block_name.data}' to store in bounds of "
+                f"{buffer_text(region.buffer)} in all iterations",
                 writer,
             )
         mins[position], extents[position] = ZERO, dim

@@ -139,7 +139,7 @@ def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
     parent = common_block([nest, loop])
     target = statement_in(parent, loop)
     if nest.parent is not parent or target is None:
-        raise ScheduleError(f"expected {where} to be alone in its loops", block)
+        raise ScheduleError(f"expected {where} to be the only statement in its loops", block)
     if block.predicates.data:
         raise ScheduleError(f"expected {where} to have no predicates", block)
     if any(a.min.data.args() or a.extent.data.args() for a in block.axes.data):
@@ -149,7 +149,7 @@ def _plan(block: tir.BlockOp, loop: tir.ForOp) -> _Move:
     variables = {op.loop_var for op in nest_loops}
     for op in operations_in(block):
         if op is not block and variables & set(op.operands):
-            raise ScheduleError(f"expected {where} to use its axes, not its loops", block)
+            raise ScheduleError(f"expected {where} to use its axes instead of its loops", block)
     return _Move(block, loop, parent, nest, target)
 
 
@@ -178,8 +178,8 @@ def _verify_disjoint(move: _Move, buffer: SSAValue, others: set[SSAValue]) -> No
     for other in others:
         if may_share_memory(buffer, other):
             raise ScheduleError(
-                f"expected nothing else to use {buffer_text(buffer)} between the old and the new "
-                f"place of block '{move.block.block_name.data}'",
+                f"expected nothing to use {buffer_text(buffer)} between block "
+                f"'{move.block.block_name.data}' and its new position",
                 move.block,
             )
 
@@ -199,7 +199,8 @@ def _scratch_of(move: _Move) -> SSAValue:
     ]
     if outside or uses.others or any(move.block not in ancestors(s) for s in uses.stores):
         raise ScheduleError(
-            f"expected {buffer_text(buffer)} to be stored to by {where} and used in the loop only",
+            f"expected {buffer_text(buffer)} to be stored to only by {where} and used only in the "
+            "loop",
             move.block,
         )
     return buffer
@@ -211,7 +212,8 @@ def _needed_parts(move: _Move, buffer: SSAValue, values: Values) -> dict[int, Re
     found = [r for r in reads if r.buffer is buffer]
     if not found:
         raise ScheduleError(
-            f"expected the loop to use block '{move.block.block_name.data}'", move.block
+            f"expected the loop to use the result of block '{move.block.block_name.data}'",
+            move.block,
         )
     parts: dict[int, RequiredRange] = {}
     for store in uses_of(buffer).stores:

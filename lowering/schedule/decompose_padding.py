@@ -58,11 +58,15 @@ def decompose_padding(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
     where = f"block '{block.block_name.data}'"
     nest = perfect_nest(block)
     if loop not in loops_around(block) or (nest is not loop and nest not in ancestors(loop)):
-        raise ScheduleError(f"expected {where} to be alone in {loop_text(loop)}", block)
+        raise ScheduleError(
+            f"expected {where} to be the only statement in {loop_text(loop)}", block
+        )
     padding = _padding(block)
     for stored in stored_buffers(block):
         if any(may_share_memory(stored, loaded) for loaded in loaded_buffers(block)):
-            raise ScheduleError(f"expected {where} to load other memory than it stores to", block)
+            raise ScheduleError(
+                f"expected {where} to load from memory that it does not store to", block
+            )
     fill = _fill(block, loop, padding)
     fold_if(padding.choice, 0)
     for axis in sorted({*padding.lower, *padding.upper}):

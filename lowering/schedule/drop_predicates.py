@@ -125,7 +125,7 @@ def drop_predicates(block: tir.BlockOp) -> None:
         return
     for op in operations_in(block):
         if isinstance(op, OPAQUE) and op is not block:
-            raise ScheduleError(f"expected {_name(block)} not to hold '{op.name}'", op)
+            raise ScheduleError(f"expected {_name(block)} not to contain '{op.name}'", op)
     all_ = _Iterations.of(block)
     for op in operations_in(block):
         if isinstance(op, tir.StoreOp):
@@ -182,7 +182,7 @@ class _Iterations:
         for index, dim in zip(exprs_of(op.indices), type_.dims, strict=True):
             if not self._is_inside(index, dim, op.operands_):
                 raise ScheduleError(
-                    f"expected {buffer_text(op.buffer)} to have room for all iterations of the "
+                    f"expected {buffer_text(op.buffer)} to have elements for all iterations of the "
                     f"loops around {_name(self.block)}",
                     op,
                 )

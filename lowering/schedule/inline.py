@@ -185,7 +185,7 @@ def _inlinable_uses(definition: Definition) -> Uses:
     if uses.stores != [definition.store]:
         raise ScheduleError(f"expected {name} to be stored to by one block", block)
     if uses.others:
-        raise ScheduleError(f"expected {name} to be loaded only, got a view or call of it", block)
+        raise ScheduleError(f"expected {name} only to be loaded, got a view or call of it", block)
     if not uses.loads:
         raise ScheduleError(f"expected {name} to be loaded", block)
     parent = common_block([block, *uses.loads])

@@ -43,8 +43,9 @@ def verify_kind(loop: tir.ForOp, kind: str) -> None:
     """Raise ScheduleError if a loop cannot be of a kind.
 
     An unrolled loop has a constant extent. Iterations of a parallel, vectorized or bound loop are
-    independent: each runs its own instances of blocks, of which it drives spatial axes only. A
-    vectorized loop may also be over a reduction of any order: its lanes keep partial results.
+    independent: each runs its own instances of blocks, and the axes bound to it are spatial. A
+    vectorized loop may also be bound to a reduction that may be reordered: its lanes keep partial
+    results.
     """
     if kind not in KINDS:
         expected = ", ".join(KINDS)

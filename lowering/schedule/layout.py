@@ -42,7 +42,8 @@ def verify_fillable(buffer: SSAValue, block: tir.BlockOp) -> None:
     stores = uses_of(buffer).stores
     if not stores or any(enclosing(s, tir.BlockOp) is None for s in stores):
         raise ScheduleError(
-            f"expected blocks to store to {buffer_text(buffer)}, which gets padding", block
+            f"expected a block to store to {buffer_text(buffer)}, whose padding it also stores",
+            block,
         )
 
 
@@ -245,7 +246,7 @@ def verify_movable(buffer: SSAValue, block: tir.BlockOp) -> None:
     assert isinstance(type_, tir.BufferType)
     if uses_of(buffer).others or not type_.is_dense:
         raise ScheduleError(
-            f"expected {buffer_text(buffer)} to be dense and only loaded and stored to", block
+            f"expected {buffer_text(buffer)} to be dense, and only loaded and stored to", block
         )
 
 
@@ -262,7 +263,7 @@ def _verify_inside(
             span = interval_of(index, ranges)
             if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):
                 raise ScheduleError(
-                    f"expected all accesses to {buffer_text(buffer)} to be inside of "
+                    f"expected all accesses to {buffer_text(buffer)} to be in bounds of "
                     f"[{', '.join(map(str, dims))}], got index {describe(index, values.list)}",
                     block,
                 )
@@ -280,7 +281,7 @@ def _verify_symbols(buffer: SSAValue, dims: Sequence[IntExpr], block: tir.BlockO
     for dim in _dims(buffer):
         if isinstance(symbol := dim.as_atom, Sym) and symbol not in known:
             raise ScheduleError(
-                f"expected '{symbol.name}' to be a dim of some parameter still, "
+                f"expected symbol '{symbol.name}' to remain a dim of a parameter, "
                 f"got {buffer_text(buffer)} of [{', '.join(str(d) for d in dims)}]",
                 block,
             )

@@ -34,7 +34,8 @@ def verify_covered(block: tir.BlockOp) -> None:
     reason = uncovered_axis(block)
     if reason is not None:
         raise ScheduleError(
-            f"expected block '{block.block_name.data}' to run for all its axes: {reason}",
+            f"expected block '{block.block_name.data}' to run over the full range of its axes: "
+            f"{reason}",
             block,
         )
 
@@ -63,7 +64,9 @@ def verify_fusible(loops: Sequence[tir.ForOp]) -> None:
         if inner.parent_op() is not outer:
             raise ScheduleError(f"expected {loop_text(inner)} to be in {loop_text(outer)}", inner)
         if outer.body.block.first_op is not outer.body.block.last_op:
-            raise ScheduleError(f"expected {loop_text(inner)} to be alone in its parent", inner)
+            raise ScheduleError(
+                f"expected {loop_text(inner)} to be the only statement of its parent", inner
+            )
     variables = {loop.loop_var for loop in loops}
     for loop in loops:
         if variables & set(loop.operands_):
@@ -135,7 +138,8 @@ def verify_only_blocks(loop: tir.ForOp) -> None:
             work += op.body.block.ops
         elif not isinstance(op, tir.BlockOp | tir.AllocBufferOp | tir.MatchBufferOp | tir.ApplyOp):
             raise ScheduleError(
-                f"expected {loop_text(loop)} to hold loops and blocks only, got '{op.name}'", loop
+                f"expected {loop_text(loop)} to contain only loops and blocks, got '{op.name}'",
+                loop,
             )
 
 
@@ -159,9 +163,9 @@ def verify_data_parallel(
                 if kind_of_axis == "reduce" and kind.startswith("threadIdx"):
                     continue
                 raise ScheduleError(
-                    f"expected {loop_text(loop)} to drive spatial axes only to be {kind}, got "
-                    f"axis '{axis.name_hint}' of block '{block.block_name.data}', which is "
-                    f"{kind_of_axis}",
+                    f"expected every axis bound to {loop_text(loop)} to be spatial for it to be "
+                    f"{kind}, got {kind_of_axis} axis '{axis.name_hint}' of block "
+                    f"'{block.block_name.data}'",
                     loop,
                 )
     conflict = conflict_of(loop, private)
@@ -175,8 +179,10 @@ def _refuse_conflict(loop: tir.ForOp, kind: str, conflict: Conflict) -> None:
     if conflict.other.is_store:
         what = f"to write different parts of {buffer_text(stored)}"
     else:
-        what = f"to read of {buffer_text(other)} only what they write"
-    raise ScheduleError(f"expected iterations of {loop_text(loop)} {what} to be {kind}", loop)
+        what = f"to read from {buffer_text(other)} only what they write"
+    raise ScheduleError(
+        f"expected iterations of {loop_text(loop)} {what} for it to be {kind}", loop
+    )
 
 
 def verify_stage_pipeline(loop: tir.ForOp) -> None:

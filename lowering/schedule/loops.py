@@ -98,7 +98,7 @@ def fuse(loops: Sequence[tir.ForOp], preserve_unit_iters: bool = True) -> tir.Fo
 
     Raises ScheduleError for loops that are not nested like that, have annotations or a kind, or
     whose bounds depend on each other, and for a reducing loop that may be empty beside one that
-    does not reduce, where the block has an initialisation. Without `preserve_unit_iters`, a loop of
+    does not reduce, where the block has an initialization. Without `preserve_unit_iters`, a loop of
     one iteration is not used in bindings.
     """
     verify_fusible(loops)

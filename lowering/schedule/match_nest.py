@@ -156,10 +156,12 @@ class Matcher:
         starts = (*theirs[:outer], *(b - a for a, b in zip(ours, theirs[outer:], strict=True)))
         for start in starts:
             if set(start.atoms()) & self.inside:
-                raise Mismatch(f"expected {names}, got it at {self._text(start)}")
+                raise Mismatch(
+                    f"expected {names} at a fixed offset, got offset {self._text(start)}"
+                )
         box = Box(got.buffer, starts)
         if self.boxes.setdefault(wanted.buffer, box) != box:
-            raise Mismatch(f"expected {names} in one place, got several")
+            raise Mismatch(f"expected {names} at one offset, got several")
 
     def _value(self, wanted: SSAValue, got: SSAValue) -> None:
         if isinstance(wanted.type, IndexType) and isinstance(got.type, IndexType):
@@ -170,7 +172,7 @@ class Matcher:
         a, b = wanted.owner, got.owner
         if isinstance(a, Block) or isinstance(b, Block):
             if self.same.get(wanted) is not got:
-                raise Mismatch("expected the same arguments of regions")
+                raise Mismatch("expected the same region arguments")
             return
         if a.name != b.name:
             raise Mismatch(f"expected '{a.name}', got '{b.name}'")

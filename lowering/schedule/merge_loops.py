@@ -60,7 +60,7 @@ def _chain(loop: tir.ForOp, parent: Block) -> Chain:
         around = chain[0].parent_op()
         if not isinstance(around, tir.ForOp) or chain[0].prev_op or chain[0].next_op:
             raise ScheduleError(
-                f"expected {loop_text(chain[0])} to be alone in the loop around it", chain[0]
+                f"expected {loop_text(chain[0])} to be the only statement of its parent", chain[0]
             )
         chain.insert(0, around)
     return chain
@@ -105,7 +105,7 @@ def _verify_in_step(earlier: Chain, later: Chain) -> None:
     """An iteration of either nest must not touch what another one of the other nest stores."""
     for conflict in conflicts_between(earlier, earlier[-1], later, later[-1]):
         raise ScheduleError(
-            f"expected an iteration of {loop_text(later[-1])} to use of "
+            f"expected an iteration of {loop_text(later[-1])} to use from "
             f"{buffer_text(conflict.store.region.buffer)} only what the same iteration of "
             f"{loop_text(earlier[-1])} stores",
             later[-1],

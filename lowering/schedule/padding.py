@@ -97,14 +97,18 @@ def _own_loops(block: tir.BlockOp) -> list[tir.ForOp]:
             by_variable.pop(block.numbering()[atom.index], None) if isinstance(atom, Arg) else None
         )
         if loop is None or (axis.min.data, axis.extent.data) != (loop.min.data, loop.extent.data):
-            raise ScheduleError(f"expected each axis of {where} to be a loop of its own", block)
+            raise ScheduleError(
+                f"expected each axis of {where} to be bound to a loop of its own", block
+            )
         if loop.min.data != ZERO or loop.operands_:
-            raise ScheduleError(f"expected {loop_text(loop)} to run from 0, over symbols", loop)
+            raise ScheduleError(
+                f"expected {loop_text(loop)} to start at 0 and to have an extent over symbols", loop
+            )
         verify_plain(loop)
         found.append(loop)
     if by_variable or block.predicates.data:
         raise ScheduleError(
-            f"expected {where} in loops of its axes alone, under no predicate", block
+            f"expected {where} to be only in loops of its axes, without predicates", block
         )
     return found
 
@@ -117,7 +121,7 @@ def _einsum(block: tir.BlockOp, padded: set[int]) -> tuple[_Access, list[_Access
     updates = reducer_of(block).updates
     (update, *others) = updates
     if others or not isinstance(update.store.value.owner, arith.AddfOp | arith.AddiOp):
-        raise ScheduleError(f"expected {where} to sum up one result", block)
+        raise ScheduleError(f"expected {where} to accumulate one sum", block)
     loads = _factors(update.value, block)
     result, *factors = [_access(op, block) for op in (update.store, *loads)]
     _verify_whole([result, *factors], padded, block)
@@ -125,8 +129,8 @@ def _einsum(block: tir.BlockOp, padded: set[int]) -> tuple[_Access, list[_Access
     for factor in factors:
         if not reduce <= set(factor.axes):
             raise ScheduleError(
-                f"expected all axes that {where} reduces over more of to index "
-                f"{buffer_text(factor.buffer)}, which may hold what 0 times is not 0",
+                f"expected every padded reduction axis of {where} to index "
+                f"{buffer_text(factor.buffer)}, which may contain NaN or infinity",
                 block,
             )
         if may_share_memory(factor.buffer, result.buffer):
@@ -143,13 +147,13 @@ def _verify_whole(accesses: Sequence[_Access], padded: set[int], block: tir.Bloc
             if axis in padded and dim != block.axes.data[axis].extent.data:
                 raise ScheduleError(
                     f"expected axis '{block.axis_vars[axis].name_hint}' of block "
-                    f"'{block.block_name.data}' to run over all of {buffer_text(access.buffer)}",
+                    f"'{block.block_name.data}' to span a dim of {buffer_text(access.buffer)}",
                     block,
                 )
         if any(o.buffer is access.buffer and o != access for o in accesses):
             raise ScheduleError(
-                f"expected block '{block.block_name.data}' to index {buffer_text(access.buffer)} "
-                "in one way",
+                f"expected block '{block.block_name.data}' to access {buffer_text(access.buffer)} "
+                "at one index",
                 block,
             )
 
@@ -165,7 +169,7 @@ def _factors(value: SSAValue, block: tir.BlockOp) -> list[tir.LoadOp]:
             return _factors(op.input, block)
         case op:
             raise ScheduleError(
-                f"expected block '{block.block_name.data}' to sum up products of elements, "
+                f"expected block '{block.block_name.data}' to accumulate products of elements, "
                 f"got {'an argument' if isinstance(op, Block) else repr(op.name)}",
                 block,
             )

@@ -34,7 +34,7 @@ from .loop_checks import (
     verify_only_blocks,
     verify_plain,
 )
-from .reduction_checks import reductions_driven_by, verify_reductions_run
+from .reduction_checks import reductions_over, verify_reductions_run
 from .regions import axes_of, refresh_around, replace_header
 
 
@@ -118,7 +118,7 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
     values = Values()
     variable = values.atom(loop.loop_var)
     first = values.rebase(loop.min.data, loop.operands_)
-    for block in reductions_driven_by(loop):
+    for block in reductions_over(loop):
         if block.init is None:
             continue
         bindings: list[IntExpr] = []
@@ -131,8 +131,8 @@ def _verify_starts_once(loop: tir.ForOp, size: IntExpr) -> None:
                 is_first = is_first and span is not None and span.lower == axis.min.data
         if not (is_first and IterMap(bindings, [variable], {}).tells([variable])):
             raise ScheduleError(
-                f"expected the first iteration of {loop_text(loop)} alone to start the reduction "
-                f"of block '{block.block_name.data}', and to be in the first part",
+                f"expected only the first iteration of {loop_text(loop)}, in the first part, to "
+                f"initialize the reduction of block '{block.block_name.data}'",
                 loop,
             )
 
@@ -147,7 +147,7 @@ def rename_blocks(part: Operation, suffix: str) -> None:
 def _narrow(part: tir.ForOp, is_first: bool) -> None:
     """Narrow axes to the range of a part, and initialize reductions in the first part only."""
     if not is_first:
-        for block in reductions_driven_by(part):
+        for block in reductions_over(part):
             if (init := block.init) is not None:
                 init.detach()
                 init.erase()

@@ -113,7 +113,8 @@ def reducer_of(block: tir.BlockOp) -> Reducer:
         if isinstance(op, tir.LoadOp) and op.buffer in {s.buffer for s in stores}:
             if body.key_of_access(op) not in keys or not body.is_before_store(op):
                 raise ScheduleError(
-                    f"expected {where} to load of {buffer_text(op.buffer)} what it stores, before",
+                    f"expected {where} to load from {buffer_text(op.buffer)} only the element that "
+                    "it stores, before the store",
                     block,
                 )
     _verify_init(block, stores, body)
@@ -128,7 +129,7 @@ def _verify_init(block: tir.BlockOp, stores: Sequence[tir.StoreOp], body: _Body)
     for op in block.init.body.block.ops:
         if op.regions:
             raise ScheduleError(
-                f"expected the init of {where} to store its results alone, got '{op.name}'", op
+                f"expected the init of {where} to store only its results, got '{op.name}'", op
             )
     started = [op for op in block.init.body.block.ops if isinstance(op, tir.StoreOp)]
     wanted = {body.key_of_access(s) for s in stores}
@@ -136,7 +137,7 @@ def _verify_init(block: tir.BlockOp, stores: Sequence[tir.StoreOp], body: _Body)
     if found != wanted or len(started) != len(stores):
         names = (", ".join(buffer_text(s.buffer) for s in group) for group in (stores, started))
         raise ScheduleError(
-            f"expected the init of {where} to start each result once ({{}}), got {{}}".format(
+            f"expected the init of {where} to initialize each result once ({{}}), got {{}}".format(
                 *names
             ),
             block,
@@ -156,7 +157,7 @@ def _taken_in(block: tir.BlockOp, store: tir.StoreOp, body: _Body) -> SSAValue:
     if len(old) != 1 or len(new) != 1:
         raise ScheduleError(
             f"expected block '{block.block_name.data}' to combine {buffer_text(store.buffer)} with "
-            "one value by an operation of any order, or to choose one",
+            "one value by an associative and commutative operation or a select",
             block,
         )
     return new[0]
@@ -167,18 +168,18 @@ def _verified(block: tir.BlockOp, updates: list[Update], body: _Body) -> Reducer
     choices = [u for u in updates if isinstance(u.store.value.owner, arith.SelectOp)]
     if choices and len(choices) != len(updates):
         raise ScheduleError(
-            f"expected block '{block.block_name.data}' to choose all results or none", block
+            f"expected block '{block.block_name.data}' to select all results or none", block
         )
     if not choices and any(body.mixes(u) for u in updates):
         raise ScheduleError(
-            f"expected block '{block.block_name.data}' to combine each result by itself", block
+            f"expected block '{block.block_name.data}' to combine each result separately", block
         )
     reducer = Reducer(updates, _combinations(updates, body, bool(choices)))
     table = reducer.table(with_nan=False) if choices else None
     if choices and (table is None or not may_regroup(table)):
         raise ScheduleError(
-            f"expected block '{block.block_name.data}' to choose by comparisons of results that do "
-            "not depend on how values are grouped",
+            f"expected block '{block.block_name.data}' to select by comparisons whose result does "
+            "not depend on the order of values",
             block,
         )
     return reducer
@@ -191,7 +192,8 @@ def _combinations(updates: list[Update], body: _Body, choose: bool) -> list[Comb
         return [_combination([u], dict([w]), body) for u, w in zip(updates, wanted, strict=True)]
     if len(dict(wanted)) != len(updates):
         raise ScheduleError(
-            f"expected block '{body.block.block_name.data}' to choose each result of other values",
+            f"expected block '{body.block.block_name.data}' to select each result from other "
+            "values",
             body.block,
         )
     return [_combination(updates, dict(wanted), body)]
@@ -218,8 +220,8 @@ def _combination(
         else:
             name = "an axis" if isinstance(op, Block) else f"'{op.name}'"
             raise ScheduleError(
-                f"expected block '{block.block_name.data}' to combine old results with the values "
-                f"that it takes in alone, got {name}",
+                f"expected block '{block.block_name.data}' to combine old results only with its "
+                f"input values, got {name}",
                 block,
             )
     return Combination([op for op in block.body.block.ops if op in needed], same)

@@ -28,13 +28,13 @@ from .regions import axes_of, refresh_around, replace_header
 def decompose_reduction(block: tir.BlockOp, loop: tir.ForOp) -> tir.BlockOp:
     """Move a block's initialization into loops before `loop`; TVM's ``decompose_reduction``.
 
-    The new block runs over the spatial axes that `loop` and the loops inside it drive. Returns it.
-    Raises ScheduleError unless the block has an initialisation, `loop` is around it, no loop
-    outside of `loop` drives a reduction, the loops inside start each element once, and nothing else
-    in `loop` sees when its elements are started.
+    The new block runs over the spatial axes bound to `loop` and the loops inside it. Returns it.
+    Raises ScheduleError unless the block has an initialization, `loop` is around it, no loop
+    outside of `loop` is bound to a reduction axis, the loops inside initialize each element once,
+    and nothing else in `loop` observes when its elements are initialized.
     """
     init, inner = _verified(block, loop)
-    reducing = _driving_values(block, "reduce")
+    reducing = _bound_values(block, "reduce")
     place = _InitPlace(block, inner, loop)
     new = place.add_block(init, reducing)
     block.block_name = StringAttr(f"{block.block_name.data}_update")
@@ -49,19 +49,20 @@ def _verified(block: tir.BlockOp, loop: tir.ForOp) -> tuple[tir.InitOp, list[tir
     where = f"block '{block.block_name.data}'"
     init = block.init
     if init is None:
-        raise ScheduleError(f"expected {where} to have an initialisation", block)
+        raise ScheduleError(f"expected {where} to have an initialization", block)
     if loop not in ancestors(block):
         raise ScheduleError(f"expected {where} to be in {loop_text(loop)}", block)
-    reducing = _driving_values(block, "reduce")
+    reducing = _bound_values(block, "reduce")
     inner = _loops_inside(block, loop)
     outside = [p for p in ancestors(loop) if isinstance(p, tir.ForOp)]
     if any(p.loop_var in reducing for p in outside):
         raise ScheduleError(
-            f"expected no loop around {loop_text(loop)} to drive a reduction of {where}", loop
+            f"expected no reduction axis of {where} to be bound to a loop around {loop_text(loop)}",
+            loop,
         )
-    if reducing & _driving_values(block, "spatial") & {op.loop_var for op in inner}:
+    if reducing & _bound_values(block, "spatial") & {op.loop_var for op in inner}:
         raise ScheduleError(
-            f"expected no loop to drive spatial and reduction axes of {where}", loop
+            f"expected no loop to be bound to both spatial and reduction axes of {where}", loop
         )
     _verify_elements(block, inner, where)
     verify_starts_once(block, inner)
@@ -78,8 +79,8 @@ def _verify_elements(block: tir.BlockOp, inner: Sequence[tir.ForOp], where: str)
         is_empty = axis.kind.data == "spatial" and axis.extent.data == ZERO
         if is_empty and not variables & {numbering[i] for i in binding.args()}:
             raise ScheduleError(
-                f"expected axis '{variable.name_hint}' of {where} to have elements to start, or to "
-                "be driven by a loop",
+                f"expected axis '{variable.name_hint}' of {where} to have iterations, or to be "
+                "bound to a loop",
                 block,
             )
 
@@ -90,7 +91,7 @@ def _loops_inside(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
     for parent in ancestors(block):
         if not isinstance(parent, tir.ForOp):
             raise ScheduleError(
-                f"expected block '{block.block_name.data}' to be in loops alone", block
+                f"expected block '{block.block_name.data}' to be nested in loops only", block
             )
         found.insert(0, parent)
         if parent is loop:
@@ -98,7 +99,7 @@ def _loops_inside(block: tir.BlockOp, loop: tir.ForOp) -> list[tir.ForOp]:
     return found
 
 
-def _driving_values(block: tir.BlockOp, kind: str) -> set[SSAValue]:
+def _bound_values(block: tir.BlockOp, kind: str) -> set[SSAValue]:
     """The values that axes of a kind are bound to."""
     numbering = block.numbering()
     return {
@@ -110,14 +111,14 @@ def _driving_values(block: tir.BlockOp, kind: str) -> set[SSAValue]:
 
 
 class _InitPlace:
-    """Copies, before a loop, of the loops inside that drive a block's spatial axes."""
+    """Copies, before a loop, of the loops inside that a block's spatial axes are bound to."""
 
     def __init__(self, block: tir.BlockOp, inner: Sequence[tir.ForOp], loop: tir.ForOp):
         self.source = block
         self.copies: dict[SSAValue, SSAValue] = {}
         self.body: Block | None = loop.parent
         self.before: Operation | None = loop
-        spatial = _driving_values(block, "spatial")
+        spatial = _bound_values(block, "spatial")
         for old in [op for op in inner if op.loop_var in spatial]:
             body = Block(arg_types=[IndexType()])
             body.args[0].name_hint = old.loop_var.name_hint

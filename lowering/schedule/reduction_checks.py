@@ -38,8 +38,8 @@ def verify_starts_once(block: tir.BlockOp, inner: Sequence[tir.ForOp]) -> None:
     for loop, atom in zip(inner, extents, strict=True):
         if atom in left:
             raise ScheduleError(
-                f"expected each iteration of {loop_text(loop)} to be another instance of block "
-                f"'{block.block_name.data}'",
+                f"expected each iteration of {loop_text(loop)} to run a different instance of "
+                f"block '{block.block_name.data}'",
                 loop,
             )
 
@@ -69,8 +69,9 @@ def verify_apart(block: tir.BlockOp, init: tir.InitOp, loop: tir.ForOp) -> None:
     for read in reads:
         if read.buffer in started and not contains(written[read.buffer], read, values):
             raise ScheduleError(
-                f"expected each iteration of {loop_text(loop)} to read of "
-                f"{buffer_text(read.buffer)} what block '{block.block_name.data}' makes in it",
+                f"expected each iteration of {loop_text(loop)} to read from "
+                f"{buffer_text(read.buffer)} only what block '{block.block_name.data}' writes in "
+                "it",
                 loop,
             )
 
@@ -79,7 +80,7 @@ def _verify_inputs(block: tir.BlockOp, init: tir.InitOp, loop: tir.ForOp) -> Non
     for buffer in loaded_buffers(init) & stored_buffers(loop):
         raise ScheduleError(
             f"expected nothing in {loop_text(loop)} to store to {buffer_text(buffer)}, which the "
-            f"initialisation of block '{block.block_name.data}' loads",
+            f"initialization of block '{block.block_name.data}' loads",
             loop,
         )
 
@@ -92,8 +93,8 @@ def _verify_other(
         return
     for buffer in started & stored_buffers(op):
         raise ScheduleError(
-            f"expected block '{block.block_name.data}' alone to store to {buffer_text(buffer)} "
-            "in the loop",
+            f"expected only block '{block.block_name.data}' to store to {buffer_text(buffer)} in "
+            "the loop",
             op,
         )
     for buffer in started & loaded_buffers(op) if is_before else ():
@@ -118,9 +119,9 @@ def verify_reductions_run(loop: tir.ForOp) -> None:
         _verify_not_empty(others, block, f"{loop_text(loop)} to be cut")
 
 
-def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
+def reductions_over(loop: tir.ForOp) -> list[tir.BlockOp]:
     """The blocks of which a reduction axis depends on a loop."""
-    driven = {loop.loop_var}
+    bound = {loop.loop_var}
     found: list[tir.BlockOp] = []
     for op in operations_in(loop):
         if isinstance(op, tir.BlockOp):
@@ -128,8 +129,8 @@ def reductions_driven_by(loop: tir.ForOp) -> list[tir.BlockOp]:
             for var, kind, binding in zip(
                 op.axis_vars, op.axis_kinds, exprs_of(op.bindings), strict=True
             ):
-                if any(numbering[i] in driven for i in binding.args()):
-                    driven.add(var)
+                if any(numbering[i] in bound for i in binding.args()):
+                    bound.add(var)
                     if kind == "reduce" and op not in found:
                         found.append(op)
     return found
@@ -156,7 +157,7 @@ def verify_splittable(loop: tir.ForOp) -> None:
 
     A loop that does not divide has one; another loop of the same axis may have no iterations.
     """
-    for block in reductions_driven_by(loop):
+    for block in reductions_over(loop):
         if block.init is None:
             continue
         numbering = block.numbering()
@@ -169,8 +170,8 @@ def verify_splittable(loop: tir.ForOp) -> None:
 
 
 def verify_strips(loop: tir.ForOp) -> None:
-    """Raise ScheduleError if a reduction that is initialized in a loop it drives may be empty."""
-    for block in reductions_driven_by(loop):
+    """Raise ScheduleError if a reduction that is initialized in a loop of it may be empty."""
+    for block in reductions_over(loop):
         if block.init is not None:
             what = f"{loop_text(loop)} to be cut into strips"
             _verify_not_empty(_reducing_loops(block), block, what)
@@ -181,15 +182,16 @@ def _verify_not_empty(loops: Sequence[tir.ForOp], block: tir.BlockOp, what: str)
     for loop in loops:
         if not is_non_negative(loop.extent.data - 1):
             raise ScheduleError(
-                f"expected {loop_text(loop)}, which reduces in block '{block.block_name.data}', to "
-                f"have iterations, for {what}, got extent {loop.extent.data}: decompose the "
+                f"expected {loop_text(loop)}, over which block '{block.block_name.data}' reduces, "
+                "to "
+                f"have iterations for {what}, got extent {loop.extent.data}: decompose the "
                 "reduction first",
                 loop,
             )
 
 
 def _reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:
-    """The loops around a block that drive its reduction, innermost first."""
+    """The loops around a block that its reduction axes are bound to, innermost first."""
     axes = zip(block.axis_vars, block.axis_kinds, strict=True)
     driving = _bound_values(block, {var for var, kind in axes if kind == "reduce"})
     found: list[tir.ForOp] = []

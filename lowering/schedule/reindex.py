@@ -71,7 +71,7 @@ def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExp
     found = [indices_over_axes(op, block) for op in accesses_in(block, buffer)]
     place = found[0] if found else None
     if place is None or any(other != place for other in found):
-        raise ScheduleError(f"expected {where} at one place over its axes", block)
+        raise ScheduleError(f"expected {where} at one index over its axes", block)
     axes, indices = place
     dims = [block.axes.data[a].extent.data for a in axes]
     if any(block.axes.data[a].min.data.args() or d.args() for a, d in zip(axes, dims, strict=True)):
@@ -81,7 +81,7 @@ def _place(block: tir.BlockOp, buffer: SSAValue) -> tuple[list[int], list[IntExp
     for index, dim in zip(indices, buffer.type.dims, strict=True):
         span = interval_of(index, ranges_of_dims(dims))
         if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):
-            raise ScheduleError(f"expected {where} inside of it for all values of its axes", block)
+            raise ScheduleError(f"expected {where} in bounds for all values of its axes", block)
     return axes, indices
 
 

@@ -34,12 +34,12 @@ def chain_of(loops: Sequence[tir.ForOp]) -> list[tir.ForOp]:
         if not isinstance(parent, tir.ForOp):
             missing = next(loop for loop in loops if loop not in chain)
             raise ScheduleError(
-                f"expected {loop_text(missing)} and {loop_text(bottom)} to be one in the other",
+                f"expected {loop_text(missing)} and {loop_text(bottom)} to be nested in each other",
                 missing,
             )
         if parent.body.block.first_op is not parent.body.block.last_op:
             raise ScheduleError(
-                f"expected {loop_text(parent)} to hold {loop_text(chain[0])} alone", parent
+                f"expected {loop_text(parent)} to contain only {loop_text(chain[0])}", parent
             )
         chain.insert(0, parent)
     return chain
@@ -77,8 +77,8 @@ def _verify_start(
 ) -> None:
     """The iteration that initializes a reduction must remain the first one of each element.
 
-    It does if no loop drives both spatial and reduction axes, or if the loops that do, and all that
-    drive an axis together with them, stay in order.
+    It does if no loop is bound to both spatial and reduction axes, or if the loops that are, and
+    all that share an axis with them, stay in order.
     """
     if not any(isinstance(op, tir.InitOp) for op in operations_in(block)):
         return
@@ -87,16 +87,16 @@ def _verify_start(
     for old, new in zip(before, after, strict=True):
         if old is not new:
             raise ScheduleError(
-                f"expected {loop_text(old)} to stay outside of {loop_text(new)}: both drive "
-                f"spatial axes of block '{block.block_name.data}' as well as its reduction",
+                f"expected {loop_text(old)} to stay outside of {loop_text(new)}: both are "
+                f"bound to spatial and to reduction axes of block '{block.block_name.data}'",
                 new,
             )
 
 
 def _loops_of_mixed_axes(block: tir.BlockOp, chain: Sequence[tir.ForOp]) -> list[tir.ForOp]:
-    """The loops that drive a reduction, and those that share an axis or a predicate with them.
+    """The loops bound to reduction axes, and those that share an axis or a predicate with them.
 
-    None where these do not drive spatial axes.
+    None where these are not bound to spatial axes.
     """
     numbering = block.numbering()
     variables: set[SSAValue] = {loop.loop_var for loop in chain}
@@ -138,12 +138,12 @@ def _verify_instances_apart(block: tir.BlockOp, outermost: tir.ForOp) -> None:
         verb = "write" if conflict.other.is_store else "read"
         raise ScheduleError(
             f"expected other instances of block '{block.block_name.data}' not to {verb} "
-            f"elements of {buffer_text(conflict.store.region.buffer)} that one writes",
+            f"elements of {buffer_text(conflict.store.region.buffer)} that one of them writes",
             block,
         )
 
 
-def drives_reduction(loops: Sequence[tir.ForOp], statement: Operation) -> bool:
+def reduces_over(loops: Sequence[tir.ForOp], statement: Operation) -> bool:
     """Whether a block in a statement reduces over one of the loops."""
     variables: set[SSAValue] = {loop.loop_var for loop in loops}
     for op in operations_in(statement):
@@ -164,8 +164,8 @@ def _verify_iterations_apart(chain: Sequence[tir.ForOp]) -> None:
             buffer = root_buffer(conflict.store.region.buffer)
             if not _makes(chain, earlier, later, buffer):
                 raise ScheduleError(
-                    f"expected each iteration of {loop_text(loop)} to store all that it uses of "
-                    f"{buffer_text(buffer)} first",
+                    f"expected each iteration of {loop_text(loop)} to store the elements of "
+                    f"{buffer_text(buffer)} that it uses first",
                     loop,
                 )
 
@@ -177,7 +177,7 @@ def _makes(
     loop = chain[-1]
     stores = [op for op in operations_in(earlier) if isinstance(op, tir.StoreOp)]
     own = [op for op in stores if op.buffer is buffer]
-    if not own or drives_reduction(chain, earlier):
+    if not own or reduces_over(chain, earlier):
         return False
     if not all(is_complete_in(store, loop) for store in own):
         return False

@@ -51,11 +51,11 @@ def rfactor(loop: tir.ForOp, factor_axis: int = 0) -> tir.BlockOp:
     """Compute partial results for each iteration of a reduction loop first; TVM's ``rfactor``.
 
     The buffers of the partial results have the loop's extent as dim `factor_axis`, which counts
-    from the end where it is negative. Loops that drive reduction axes must be the block's own, from
-    0, and drive nothing else; the block must combine its result with one value by an associative
-    and commutative operation, or choose between them. Returns the block of the partial results,
-    which stays in the loops; the given block becomes the one that sums them up, in loops behind.
-    Raises ScheduleError with one line where that is not so; then nothing has changed.
+    from the end where it is negative. Loops bound to reduction axes must be the block's own, start
+    at 0, and be bound to nothing else; the block must combine its result with one value by an
+    associative and commutative operation, or choose between them. Returns the block of the partial
+    results, which stays in the loops; the given block becomes the one that sums them up, in loops
+    behind. Raises ScheduleError with one line where that is not so; then nothing has changed.
     """
     plan = _plan(loop, factor_axis)
     partial = [_allocate(u.buffer, plan) for u in plan.reducer.updates]
@@ -86,15 +86,17 @@ def _plan(loop: tir.ForOp, factor_axis: int) -> _Plan:
     outermost, around = perfect_nest(block), loops_around(block)
     own = around[around.index(outermost) :] if isinstance(outermost, tir.ForOp) else []
     if loop not in own:
-        raise ScheduleError(f"expected {where} to be alone in the loop", block)
-    spatial, reduce = (_driving(block, around, kind) for kind in ("spatial", "reduce"))
+        raise ScheduleError(f"expected {where} to be the only statement in the loop", block)
+    spatial, reduce = (_loops_bound_to(block, around, kind) for kind in ("spatial", "reduce"))
     if loop not in reduce:
-        raise ScheduleError(f"expected the loop to drive a reduction axis of {where}", loop)
+        raise ScheduleError(f"expected the loop to be bound to a reduction axis of {where}", loop)
     if set(spatial) & set(reduce) or set(reduce) - set(own):
-        raise ScheduleError(f"expected loops of {where} to drive axes of one kind alone", block)
+        raise ScheduleError(f"expected loops of {where} to be bound to axes of one kind", block)
     for op in own:
         if op.min.data != ZERO or op.extent.data.args():
-            raise ScheduleError(f"expected loops of {where} to run from 0 to fixed extents", op)
+            raise ScheduleError(
+                f"expected loops of {where} to start at 0 and to have fixed extents", op
+            )
     for op in reduce:
         if op.kind.data not in (("serial",) if op is loop else ("serial", "unrolled")):
             raise ScheduleError(
@@ -112,7 +114,7 @@ def _plan(loop: tir.ForOp, factor_axis: int) -> _Plan:
     return _Plan(block, reducer, own, loop, [op for op in own if op not in reduce], position)
 
 
-def _driving(block: tir.BlockOp, loops: Sequence[tir.ForOp], kind: str) -> list[tir.ForOp]:
+def _loops_bound_to(block: tir.BlockOp, loops: Sequence[tir.ForOp], kind: str) -> list[tir.ForOp]:
     """The loops that axes of a kind depend on."""
     numbering = block.numbering()
     used = {

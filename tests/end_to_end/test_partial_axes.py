@@ -92,6 +92,6 @@ def test_primitives_keep_the_part(part):
 
 def test_a_move_asks_for_whole_axes():
     sch = tir.Schedule(kernel(*PARTS["the first half"][:2]))
-    message = r"block 'S' to run for all its axes: axis 'vi' does not cover its range \[0, 16\)"
+    message = r"block 'S' to run over the full range of its axes: axis 'vi' does not cover"
     with pytest.raises(ScheduleError, match=message):
         sch.compute_at("S", sch.get_loops("Y")[0])

@@ -354,7 +354,7 @@ REFUSED = [
     (
         matmul_relu(8, 6, 4),
         lambda s: (s.reverse_compute_at("C", s.get_loops("Y")[0]), s.blockize(["Y"])),
-        "blockize: expected loops around the blocks to drive no reduction of block 'Y'",
+        "blockize: expected no reduction axis of block 'Y' to be bound to a loop around the blocks",
     ),
     (chain(8, 6), lambda s: s.blockize([]), "blockize: expected at least one block"),
     (
@@ -365,8 +365,8 @@ REFUSED = [
     (
         matmul_relu(8, 16, 4).replace("A[vi, vk] * B[vk, vj]", "B[vk, vj] * A[vi, vk]"),
         lambda s: s.tensorize(tile(s), "test.loops"),
-        f"tensorize: {WHERE.format('test.loops')}expected 'A' to be a part of 'B', "
-        "got it at -vi_i + vk_i + vk_o * 2",
+        f"tensorize: {WHERE.format('test.loops')}expected 'A' to be a part of 'B' at "
+        "a fixed offset, got offset -vi_i + vk_i + vk_o * 2",
     ),
     (
         matmul_relu(8, 16, 4).replace("A[vi, vk] * B[vk, vj]", "T.max(A[vi, vk], B[vk, vj])"),

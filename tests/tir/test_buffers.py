@@ -293,7 +293,7 @@ def test_regions_of_views():
         (
             program(IN_PLACE, VECTORS, n=8),
             lambda s: s.cache_read("Y", "Y", "local"),
-            "expected nothing to store to 'Y' where it is read from a copy",
+            "expected nothing to store to 'Y' while its copy is read",
         ),
         (
             program(IN_PLACE, VECTORS, n=8),
@@ -318,7 +318,7 @@ def test_regions_of_views():
         (
             program(START, {b: "({n},)" for b in "XYZ"}, n=8),
             lambda s: s.cache_write("Y", 0, "local", ["Z"]),
-            "expected block 'Z' to read of 'Y' only what block 'Y' writes",
+            "expected block 'Z' to read from 'Y' only what block 'Y' writes",
         ),
         (
             row_sum(),
@@ -328,7 +328,7 @@ def test_regions_of_views():
         (
             program(PARTS, PART_BUFFERS, n=8),
             lambda s: s.reindex("Z", "X"),
-            "expected block 'Z' to access 'X' at one place over its axes",
+            "expected block 'Z' to access 'X' at one index over its axes",
         ),
         (
             program(VIEWED, VECTORS, n=8),
@@ -343,7 +343,7 @@ def test_regions_of_views():
         (
             program(VIEW_UPDATED_INSIDE, VECTORS, n=8),
             lambda s: s.reindex("Z", ("read", 0)),
-            "expected nothing to store to 'V' where it is read from a copy",
+            "expected nothing to store to 'V' while its copy is read",
         ),
         (
             TWO,
@@ -358,7 +358,7 @@ def test_regions_of_views():
                 s.decompose_reduction("Y", s.get_loops("Y")[0]),
                 s.cache_write("Y_update", 0, "local"),
             ],
-            "expected block 'Y_update' alone to store to 'Y', and to use it in its loops",
+            "expected only block 'Y_update' to store to 'Y', and to use it in its loops",
         ),
         (chain(), lambda s: s.set_scope("Y", 0, "local"), "expected 'Y' to be a scratch buffer"),
         (chain(), lambda s: s.set_scope("S", 0, "moon"), "wmma, texture), got 'moon'"),

@@ -178,7 +178,7 @@ SQUARE = """
         (
             chain(),
             lambda s: s.transform_layout("S", "X", lambda i, j: (i // 4, j, i % 4), 0.0),
-            "expected blocks to store to 'X', which gets padding",
+            "expected a block to store to 'X', whose padding it also stores",
         ),
         (
             chain(7, 13),
@@ -202,17 +202,18 @@ SQUARE = """
                 s.transform_layout("Y", name, lambda i: (i // 4, i % 4), None, True)
                 for name in ("X", "Y")
             ],
-            "expected 'n' to be a dim of some parameter still, got 'Y' of [(n + 3) floordiv 4, 4]",
+            "expected symbol 'n' to remain a dim of a parameter, got 'Y' of [(n + 3) floordiv 4, "
+            "4]",
         ),
         (
             row_sum(),
             lambda s: s.transform_block_layout("Y", lambda i, k: i * tir.Var("m", "int64") + k),
-            "to be made of axes of one kind, got reduce and spatial",
+            "to combine axes of one kind, got reduce and spatial",
         ),
         (
             row_sum(),
             lambda s: s.transform_block_layout("Y", lambda i, k: (i, (k + 1) // 4, (k + 1) % 4)),
-            "to keep the first of each reduction first",
+            "to keep the first iteration of each reduction",
         ),
         (
             chain(8, 8),
@@ -220,7 +221,7 @@ SQUARE = """
                 s.fuse(*s.get_loops("S")),
                 s.transform_block_layout("S", lambda i, j: (j, i)),
             ],
-            "to drive one axis of block 'S' alone, from 0",
+            "to start at 0 and to be bound to one axis of block 'S'",
         ),
     ],
 )

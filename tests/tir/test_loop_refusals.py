@@ -101,7 +101,7 @@ REFUSED = [
     (
         matmul_relu(),
         lambda s, i, j, k: (s.reverse_compute_at("C", i), s.fuse(i, j)),
-        "fuse: expected loop 'j' to be alone in its parent",
+        "fuse: expected loop 'j' to be the only statement of its parent",
     ),
     (
         row_sum(),
@@ -111,30 +111,30 @@ REFUSED = [
     (
         matmul_relu(),
         lambda s, i, j, k: s.reorder(s.get_loops("C")[0], i),
-        "reorder: expected loop 'i' and loop 'i' to be one in the other",
+        "reorder: expected loop 'i' and loop 'i' to be nested in each other",
     ),
     (
         matmul_relu(),
         lambda s, i, j, k: (s.reverse_compute_at("C", i), s.reorder(j, i)),
-        "reorder: expected loop 'i' to hold loop 'j' alone",
+        "reorder: expected loop 'i' to contain only loop 'j'",
     ),
     (
         row_sum(7, 5),
         lambda s, i, k: s.reorder(*s.split(s.fuse(i, k), [None, 3])[::-1]),
-        "reorder: expected loop 'i_k_fused' to stay outside of loop 'i_k_fused': both drive "
-        "spatial axes of block 'Y' as well as its reduction",
+        "reorder: expected loop 'i_k_fused' to stay outside of loop 'i_k_fused': both are bound to "
+        "spatial and to reduction axes of block 'Y'",
     ),
     (
         row_sum(),
         lambda s, i, k: s.parallel(k),
-        "parallel: expected loop 'k' to drive spatial axes only to be parallel, got axis 'vk' of "
-        "block 'Y', which is reduce",
+        "parallel: expected every axis bound to loop 'k' to be spatial for it to be parallel, got "
+        "reduce axis 'vk' of block 'Y'",
     ),
     (
         row_sum("n", 6),
         lambda s, i, k: s.vectorize(s.fuse(i, k)),
-        "vectorize: expected loop 'i_k_fused' to drive spatial axes only to be vectorized, got "
-        "axis 'vk' of block 'Y', which is reduce",
+        "vectorize: expected every axis bound to loop 'i_k_fused' to be spatial for it to be "
+        "vectorized, got reduce axis 'vk' of block 'Y'",
     ),
     (
         row_sum("n", 6),
@@ -144,13 +144,13 @@ REFUSED = [
     (
         row_sum(8, 6),
         lambda s, i, k: s.loop_partition(s.fuse(i, k), [8, None]),
-        "loop_partition: expected the first iteration of loop 'i_k_fused' alone to start the "
-        "reduction of block 'Y', and to be in the first part",
+        "loop_partition: expected only the first iteration of loop 'i_k_fused', in the first part, "
+        "to initialize the reduction of block 'Y'",
     ),
     (
         row_sum(8, 0),
         lambda s, i, k: s.loop_partition(s.split(k, [None, 4])[1], [2, None]),
-        "loop_partition: expected loop 'k', which reduces in block 'Y', to have iterations, for "
+        "loop_partition: expected loop 'k', over which block 'Y' reduces, to have iterations for "
         "loop 'k' to be cut, got extent 0: decompose the reduction first",
     ),
     (
@@ -177,7 +177,7 @@ REFUSED = [
     (
         row_sum(),
         lambda s, i, k: (s.split(i, [None, 2]), s.unroll(i)),
-        "unroll: expected a live variable, got that of loop 'i', which 'split' replaced",
+        "unroll: expected a valid variable, got that of loop 'i', which 'split' replaced",
     ),
     (
         row_sum(),
@@ -193,7 +193,7 @@ REFUSED = [
     (
         matmul_relu("n", 8, "p"),
         lambda s, i, j, k: (s.reorder(k, i, j), s.loop_partition(j, [3, None])),
-        "loop_partition: expected loop 'k', which reduces in block 'Y', to have iterations, for "
+        "loop_partition: expected loop 'k', over which block 'Y' reduces, to have iterations for "
         "loop 'j' to be cut, got extent p: decompose the reduction first",
     ),
     (

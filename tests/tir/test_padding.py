@@ -149,7 +149,7 @@ REFUSED = [
     (
         row_sum(8, 6),
         lambda s: (s.split(s.get_loops("Y")[0], [2, 4]), s.pad_einsum("Y", [4, 4])),
-        "pad_einsum: expected each axis of block 'Y' to be a loop of its own",
+        "pad_einsum: expected each axis of block 'Y' to be bound to a loop of its own",
     ),
     (
         row_sum(8, 6),
@@ -159,17 +159,17 @@ REFUSED = [
     (
         MAX,
         lambda s: s.pad_einsum("Y", [4, 4]),
-        "pad_einsum: expected block 'Y' to sum up one result",
+        "pad_einsum: expected block 'Y' to accumulate one sum",
     ),
     (
         MORE,
         lambda s: s.pad_einsum("Y", [4, 4]),
-        "pad_einsum: expected block 'Y' to sum up products of elements, got 'arith.addf'",
+        "pad_einsum: expected block 'Y' to accumulate products of elements, got 'arith.addf'",
     ),
     (
         WIDE,
         lambda s: s.pad_einsum("Y", [4, 4]),
-        "pad_einsum: expected axis 'vk' of block 'Y' to run over all of 'X'",
+        "pad_einsum: expected axis 'vk' of block 'Y' to span a dim of 'X'",
     ),
     (
         TIMES,
@@ -181,8 +181,8 @@ REFUSED = [
         .replace("A[vi, vk] * B", "A[vi, vj] * B")
         .replace("(7, 5)", "(7, 13)"),
         lambda s: s.pad_einsum("Y", [4, 4, 4]),
-        "pad_einsum: expected all axes that block 'Y' reduces over more of to index 'A', which may "
-        "hold what 0 times is not 0",
+        "pad_einsum: expected every padded reduction axis of block 'Y' to index 'A', which may "
+        "contain NaN or infinity",
     ),
     (
         chain(7, 5),
@@ -199,7 +199,7 @@ REFUSED = [
     (
         matmul_relu(7, 13, 5),
         lambda s: s.decompose_padding("Y", s.get_loops("C")[0]),
-        "decompose_padding: expected block 'Y' to be alone in loop 'i'",
+        "decompose_padding: expected block 'Y' to be the only statement in loop 'i'",
     ),
     (
         padded(7, 5)
@@ -207,7 +207,7 @@ REFUSED = [
         .replace("pY: T.handle, ", "", 1)
         .replace('    Y = T.match_buffer(pY, (7, 5), "float32")\n', ""),
         lambda s: s.decompose_padding("Y", s.get_loops("Y")[0]),
-        "decompose_padding: expected block 'Y' to load other memory than it stores to",
+        "decompose_padding: expected block 'Y' to load from memory that it does not store to",
     ),
 ]
 

@@ -71,17 +71,18 @@ def test_vectorized_tile_of_sums():
         (
             program(LAST, MATRIX, n=8, m=8),
             lambda s: s.vectorize(s.get_loops("Y")[1]),
-            "expected loop 'k' to drive spatial axes only to be vectorized, got axis 'vk'",
+            "expected every axis bound to loop 'k' to be spatial for it to be vectorized, got "
+            "reduce axis 'vk'",
         ),
         (
             row_sum(8, 6),
             lambda s: s.vectorize(s.split(s.get_loops("Y")[1], [None, 4])[1]),
-            "to drive spatial axes only to be vectorized, got axis 'vk'",
+            "to be spatial for it to be vectorized, got reduce axis 'vk'",
         ),
         (
             row_sum(8, 6),
             lambda s: s.vectorize(s.fuse(*s.get_loops("Y"))),
-            "to drive spatial axes only to be vectorized",
+            "to be spatial for it to be vectorized",
         ),
     ],
 )
@@ -149,12 +150,12 @@ def test_blocked_sums_lose_fewer_digits():
         (
             row_sum(3, 9),
             lambda s: s.blocked_sum("Y", s.get_loops("Y")[1], 4),
-            "expected block 'Y' to begin results before loop 'k'",
+            "expected block 'Y' to initialize results before loop 'k'",
         ),
         (
             program(MOST, MATRIX, n=3, m=9),
             blocked,
-            "expected loop 'k' to use 'Y' to add to it only",
+            "expected loop 'k' to load 'Y' only to add to it",
         ),
         (
             row_sum(3, 9),

@@ -195,7 +195,7 @@ REFUSED = [
     (
         chain(8, 6),
         lambda s: s.decompose_reduction("Y", s.get_loops("Y")[0]),
-        "decompose_reduction: expected block 'Y' to have an initialisation",
+        "decompose_reduction: expected block 'Y' to have an initialization",
     ),
     (
         matmul_relu(8, 6, 4),
@@ -208,24 +208,26 @@ REFUSED = [
             s.reorder(*s.get_loops("Y")[::-1]),
             s.decompose_reduction("Y", s.get_loops("Y")[1]),
         ),
-        "decompose_reduction: expected no loop around loop 'i' to drive a reduction of block 'Y'",
+        "decompose_reduction: expected no reduction axis of block 'Y' to be bound to a loop around "
+        "loop 'i'",
     ),
     (
         row_sum(8, 6),
         lambda s: s.decompose_reduction("Y", s.fuse(*s.get_loops("Y"))),
-        "decompose_reduction: expected no loop to drive spatial and reduction axes of block 'Y'",
+        "decompose_reduction: expected no loop to be bound to both spatial and reduction axes of "
+        "block 'Y'",
     ),
     (
         TWICE,
         lambda s: s.decompose_reduction("Y", s.get_loops("Y")[0]),
-        "decompose_reduction: expected each iteration of loop 'r' to be another instance of block "
-        "'Y'",
+        "decompose_reduction: expected each iteration of loop 'r' to run a different instance of "
+        "block 'Y'",
     ),
     (
         AHEAD,
         lambda s: s.decompose_reduction("Y", s.get_loops("Y")[0]),
-        "decompose_reduction: expected each iteration of loop 'i' to read of 'Y' what block 'Y' "
-        "makes in it",
+        "decompose_reduction: expected each iteration of loop 'i' to read from 'Y' only what block "
+        "'Y' writes in it",
     ),
     (
         BEFORE,
@@ -235,7 +237,7 @@ REFUSED = [
     (
         row_sum(8, 6),
         lambda s: s.rfactor(s.get_loops("Y")[0]),
-        "rfactor: expected the loop to drive a reduction axis of block 'Y'",
+        "rfactor: expected the loop to be bound to a reduction axis of block 'Y'",
     ),
     (
         row_sum(8, 6),
@@ -245,8 +247,8 @@ REFUSED = [
     (
         row_sum(8, 6).replace("Y[vi] + X[vi, vk]", "Y[vi] / X[vi, vk]"),
         lambda s: s.rfactor(s.get_loops("Y")[1]),
-        "rfactor: expected block 'Y' to combine 'Y' with one value by an operation of any order, "
-        "or to choose one",
+        "rfactor: expected block 'Y' to combine 'Y' with one value by an associative and "
+        "commutative operation or a select",
     ),
 ]
 
@@ -286,8 +288,8 @@ def test_nothing_is_started_where_there_is_no_element():
     check_refused(
         NOTHING,
         lambda s: s.decompose_reduction("Y", s.get_loops("Y")[0]),
-        "decompose_reduction: expected axis 'v' of block 'Y' to have elements to start, or to be "
-        "driven by a loop",
+        "decompose_reduction: expected axis 'v' of block 'Y' to have iterations, or to be bound to "
+        "a loop",
     )
 
 
@@ -308,7 +310,7 @@ def test_parts_of_an_axis_that_may_be_empty_are_split_evenly():
     check_refused(
         source,
         lambda s: s.split(s.get_loops("Y")[1], [None, 3]),
-        "split: expected loop 'k0', which reduces in block 'Y', to have iterations, for factors "
+        "split: expected loop 'k0', over which block 'Y' reduces, to have iterations for factors "
         "that do not divide loop 'k1', got extent (m + 1) floordiv 2: decompose the reduction "
         "first",
     )
@@ -338,7 +340,7 @@ def test_empty_sums_are_not_fused_with_other_loops(extent, is_fused):
     check_refused(
         source,
         lambda s: s.fuse(*s.get_loops("Y")[:2]),
-        "fuse: expected loop 'k', which reduces in block 'Y', to have iterations, for a loop of "
+        "fuse: expected loop 'k', over which block 'Y' reduces, to have iterations for a loop of "
         f"the reduction to be fused with loop 'i', got extent {extent}: decompose the reduction "
         "first",
     )

@@ -353,7 +353,7 @@ REFUSED = [
         lambda s: s.loop_overlap(
             s.get_loops("Y")[0], s.sample_perfect_tile(s.get_loops("Y")[0], 2)[0]
         ),
-        "loop_overlap: expected a size, got a factor left open",
+        "loop_overlap: expected a size, got a factor of a symbolic extent",
     ),
     (
         scaled("n"),
@@ -383,8 +383,8 @@ REFUSED = [
     (
         scaled(10),
         lambda s: s.drop_predicates(split(s)),
-        "drop_predicates: expected 'Y' to have room for all iterations of the loops around block "
-        "'Y'",
+        "drop_predicates: expected 'Y' to have elements for all iterations of the loops around "
+        "block 'Y'",
     ),
     (
         scaled(10, index="0"),

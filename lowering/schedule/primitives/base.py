@@ -37,21 +37,21 @@ class Primitives:
         """The parameters whose layout was transformed; callers must pass them in the new layout."""
 
     def block(self, block: BlockRV | str) -> tir.BlockOp:
-        """The block of a variable; raises ScheduleError if it has another value or is dead."""
+        """The block of a variable; raises ScheduleError if it has another value or is invalid."""
         value = self.state.resolve(cast(BlockRV, block))
         if not isinstance(value, tir.BlockOp):
             raise ScheduleError(f"expected a block, got {self._text(value)}")
         return value
 
     def loop(self, loop: LoopRV) -> tir.ForOp:
-        """The loop of a variable; raises ScheduleError if it has another value or is dead."""
+        """The loop of a variable; raises ScheduleError if it has another value or is invalid."""
         value = self.state.resolve(loop)
         if not isinstance(value, tir.ForOp):
             raise ScheduleError(f"expected a loop, got {self._text(value)}")
         return value
 
     def block_or_loop(self, variable: BlockRV | LoopRV) -> tir.BlockOp | tir.ForOp:
-        """The block or loop of a variable; raises ScheduleError if it is dead."""
+        """The block or loop of a variable; raises ScheduleError if it is invalid."""
         return self.block(variable) if isinstance(variable, BlockRV) else self.loop(variable)
 
     def number(self, value: ExprRV | int) -> int | None:
@@ -66,7 +66,7 @@ class Primitives:
         """A number of iterations; raises ScheduleError for a factor of a symbolic extent."""
         number = self.number(value)
         if number is None:
-            raise ScheduleError(f"expected a {what}, got a factor left open")
+            raise ScheduleError(f"expected a {what}, got a factor of a symbolic extent")
         return number
 
     def sizes(self, sizes: Sequence[Size]) -> list[int | IntExpr | None]:

@@ -29,11 +29,11 @@ class BlockPrimitives(Primitives):
     ) -> BlockRV:
         """Put a new block around a loop, or around several blocks and their own loops.
 
-        Axes of any kind are divided: loops around the new block ``Y_o`` drive its axes, and loops
-        inside drive those of the inner blocks. Without `preserve_unit_iters`, axes of extent 1 are
-        removed. Returns the new block. Raises ScheduleError if a binding or a predicate mixes inner
-        and outer loops, and if a loop around several blocks drives an axis of one that is not
-        spatial.
+        Axes of any kind are divided: loops around the new block ``Y_o`` are bound to its axes, and
+        loops inside to those of the inner blocks. Without `preserve_unit_iters`, axes of extent 1
+        are removed. Returns the new block. Raises ScheduleError if a binding or a predicate mixes
+        inner and outer loops, and if a loop around several blocks is bound to an axis of one that
+        is not spatial.
         """
         if isinstance(target, LoopRV):
             return self.new_block(blockize(self.loop(target), preserve_unit_iters))
@@ -50,11 +50,11 @@ class BlockPrimitives(Primitives):
     ) -> list[BlockRV]:
         """Peel the remainder of a spatial loop modulo `size` into a nest of its own.
 
-        `loop` drives one spatial axis of the block, from 0. `consumer` alone uses the block's
-        results, which are in scratch memory; it is peeled too. Returns the two versions of the
-        block, whole tiles first; each has its own scratch memory. TVM has no such primitive; exo
-        has ``cut_loop``. Raises ScheduleError if there is no remainder, the loop is not spatial,
-        the consumer has no corresponding loop, or the consumer stores to an operand.
+        `loop` starts at 0 and is bound to one spatial axis of the block. `consumer` alone uses the
+        block's results, which are in scratch memory; it is peeled too. Returns the two versions of
+        the block, whole tiles first; each has its own scratch memory. TVM has no such primitive;
+        exo has ``cut_loop``. Raises ScheduleError if there is no remainder, the loop is not
+        spatial, the consumer has no corresponding loop, or the consumer stores to an operand.
         """
         made = peel(self.block(block), self.loop(loop), self.size(size), self.block(consumer))
         return self.new_blocks(made)
@@ -69,11 +69,11 @@ class BlockPrimitives(Primitives):
     ) -> list[BlockRV]:
         """Multiversion a nest: one version for fewer than `limit` iterations, one for others.
 
-        `loop` drives one spatial axis of the block, from 0. `consumer` alone uses the block's
-        results, which are in scratch memory; it is in both versions. The trip count selects the
-        version at run time. Returns the two versions of the block, that of fewer iterations first.
-        Halide has ``specialize`` for it. Raises ScheduleError if the loop is not spatial, or the
-        consumer stores to an operand.
+        `loop` starts at 0 and is bound to one spatial axis of the block. `consumer` alone uses the
+        block's results, which are in scratch memory; it is in both versions. The trip count selects
+        the version at run time. Returns the two versions of the block, that of fewer iterations
+        first. Halide has ``specialize`` for it. Raises ScheduleError if the loop is not spatial, or
+        the consumer stores to an operand.
         """
         made = specialize(
             self.block(block), self.loop(loop), self.size(limit, "limit"), self.block(consumer)

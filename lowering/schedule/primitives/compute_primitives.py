@@ -84,7 +84,7 @@ class ComputePrimitives(Primitives):
 
         The new block ``Y_init``, which is returned, runs over the spatial axes; the given block
         becomes ``Y_update``. Raises ScheduleError if the block has no initialization, a loop
-        outside of `loop` drives a reduction axis, a loop inside drives spatial and reduction axes,
+        outside of `loop` is bound to a reduction axis, a loop inside to spatial and reduction axes,
         or another block could observe the earlier initialization.
         """
         return self.new_block(decompose_reduction(self.block(block), self.loop(loop)))
@@ -105,7 +105,7 @@ class ComputePrimitives(Primitives):
     def rfactor(self, loop: LoopRV, factor_axis: int = 0) -> BlockRV:
         """Factor a reduction: compute a partial result for each iteration of one of its loops.
 
-        `loop` is serial and drives reduction axes only; the block has spatial and reduction axes
+        `loop` is serial and bound to reduction axes only; the block has spatial and reduction axes
         only. The buffer of partial results has the loop's extent as dim `factor_axis`, where
         negative numbers count from the end. Returns the new block ``Y_rf`` that computes them; the
         given block then reduces them. Raises ScheduleError for other loops and blocks, a combiner

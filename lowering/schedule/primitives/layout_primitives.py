@@ -69,8 +69,8 @@ class LayoutPrimitives(Primitives):
         """Transform the axes of a block by an injective map; each new axis gets a loop of its own.
 
         Each new axis is made of old axes of one kind, which it keeps. Raises ScheduleError unless
-        the block is in a perfect nest whose loops each drive one axis, and for a map that is not
-        invertible, or that mixes kinds of axes.
+        the block is in a perfect nest whose loops are each bound to one axis, and for a map that is
+        not invertible, or that mixes kinds of axes.
         """
         found = self.block(block)
         transform_block_layout(found, self._map(index_map, len(found.axes.data)))

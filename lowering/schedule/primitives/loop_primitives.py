@@ -29,8 +29,8 @@ class LoopPrimitives(Primitives):
     ) -> list[LoopRV]:
         """Split a loop into nested loops of `factors` iterations; returns them, outermost first.
 
-        The loop may drive axes of any kind. One factor may be `None`, and is inferred: the smallest
-        that covers the loop. If the factors do not divide the extent, blocks inside get a
+        Axes of any kind may be bound to the loop. One factor may be `None`, and is inferred: the
+        smallest that covers the loop. If the factors do not divide the extent, blocks inside get a
         predicate; `disable_predication` asserts that they do. Raises ScheduleError for a loop that
         is not serial or has annotations, for factors below 1 or with unknown symbols, for factors
         that do not provably cover the extent or, with `disable_predication`, provably do not divide
@@ -51,7 +51,7 @@ class LoopPrimitives(Primitives):
     ) -> list[LoopRV]:
         """Partition a loop into consecutive loops of `factors` iterations each.
 
-        The loop may drive axes of any kind; a reduction must start in the first part only. One
+        Axes of any kind may be bound to the loop; a reduction starts in the first part only. One
         factor may be `None`: the remaining iterations. Returns the loops; each has copies of the
         blocks. Raises ScheduleError for a loop that is not serial or has annotations, and unless
         the factors provably sum to the extent.
@@ -75,7 +75,7 @@ class LoopPrimitives(Primitives):
     def loop_trim(self, loop: LoopRV) -> None:
         """Shorten a loop by the last iterations in which, by their predicates, no blocks run.
 
-        The loop may drive axes of any kind, and keeps its loop kind. Predicates that always hold
+        Axes of any kind may be bound to the loop, which keeps its kind. Predicates that always hold
         are removed. Nothing changes if a block may run in the last iteration. In TVM, the pass
         ``LoopPartition`` does the same. Raises ScheduleError for bounds that are not constant, and
         if operations outside of blocks have effects.
@@ -86,8 +86,8 @@ class LoopPrimitives(Primitives):
     def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:
         """Fuse a perfect nest of loops into one loop over all iterations.
 
-        The loops may drive axes of any kind. Without `preserve_unit_iters`, loops of one iteration
-        are not used in bindings. Raises ScheduleError unless each loop is serial, has no
+        Axes of any kind may be bound to the loops. Without `preserve_unit_iters`, loops of one
+        iteration are not used in bindings. Raises ScheduleError unless each loop is serial, has no
         annotations and is alone in the loop before, if bounds depend on the loops, and for a
         spatial loop with one of a reduction that may be empty.
         """
@@ -108,9 +108,9 @@ class LoopPrimitives(Primitives):
         """Fuse adjacent nests horizontally, as iterations of one loop that runs them in order.
 
         Returns the new loop. Threads can then share nests of few iterations, such as remainders.
-        OpenMP has ``sections`` for it. The loops may drive axes of any kind. Raises ScheduleError
-        unless the loops are adjacent, serial or parallel, have no annotations, and have constant
-        trip counts.
+        OpenMP has ``sections`` for it. Axes of any kind may be bound to the loops. Raises
+        ScheduleError unless the loops are adjacent, serial or parallel, have no annotations, and
+        have constant trip counts.
         """
         return self.new_loop(fuse_horizontally([self.loop(loop) for loop in loops]))
 
@@ -118,10 +118,10 @@ class LoopPrimitives(Primitives):
     def strip_mine(self, loop: LoopRV, size: int | ExprRV) -> list[LoopRV]:
         """Strip-mine a loop: split it into strips of `size` iterations; the last may be shorter.
 
-        The loop may drive axes of any kind. Returns the loop over strips, and the loop in a strip,
-        which keeps the kind of `loop`. Unlike after `split`, blocks need no predicate. Raises
-        ScheduleError for a loop with annotations, a size below 1, and a loop of a reduction that
-        may be empty.
+        Axes of any kind may be bound to the loop. Returns the loop over strips, and the loop in a
+        strip, which keeps the kind of `loop`. Unlike after `split`, blocks need no predicate.
+        Raises ScheduleError for a loop with annotations, a size below 1, and a loop of a reduction
+        that may be empty.
         """
         return self.new_loops(on_loops.strip_mine(self.loop(loop), self.size(size)))
 
@@ -139,8 +139,9 @@ class LoopPrimitives(Primitives):
     def parallel(self, loop: LoopRV) -> None:
         """Run the iterations of a loop on several threads.
 
-        The loop drives spatial axes only. A scratch buffer that iterations would share is compacted
-        into the loop. Raises ScheduleError for other loops, and if iterations depend on each other.
+        Only spatial axes are bound to the loop. A scratch buffer that iterations would share is
+        compacted into the loop. Raises ScheduleError for other loops, and if iterations depend on
+        each other.
         """
         set_kind(self.loop(loop), "parallel")
 
@@ -148,7 +149,7 @@ class LoopPrimitives(Primitives):
     def vectorize(self, loop: LoopRV) -> None:
         """Vectorize a loop: its iterations become lanes of vectors.
 
-        The loop drives spatial axes only, or only the reduction axes of one block whose combiner
+        Only spatial axes are bound to the loop, or only reduction axes of one block whose combiner
         may be reordered: each lane then keeps a partial result, and a horizontal reduction after
         the loop combines them. TVM needs `rfactor` for that; Halide has ``atomic().vectorize()``.
         Raises ScheduleError for other loops, and if iterations depend on each other.
@@ -164,7 +165,7 @@ class LoopPrimitives(Primitives):
     def bind(self, loop: LoopRV, thread_axis: str) -> None:
         """Bind a loop to a thread axis such as ``"threadIdx.x"``.
 
-        The loop drives spatial axes only; for ``threadIdx``, reduction axes too. Raises
+        Only spatial axes are bound to the loop; for ``threadIdx``, reduction axes too. Raises
         ScheduleError for an unknown thread axis, for other loops, and if iterations depend on each
         other.
         """

@@ -63,16 +63,16 @@ class ScheduleState:
             self.variables.setdefault(value, variable)
 
     def resolve(self, variable: RandomVariable) -> Value:
-        """The value of a variable; raises ScheduleError if it is dead or of another schedule."""
+        """The value of a variable; raises ScheduleError if it is invalid or of another schedule."""
         if variable in self.ended:
-            raise ScheduleError(f"expected a live variable, got that of {self.ended[variable]}")
+            raise ScheduleError(f"expected a valid variable, got that of {self.ended[variable]}")
         if variable not in self.values:
             kind = type(variable).__name__
             raise ScheduleError(f"expected a variable of this schedule, got another {kind}")
         return self.values[variable]
 
     def after(self, primitive: str, names: dict[RandomVariable, str]) -> None:
-        """Mark the variables as dead whose operations are gone; `names` are for messages."""
+        """Invalidate the variables whose operations were replaced; `names` are for messages."""
         self._snapshot = None
         inside: set[Operation] = {self.module}
         for variable, value in list(self.values.items()):

@@ -132,7 +132,7 @@ def test_misuse():
     loop = loops_around(block)[0]
     refused(lambda: cache_read(block, 5, "global"), "to read more than 5 buffers, got 2")
     refused(lambda: cache_write(block, 1, "global"), "to write more than 1 buffers, got 1")
-    refused(lambda: decompose_reduction(block, loop), "to have an initialisation")
+    refused(lambda: decompose_reduction(block, loop), "to have an initialization")
     other = named(func, "S").write_buffers[0]
     refused(lambda: transform_layout(named(func, "S"), func.params[1], list), "to use 'Y'")
     assert other.name_hint == "S" and str(func) == text
@@ -140,11 +140,11 @@ def test_misuse():
     block = named(func, "Y")
     loops = loops_around(block)
     reorder(loops[::-1])
-    refused(lambda: decompose_reduction(block, loops[0]), "no loop around loop 'i' to drive")
+    refused(lambda: decompose_reduction(block, loops[0]), "to be bound to a loop around loop 'i'")
     assert isinstance(loops[0], tir.ForOp)
 
 
 def test_a_buffer_that_another_block_changes_is_not_cached():
     text = TWICE.replace("Y[vi, vj] = S", "S[vi, vj] = S").replace("X[5 - vi, vj]", "X[vi, vj]")
     block = blocks_in(function(text))[1]
-    refused(lambda: cache_write(block, 0, "global"), "alone to store to 'S'")
+    refused(lambda: cache_write(block, 0, "global"), "expected only block 'Y' to store to 'S'")

@@ -63,7 +63,9 @@ def test_iterations_that_write_one_element_run_neither_at_once_nor_in_lanes(
     first, second, loop, kind
 ):
     message = refusal(lambda i, j: set_kind({"i": i, "j": j}[loop], kind), parsed(first, second))
-    expected = f"expected iterations of loop '{loop}' to write different parts of 'Y' to be {kind}"
+    expected = (
+        f"expected iterations of loop '{loop}' to write different parts of 'Y' for it to be {kind}"
+    )
     assert message == expected
 
 
@@ -78,7 +80,7 @@ def test_iterations_that_write_elements_of_their_own_may(first, second, kind):
 def test_which_of_two_stores_is_the_last_one_depends_on_the_order():
     message = refusal(lambda i, j: reorder([j, i]), parsed("%vi + 1, %vj", "%vi, %vj + 1"))
     assert message == (
-        "expected other instances of block 'Y' not to write elements of 'Y' that one writes"
+        "expected other instances of block 'Y' not to write elements of 'Y' that one of them writes"
     )
     reorder(loops_of(parsed("%vi, %vj", "%vi, %vj"))[::-1])
 
@@ -129,6 +131,6 @@ def test_nests_are_merged_where_each_iteration_uses_what_it_stores_alone(extra, 
         merge_loops(loops_of(module))
     else:
         assert refusal(lambda *loops: merge_loops(loops), module) == (
-            "expected an iteration of loop 'j' to use of 'Y' only what the same iteration of "
+            "expected an iteration of loop 'j' to use from 'Y' only what the same iteration of "
             "loop 'i' stores"
         )

@@ -167,13 +167,13 @@ REFUSED = [
     (
         PREFIX,
         lambda i, k: reorder([k, i]),
-        "expected each iteration of loop 'k' to store all that it uses of 'S' first",
+        "expected each iteration of loop 'k' to store the elements of 'S' that it uses first",
     ),
     (
         SHIFTED,
         lambda i, j, i2, j2: merge_loops([i, i2]),
-        "expected an iteration of loop 'i' to use of 'S' only what the same iteration of loop 'i' "
-        "stores",
+        "expected an iteration of loop 'i' to use from 'S' only what the same iteration of loop "
+        "'i' stores",
     ),
     (
         row_sum(8, 6),
@@ -193,12 +193,12 @@ REFUSED = [
     (
         LOOSE,
         lambda i: split(i, [None, 3]),
-        "expected loop 'i' to hold loops and blocks only, got 'tir.store'",
+        "expected loop 'i' to contain only loops and blocks, got 'tir.store'",
     ),
     (
         LOOSE,
         lambda i: set_kind(i, "parallel"),
-        "expected loop 'i' to hold loops and blocks only, got 'tir.store'",
+        "expected loop 'i' to contain only loops and blocks, got 'tir.store'",
     ),
     (
         TRIANGLE,
@@ -280,7 +280,7 @@ def test_iterations_that_share_scratch_memory_are_not_parallel():
     with pytest.raises(ScheduleError) as error:
         set_kind(loops_of(func)[0], "parallel")
     assert error.value.message == (
-        "expected iterations of loop 'i' to write different parts of 'S' to be parallel"
+        "expected iterations of loop 'i' to write different parts of 'S' for it to be parallel"
     )
     func = function(SCRATCH)
     alloc = next(op for op in func.walk() if isinstance(op, tir.AllocBufferOp))
@@ -295,7 +295,8 @@ def test_iterations_that_read_what_others_write_are_not_parallel():
     with pytest.raises(ScheduleError) as error:
         set_kind(loops_of(func)[0], "parallel")
     assert error.value.message == (
-        "expected iterations of loop 'i' to read of 'S' only what they write to be parallel"
+        "expected iterations of loop 'i' to read from 'S' only what they write for it to be "
+        "parallel"
     )
 
 

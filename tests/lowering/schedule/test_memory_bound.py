@@ -136,7 +136,7 @@ def test_much_memory():
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(7, 1), (3, 17), (8, 128), (5, 100), (2, 3, 50)])
-def test_normalisations(shape):
+def test_normalizations(shape):
     """Random numbers: as close to double precision as single precision is."""
     x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     wide = x.astype(np.float64)

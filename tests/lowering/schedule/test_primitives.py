@@ -247,7 +247,7 @@ def test_what_moving_refuses():
     refused(
         function(TOTAL + between + SPREAD, scratch="(6,)"),
         lambda f: reverse_compute_at(named(f, "Y"), loops_of(f)[0]),
-        "expected nothing else to use 'X' between the old and the new place of block 'Y'",
+        "expected nothing to use 'X' between block 'Y' and its new position",
     )
     refused(
         function(TOTAL + SPREAD, scratch="(6,)"),
@@ -258,5 +258,5 @@ def test_what_moving_refuses():
     refused(
         function(DOUBLE + changed + stage("Y", "Y[vi, vj]", "S[vi, vj]")),
         lambda f: compute_at(named(f, "S"), loops_of(f)[4]),
-        "expected nothing else to use 'X' between the old and the new place of block 'S'",
+        "expected nothing to use 'X' between block 'S' and its new position",
     )

@@ -128,10 +128,10 @@ def test_partial_results_that_no_value_reaches_are_left_out():
     [
         ("X[vi, vk] - Y[vi]", "expected block 'Y' to combine 'Y' with one value"),
         ("Y[vi] + X[vi, vk] * Y[vi]", "expected block 'Y' to combine 'Y' with one value"),
-        ("Y[vi] + Y[0]", "expected block 'Y' to load of 'Y' what it stores, before"),
+        ("Y[vi] + Y[0]", "expected block 'Y' to load from 'Y' only the element that it stores"),
         (
             "T.Select(X[vi, vk] > Y[vi] + T.float32(1), X[vi, vk], Y[vi])",
-            "expected block 'Y' to choose by comparisons of results",
+            "expected block 'Y' to select by comparisons whose result",
         ),
     ],
 )
@@ -146,7 +146,7 @@ def test_wrong_reductions(update, message):
 def test_wrong_loops():
     module, func = function(SUM, n=3, m=4, init=0, update="Y[vi] + X[vi, vk]")
     before, (outer, inner) = str(module), loops_around(blocks_in(func)[0])
-    with pytest.raises(ScheduleError, match="expected the loop to drive a reduction axis"):
+    with pytest.raises(ScheduleError, match="expected the loop to be bound to a reduction axis"):
         rfactor(outer)
     with pytest.raises(ScheduleError, match="expected factor_axis of block 'Y' from -2 to 1"):
         rfactor(inner, 2)
@@ -174,20 +174,21 @@ def main(X: T.Buffer((3, 8), "float32"), P: T.Buffer((3,), "int64"), Y: T.Buffer
     [
         (
             "Y[vi] = T.float32(0)",
-            "expected the init of block 'Y' to start each result once ('P', 'Y'), got 'Y', 'Y'",
-        ),
-        (
-            "P[vi] = T.int64(0)\n                P[vi] = T.int64(1)",
-            "expected the init of block 'Y' to start each result once ('P', 'Y'), got 'P', 'P', "
+            "expected the init of block 'Y' to initialize each result once ('P', 'Y'), got 'Y', "
             "'Y'",
         ),
         (
+            "P[vi] = T.int64(0)\n                P[vi] = T.int64(1)",
+            "expected the init of block 'Y' to initialize each result once ('P', 'Y'), got 'P', "
+            "'P', 'Y'",
+        ),
+        (
             "P[0] = T.int64(0)",
-            "expected the init of block 'Y' to start each result once ('P', 'Y'), ",
+            "expected the init of block 'Y' to initialize each result once ('P', 'Y'), ",
         ),
         (
             "for q in range(1):\n                    P[vi] = T.int64(0)",
-            "expected the init of block 'Y' to store its results alone, got 'tir.for'",
+            "expected the init of block 'Y' to store only its results, got 'tir.for'",
         ),
     ],
 )
