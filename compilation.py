@@ -159,7 +159,7 @@ def _compiled_entry(target: Target) -> MachineCode:
 
 
 def code_text(module: ModuleOp, target: Target, form: str, function: str | None = None) -> str:
-    """What LLVM makes of a module: "llvm-opt", its IR after optimisation, or "asm", assembly.
+    """What LLVM makes of a module: "llvm-opt", its IR after optimization, or "asm", assembly.
 
     Kernels come first, each compiled by itself as in a build, then the graph functions, which are
     one object. With `function` only the kernel of that name, or the object of that graph function.
@@ -194,7 +194,7 @@ def code_parts(
 
 
 def part_text(part: Library, form: str) -> str:
-    """An object as "llvm-opt", LLVM's IR after optimisation, or "asm", assembly."""
+    """An object as "llvm-opt", LLVM's IR after optimization, or "asm", assembly."""
     return part.optimized_ir() if form == "llvm-opt" else part.assembly()
 
 

@@ -89,7 +89,7 @@ def stage_text(
 ) -> str:
     """The IR of a module or function at one stage, or what LLVM makes of it, for a target.
 
-    "schedule" is what the default schedules do, as Python, "llvm-opt" LLVM's IR after optimisation
+    "schedule" is what the default schedules do, as Python, "llvm-opt" LLVM's IR after optimization
     and "asm" assembly, of each kernel by itself. With
     `function` only that function. Raises ValueError for an unknown stage or function.
     """

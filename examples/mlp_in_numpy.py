@@ -43,7 +43,7 @@ def train_mlp(data: LabelledImages) -> Parameters:
 
 
 def _initial_parameters(rng: np.random.Generator, inputs: int, classes: int) -> Parameters:
-    """He initialisation, which keeps the scale of activations through a relu."""
+    """He initialization, which keeps the scale of activations through a relu."""
 
     def weight(rows: int, columns: int) -> np.ndarray:
         return (rng.standard_normal((rows, columns)) * np.sqrt(2 / columns)).astype(np.float32)

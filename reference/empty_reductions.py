@@ -1,6 +1,6 @@
 """An empty reduction is its init: what a reduction loop without iterations leaves behind.
 
-A block of TensorIR initialises in its first iteration. Where there is none the initialisation runs
+A block of TensorIR initializes in its first iteration. Where there is none the initialization runs
 nevertheless, as it does in native code, for every point of the axes that are not reduced.
 """
 
@@ -18,16 +18,16 @@ from .values import Value
 
 
 def empty_reduction(compiler: KernelCompiler, op: tir.ForOp) -> Step | None:
-    """The initialisation for a loop over reduce axes alone; `None` for any other loop.
+    """The initialization for a loop over reduce axes alone; `None` for any other loop.
 
-    Where a loop over other axes, too, has no iterations, there is no element to initialise.
+    Where a loop over other axes, too, has no iterations, there is no element to initialize.
     """
     blocks = [b for b in _blocks_in(op) if op.loop_var in _only_reduce_values(b)]
     return _step(compiler, op, blocks) if blocks else None
 
 
 def run_where_empty(frame: Frame, extent: Value, step: Step) -> None:
-    """Run the initialisation in the lanes where the loop has no iterations."""
+    """Run the initialization in the lanes where the loop has no iterations."""
     if not np.any(np.asarray(extent) <= 0):
         return
     mask = frame.mask
@@ -37,7 +37,7 @@ def run_where_empty(frame: Frame, extent: Value, step: Step) -> None:
 
 
 def _blocks_in(op: tir.ForOp) -> list[tir.BlockOp]:
-    """The blocks with an initialisation that have only loops between them and the loop."""
+    """The blocks with an initialization that have only loops between them and the loop."""
     found: list[tir.BlockOp] = []
     for inner in op.body.block.ops:
         if isinstance(inner, tir.ForOp):
@@ -65,7 +65,7 @@ def _values_of_axes(block: tir.BlockOp, reduces: bool) -> set[SSAValue]:
 
 def _step(compiler: KernelCompiler, op: Operation, blocks: Sequence[tir.BlockOp]) -> Step | None:
     if isinstance(op, tir.BlockOp):
-        return _initialise(compiler, op) if op in blocks else None
+        return _initialize(compiler, op) if op in blocks else None
     if not isinstance(op, tir.ForOp):
         return None
     steps = [s for o in op.body.block.ops if (s := _step(compiler, o, blocks)) is not None]
@@ -84,7 +84,7 @@ def _step(compiler: KernelCompiler, op: Operation, blocks: Sequence[tir.BlockOp]
     return lambda frame: for_loop(frame, var, lower(frame), extent(frame), body, limit)
 
 
-def _initialise(compiler: KernelCompiler, op: tir.BlockOp) -> Step:
+def _initialize(compiler: KernelCompiler, op: tir.BlockOp) -> Step:
     assert op.init is not None
     operands, reduced = op.numbering(), _reduce_values(op)
     axes = list(zip(op.axis_vars, compiler.numbers(exprs_of(op.bindings), operands), strict=True))

@@ -24,12 +24,12 @@ from .values import EvaluationError, Value, value_dtype
 def _for(compiler: KernelCompiler, op: tir.ForOp) -> Step:
     lower, extent = compiler.numbers([op.min.data, op.extent.data], op.operands_)
     (body, limit), var = compiler.loop(op, op.body.block), op.loop_var
-    initialise = empty_reduction(compiler, op)
+    initialize = empty_reduction(compiler, op)
 
     def run(frame: Frame) -> None:
         size = extent(frame)
-        if initialise is not None:
-            run_where_empty(frame, size, initialise)
+        if initialize is not None:
+            run_where_empty(frame, size, initialize)
         for_loop(frame, var, lower(frame), size, body, limit)
 
     return run

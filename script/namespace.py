@@ -1,6 +1,6 @@
 """The names that scripts use (`T.block`, `R.Tensor`, `I.ir_module`) as Python objects.
 
-Inside a decorated function they are never run: the parser recognises them by name. Outside, where
+Inside a decorated function they are never run: the parser recognizes them by name. Outside, where
 Python evaluates annotations at class creation, they may be called and subscripted, and stand for
 themselves.
 """

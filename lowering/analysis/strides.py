@@ -41,7 +41,7 @@ def lane_step(type_: tir.BufferType, indices: Sequence[IntExpr], variable: Atom)
 
 @dataclass
 class Strides:
-    """The accesses of a block outside of its initialisation, over the loops around it.
+    """The accesses of a block outside of its initialization, over the loops around it.
 
     Indices are over SSA values, numbered by `scope.values`; `tir.apply` and constants are folded.
     Axes stand for their bindings, or for themselves if they are not `bound`.

@@ -93,10 +93,10 @@ def plan_init(
       different iterations bind different values (a loop that binds nothing would start the
       reduction over);
     - the first iteration of the reduce loops gives the reduce axes their first values;
-    - nothing else in L touches the buffers that are initialised, and nothing in L writes what the
-      initialisation reads;
+    - nothing else in L touches the buffers that are initialized, and nothing in L writes what the
+      initialization reads;
     - if other loops lie inside L, the block accesses those buffers at one place per iteration only;
-    - what the initialisation uses exists before L.
+    - what the initialization uses exists before L.
 
     A predicate on reduce loops is kept for their first iteration, except where it only says that
     there is something to reduce: an empty sum is its initial value, although TVM's condition in
@@ -217,7 +217,7 @@ def _at_first(
 
 
 def _has_elements(block: tir.BlockOp, scope: Scope) -> list[Bound]:
-    """The bounds that spatial axes which no loop drives are not empty."""
+    """The bounds that spatial axes bound to no loop are not empty."""
     numbering = block.numbering()
     bounds = [
         (ZERO, scope.expr(axis.extent.data, numbering))

@@ -1,4 +1,4 @@
-"""Code that LLVM's own passes make invalid is optimised with less of them."""
+"""Code that LLVM's own passes make invalid is optimized with less of them."""
 
 from ctypes import c_void_p
 

@@ -1,4 +1,4 @@
-"""Cases of neural network operators: products, convolutions, pools, normalisations, attention."""
+"""Cases of neural network operators: products, convolutions, pools, normalizations, attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The function by which Python calls compiled functions, as code of any optimisation level."""
+"""The function by which Python calls compiled functions, as code of any optimization level."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ FAULTS = (
         LOOPS,
     ),
     Fault(
-        "an initialisation in front has no predicates",
+        "an initialization in front has no predicates",
         L + "tir_to_loops.py",
         "                with self.guarded(scope.undecided(bounds)):\n"
         "                    self.convert_all(init.body.block)\n",

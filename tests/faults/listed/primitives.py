@@ -183,7 +183,7 @@ FAULTS = (
         tests=TESTS,
     ),
     Fault(
-        "decompose_reduction initialises without predicates",
+        "decompose_reduction initializes without predicates",
         S + "reduction.py",
         "            if not reducing & {numbering[i] for e in (b.lhs.data, b.rhs.data) "
         "for i in e.args()}\n",
@@ -192,7 +192,7 @@ FAULTS = (
         TESTS,
     ),
     Fault(
-        "decompose_reduction forgets a loop around the initialisation",
+        "decompose_reduction forgets a loop around the initialization",
         S + "reduction.py",
         "for old in [op for op in inner if op.loop_var in spatial]:",
         "for old in [op for op in inner if op.loop_var in spatial][:1]:",

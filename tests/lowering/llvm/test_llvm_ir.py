@@ -35,7 +35,7 @@ loops.func @matmul(%X: !tir.buffer<[n, m], f32>, %W: !tir.buffer<[m, k], f32>, %
 
 @pytest.fixture(scope="module")
 def llvm_ir(convert) -> Callable[[str], str]:
-    """LLVM IR before optimisation."""
+    """LLVM IR before optimization."""
     return lambda text: emit_module(convert(text))
 
 

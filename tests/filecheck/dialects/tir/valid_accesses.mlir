@@ -80,7 +80,7 @@ tir.prim_func @unknown(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[m], f32>, %I:
   }
 }
 
-// An initialisation runs in the first iteration of the reduction alone.
+// An initialization runs in the first iteration of the reduction alone.
 // CHECK-LABEL: @init
 tir.prim_func @init(%X: !tir.buffer<[1], f32>) {
   tir.for %k in (0, 8) {

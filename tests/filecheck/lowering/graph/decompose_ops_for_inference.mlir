@@ -1,6 +1,6 @@
 // RUN: xrelax-opt %s -p decompose-ops-for-inference,dce --split-input-file | filecheck %s
 
-// A batch normalisation by constants is a product and a sum, with one number for each channel.
+// A batch normalization by constants is a product and a sum, with one number for each channel.
 
 // CHECK-LABEL: @norm
 // CHECK:         %0 = relax.constant <float32, [], [1.0]>
@@ -88,7 +88,7 @@ relax.func @used_twice(%x: !relax.tensor<[n, 1, 4], f32>) -> !relax.tensor<[n, 1
 
 // -----
 
-// So does one whose normalisation is used as a whole, too.
+// So does one whose normalization is used as a whole, too.
 
 // CHECK-LABEL: @used_as_a_whole
 // CHECK:         [[RESULT:%.+]] = relax.nn.conv1d %x, %w :
@@ -126,7 +126,7 @@ relax.func @bias_with_more_dims(%x: !relax.tensor<[2, 2, 4], f32>) -> !relax.ten
 // -----
 
 // Statistics that are handed out are those that were given. By parameters the rest stays, and so
-// does a normalisation of short floats.
+// does a normalization of short floats.
 
 // CHECK-LABEL: @stays
 // CHECK:         [[NORM:%.+]] = relax.nn.batch_norm %x, %v, %v, %mean, %v

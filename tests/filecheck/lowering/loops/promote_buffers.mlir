@@ -35,7 +35,7 @@ loops.func @row_sums(%X: !tir.buffer<[n, m, 8], f32>, %Y: !tir.buffer<[n], f32>)
 
 // The first value is the stored one.
 
-// CHECK-LABEL: loops.func @initialised(
+// CHECK-LABEL: loops.func @initialized(
 // CHECK-NEXT:    %zero = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:    loops.for %i in (0, n) {
 // CHECK-NEXT:      loops.store %zero, %Y[%i]
@@ -46,7 +46,7 @@ loops.func @row_sums(%X: !tir.buffer<[n, m, 8], f32>, %Y: !tir.buffer<[n], f32>)
 // CHECK-NEXT:      }
 // CHECK-NEXT:      loops.store %0, %Y[%i]
 // CHECK-NEXT:    }
-loops.func @initialised(%X: !tir.buffer<[m], f32>, %Y: !tir.buffer<[n], f32>) symbols [n, m] noalias {
+loops.func @initialized(%X: !tir.buffer<[m], f32>, %Y: !tir.buffer<[n], f32>) symbols [n, m] noalias {
   %zero = arith.constant 0.0 : f32
   loops.for %i in (0, n) {
     loops.store %zero, %Y[%i] : !tir.buffer<[n], f32>, f32

@@ -32,7 +32,7 @@ tir.prim_func @row_sums(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>)
 
 // -----
 
-// Other loops inside the reduction are repeated for the initialisation, with their kinds.
+// Other loops inside the reduction are repeated for the initialization, with their kinds.
 
 // CHECK-LABEL: loops.func @column_sums(
 // CHECK-NEXT:    loops.for %j in (0, 8) vectorized {
@@ -67,7 +67,7 @@ tir.prim_func @column_sums(%X: !tir.buffer<[n, 8], f32>, %Y: !tir.buffer<[8], f3
 // -----
 
 // A predicate becomes a smaller extent of the serial loop that it limits. That of the spatial loop guards the
-// initialisation too; that of the reduction does not, because an empty sum is 0.
+// initialization too; that of the reduction does not, because an empty sum is 0.
 
 // CHECK-LABEL: loops.func @split(
 // CHECK-NEXT:    loops.for %i0 in (0, (n + 7) floordiv 8) {
@@ -111,7 +111,7 @@ tir.prim_func @split(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
 
 // -----
 
-// Axes that are a quotient and a remainder of one loop: the initialisation runs before that, even where it is empty.
+// Axes that are a quotient and a remainder of one loop: the initialization runs before that, even where it is empty.
 
 // CHECK-LABEL: loops.func @fused(
 // CHECK-NEXT:    %zero = arith.constant 0.000000e+00 : f32
@@ -135,7 +135,7 @@ tir.prim_func @fused(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[], f32>) {
 
 // -----
 
-// A predicate that ties the reduction to the element stays with the initialisation.
+// A predicate that ties the reduction to the element stays with the initialization.
 
 // CHECK-LABEL: loops.func @triangle(
 // CHECK-NEXT:    loops.for %i in (0, n) {
