@@ -11,6 +11,7 @@ from mkdocs.structure.files import File, Files
 
 FOLDER = Path(__file__).parent
 _LINK = re.compile(r"\[([^\]]*)\]\(\.\./[^)]*\)")
+_PAGE = re.compile(r'href="(\.\./[\w/.]*)\.(?:md|ipynb)"')
 
 
 def on_config(config: Any) -> Any:
@@ -37,3 +38,8 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Name files of the repository, which the site does not have, instead of linking to them."""
     return _LINK.sub(lambda m: m[1], markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Let links of notebooks to pages lead to those of the site; MkDocs does so for Markdown."""
+    return _PAGE.sub(r'href="\1.html"', html) if page.file.src_path.endswith(".ipynb") else html
