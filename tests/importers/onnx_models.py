@@ -1,0 +1,89 @@
+"""Small ONNX models, and the comparison of compiled ones with other implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from xrelax.importers.onnx.compiled_model import OnnxModel, compile_onnx
+from xrelax.importers.onnx.weights import DTYPES
+
+_ELEMENTS = {dtype: element for element, dtype in DTYPES.items()}
+TOLERANCES = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 1e-5, "float64": 1e-11}
+
+
+def model(
+    nodes: Any,
+    inputs: Mapping[str, tuple[str, Sequence[int | str]]],
+    outputs: Sequence[str],
+    opset: int = 17,
+    initializers: Mapping[str, Any] | None = None,
+    domains: Mapping[str, int] | None = None,
+) -> onnx.ModelProto:
+    """A model of nodes; `inputs` have dtypes and shapes, as in ``{"x": ("float32", ["n", 4])}``.
+
+    Initializers are arrays, `domains` have versions.
+    """
+    given = [helper.make_tensor_value_info(n, _ELEMENTS[d], s) for n, (d, s) in inputs.items()]
+    results = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    constants = [
+        numpy_helper.from_array(np.asarray(value), name)
+        for name, value in (initializers or {}).items()
+    ]
+    nodes = [nodes] if isinstance(nodes, onnx.NodeProto) else list(nodes)
+    graph = helper.make_graph(nodes, "graph", given, results, constants)
+    opsets = [helper.make_opsetid(n, v) for n, v in {"": opset, **(domains or {})}.items()]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+def check(
+    made: onnx.ModelProto,
+    feeds: Mapping[str, Any],
+    by: str = "onnxruntime",
+    tolerance: float | None = None,
+) -> OnnxModel:
+    """Compile a model, compare its outputs with those of another implementation, and return it.
+
+    `by` is "onnxruntime" or "reference", ONNX's evaluator.
+    """
+    compiled = compile_onnx(made)
+    wanted = by_onnxruntime(made, feeds) if by == "onnxruntime" else by_reference(made, feeds)
+    compare(compiled.run(None, feeds), wanted, tolerance)
+    return compiled
+
+
+def compare(found: Sequence[Any], wanted: Sequence[Any], tolerance: float | None = None) -> None:
+    """Raise AssertionError unless shapes, dtypes and values agree."""
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        assert (one.shape, one.dtype) == (other.shape, other.dtype)
+        most = TOLERANCES.get(one.dtype.name, 0) if tolerance is None else tolerance
+        if one.dtype.name in TOLERANCES:
+            np.testing.assert_allclose(one, other, rtol=most, atol=most)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+def by_onnxruntime(made: onnx.ModelProto, feeds: Mapping[str, Any]) -> list[Any]:
+    """The outputs of ONNX Runtime, without its optimizations of the graph."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(
+        made.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return list(session.run(None, dict(feeds)))
+
+
+def by_reference(made: onnx.ModelProto, feeds: Mapping[str, Any]) -> list[Any]:
+    """The outputs of ONNX's evaluator in NumPy."""
+    from onnx.reference import ReferenceEvaluator
+
+    found = ReferenceEvaluator(made).run(None, dict(feeds))
+    return [np.asarray(value) for value in found]
