@@ -29,6 +29,7 @@ FAMILIES = (
     "normalization",
     "patterns",
     "pooling",
+    "quantization",
     "reduction",
     "repetition",
     "reshaping",
