@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import IndexType, ModuleOp, TupleType
+from xdsl.dialects.builtin import ArrayAttr, IndexType, ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax, tir
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.int_expr import IntExpr
+from ..dialects.nesting import enclosing
+from ..dialects.relax.symbols import declared_in
 from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..dialects.relax.types import tensors_in
 from ..dialects.sym import exprs_of
 from ..runtime.registry import get_global_func
 from .call_signature import Formal, TensorLike, Unification, buffer_formals, index_values, unify
-from .functions import blame, count_text, functions_by_name, graph_functions, names_text
+from .functions import (
+    blame,
+    count_text,
+    functions_by_name,
+    graph_functions,
+    names_text,
+    unique_name,
+)
 from .substitute import substituted
 
 KernelCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp"
-Call: TypeAlias = "KernelCall | relax.CallOp"
+Call: TypeAlias = "KernelCall | relax.CallOp | relax.LoopOp"
 
 
 def verify_calls(module: ModuleOp) -> None:
@@ -55,6 +64,8 @@ def unify_call(op: Operation, functions: Mapping[str, Operation]) -> Unification
                 return unify_kernel_call(op, callee) if isinstance(callee, tir.PrimFuncOp) else None
             case relax.CallOp():
                 return unify_graph_call(op, _graph_function(op.callee_name, functions))
+            case relax.LoopOp():
+                return unify_loop(op, _graph_function(op.callee_name, functions))
             case _:
                 return None
 
@@ -64,9 +75,7 @@ def _kernel(name: str, functions: Mapping[str, Operation]) -> tir.PrimFuncOp:
     if isinstance(callee, tir.PrimFuncOp):
         return callee
     known = names_text(n for n, f in functions.items() if isinstance(f, tir.PrimFuncOp))
-    raise Diagnostic(
-        f"unknown callee of call_tir: the module has no PrimFunc '{name}', it has {known}"
-    )
+    raise Diagnostic(f"expected call_tir of a PrimFunc of the module ({known}), got '{name}'")
 
 
 def _graph_function(name: str, functions: Mapping[str, Operation]) -> relax.FuncOp:
@@ -74,9 +83,7 @@ def _graph_function(name: str, functions: Mapping[str, Operation]) -> relax.Func
     if isinstance(callee, relax.FuncOp):
         return callee
     known = names_text(n for n, f in functions.items() if isinstance(f, relax.FuncOp))
-    raise Diagnostic(
-        f"unknown callee of call: the module has no graph function '{name}', it has {known}"
-    )
+    raise Diagnostic(f"expected a call of a graph function of the module ({known}), got '{name}'")
 
 
 def unify_kernel_call(op: KernelCall, callee: tir.PrimFuncOp) -> Unification:
@@ -182,6 +189,32 @@ def _unify_arguments(op: relax.CallOp, callee: relax.FuncOp, with_result: bool) 
         expected.append(callee.result_type)
         got.append(op.result.type)
     return _unify_types(where, subjects, expected, got)
+
+
+def unify_loop(op: relax.LoopOp, callee: relax.FuncOp) -> Unification:
+    """Unify an iteration of a loop with its function: arguments, then the fields of the result.
+
+    Raises Diagnostic with one line where they do not fit.
+    """
+    arguments, fields = op.body_types(loop_index(op))
+    where = f"loop of '{callee.sym_name.data}'"
+    if len(arguments) != len(callee.params):
+        raise Diagnostic(
+            f"{where}: '{callee.sym_name.data}' expects "
+            f"{count_text(len(callee.params), 'argument')} ({', '.join(callee.names)}), "
+            f"got {len(arguments)}"
+        )
+    subjects = [*(f"argument '{n}'" for n in callee.names), "the result"]
+    expected = [*(p.type for p in callee.params), callee.result_type]
+    return _unify_types(where, subjects, expected, [*arguments, TupleType(ArrayAttr(fields))])
+
+
+def loop_index(op: relax.LoopOp) -> str:
+    """The symbol of the iteration: a name that the function around the loop does not have."""
+    func = enclosing(op, relax.FuncOp)
+    if func is None:
+        return "i"
+    return unique_name("i", {*func.declared_symbols(), *declared_in(func.body.block)})
 
 
 def unify_invoke(

@@ -68,8 +68,10 @@ def _mismatch(actual: Array, expected: Array, dtype: str, terms: int, noise: flo
     if (error <= allowed).all():
         return None
     at = tuple(int(i) for i in np.unravel_index(np.argmax(error - allowed), error.shape))
-    bound = f"max error {error.max():.3g}, at {list(at)} allowed {allowed[at]:.3g}"
-    return f"{bound}, {found[at]:.9g} instead of {wanted[at]:.9g}"
+    return (
+        f"expected {wanted[at]:.9g} within {allowed[at]:.3g} at {list(at)}, got {found[at]:.9g}; "
+        f"max error {error.max():.3g}"
+    )
 
 
 def rounding_noise(exact: Array, wide: Array) -> float:
@@ -95,4 +97,4 @@ def _describe(actual: Array, expected: Array, wrong: Array) -> str | None:
         return None
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     count = f"{int(wrong.sum())} of {wrong.size} elements differ"
-    return f"{count}, at {list(at)} {actual[at]} instead of {expected[at]}"
+    return f"expected {expected[at]} at {list(at)}, got {actual[at]}; {count}"

@@ -56,6 +56,13 @@ class Buffer:
         written = None if self.written is None else self.written.copy()
         return replace(self, array=self.array.copy(), written=written)
 
+    def row(self, index: int) -> Buffer:
+        """The element along the first axis, in the same memory."""
+        if not 0 <= index < self.dims[0]:
+            raise EvaluationError(f"expected a row of '{self.name}', got {index}")
+        written = None if self.written is None else self.written[index, ...]
+        return replace(self, array=self.array[index, ...], written=written)
+
     def verify_written(self) -> None:
         """Raise EvaluationError where an element was never stored to."""
         if self.written is not None and not self.written.all():

@@ -106,7 +106,7 @@ def _print(graph: Graph, op: relax.PrintOp) -> None:
 
 def _assert(graph: Graph, op: relax.AssertOp) -> None:
     condition = graph.values[op.condition]
-    if not bool(condition.array if isinstance(condition, Buffer) else condition):
+    if not _holds(condition):
         text = graph.session.formatted(op.format.data, arguments(graph, op.values))
         raise EvaluationError(text or "assertion failed")
     graph.values[op.result] = ()
@@ -124,9 +124,42 @@ def _call(graph: Graph, op: relax.CallOp) -> None:
     graph.values[op.result] = _in_own_memory(found)
 
 
+def _loop(graph: Graph, op: relax.LoopOp) -> None:
+    """Every iteration is a call; outputs are stacked in the memory of the result."""
+    callee = graph.session.function(op.callee_name)
+    if not isinstance(callee, relax.FuncOp):
+        raise EvaluationError(
+            f"expected '{op.callee_name}' to be a graph function, got '{callee.name}'"
+        )
+    count = len(op.carried)
+    state = [_in_own_memory(graph.values[v]) for v in op.carried]
+    scanned = [cast(Buffer, graph.values[v]) for v in op.scanned]
+    given = [graph.values[v] for v in op.given]
+    result = cast("tuple[Buffer, ...]", fresh(graph, op.result.type, op.callee_name))
+    trips = None if op.trip_count is None else number(op.trip_count, graph.symbols)
+    index = 0
+    while (trips is None or index < trips) and (op.is_while is None or _holds(state[0])):
+        args = [index, *state, *(s.row(index) for s in scanned), *given]
+        with graph.session.nested_call(op.callee_name) as run:
+            found = run(lambda args=args: run_graph(graph.session, callee, args))
+        fields = cast("tuple[Buffer, ...]", _in_own_memory(found))
+        state = list(fields[:count])
+        for stack, output in zip(result[count:], fields[count:], strict=True):
+            row = stack.row(index)
+            row.array[...] = output.array
+            if row.written is not None:
+                row.written[...] = True if output.written is None else output.written
+        index += 1
+    graph.values[op.result] = (*state, *result[count:])
+
+
+def _holds(condition: GraphValue) -> bool:
+    return bool(condition.array if isinstance(condition, Buffer) else condition)
+
+
 def _if(graph: Graph, op: relax.IfOp) -> None:
     condition = graph.values[op.condition]
-    holds = bool(condition.array if isinstance(condition, Buffer) else condition)
+    holds = _holds(condition)
     block, value = list(zip(op.branches, op.yielded, strict=True))[0 if holds else 1]
     symbols, graph.symbols = graph.symbols, dict(graph.symbols)
     _run_block(graph, block)
@@ -231,6 +264,7 @@ _RELAX: dict[str, Callable[[Graph, Any], None]] = {
     "relax.if": _if,
     "relax.invoke": _invoke,
     "relax.local_func": _local_func,
+    "relax.loop": _loop,
     "relax.match_cast": _match_cast,
     "relax.output": _nothing,
     "relax.prim_value": _prim_value,

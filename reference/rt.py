@@ -209,6 +209,22 @@ def _copy(plan: _Plan, op: rt.CopyOp) -> None:
     target.array[...] = source.array
 
 
+def _for(plan: _Plan, op: rt.ForOp) -> None:
+    trips = None if op.trips is None else number(op.trips.data, plan.symbols)
+    outer, index = plan.symbols, 0
+    while trips is None or index < trips:
+        if op.condition is not None and not bool(plan.values[op.condition].array):
+            break
+        plan.symbols = {**outer, op.var.data: index}
+        _run_block(plan, op.body.block)
+        index += 1
+    plan.symbols = outer
+
+
+def _slice(plan: _Plan, op: rt.SliceOp) -> None:
+    plan.values[op.result] = plan.values[op.source].row(number(op.index.data, plan.symbols))
+
+
 def _if(plan: _Plan, op: rt.IfOp) -> None:
     if op.condition is not None:
         holds = bool(plan.values[op.condition].array)
@@ -239,8 +255,10 @@ _RT: dict[str, Callable[[_Plan, Any], None]] = {
     "rt.constant": _constant,
     "rt.copy": _copy,
     "rt.dataflow": _dataflow,
+    "rt.for": _for,
     "rt.if": _if,
     "rt.loaded": _loaded,
     "rt.reinterpret": _reinterpret,
+    "rt.slice": _slice,
     "rt.view": _view,
 }

@@ -27,6 +27,7 @@ from .func import DataflowOp as DataflowOp
 from .func import FuncOp as FuncOp
 from .func import OutputOp as OutputOp
 from .func import ReturnOp as ReturnOp
+from .loop import LoopOp as LoopOp
 from .operators import OPERATORS as OPERATORS
 from .operators import OperatorOp as OperatorOp
 from .operators import register_operator as register_operator
@@ -67,6 +68,7 @@ RelaxDialect = _RelaxDialect(
         IfOp,
         InvokeOp,
         LocalFuncOp,
+        LoopOp,
         MatchCastOp,
         OutputOp,
         PrimValueOp,

@@ -14,6 +14,8 @@ from .control import AssertOp as AssertOp
 from .control import CheckOp as CheckOp
 from .control import IfOp as IfOp
 from .func import FuncOp as FuncOp
+from .loop import ForOp as ForOp
+from .loop import SliceOp as SliceOp
 from .memory import AllocOp as AllocOp
 from .memory import ArenaOp as ArenaOp
 from .memory import CopyOp as CopyOp
@@ -34,10 +36,12 @@ RTDialect = Dialect(
         ConstantOp,
         CopyOp,
         DataflowOp,
+        ForOp,
         FuncOp,
         IfOp,
         LoadedOp,
         ReinterpretOp,
+        SliceOp,
         SlotOp,
         ViewOp,
     ],

@@ -36,6 +36,7 @@ from ..parameters import print_text
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from ..tir.types import BufferType
 from .control import CheckOp
+from .loop import ForOp
 from .memory import ArenaOp
 
 PRINT, ASSERT = "relax.print", "relax.assert"
@@ -225,9 +226,10 @@ class DataflowOp(IRDLOperation):
 
     def verify_(self) -> None:
         for op in self.body.block.ops:
-            if op.regions or isinstance(op, CheckOp | ArenaOp):
+            if (op.regions and not isinstance(op, ForOp)) or isinstance(op, CheckOp | ArenaOp):
                 raise VerifyException(
-                    f"expected calls, copies and allocations in a dataflow region, got '{op.name}'"
+                    "expected calls, loops, copies and allocations in a dataflow region, got "
+                    f"'{op.name}'"
                 )
 
     @classmethod

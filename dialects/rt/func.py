@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
-from xdsl.ir import Attribute, BlockArgument, Region
+from xdsl.ir import Attribute, BlockArgument, Operation, Region
 from xdsl.irdl import opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -25,7 +25,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..int_expr import Sym, symbol_text
 from ..irdl import irdl_op_definition
-from ..nesting import operations_in
 from ..parameters import (
     FunctionOp,
     parse_parameters,
@@ -37,6 +36,7 @@ from ..relax.types import tensors_in
 from ..sym import parse_symbol
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
+from .loop import ForOp
 
 _T = TypeVar("_T")
 
@@ -178,13 +178,26 @@ class FuncOp(FunctionOp):
         if self.on_load is not None and (self.params or self.private is not None):
             raise VerifyException("expected no parameters, and nothing private, to run on load")
         self._verify_signature()
-        declared = set(self.declared_symbols())
-        for op in operations_in(self):
+        self._verify_symbols()
+
+    def _verify_symbols(self) -> None:
+        """Verify that symbols are determined by the parameters, or by a loop around their use."""
+        work: list[tuple[Operation, frozenset[str]]] = [(self, frozenset(self.declared_symbols()))]
+        while work:
+            op, declared = work.pop()
+            if isinstance(op, ForOp):
+                if op.var.data in declared:
+                    raise VerifyException(f"expected a new symbol of a loop, got '{op.var.data}'")
+                inner = declared | {op.var.data}
+            else:
+                inner = declared
             for symbol in sorted(symbols_of(op) - declared):
                 raise VerifyException(
                     f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "
                     f"'{self.sym_name.data}'"
                 )
+            blocks = [block for region in op.regions for block in region.blocks]
+            work += [(nested, inner) for block in blocks for nested in block.ops]
 
     def _verify_signature(self) -> None:
         if self.signature is None:

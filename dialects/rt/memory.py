@@ -124,7 +124,8 @@ class ViewOp(IRDLOperation):
         room = (source.dims[0] - self.offset.data - self.result.type.size_in_bytes()).constant
         if room is not None and room < 0:
             raise VerifyException(
-                f"expected the view to fit into {source.dims[0]} bytes, it ends {-room} bytes after"
+                f"expected a view within {source.dims[0]} bytes, got one that ends {-room} bytes "
+                "later"
             )
 
     @classmethod

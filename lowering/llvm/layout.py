@@ -64,6 +64,8 @@ class Layout:
 
 def root_of(buffer: SSAValue) -> SSAValue:
     """The buffer of which a buffer is a view, or itself."""
-    while isinstance(owner := buffer.owner, loops.ViewOp | rt.ViewOp | rt.ReinterpretOp):
+    while isinstance(
+        owner := buffer.owner, loops.ViewOp | rt.ViewOp | rt.ReinterpretOp | rt.SliceOp
+    ):
         buffer = owner.source
     return buffer

@@ -179,6 +179,16 @@ def lower_reinterpret(f: FunctionBuilder, op: rt.ReinterpretOp) -> None:
     f.levels[level].values[op.result] = base
 
 
+def lower_slice(f: FunctionBuilder, op: rt.SliceOp) -> None:
+    """An element along the first axis: a pointer to it."""
+    source = cast(BufferType, op.source.type)
+    base, level = f.find(op.source)
+    offset, inner = place_sum(f, (op.index.data * source.element_strides()[0]).terms, ())
+    level = max(level, inner)
+    address = f.module.layout(source).address
+    f.levels[level].values[op.result] = offset_address(f, base, offset, level, address)
+
+
 def lower_alloca(f: FunctionBuilder, op: loops.AllocaOp) -> None:
     """Stack memory, taken once per call of the function around."""
     type_ = op.result.type
@@ -225,6 +235,7 @@ MEMORY: dict[type[Operation], Lowering] = {
     loops.StoreOp: lower_store,
     rt.CopyOp: lower_copy,
     rt.ReinterpretOp: lower_reinterpret,
+    rt.SliceOp: lower_slice,
     rt.ViewOp: lower_view,
 }
 """How each access to memory is lowered."""

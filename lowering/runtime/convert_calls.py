@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.ir import Block, Region, SSAValue
 
-from ...dialects import relax, rt
+from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import IntExpr
+from ...dialects.int_expr import IntExpr, sym
 from ...dialects.relax.tuple import Leaf, leaves
 from ...dialects.relax.types import tensors_in
 from ...dialects.rt.call import ASSERT, PRINT
 from ...dialects.sym import exprs_of
-from .function_memory import FunctionMemory
+from ..verify_calls import loop_index
+from .function_memory import FunctionMemory, ModuleCall
 
 
 class CallConverter(FunctionMemory):
@@ -74,9 +76,38 @@ class CallConverter(FunctionMemory):
         call.location = op.location
         self.current.add_op(call)
 
-    def call_conditions(
-        self, op: relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp
-    ) -> list[rt.AssertOp]:
+    def convert_loop(self, op: relax.LoopOp) -> None:
+        """The loop carries its tensors in the memory of its result; an iteration writes new ones.
+
+        Slices are views. The new tensors are copied at the end of the iteration.
+        """
+        carried, scanned, given = (
+            self.inputs_of(op, group) for group in (op.carried, op.scanned, op.given)
+        )
+        results = self.outputs_of(op, op.result)
+        state, stacks = results[: len(carried)], results[len(carried) :]
+        self.require(self.call_conditions(op))
+        self.current.add_ops([rt.CopyOp(a, b) for a, b in zip(carried, state, strict=True)])
+        index = loop_index(op)
+        slices = [rt.SliceOp(memory, sym(index)) for memory in (*scanned, *stacks)]
+        new = [rt.AllocOp(cast(tir.BufferType, memory.type)) for memory in state]
+        for alloc, memory in zip(new, state, strict=True):
+            alloc.result.name_hint = memory.name_hint
+        rows = [s.result for s in slices]
+        facts = self.calls[op]
+        call = rt.CallDPSOp(
+            facts.callee,
+            [*state, *rows[: len(scanned)], *given],
+            [*(a.result for a in new), *rows[len(scanned) :]],
+            facts.values,
+        )
+        call.location = op.location
+        copies = [rt.CopyOp(a.result, b) for a, b in zip(new, state, strict=True)]
+        body = Region(Block([*slices, *new, call, *copies]))
+        condition = None if op.is_while is None else state[0]
+        self.current.add_op(rt.ForOp(index, op.trip_count, condition, body))
+
+    def call_conditions(self, op: ModuleCall) -> list[rt.AssertOp]:
         where = f"call of '{op.callee_name}' in {self.label}"
         return [
             rt.AssertOp(

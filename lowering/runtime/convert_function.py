@@ -263,6 +263,7 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.ConstantOp: _FunctionConverter.convert_constant,
     relax.DataflowOp: _FunctionConverter.convert_dataflow,
     relax.IfOp: _FunctionConverter.convert_if,
+    relax.LoopOp: _FunctionConverter.convert_loop,
     relax.MatchCastOp: _FunctionConverter.convert_match_cast,
     relax.PrimValueOp: lambda _, op: None,
     relax.PrintOp: _FunctionConverter.convert_print,

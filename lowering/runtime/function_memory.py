@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Block, Operation, SSAValue
@@ -18,6 +18,8 @@ from ...dialects.relax.types import tensors_in
 from ..equations import Equation
 
 Place = TypeVar("Place")
+ModuleCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp | relax.LoopOp"
+"""A call of a function of the module."""
 
 PRODUCERS = (
     relax.CallTIROp,
@@ -28,6 +30,7 @@ PRODUCERS = (
     relax.CallPackedOp,
     relax.CallPurePackedOp,
     relax.IfOp,
+    relax.LoopOp,
 )
 """Operations that write their results into given memory."""
 
@@ -134,7 +137,7 @@ class FunctionMemory:
         found: list[SSAValue] = []
         for arg in args:
             known = isinstance(arg.type, TupleType) or (
-                isinstance(op, relax.CallOp)
+                isinstance(op, relax.CallOp | relax.LoopOp)
                 and isinstance(arg.type, relax.ShapeType | relax.PrimType)
             )
             if not tensors_in(arg.type) and not known:

@@ -168,7 +168,7 @@ def _reads(op: Operation, index: int) -> bool:
 def _uses(memory: SSAValue) -> Iterator[tuple[Operation, int]]:
     """The operations that use memory, also through views, and the index of the operand."""
     for use in memory.uses:
-        if isinstance(use.operation, rt.ReinterpretOp):
+        if isinstance(use.operation, rt.ReinterpretOp | rt.SliceOp):
             yield from _uses(use.operation.result)
         else:
             yield use.operation, use.index

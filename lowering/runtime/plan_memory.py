@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import cast
 
 from xdsl.context import Context
@@ -45,6 +46,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ONE, Atom, IntExpr, Sym
+from ...dialects.nesting import ancestors
 from ...dialects.sym import exprs_of
 from ..call_signature import buffer_formals, unify
 from ..functions import call_graph, callees_first, functions_by_name, verify_recursive
@@ -139,18 +141,27 @@ def plan_function(func: rt.FuncOp) -> IntExpr | None:
 
 
 def _request(op: rt.AllocOp, steps: dict[Operation, int]) -> Request:
-    users = list(_users(op.result, steps))
+    users = list(_users(op.result, steps, op.parent_op()))
     size = op.result.type.size_in_bytes()
     # An empty buffer needs an address too, or its view would be the same value as another one.
     return Request(ONE if size.constant == 0 else size, min(users), max(users))
 
 
-def _users(memory: SSAValue, steps: dict[Operation, int]) -> Iterator[int]:
-    """The steps that use memory, also through views."""
+def _users(
+    memory: SSAValue, steps: dict[Operation, int], around: Operation | None
+) -> Iterator[int]:
+    """The steps that use memory, also through views; `around` is what it is allocated in.
+
+    What a loop uses, but does not allocate, is live from its first step to its last one.
+    """
     for use in memory.uses:
         yield steps[use.operation]
-        if isinstance(use.operation, rt.ReinterpretOp):
-            yield from _users(use.operation.result, steps)
+        for loop in takewhile(lambda op: op is not around, ancestors(use.operation)):
+            if isinstance(loop, rt.ForOp):
+                yield steps[loop]
+                yield max(steps[op] for op in _in_order(loop.body.block))
+        if isinstance(use.operation, rt.ReinterpretOp | rt.SliceOp):
+            yield from _users(use.operation.result, steps, around)
 
 
 def _add_arena(func: rt.FuncOp, plan: MemoryPlan) -> SSAValue:

@@ -62,10 +62,10 @@ from ..graph.resolve_shapes import resolve_shapes
 from ..substitute import substitute_symbols
 from ..verify_calls import unify_call, verify_calls
 from .convert_function import convert_function
-from .function_memory import CallFacts
+from .function_memory import CallFacts, ModuleCall
 from .kernel_entries import KERNEL_SUFFIX, can_enter, kernel_entry
 
-_CALLS = (relax.CallTIROp, relax.CallTIRInplaceOp, relax.CallOp)
+_CALLS = (relax.CallTIROp, relax.CallTIRInplaceOp, relax.CallOp, relax.LoopOp)
 
 
 def impose_call_constraints(
@@ -93,7 +93,7 @@ def impose_call_constraints(
 
 def _first_undecided(
     func: relax.FuncOp, functions: Mapping[str, Operation], recursive: Collection[str]
-) -> tuple[relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp, Equation] | None:
+) -> tuple[ModuleCall, Equation] | None:
     for op in func.walk():
         if not isinstance(op, _CALLS) or _is_in_branch(op):
             continue
@@ -134,7 +134,7 @@ def _call_facts(
 ) -> Iterator[tuple[Operation, CallFacts]]:
     """The facts of a function's calls, while their callees are still graph functions."""
     for op in func.walk():
-        if not isinstance(op, relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallOp):
+        if not isinstance(op, _CALLS):
             continue
         unified, callee = unify_call(op, functions), functions[op.callee_name]
         assert unified is not None

@@ -115,7 +115,7 @@ class BindingParser:
             raise self.statements.error(
                 target,
                 f"expected a new name, got '{target.id}' of an enclosing scope: "
-                "use a buffer for what changes",
+                "use a buffer for a value that changes",
             )
 
     def _alloc_buffer(self, target: ast.expr, call: ast.Call) -> None:

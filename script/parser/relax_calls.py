@@ -18,6 +18,7 @@ from ...dialects.relax.type_relations import forget_symbols
 from ...ir.operators import constant_data
 from ...lowering.substitute import substituted
 from .relax_dps import DPSCallParser
+from .relax_loops import LoopParser
 from .relax_reader import RelaxReader
 from .relax_shapes import ShapeCallParser
 
@@ -98,6 +99,7 @@ class CallParser:
             "R.alloc_tensor": dps.alloc_tensor,
             "R.builtin.alloc_tensor": dps.alloc_tensor,
             "R.const": self._const,
+            "R.loop": LoopParser(function, dps).loop,
             "R.match_cast": shapes.match_cast,
             "R.prim_value": shapes.prim_value,
             "R.shape": shapes.shape,

@@ -15,6 +15,7 @@ from ...dialects.relax import (
     FuncOp,
     IfOp,
     LocalFuncOp,
+    LoopOp,
     OutputOp,
     PrintOp,
     ReturnOp,
@@ -41,7 +42,7 @@ class FunctionPrinter(ValueTexts):
         callees = [
             o.callee_name
             for o in func.walk()
-            if isinstance(o, CallOp | CallTIROp | CallTIRInplaceOp)
+            if isinstance(o, CallOp | CallTIROp | CallTIRInplaceOp | LoopOp)
         ]
         self._calls_module = bool(callees) and module_name is not None
         self.names = Names([*callees, *([] if module_name is None else [module_name])])

@@ -20,6 +20,7 @@ from ...dialects.relax import (
     CallTIROp,
     ConstantOp,
     InvokeOp,
+    LoopOp,
     MatchCastOp,
     ObjectType,
     OperatorOp,
@@ -55,6 +56,7 @@ class ValueTexts:
             CallTIRInplaceOp: self._call_tir,
             CallTIROp: self._call_tir,
             InvokeOp: lambda op: call_text(self.value(op.callee), *map(self.value, op.args)),
+            LoopOp: self._loop,
             MatchCastOp: lambda op: self._typed("R.match_cast", op.value, op.result.type),
             PrintOp: lambda op: self._formatted("R.print", op.format.data, *op.operands),
             PrimValueOp: lambda op: call_text("R.prim_value", self._dim(op.result.type.expr)),
@@ -124,6 +126,17 @@ class ValueTexts:
             variables = f"R.shape([{', '.join(map(self._dim, exprs_of(op.tir_vars)))}])"
         function = f"R.{op.name.removeprefix('relax.')}"
         return self._call_dps(function, self._callee(op.callee_name), op, variables)
+
+    def _loop(self, op: LoopOp) -> str:
+        return call_text(
+            "R.loop",
+            self._callee(op.callee_name),
+            self._tuple(op.carried),
+            scanned=self._tuple(op.scanned) if op.scanned else None,
+            given=self._tuple(op.given) if op.given else None,
+            trips=None if op.trip_count is None else self._dim(op.trip_count),
+            is_while=None if op.is_while is None else "True",
+        )
 
     def _typed(self, function: str, value: SSAValue, type_: Attribute) -> str:
         return call_text(function, self.value(value), self.types.text(type_))
