@@ -42,6 +42,12 @@ def saturated(d: Draw):
     return [x], {"dtype": d.pick(("int8", "uint8", "int32", "int64"))}
 
 
+def reread(d: Draw):
+    x = d.array(d.shape(), special=True)
+    kinds = ("int", "uint", "float") if x.dtype.itemsize > 1 else ("int", "uint")
+    return [x], {"dtype": f"{d.pick(kinds)}{8 * x.dtype.itemsize}"}
+
+
 def shape_alone(d: Draw):
     return [], {"shape": d.shape(), "dtype": d.dtype}
 
@@ -127,6 +133,12 @@ CASES = (
         note="wrapping",
     ),
     Case("relax.astype", saturated, None, FLOATS, note="saturating"),
+    Case(
+        "relax.bitcast",
+        reread,
+        lambda x, dtype: x.view(torch_dtype(dtype)),
+        tuple(d for d in NUMBERS if d != "bfloat16"),
+    ),
     Case(
         "relax.zeros",
         shape_alone,

@@ -117,3 +117,48 @@ class AstypeOp(OperatorOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         return converted(arrays[0], attributes["dtype"])
+
+
+def _has_bits(dtype: str) -> bool:
+    """Whether the bits of values are those of a number of NumPy."""
+    return dtype not in ("bool", "bfloat16")
+
+
+@irdl_op_definition
+class BitcastOp(OperatorOp):
+    """The bits of `x` as another dtype of the same width; ONNX ``BitCast``, `torch.Tensor.view`.
+
+    Bools and bfloat16 are excluded.
+    """
+
+    name = "relax.bitcast"
+    x = operand_def(TensorType)
+    dtype = opt_prop_def(DType())
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        require_dtype(cls.name, operands, _has_bits, "numbers other than bfloat16")
+        (x,), dtype = operands, attributes["dtype"]
+        if not _has_bits(dtype):
+            raise ValueError(
+                f"expected dtype of '{cls.name}' to be of numbers other than bfloat16, got {dtype}"
+            )
+        if x.dtype is not None and bit_width(dtype) != bit_width(x.dtype):
+            raise ValueError(
+                f"expected dtype of '{cls.name}' to be as wide as its operand, "
+                f"got {dtype} and {x.dtype}"
+            )
+        return TensorType(x.shape, element_type(dtype))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        dtype = attributes["dtype"]
+        return te.elementwise(lambda x: te.reinterpret(dtype, x), tensors[0], name="T_bitcast")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        (x,), dtype = arrays, attributes["dtype"]
+        if x.dtype.kind == "f":  # in a reference in float64, operands are wider
+            x = x.astype(f"float{bit_width(dtype)}")
+        return x.view(dtype)
