@@ -31,11 +31,13 @@ CONVERTERS: dict[tuple[str, str], list[Version]] = {}
 _THEMES = (
     "activation",
     "arithmetic",
+    "conversion",
     "creation",
     "indexing",
     "linear",
     "manipulation",
     "normalization",
+    "quantized",
     "reduction",
     "windows",
 )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from operator import add
 
-from ....dialects.dtypes import FLOATS
+from ....dialects.dtypes import FLOATS, is_unsigned
+from ....dialects.int_expr import ONE
 from ..context import Context
+from ..formula import Formula
 from ..registry import converts
-from ..tensor import Tensor
+from ..tensor import Tensor, axis_of
 
 _UNARY = {
     "Abs": "abs",
@@ -70,22 +73,82 @@ def _binary(operator: str) -> Callable[..., Tensor]:
     return convert
 
 
-for _name, _operator in _UNARY.items():
-    converts(_name)(_unary(_operator))
-for _name, _operator in _BINARY.items():
-    converts(_name)(_binary(_operator))
+def _aligned(converter: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A converter for opsets before 7, where the second operand has the first's dims from `axis`.
+
+    By default these are the last dims, as in later opsets.
+    """
+
+    def convert(
+        ctx: Context, a: Tensor, b: Tensor, *, axis: int | None = None, broadcast: int = 0
+    ) -> Tensor:
+        if broadcast and axis is not None:
+            after = a.rank - axis_of(axis, a.rank) - b.rank
+            b = ctx.reshape(b, [*b.dims, *[ONE] * after])
+        return converter(ctx, a, b)
+
+    return convert
 
 
-@converts("Div")
 def divide(ctx: Context, a: Tensor, b: Tensor) -> Tensor:
     """``a / b``; integers truncate towards 0."""
     if a.dtype in FLOATS:
         return ctx.elementwise("divide", a, b)
-    if a.dtype.startswith("uint"):
-        return ctx.elementwise("floor_divide", a, b)
-    quotient = ctx.elementwise("floor_divide", ctx.emit("abs", a), ctx.emit("abs", b))
-    signs = ctx.elementwise("multiply", ctx.emit("sign", a), ctx.emit("sign", b))
-    return ctx.elementwise("multiply", quotient, signs)
+    quotient = Formula(ctx, ctx.elementwise("floor_divide", a, b))
+    if is_unsigned(a.dtype):
+        return quotient.tensor
+    return (quotient + _is_apart(Formula(ctx, a), b).to(a.dtype)).tensor
+
+
+def _is_apart(a: Formula, b: Tensor) -> Formula:
+    """Whether a quotient of signed integers has another value if it is truncated, not floored."""
+    differs = (a < 0).differs(Formula(a.context, b) < 0)
+    return differs & a.with_("mod", b).differs(0)
+
+
+def power(ctx: Context, x: Tensor, exponent: Tensor) -> Tensor:
+    """``x ** exponent`` in the dtype of `x`; small constant exponents become multiplications."""
+    base = Formula(ctx, x)
+    if exponent.known is not None and exponent.known.size == 1 and exponent.rank <= x.rank:
+        found = _known_power(Formula.wide(ctx, x), exponent.number("the exponent"))
+        if found is not None:
+            return found.to(x.dtype).tensor
+    if x.dtype in FLOATS:
+        return base.with_("power", ctx.astype(exponent, x.dtype)).tensor
+    if exponent.dtype in FLOATS:
+        return base.to("float64").with_("power", ctx.astype(exponent, "float64")).to(x.dtype).tensor
+    if is_unsigned(x.dtype) and not is_unsigned(exponent.dtype):
+        # A negative exponent has no value in the dtype of `x`: the result is 0, or 1 for 1.
+        found = base.with_("power", ctx.astype(exponent, x.dtype))
+        return found.where(-1 < Formula(ctx, exponent), base.equals(1).to(x.dtype)).tensor
+    wide = exponent.dtype if exponent.dtype in ("int64", "uint64") else x.dtype
+    return base.to(wide).with_("power", ctx.astype(exponent, wide)).to(x.dtype).tensor
+
+
+def _known_power(base: Formula, exponent: float) -> Formula | None:
+    if exponent == 1:
+        return base
+    if exponent == 2:
+        return base * base
+    if exponent == 3:
+        return base * base * base
+    if base.dtype not in FLOATS:
+        return None
+    powers = {0.5: "sqrt", -0.5: "rsqrt"}
+    if exponent in powers:
+        return base.apply(powers[exponent])
+    return 1 / base if exponent == -1 else None
+
+
+for _name, _operator in _UNARY.items():
+    converts(_name)(_unary(_operator))
+for _name, _converter in {
+    "Div": divide,
+    "Pow": power,
+    **{name: _binary(operator) for name, operator in _BINARY.items()},
+}.items():
+    converts(_name)(_aligned(_converter))
+    converts(_name, since=7)(_converter)
 
 
 def _folding(operator: str) -> Callable[..., Tensor]:
@@ -102,5 +165,72 @@ for _name, _operator in {"Max": "maximum", "Min": "minimum", "Sum": "add"}.items
 @converts("Mean")
 def mean(ctx: Context, *inputs: Tensor) -> Tensor:
     """The mean of tensors, element by element."""
-    total = reduce(lambda a, b: ctx.elementwise("add", a, b), inputs)
-    return ctx.elementwise("divide", total, ctx.number(len(inputs), total.dtype))
+    total = reduce(add, (Formula.wide(ctx, x) for x in inputs))
+    return (total / len(inputs)).to(inputs[0].dtype).tensor
+
+
+@converts("Mod")
+def modulo(ctx: Context, a: Tensor, b: Tensor, *, fmod: int = 0) -> Tensor:
+    """The remainder, with the sign of `b`, or that of `a` with `fmod`."""
+    if not fmod or is_unsigned(a.dtype):
+        return ctx.elementwise("mod", a, b)
+    dividend = Formula(ctx, a)
+    if a.dtype not in FLOATS:
+        rest = dividend.with_("mod", b)
+        return (rest - b).where(_is_apart(dividend, b), rest).tensor
+    rest = dividend.apply("abs").with_("mod", ctx.emit("abs", b))
+    return (-rest).where(dividend < 0, rest).tensor
+
+
+@converts("BitShift")
+def bit_shift(ctx: Context, x: Tensor, count: Tensor, *, direction: str) -> Tensor:
+    """Bits moved to the "LEFT" or "RIGHT"."""
+    if direction not in ("LEFT", "RIGHT"):
+        raise ValueError(f"expected direction LEFT or RIGHT, got '{direction}'")
+    return ctx.elementwise(f"{direction.lower()}_shift", x, count)
+
+
+@converts("Reciprocal")
+def reciprocal(ctx: Context, x: Tensor) -> Tensor:
+    """``1 / x``."""
+    return (1 / Formula(ctx, x)).tensor
+
+
+@converts("IsInf")
+def is_infinite(
+    ctx: Context, x: Tensor, *, detect_negative: int = 1, detect_positive: int = 1
+) -> Tensor:
+    """Whether elements are infinite, of one sign or of both."""
+    if detect_negative and detect_positive:
+        return ctx.emit("isinf", x)
+    if not detect_negative and not detect_positive:
+        return ctx.broadcast(ctx.number(False, "bool"), x.dims)
+    infinity = float("inf") if detect_positive else -float("inf")
+    return Formula(ctx, x).equals(infinity).tensor
+
+
+@converts("Where")
+def where(ctx: Context, condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """`x` where a condition holds, else `y`."""
+    return ctx.elementwise("where", condition, x, y)
+
+
+@converts("Clip")
+def clip_to_numbers(
+    ctx: Context, x: Tensor, *, min: float | None = None, max: float | None = None
+) -> Tensor:
+    """Elements between two numbers."""
+    return ctx.emit("clip", x, min=min, max=max)
+
+
+@converts("Clip", since=11)
+def clip(ctx: Context, x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+    """Elements between two bounds, of which each may be missing."""
+    bounds = [b for b in (low, high) if b is not None]
+    if x.dtype in FLOATS and all(b.known is not None and b.known.size == 1 for b in bounds):
+        least, most = (None if b is None else b.number("a bound") for b in (low, high))
+        return clip_to_numbers(ctx, x, min=least, max=most)
+    found = Formula(ctx, x)
+    found = found if low is None else found.at_least(ctx.reshape(low, []))
+    found = found if high is None else found.at_most(ctx.reshape(high, []))
+    return found.tensor
