@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,37 @@ DTYPES: Mapping[int, str] = {
 }
 """The dtypes of element types that tensors here have."""
 
+
+@dataclass(frozen=True)
+class Narrow:
+    """Integers of less than 8 bits, of which a byte holds several, and their dtype here."""
+
+    bits: int
+    dtype: str
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The smallest and the largest one."""
+        low = 0 if self.dtype == "uint8" else -(1 << (self.bits - 1))
+        return low, low + (1 << self.bits) - 1
+
+
+NARROW: Mapping[int, Narrow] = {
+    TensorProto.UINT4: Narrow(4, "uint8"),
+    TensorProto.INT4: Narrow(4, "int8"),
+    TensorProto.UINT2: Narrow(2, "uint8"),
+    TensorProto.INT2: Narrow(2, "int8"),
+}
+"""Element types of constants that are stored here with one element in a byte."""
+
+
+@dataclass(frozen=True, eq=False)
+class NarrowData(TensorData):
+    """A constant of a file that has less bits than its dtype here."""
+
+    narrow: Narrow = Narrow(8, "int8")
+
+
 MAX_ELEMENTS = 1 << 40
 """A tensor of more elements is refused before anything is allocated."""
 
@@ -58,24 +90,38 @@ def tensor_data(tensor: Any, folder: Path | None) -> TensorData:
     `folder` is where external data may be. Raises ValueError for data that does not fit the shape,
     and for a file outside of the folder; Unsupported for an element type that is absent here.
     """
-    dtype, shape = dtype_of_element(tensor.data_type), tuple(int(d) for d in tensor.dims)
+    narrow = NARROW.get(tensor.data_type)
+    dtype = dtype_of_element(tensor.data_type) if narrow is None else narrow.dtype
+    shape = tuple(int(d) for d in tensor.dims)
     if any(d < 0 for d in shape) or prod(shape) > MAX_ELEMENTS:
         raise ValueError(f"expected a shape of tensor '{tensor.name}', got {shape}")
-    if tensor.data_location == TensorProto.EXTERNAL:
-        content = _external(tensor, folder)
-    elif tensor.HasField("raw_data"):
-        content = np.frombuffer(tensor.raw_data, np.uint8)
-    else:
-        content = _from_fields(tensor, dtype).view(np.uint8)
-    return TensorData.of(_shaped(content, dtype, shape, tensor.name), dtype, tensor.name)
-
-
-def _shaped(content: Any, dtype: str, shape: tuple[int, ...], name: str) -> Any:
-    storage = storage_dtype(dtype)
-    wanted = prod(shape) * storage.itemsize
+    content = _content(tensor, dtype, folder)
+    bits = storage_dtype(dtype).itemsize * 8 if narrow is None else narrow.bits
+    wanted = -(-prod(shape) * bits // 8)
     if content.size != wanted:
-        raise ValueError(f"expected {wanted} bytes of tensor '{name}', got {content.size}")
-    return content.view(storage).reshape(shape)
+        raise ValueError(f"expected {wanted} bytes of tensor '{tensor.name}', got {content.size}")
+    if narrow is not None:
+        values = unpacked(content, bits)[: prod(shape)].view(dtype)
+        values = values if dtype == "uint8" else (values << (8 - bits)) >> (8 - bits)
+        return NarrowData(dtype, shape, values.reshape(shape), tensor.name, narrow=narrow)
+    # Compiled code reads elements at multiples of their size.
+    values = np.require(content.view(storage_dtype(dtype)).reshape(shape), requirements="A")
+    return TensorData.of(values, dtype, tensor.name)
+
+
+def _content(tensor: Any, dtype: str, folder: Path | None) -> Any:
+    """The bytes of a tensor."""
+    if tensor.data_location == TensorProto.EXTERNAL:
+        return _external(tensor, folder)
+    if tensor.HasField("raw_data"):
+        return np.frombuffer(tensor.raw_data, np.uint8)
+    return _from_fields(tensor, dtype).view(np.uint8)
+
+
+def unpacked(content: Any, bits: int) -> Any:
+    """The numbers of so many bits in each byte along the last axis, the lowest bits first."""
+    parts = [(content >> shift) & ((1 << bits) - 1) for shift in range(0, 8, bits)]
+    return np.stack(parts, -1).reshape(*content.shape[:-1], -1)
 
 
 def _from_fields(tensor: Any, dtype: str) -> Any:
