@@ -65,8 +65,8 @@ def _beyond(found: NDArray[Any], wanted: NDArray[Any], tolerance: Tolerance) -> 
         return ""
     at = tuple(int(i) for i in np.argwhere(~close)[0])
     return (
-        f"{int((~close).sum())} of {close.size} elements differ by more than {atol:g} + {rtol:g} "
-        f"of the reference, at {list(at)} {found[at]:.9g} instead of {wanted[at]:.9g}"
+        f"expected {wanted[at]:.9g} at {list(at)}, got {found[at]:.9g}; {int((~close).sum())} of "
+        f"{close.size} elements differ by more than {atol:g} + {rtol:g} of the reference"
     )
 
 

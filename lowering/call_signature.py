@@ -125,7 +125,8 @@ class _Unifier:
             source = self.sources.setdefault(atom.name, formal.subject)
             if always_differ(known, got):
                 raise self.fail(
-                    f"symbol '{atom.name}' is {known} by {source} but {got} by {formal.subject}"
+                    f"expected symbol '{atom.name}' to be {known} as in {source}, "
+                    f"got {got} in {formal.subject}"
                 )
             self._require(formal, known, got)
 

@@ -89,7 +89,9 @@ def _solve(spec: FunctionSpec, layouts: Sequence[Layout], sizes: Sequence[Size])
             continue
         first, by = found.setdefault(dim, (size, subject))
         if first != size:
-            raise ValueError(f"symbol '{dim}' is {first} by {by} but {size} by {subject}")
+            raise ValueError(
+                f"expected symbol '{dim}' to be {first} as in {by}, got {size} in {subject}"
+            )
     return {symbol: value for symbol, (value, _) in found.items()}
 
 
@@ -111,9 +113,11 @@ def _check_expressions(param: ParamSpec, layout: Layout, symbols: Mapping[str, i
 def check_written(param: ParamSpec, layout: Layout) -> None:
     """Check that a tensor can be written to."""
     if not layout.writable:
-        raise ValueError(f"argument '{param.name}' is written but read-only")
+        raise ValueError(f"expected argument '{param.name}' to be writable, got read-only memory")
     if layout.strides is not None and _overlaps_itself(layout):
-        raise ValueError(f"argument '{param.name}' is written but its elements overlap")
+        raise ValueError(
+            f"expected argument '{param.name}' to be written without overlapping elements"
+        )
 
 
 def _overlaps_itself(layout: Layout) -> bool:
@@ -250,4 +254,4 @@ def _refuse_shared(
         if np.shares_memory(views[index], views[j]):
             first, second = sorted((index, j))
             names = f"'{spec.params[first].name}' and '{spec.params[second].name}'"
-            raise ValueError(f"arguments {names} are both written but share memory")
+            raise ValueError(f"expected written arguments {names} not to share memory")

@@ -134,7 +134,7 @@ class Executable:
     def __getitem__(self, name: str) -> CompiledFunction:
         if name not in self._specs:
             known = ", ".join(self._specs) or "none"
-            raise ValueError(f"unknown function '{name}', expected one of: {known}")
+            raise ValueError(f"expected a function ({known}), got '{name}'")
         return self._function(name)
 
     def __contains__(self, name: object) -> bool:

@@ -64,7 +64,7 @@ class Outputs:
             for name, other in others:
                 if np.shares_memory(target.view(), other.view()):
                     raise ValueError(
-                        f"arguments '{name}' and '{self._names[i]}' are both written but share "
+                        f"expected written arguments '{name}' and '{self._names[i]}' not to share "
                         "memory"
                     )
         if plan.staged or not all(t.layout.packed for t in tensors):

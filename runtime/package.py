@@ -138,7 +138,7 @@ class Package:
                 self._infos = {info.filename: info for info in archive.infolist()}
             self.manifest: dict[str, Any] = json.loads(bytes(self.part(MANIFEST)))
             if not isinstance(self.manifest, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise ValueError("expected a table in its manifest")
+                raise ValueError("expected its manifest to be a dictionary")
 
     @contextmanager
     def reading(self) -> Generator[None]:
@@ -163,7 +163,7 @@ class Package:
             if info.compress_type == zipfile.ZIP_DEFLATED:
                 data = memoryview(zlib.decompress(data, -zlib.MAX_WBITS))
             if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
-                raise ValueError(f"the checksum of '{name}' does not fit its contents")
+                raise ValueError(f"expected the contents of '{name}' to match its checksum")
             return data
 
     def array(self, name: str) -> npt.NDArray[Any]:

@@ -33,7 +33,7 @@ MISTAKES = {
     ),
     "name of a function": (
         'relax.VirtualMachine(relax.build(Module), tvm.cpu())["man"]',
-        ["ValueError: unknown function 'man', expected one of: double, main"],
+        ["ValueError: expected a function (double, main), got 'man'"],
     ),
     "name of a block": (
         'schedule = tir.Schedule(Module)\nschedule.get_block("Z", "double")',
@@ -78,7 +78,7 @@ MISTAKES = {
     ),
     "parameter to bind": (
         'relax.transform.BindParams("main", {"q": np.zeros(8, "float32")})(Module)',
-        ["Diagnostic: 'main' has no parameter 'q', it has x, w"],
+        ["Diagnostic: expected a parameter of 'main' (x, w), got 'q'"],
     ),
     "file to load": (
         'tvm.runtime.load("missing.xr")',

@@ -124,7 +124,7 @@ def _parameters(function: Callable[..., Any], ndim: int | None) -> list[str]:
     names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
     takes_any = len(names) < len(parameters)
     if takes_any and ndim is None:
-        raise TypeError("expected the number of indices of a function that takes any, got none")
+        raise TypeError("expected ndim for a function of any number of indices, got none")
     if ndim is not None and (len(names) > ndim or (len(names) < ndim and not takes_any)):
         raise TypeError(f"expected a map of {ndim} indices, got one of {', '.join(names)}")
     return names + [f"i{n}" for n in range(len(names), ndim or 0)]

@@ -80,7 +80,7 @@ class TensorType(ParametrizedAttribute, TypeAttribute):
             raise VerifyException(f"expected an element type of a tensor, got {self.element_type}")
         for dim in self.dims or ():
             if dim.args() or ((value := dim.constant) is not None and value < 0):
-                raise VerifyException(f"expected tensor dims over symbols, at least 0, got {dim}")
+                raise VerifyException(f"expected tensor dims over symbols of at least 0, got {dim}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

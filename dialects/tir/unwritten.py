@@ -42,12 +42,12 @@ class UnwrittenLoad(NamedTuple):
     def message(self) -> str:
         """The one-line message for the user, with a suggestion."""
         block, buffer = self.access.block, buffer_text(self.access.buffer)
-        where = "the function" if block is None else f"block '{block.block_name.data}'"
+        where = "a function" if block is None else f"block '{block.block_name.data}'"
         place = ", ".join("?" if i is None else str(i) for i in self.element)
         sizes = ", ".join(f"{n} = {v}" for n, v in self.symbols.items())
         return (
-            f"{where} reads [{place}] of {buffer}{f' ({sizes})' if sizes else ''} before anything "
-            f"has written it: {_advice(block)}"
+            f"expected {where} to read initialized elements, got [{place}] of {buffer}"
+            f"{f' ({sizes})' if sizes else ''}, which nothing has written: {_advice(block)}"
         )
 
 
@@ -55,7 +55,7 @@ def _advice(block: BlockOp | None) -> str:
     if block is not None and "reduce" in block.axis_kinds and block.init is None:
         return "add T.init() to the block, or store a first value before it"
     if block is not None and block.init is not None:
-        return "T.init() runs where each reduction axis has its first value, which is not before it"
+        return "T.init() runs where each reduction axis has its first value, which comes later"
     return "store a value before it"
 
 

@@ -62,7 +62,9 @@ def bind_symbolic_vars(module: ModuleOp, function: str, values: Mapping[str, int
     symbols = func.declared_symbols()
     for name, value in values.items():
         if name not in symbols:
-            raise Diagnostic(f"'{function}' has no symbol '{name}', it has {names_text(symbols)}")
+            raise Diagnostic(
+                f"expected a symbol of '{function}' ({names_text(symbols)}), got '{name}'"
+            )
         if value < 0:
             raise Diagnostic(f"expected symbol '{name}' to be at least 0, got {value}")
     substitute_symbols(func, values)
@@ -74,7 +76,7 @@ def _graph_function(module: ModuleOp, name: str) -> relax.FuncOp:
     if isinstance(func, relax.FuncOp):
         return func
     known = names_text(f.sym_name.data for f in graph_functions(module))
-    raise Diagnostic(f"the module has no graph function '{name}', it has {known}")
+    raise Diagnostic(f"expected a graph function of the module ({known}), got '{name}'")
 
 
 def _verify_not_called(module: ModuleOp, name: str) -> None:
@@ -82,7 +84,7 @@ def _verify_not_called(module: ModuleOp, name: str) -> None:
         if name in callees:
             raise Diagnostic(
                 f"expected a function that the module does not call, "
-                f"'{name}' is called by '{caller}'"
+                f"got '{name}', which '{caller}' calls"
             )
 
 
@@ -96,18 +98,20 @@ def _bound_params(
         if isinstance(key, str):
             if key not in names:
                 raise Diagnostic(
-                    f"'{function}' has no parameter '{key}', it has {names_text(names)}"
+                    f"expected a parameter of '{function}' ({names_text(names)}), got '{key}'"
                 )
             index = names.index(key)
         else:
             index = key
             if not 0 <= index < len(names):
                 raise Diagnostic(
-                    f"'{function}' has no parameter number {index}, "
-                    f"it has {len(names)}: {names_text(names)}"
+                    f"expected a parameter number of '{function}' below {len(names)} "
+                    f"({names_text(names)}), got {index}"
                 )
         if index in found:
-            raise Diagnostic(f"parameter '{names[index]}' of '{function}' is bound twice")
+            raise Diagnostic(
+                f"expected one value for parameter '{names[index]}' of '{function}', got two"
+            )
         found[index] = data
     return dict(sorted(found.items()))
 

@@ -140,8 +140,8 @@ def _require_known_result(op: relax.OperatorOp, inputs: list[Input]) -> None:
     if any(t.dims is None for t in tensors_in(op.result.type)):
         shapes = [shape_text(i) for i in inputs if isinstance(i, relax.TensorType)]
         raise Diagnostic(
-            f"expected shapes that '{op.name}' provably takes, got {' and '.join(shapes)}: "
-            f"match_cast an operand to dims that say how they fit",
+            f"expected shapes of '{op.name}' that are provably compatible, got "
+            f"{' and '.join(shapes)}: use R.match_cast on an operand",
             op,
         )
 

@@ -89,7 +89,8 @@ class _FunctionConverter:
         kind = op.kind.data
         if kind == "thread_binding":
             self.fail(
-                f"loop '{name_of(op.loop_var)}' is bound to {op.thread_tag}, which a CPU has not"
+                f"expected loops without thread axes on a CPU, got loop '{name_of(op.loop_var)}' "
+                f"bound to {op.thread_tag}"
             )
         scope = self.scope
         lower, extent = scope.exprs([op.min.data, op.extent.data], op.operands_)
@@ -250,7 +251,9 @@ class _FunctionConverter:
         """Arithmetic, control flow on data, and other operations that are copied."""
         for operand in op.operands:
             if operand in self.scope.views:
-                self.fail(f"cannot pass sub-region '{name_of(operand)}' to '{op.name}'")
+                self.fail(
+                    f"expected operands of '{op.name}' other than views, got '{name_of(operand)}'"
+                )
         nest, self.nest = self.nest, []
         rebuild(op, self.scope, self.convert_all)
         self.nest = nest

@@ -166,7 +166,7 @@ def reorder_axes(block: tir.BlockOp, order: Sequence[int]) -> None:
     count = len(block.axes.data)
     if sorted(order) != list(range(count)):
         raise ScheduleError(
-            f"expected an order of the {count} axes of block '{block.block_name.data}', "
+            f"expected a permutation of the {count} axes of block '{block.block_name.data}', "
             f"got {list(order)}",
             block,
         )

@@ -156,7 +156,7 @@ def add_unit_loop(op: tir.ForOp | tir.BlockOp) -> tir.ForOp:
     if parent is None:
         raise ScheduleError(f"expected '{op.name}' to be in a function", op)
     if op.body.block is statements(function_of(op)):
-        raise ScheduleError("expected a loop or block in the root block, got that itself", op)
+        raise ScheduleError("expected a loop or block in the root block, got the root block", op)
     (loop,) = new_loops(["u"], [ONE], Values())
     loop.location = op.location
     parent.insert_op_before(loop, op)

@@ -190,12 +190,12 @@ def test_ranges():
     assert infer("arange", start=0, end=n, step=2) == "[(n + 1) floordiv 2], i64"
     assert infer("arange", start=n, end=-1, step=-1, dtype="float16") == "[n + 1], f16"
     assert infer("arange", start=0.0, end=1, step=0.25) == "[4], f32"
-    message = "expected step of 'relax.arange' to be a number but 0, got "
+    message = "expected step of 'relax.arange' to be a number other than 0, got "
     assert error_of("arange", start=0, end=4, step=0) == message + "0"
     assert error_of("arange", start=0, end=4, step=n) == message + "n"
-    message = "expected 0 after 4 in 'relax.arange' with step 1"
+    message = "expected end of 'relax.arange' with step 1 to come after 4, got 0"
     assert error_of("arange", start=4, end=0) == message
-    message = "expected numbers beside floats in 'relax.arange', got symbols"
+    message = "expected bounds of 'relax.arange' of floats to be numbers, got symbols"
     assert error_of("arange", start=0.5, end=n) == message
 
 

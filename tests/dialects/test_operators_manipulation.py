@@ -48,12 +48,12 @@ def test_reshape_keeps_the_shape_that_it_works_out():
             "[n, 4], f32",
             (m, 4),
             "to have the elements of (n, 4), got (m, 4): "
-            "match_cast the operand to dims that say it",
+            "use R.match_cast on the operand",
         ),
         (
             "[n], f32",
             (-1, 4),
-            "to have the elements of (n,), got (-1, 4): match_cast the operand to dims that say it",
+            "to have the elements of (n,), got (-1, 4): use R.match_cast on the operand",
         ),
     ],
 )

@@ -129,10 +129,16 @@ def test_arguments_that_are_no_tensors_of_the_kind(reverse, kind, position):
 @pytest.mark.parametrize(
     ("out", "message"),
     [
-        (read_only(), "argument 'y' is written but read-only"),
-        (np.broadcast_to(zeros(3), (2, 3)), "argument 'y' is written but read-only"),
-        (as_strided(zeros(10), (2, 3), (4, 4)), "argument 'y' is written but its elements overlap"),
-        (zeros(2, 4), "symbol 'n' is 3 by argument 'x' but 4 by argument 'y'"),
+        (read_only(), "expected argument 'y' to be writable, got read-only memory"),
+        (
+            np.broadcast_to(zeros(3), (2, 3)),
+            "expected argument 'y' to be writable, got read-only memory",
+        ),
+        (
+            as_strided(zeros(10), (2, 3), (4, 4)),
+            "expected argument 'y' to be written without overlapping elements",
+        ),
+        (zeros(2, 4), "expected symbol 'n' to be 3 as in argument 'x', got 4 in argument 'y'"),
     ],
 )
 def test_outputs_that_cannot_be_written(reverse, out, message):

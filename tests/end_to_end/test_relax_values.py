@@ -113,7 +113,7 @@ def test_shapes_and_numbers(build):
     assert (a, b, q, w) == ((2, 3), (11, 4), 6, (9, 6))
     np.testing.assert_allclose(y.numpy(), 2 * X)
     for shape, message in (
-        ((4, 9), "symbol 'm' is 3 by argument 'x' but 4 by dim 0 of argument 's'"),
+        ((4, 9), "expected symbol 'm' to be 3 as in argument 'x', got 4 in dim 0 of argument 's'"),
         ((3, -1), "expected dim 1 of argument 's' to be at least 0, got -1"),
         ((3,), "expected 2 fields of argument 's', got 1"),
     ):
@@ -183,7 +183,10 @@ def test_nested_tuples(build):
     np.testing.assert_allclose(a.numpy(), X[0])
     with pytest.raises(ValueError, match=r"expected dim 1 of argument 't.1.1' to be 3, got 4"):
         main((X[0], (X[1], (5, 4))), 7)
-    with pytest.raises(ValueError, match=r"'n' is 3 by argument 't.0' but 2 by argument 't.1.0'"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected symbol 'n' to be 3 as in argument 't.0', got 2 in argument 't.1.0'",
+    ):
         main((X[0], (X[1][:2], (5, 3))), 7)
     strided = np.repeat(X[1], 2)[::2]
     np.testing.assert_allclose(main((X[0], (strided, (5, 3))), 7)[0].numpy(), X[0] + X[1])

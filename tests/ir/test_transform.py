@@ -227,7 +227,7 @@ def return_nothing(mod, ctx):
     [
         (
             break_call,
-            "after pass 'break_call': unknown callee of call_tir: the module",
+            "after pass 'break_call': expected call_tir of a PrimFunc of the module",
         ),
         (
             break_order,

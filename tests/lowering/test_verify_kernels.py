@@ -105,7 +105,7 @@ def is_refused(text):
     try:
         from_source(text)
     except ScriptError as error:
-        assert "before anything has written it" in str(error)
+        assert "which nothing has written" in str(error)
         return True
     return False
 

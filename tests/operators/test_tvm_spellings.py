@@ -88,8 +88,8 @@ REFUSED = {
     "R.one_hot(R.argmin(x), T.int32(1), T.int64(0), 3)": "expected on_value and off_value of "
     "'relax.one_hot' to have one dtype, got int32 and int64",
     "R.clip(x, R.prim_value(n), 3)": "expected min of 'relax.clip' to be a number, got n",
-    "R.add(x, R.zeros((2, n + 1), 'float32'))": "expected shapes that 'relax.add' provably takes, "
-    "got (2, n) and (2, n + 1): match_cast an operand to dims that say how they fit",
+    "R.add(x, R.zeros((2, n + 1), 'float32'))": "expected shapes of 'relax.add' that are provably "
+    "compatible, got (2, n) and (2, n + 1): use R.match_cast on an operand",
 }
 
 

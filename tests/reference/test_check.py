@@ -67,7 +67,7 @@ def test_passes_that_change_nothing_pass(parse, programs, registry, program):
 
 def test_the_message_has_sizes_and_error(parse, programs):
     fault = DamagePass(arith.SubfOp, swap_operands)
-    numbers = r"max error .* at \[\d+\] allowed .* instead of"
+    numbers = r"expected .* within .* at \[\d+\], got .*; max error"
     message = rf"^pass 'swap' changes result 0 of 'main'{SYMBOLS}: {numbers}"
     with pytest.raises(CheckError, match=message):
         check_pipeline(parse(programs["graph"]), [("swap", fault)])

@@ -68,7 +68,7 @@ def test_integers_are_exact():
     assert close(x, x.copy(), "int64", 1000)
     assert (
         mismatch(x, x + np.eye(2, dtype=int), "int64", 1)
-        == "2 of 4 elements differ, at [0, 0] 1 instead of 2"
+        == "expected 2 at [0, 0], got 1; 2 of 4 elements differ"
     )
     assert mismatch(x, x[:1], "int64", 1) == "expected shape (1, 2), got (2, 2)"
     assert not close(np.array([True]), np.array([False]), "bool", 1)
@@ -79,5 +79,5 @@ def test_messages_say_where_and_how_much():
     actual = expected.astype("float32")
     actual[2] += 0.25
     found = mismatch(actual, expected, "float32", 1)
-    assert found == "max error 0.25, at [2] allowed 1.07e-06, 0.75 instead of 0.5"
+    assert found == "expected 0.5 within 1.07e-06 at [2], got 0.75; max error 0.25"
     assert close(actual, expected, "float32", 1, noise=0.3)

@@ -175,7 +175,10 @@ def test_symbols_must_agree(build):
     x, w, b = (np.ones(s, "float32") for s in ((1, 3), (128, 3), (64,)))
     with pytest.raises(ValueError) as caught:
         run(x, w, b)
-    assert str(caught.value) == "symbol 'n' is 128 by argument 'w0' but 64 by argument 'b0'"
+    assert (
+        str(caught.value)
+        == "expected symbol 'n' to be 128 as in argument 'w0', got 64 in argument 'b0'"
+    )
     with pytest.raises(ValueError) as caught:
         run(x, w[0], b)
     assert str(caught.value) == "expected argument 'w0' to have shape (n, k), got (3,)"

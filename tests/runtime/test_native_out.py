@@ -66,11 +66,15 @@ WRONG = {
         ValueError,
         "expected argument '{}' to have shape (3, 4), got (4,)",
     ),
-    "read-only": (read_only, ValueError, "argument '{}' is written but read-only"),
+    "read-only": (
+        read_only,
+        ValueError,
+        "expected argument '{}' to be writable, got read-only memory",
+    ),
     "repeated": (
         lambda a: np.lib.stride_tricks.as_strided(a, (3, 4), (0, 4)),
         ValueError,
-        "argument '{}' is written but its elements overlap",
+        "expected argument '{}' to be written without overlapping elements",
     ),
     "kind": (lambda a: "abc", TypeError, "expected argument '{}' to be a tensor, got str"),
 }
@@ -119,10 +123,14 @@ def test_out_that_nobody_could_see_or_may_change(executable, main):
     number, (x, y) = executable["number"], pair()
     for _ in range(2):
         assert number(np.int64(4)).numpy() == 8
-        with pytest.raises(ValueError, match=r"^argument 'out' is written but read-only$"):
+        with pytest.raises(
+            ValueError, match=r"^expected argument 'out' to be writable, got read-only memory$"
+        ):
             number(np.int64(4), out=np.int64(0))
         np.testing.assert_array_equal(main(Unchangeable(x), y).numpy(), x * x + y)
-        with pytest.raises(ValueError, match=r"^argument 'out' is written but read-only$"):
+        with pytest.raises(
+            ValueError, match=r"^expected argument 'out' to be writable, got read-only memory$"
+        ):
             main(x, y, out=Unchangeable(x))
 
 
@@ -151,7 +159,7 @@ def test_outs_that_share_memory(executable):
         with pytest.raises(ValueError) as caught:
             two(x, out=(out, out))
         assert str(caught.value) == (
-            "arguments 'out.0' and 'out.1' are both written but share memory"
+            "expected written arguments 'out.0' and 'out.1' not to share memory"
         )
     assert not out.any()
 
@@ -167,7 +175,7 @@ def test_functions_without_results_take_no_out(executable):
     assert str(caught.value) == "fill has no argument 'out', expected (X, Y)"
     with pytest.raises(ValueError) as caught:
         fill(x, read_only(y))
-    assert str(caught.value) == "argument 'Y' is written but read-only"
+    assert str(caught.value) == "expected argument 'Y' to be writable, got read-only memory"
     both = np.arange(4, dtype="float32")
     fill(both, both)
     np.testing.assert_array_equal(both, x + 1)

@@ -6,7 +6,8 @@ SCALARS = [
     (
         "    total = T.float32(0)\n    for i in range(8):\n        total = total + X[i]\n"
         "    Y[0] = total",
-        "expected a new name, got 'total' of an enclosing scope: use a buffer for what changes",
+        "expected a new name, got 'total' of an enclosing scope: use a buffer for a value that "
+        "changes",
         "total = total + X",
     ),
     (

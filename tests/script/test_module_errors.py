@@ -27,13 +27,13 @@ MODULES = [
     (
         "cls.scale, (x,)",
         "cls.scala, (x,)",
-        "the module has no PrimFunc 'scala', it has scale",
+        "expected call_tir of a PrimFunc of the module (scale), got 'scala'",
         "R.call_tir",
     ),
     (
         "cls.scale, (x,)",
         "scala, (x,)",
-        "the module has no PrimFunc 'scala', it has scale",
+        "expected call_tir of a PrimFunc of the module (scale), got 'scala'",
         "R.call_tir",
     ),
     (

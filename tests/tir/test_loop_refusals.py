@@ -61,7 +61,7 @@ REFUSED = [
     (
         row_sum(),
         lambda s, i, k: s.add_unit_loop(s.get_block("root")),
-        "add_unit_loop: expected a loop or block in the root block, got that itself",
+        "add_unit_loop: expected a loop or block in the root block, got the root block",
     ),
     (
         row_sum(),
@@ -182,7 +182,7 @@ REFUSED = [
     (
         row_sum(),
         lambda s, i, k: s.reorder_block_iter_var("Y", [0, 0]),
-        "reorder_block_iter_var: expected an order of the 2 axes of block 'Y', got [0, 0]",
+        "reorder_block_iter_var: expected a permutation of the 2 axes of block 'Y', got [0, 0]",
     ),
     (
         chain(),

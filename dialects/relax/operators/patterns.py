@@ -52,17 +52,23 @@ class ArangeOp(OperatorOp):
         """The number of elements; raises ValueError for a wrong step or order."""
         known: list[Any] = [b.constant if isinstance(b, IntExpr) else b for b in (start, end, step)]
         if known[2] in (0, None):
-            raise ValueError(f"expected step of '{cls.name}' to be a number but 0, got {step}")
+            raise ValueError(
+                f"expected step of '{cls.name}' to be a number other than 0, got {step}"
+            )
         if any(isinstance(b, float) for b in known):
             if None in known:
-                raise ValueError(f"expected numbers beside floats in '{cls.name}', got symbols")
+                raise ValueError(
+                    f"expected bounds of '{cls.name}' of floats to be numbers, got symbols"
+                )
             count = IntExpr.of(ceil(float((known[1] - known[0]) / known[2])))
         elif known[2] > 0:
             count = (IntExpr.of(end) - start + known[2] - 1) // known[2]
         else:
             count = (IntExpr.of(start) - end - known[2] - 1) // -known[2]
         if count.constant is not None and count.constant < 0:
-            raise ValueError(f"expected {end} after {start} in '{cls.name}' with step {step}")
+            raise ValueError(
+                f"expected end of '{cls.name}' with step {step} to come after {start}, got {end}"
+            )
         return count
 
     @classmethod

@@ -175,7 +175,7 @@ class GivenShapeOp(ReshapingOp, ABC):
             raise ValueError(
                 f"expected shape of '{cls.name}' to have the elements of {python_shape(dims)}, "
                 f"got {python_shape(wanted)}"
-                + ("" if decided else ": match_cast the operand to dims that say it")
+                + ("" if decided else ": use R.match_cast on the operand")
             )
         return found
 

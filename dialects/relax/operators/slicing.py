@@ -220,7 +220,7 @@ class PadOp(UnaryOp):
         pairs = list(zip(data.dims, margins, strict=True))
         if attributes["pad_mode"] != "constant" and any(d == ZERO and any(m) for d, m in pairs):
             raise ValueError(
-                f"expected dims that '{cls.name}' continues to be other than 0, "
+                f"expected padded dims of '{cls.name}' to have elements to copy, "
                 f"got {shape_text(data)}"
             )
         return TensorType.of([d + low + high for d, (low, high) in pairs], data.known_element)

@@ -148,7 +148,7 @@ def _moment(
         dim, correction = None, int(dim)
     correction = 1 if correction is None else correction
     if correction != int(correction):
-        raise Unsupported(f"expected a whole correction, got {correction}")
+        raise Unsupported(f"expected an integer correction, got {correction}")
     axes = axes_of(x, dim)
     return ctx.op(operator, x, axis=axes, keepdims=keepdim, correction=int(correction))
 

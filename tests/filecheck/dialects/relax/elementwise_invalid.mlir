@@ -104,7 +104,7 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected step of 'relax.arange' to be a number but 0, got 0
+// CHECK: expected step of 'relax.arange' to be a number other than 0, got 0
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.arange {start = #sym.expr<0>, end = #sym.expr<n>, step = #sym.expr<0>} : !relax.tensor<[n], i64>
   relax.return %x : !relax.tensor<[n, 4], f32>
@@ -112,7 +112,7 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected 0 after 4 in 'relax.arange' with step 1
+// CHECK: expected end of 'relax.arange' with step 1 to come after 4, got 0
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.arange {start = #sym.expr<4>, end = #sym.expr<0>} : !relax.tensor<[0], i64>
   relax.return %x : !relax.tensor<[n, 4], f32>
@@ -120,7 +120,7 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected numbers beside floats in 'relax.arange', got symbols
+// CHECK: expected bounds of 'relax.arange' of floats to be numbers, got symbols
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.arange {start = 5.000000e-01 : f64, end = #sym.expr<n>} : !relax.tensor<[n], f32>
   relax.return %x : !relax.tensor<[n, 4], f32>

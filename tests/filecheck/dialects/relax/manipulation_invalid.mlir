@@ -136,7 +136,7 @@ relax.func @main(%x: !relax.tensor<[n], i8>) -> !relax.tensor<[n], i8> {
 
 // -----
 
-// CHECK: expected dims that 'relax.nn.pad' continues to be other than 0, got (0,)
+// CHECK: expected padded dims of 'relax.nn.pad' to have elements to copy, got (0,)
 relax.func @main(%x: !relax.tensor<[0], f32>) -> !relax.tensor<[0], f32> {
   %0 = relax.nn.pad %x {pad_width = array<i64: 1, 1>, pad_mode = "circular"} : !relax.tensor<[0], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[0], f32>

@@ -272,7 +272,7 @@ relax.func @main(%x: !relax.tensor<[n], i7>) -> !relax.tensor<[n], i7> {
 
 // -----
 
-// CHECK: expected tensor dims over symbols, at least 0, got -4
+// CHECK: expected tensor dims over symbols of at least 0, got -4
 relax.func @main(%x: !relax.tensor<[-4], f32>) -> !relax.tensor<[-4], f32> {
 
   relax.return %x : !relax.tensor<[-4], f32>
@@ -280,7 +280,7 @@ relax.func @main(%x: !relax.tensor<[-4], f32>) -> !relax.tensor<[-4], f32> {
 
 // -----
 
-// CHECK: expected tensor dims over symbols, at least 0, got arg(0)
+// CHECK: expected tensor dims over symbols of at least 0, got arg(0)
 relax.func @main(%x: !relax.tensor<[arg(0)], f32>) -> !relax.tensor<[arg(0)], f32> {
 
   relax.return %x : !relax.tensor<[arg(0)], f32>

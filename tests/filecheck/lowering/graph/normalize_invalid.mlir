@@ -1,6 +1,6 @@
 // RUN: xrelax-opt %s -p normalize --split-input-file --verify-diagnostics | filecheck %s
 
-// CHECK: unknown callee of call_tir: the module has no PrimFunc 'relu', it has gelu, tanh
+// CHECK: expected call_tir of a PrimFunc of the module (gelu, tanh), got 'relu'
 tir.prim_func @gelu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
 }
 tir.prim_func @tanh(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
@@ -12,7 +12,7 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// CHECK: unknown callee of call: the module has no graph function 'relu', it has main
+// CHECK: expected a call of a graph function of the module (main), got 'relu'
 tir.prim_func @relu(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
 }
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
@@ -43,7 +43,7 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// CHECK: call of 'f': symbol 'n' is 8 by argument 'x' but 4 by the result
+// CHECK: call of 'f': expected symbol 'n' to be 8 as in argument 'x', got 4 in the result
 relax.func @f(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   relax.return %x : !relax.tensor<[n], f32>
 }
@@ -87,7 +87,7 @@ relax.func @main(%gv0: !relax.tensor<[1, 128], f32>, %b0: !relax.tensor<[128], f
 
 // -----
 
-// CHECK: call of 'linear0': symbol 'm' is 784 by argument 'x' but 128 by argument 'w'
+// CHECK: call of 'linear0': expected symbol 'm' to be 784 as in argument 'x', got 128 in argument 'w'
 tir.prim_func @linear0(%X: !tir.buffer<[1, m], f32>, %W: !tir.buffer<[n, m], f32>, %B: !tir.buffer<[n], f32>, %Z: !tir.buffer<[1, n], f32>) params ("x", "w", "b", "z") {
 }
 relax.func @main(%x: !relax.tensor<[1, 784], f32>, %w: !relax.tensor<[784, 128], f32>, %b: !relax.tensor<[128], f32>) -> !relax.tensor<[1, 128], f32> {
@@ -99,7 +99,7 @@ relax.func @main(%x: !relax.tensor<[1, 784], f32>, %w: !relax.tensor<[784, 128],
 
 // Symbolic dims that can never be equal are as wrong as numbers.
 
-// CHECK: call of 'add': symbol 'n' is k by argument 'A' but k + 1 by argument 'B'
+// CHECK: call of 'add': expected symbol 'n' to be k as in argument 'A', got k + 1 in argument 'B'
 tir.prim_func @add(%A: !tir.buffer<[n], f32>, %B: !tir.buffer<[n], f32>, %C: !tir.buffer<[n], f32>) {
 }
 relax.func @main(%a: !relax.tensor<[k], f32>, %b: !relax.tensor<[k + 1], f32>) -> !relax.tensor<[k], f32> {
@@ -218,7 +218,7 @@ relax.func @result_of_a_function_value(%x: !relax.tensor<[n], f32>) -> !relax.te
 
 // A call passes new memory for the output: nothing has written what the first iteration adds to.
 
-// CHECK: 'tir.load': block 'Y' reads [20159] of 'Y' (n = 20160, m = 40320) before anything has written it: add T.init() to the block, or store a first value before it
+// CHECK: 'tir.load': expected block 'Y' to read initialized elements, got [20159] of 'Y' (n = 20160, m = 40320), which nothing has written: add T.init() to the block, or store a first value before it
 tir.prim_func @sum(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
   tir.for %i in (0, n) {
     tir.for %k in (0, m) {
@@ -240,7 +240,7 @@ relax.func @main(%x: !relax.tensor<[n, m], f32>) -> !relax.tensor<[n], f32> {
 
 // Scratch memory of which a view is written in half, and which data indexes before anything is.
 
-// CHECK: 'tir.load': block 'b' reads [8] of 'S' before anything has written it: store a value before it
+// CHECK: 'tir.load': expected block 'b' to read initialized elements, got [8] of 'S', which nothing has written: store a value before it
 tir.prim_func @half(%Y: !tir.buffer<[16], f32>) {
   %S = tir.alloc_buffer : !tir.buffer<[16], f32>
   tir.block "a" () writes (%S[0 : 8]) {
@@ -258,7 +258,7 @@ tir.prim_func @half(%Y: !tir.buffer<[16], f32>) {
 
 // -----
 
-// CHECK: 'tir.load': block 'b' reads [?] of 'S' before anything has written it: store a value before it
+// CHECK: 'tir.load': expected block 'b' to read initialized elements, got [?] of 'S', which nothing has written: store a value before it
 tir.prim_func @data(%I: !tir.buffer<[1], i64>, %Y: !tir.buffer<[16], f32>) {
   %S = tir.alloc_buffer : !tir.buffer<[16], f32>
   tir.block "b" () reads (%I[0], %S[0 : 16]) writes (%Y[0]) {
@@ -293,7 +293,7 @@ tir.prim_func @sums(%X: !tir.buffer<[n, m], f32>, %Y: !tir.buffer<[n], f32>) {
 
 // Scratch memory is an iteration's own: what another one has left there is not read.
 
-// CHECK: 'tir.load': block 'Y' reads [0] of 'T' (n = 20160) before anything has written it: store a value before it
+// CHECK: 'tir.load': expected block 'Y' to read initialized elements, got [0] of 'T' (n = 20160), which nothing has written: store a value before it
 tir.prim_func @running(%X: !tir.buffer<[n], f32>, %Y: !tir.buffer<[n], f32>) {
   %T = tir.alloc_buffer : !tir.buffer<[1], f32>
   tir.for %i in (0, n) parallel {

@@ -1,6 +1,6 @@
 // RUN: xrelax-opt %s -p convert-tir-to-loops --split-input-file --verify-diagnostics | filecheck %s
 
-// CHECK: in '@gpu': loop 'i' is bound to "threadIdx.x", which a CPU has not
+// CHECK: in '@gpu': expected loops without thread axes on a CPU, got loop 'i' bound to "threadIdx.x"
 tir.prim_func @gpu(%Y: !tir.buffer<[8], f32>) {
   tir.for %i in (0, 8) thread_binding "threadIdx.x" {
     %zero = arith.constant 0.0 : f32

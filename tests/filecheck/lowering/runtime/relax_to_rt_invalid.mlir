@@ -50,7 +50,7 @@ relax.func private @f(%o: !relax.object) -> !relax.tensor<[1], f32> {
 
 // Calls are checked here too: what follows lets the kernel write where the shapes say.
 
-// CHECK: unknown callee of call_tir: the module has no PrimFunc 'relu', it has none
+// CHECK: expected call_tir of a PrimFunc of the module (none), got 'relu'
 relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   %y = relax.call_tir @relu(%x) : (!relax.tensor<[n], f32>) -> !relax.tensor<[n], f32>
   relax.return %y : !relax.tensor<[n], f32>
@@ -70,7 +70,7 @@ relax.func @main(%p: !relax.tensor<[n, m], f32>, %q: !relax.tensor<[j, k], f32>,
 
 // -----
 
-// CHECK: call of 'pair': symbol 'j' is 4 by argument 'A' but 6 by argument 'B'
+// CHECK: call of 'pair': expected symbol 'j' to be 4 as in argument 'A', got 6 in argument 'B'
 tir.prim_func @four(%A: !tir.buffer<[4], f32>, %B: !tir.buffer<[4], f32>) {
 }
 tir.prim_func @six(%A: !tir.buffer<[6], f32>, %B: !tir.buffer<[6], f32>) {
