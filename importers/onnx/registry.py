@@ -39,6 +39,7 @@ _THEMES = (
     "normalization",
     "quantized",
     "reduction",
+    "scanning",
     "windows",
 )
 
