@@ -51,6 +51,12 @@ def test_every_marker_has_its_end(page: Path):
     assert set(markers[::2]) <= set(load_update().PARTS)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_output_is_empty(page: Path):
+    outputs = re.findall(r"^<!-- output -->\n(.*?)<!-- end -->$", page.read_text(), re.M | re.S)
+    assert all(re.fullmatch(r"```text\n.*\S.*```\n", output, re.S) for output in outputs)
+
+
 def test_a_changed_listing_is_noticed():
     update = load_update()
     page = "<!-- passes llvm -->\nanything\n<!-- end -->\n"
