@@ -62,6 +62,8 @@ class Importer:
     problems: list[Problem] = field(default_factory=lambda: [])
     needed: set[BlockArgument] = field(default_factory=lambda: set())
     """Parameters whose values operators need as numbers, such as a shape."""
+    sizes: set[IntExpr] = field(default_factory=lambda: set())
+    """Dims of tensors that nodes have read, which are not negative."""
     count: int = 0
     """The number of nodes so far."""
 
@@ -147,7 +149,7 @@ class Importer:
         attributes = {a.name: self.attribute(a) for a in node.attribute}
         known = self.known(node.op_type, operands, attributes, opset) if not domain else None
         if known is not None:
-            return [known]
+            return list(known)
         if converter is None:
             return self.expanded(node, domain, opset, operands)
         return self.called(converter, node, scope, operands, attributes, opset)
@@ -175,16 +177,17 @@ class Importer:
 
     def known(
         self, operator: str, operands: Sequence[Any], attributes: Mapping[str, Any], opset: int
-    ) -> Tensor | None:
-        """The result of arithmetic on known values."""
+    ) -> list[Tensor] | None:
+        """The results of arithmetic on known values."""
         values = [o.known if isinstance(o, Tensor) else None for o in operands]
         pairs = zip(values, operands, strict=True)
         if not values or any(v is None and o is not None for v, o in pairs):
             return None
-        found = folded(operator, values, attributes, opset)
+        found = folded(operator, values, attributes, opset, self.sizes)
         if found is None:
             return None
-        return Tensor.of_known(self.emitter, found, _dtype(operator, found, operands, attributes))
+        dtypes = [_dtype(operator, f, operands, attributes) for f in found]
+        return [Tensor.of_known(self.emitter, f, d) for f, d in zip(found, dtypes, strict=True)]
 
     def expanded(
         self, node: Any, domain: str, opset: int, operands: Sequence[Any]

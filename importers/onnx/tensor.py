@@ -12,9 +12,10 @@ from ...dialects.int_expr import IntExpr
 from ...dialects.relax import TensorData
 from ..emitter import Emitter, Value, dims_of, dtype_of
 from ..unsupported import Unsupported
+from .ratio import Ratio, constant_of
 
 Known = NDArray[Any]
-"""Known values: numbers, or integer expressions over symbols as an array of objects."""
+"""Known values: numbers, or as an array of objects integer expressions, of floats ratios."""
 
 
 class Tensor:
@@ -51,10 +52,11 @@ class Tensor:
 
     @staticmethod
     def of_known(emitter: Emitter, known: Known, dtype: str) -> Tensor:
-        """Numbers, or integer expressions."""
-        if known.dtype == object and all(IntExpr.of(e).is_constant for e in known.flat):
-            numbers = [IntExpr.of(e).offset for e in known.flat]
-            known = np.array(numbers, np.int64).reshape(known.shape)
+        """Numbers, integer expressions, or ratios of them."""
+        if known.dtype == object:
+            numbers = [constant_of(e) for e in known.flat]
+            if None not in numbers:
+                known = np.array(numbers, dtype).reshape(known.shape)
         if known.dtype != object:
             return Tensor.of_data(emitter, TensorData.of(known.astype(dtype), dtype))
         made = Tensor(emitter, dtype, [IntExpr.of(d) for d in known.shape])
@@ -92,12 +94,19 @@ class Tensor:
         if self._data is not None:
             return self.emitter.constant(self._data)
         assert self._known is not None
-        cells = [self.emitter.number(IntExpr.of(e), self.dtype) for e in self._known.flat]
+        cells = [self._cell(e) for e in self._known.flat]
         if not cells or not self.rank:
             return cells[0]
         rows = [self.emitter.reshape(c, [IntExpr.of(1)]) for c in cells]
         whole = rows[0] if len(rows) == 1 else self.emitter.op("concat", *rows, axis=0)
         return self.emitter.reshape(whole, self.dims)
+
+    def _cell(self, element: Any) -> Value:
+        if not isinstance(element, Ratio):
+            return self.emitter.number(IntExpr.of(element), self.dtype)
+        top = self.emitter.number(element.numerator, self.dtype)
+        bottom = self.emitter.number(element.denominator, self.dtype)
+        return top if element.denominator == 1 else self.emitter.op("divide", top, bottom)
 
     # What converters need as numbers while the model is imported.
 
