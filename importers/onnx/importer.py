@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from inspect import Parameter, signature
 from typing import Any, TypeAlias, cast
 
-from onnx import AttributeProto
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
@@ -16,13 +13,14 @@ from ...dialects.int_expr import IntExpr
 from ..emitter import Emitter, dims_of
 from ..functions import hint
 from ..unsupported import Problem, Unsupported
+from .calls import attribute_value, call
 from .context import Context
 from .fold import folded
 from .functions import function_body
 from .model import Model
 from .registry import ADVICE, DEFAULT_ADVICE, Converter, find_converter
 from .tensor import DataDependent, Known, Tensor
-from .weights import DTYPES, tensor_data
+from .weights import DTYPES, NarrowData, tensor_data
 
 Item: TypeAlias = "Tensor | Sequence[Tensor] | None"
 """What a name of a graph stands for: a tensor, a sequence of tensors, or an absent optional."""
@@ -30,6 +28,9 @@ Item: TypeAlias = "Tensor | Sequence[Tensor] | None"
 
 MAX_NUMBERS = 64
 """The length of a list that may be a parameter of the compilation."""
+
+TAKE_NARROW = ("Cast", "DequantizeLinear", "GatherBlockQuantized", "Identity", "QuantizeLinear")
+"""Operators that know constants of less than 8 bits."""
 
 
 class Failed:
@@ -101,6 +102,9 @@ class Importer:
         self.emitter.location = FileLineColLoc(file, IntAttr(self.count), IntAttr(1))
         try:
             results = self.converted(node, scope)
+            missing = [] if results is None else [n for n in outputs[len(results) :] if n]
+            if missing:
+                raise Unsupported(f"result '{missing[0]}'")
         except DataDependent as problem:
             self.demand(problem, node, name, place)
             results = None
@@ -108,8 +112,8 @@ class Importer:
             advice = problem.advice or ADVICE.get(node.op_type, DEFAULT_ADVICE)
             self.fail(_operator(node), name, problem.reason, place, advice)
             results = None
-        except (TypeError, ValueError, IndexError) as error:
-            self.fail(_operator(node), name, " ".join(str(error).split()), place, "", error)
+        except Exception as error:  # what a broken model makes converters raise; it is the cause
+            self.fail(_operator(node), name, one_line(error), place, "", error)
             results = None
         for index, output in enumerate(outputs):
             if output:
@@ -139,6 +143,8 @@ class Importer:
     def converted(self, node: Any, scope: Scope) -> list[Any] | None:
         """The results of a node; `None` where an operand has failed before."""
         domain = "" if node.domain == "ai.onnx" else node.domain
+        if not domain and domain not in self.model.opsets:
+            raise ValueError("expected the opset of ONNX among those of the model, got none")
         opset = self.model.opsets.get(domain, 1)
         converter = find_converter(domain, node.op_type, opset)
         operands = [scope.find(name) if name else None for name in node.input]
@@ -146,7 +152,9 @@ class Importer:
             if converter is None and function_body(node, domain, opset, ()) is None:
                 raise Unsupported("")
             return None
-        attributes = {a.name: self.attribute(a) for a in node.attribute}
+        if node.op_type not in TAKE_NARROW and any(map(_is_narrow, operands)):
+            raise Unsupported("integers of less than 8 bits", "dequantize them first")
+        attributes = {a.name: attribute_value(a, self.model.folder) for a in node.attribute}
         known = self.known(node.op_type, operands, attributes, opset) if not domain else None
         if known is not None:
             return list(known)
@@ -164,16 +172,10 @@ class Importer:
         opset: int,
     ) -> list[Any]:
         """What a converter makes of a node."""
-        known = _attributes_of(converter)
-        if known is not None and (unknown := [a for a in attributes if a not in known]):
-            raise Unsupported(f"attribute '{unknown[0]}'")
         context = Context(self, scope, opset, [bool(name) for name in node.output])
-        found = converter(context, *operands, **attributes)
+        found = call(converter, context, operands, attributes)
         several = cast("tuple[Any, ...]", found if isinstance(found, tuple) else (found,))
-        results = [context.item(result) for result in several]
-        if missing := [n for n in node.output[len(results) :] if n]:
-            raise Unsupported(f"result '{missing[0]}'")
-        return results
+        return [context.item(result) for result in several]
 
     def known(
         self, operator: str, operands: Sequence[Any], attributes: Mapping[str, Any], opset: int
@@ -208,30 +210,6 @@ class Importer:
         if len(self.problems) > count:
             return None
         return [scope.items.get(name) for name in body.outputs]
-
-    def attribute(self, attribute: Any) -> Any:
-        """The value of an attribute; a graph is as it is."""
-        match attribute.type:
-            case AttributeProto.FLOAT:
-                return attribute.f
-            case AttributeProto.INT:
-                return attribute.i
-            case AttributeProto.STRING:
-                return attribute.s.decode("utf-8", "replace")
-            case AttributeProto.TENSOR:
-                return tensor_data(attribute.t, self.model.folder)
-            case AttributeProto.GRAPH:
-                return attribute.g
-            case AttributeProto.FLOATS:
-                return list(attribute.floats)
-            case AttributeProto.INTS:
-                return list(attribute.ints)
-            case AttributeProto.STRINGS:
-                return [s.decode("utf-8", "replace") for s in attribute.strings]
-            case AttributeProto.TYPE_PROTO:
-                return attribute.tp
-            case _:
-                raise Unsupported(f"attribute '{attribute.name}'")
 
 
 def _parameters(value: SSAValue) -> set[BlockArgument]:
@@ -300,10 +278,12 @@ def _used(graph: Any) -> set[str]:
     return found
 
 
-@cache
-def _attributes_of(converter: Converter) -> frozenset[str] | None:
-    """The attributes that a converter takes, `None` for any."""
-    params = signature(converter).parameters.values()
-    if any(p.kind is Parameter.VAR_KEYWORD for p in params):
-        return None
-    return frozenset(p.name for p in params if p.kind is Parameter.KEYWORD_ONLY)
+def _is_narrow(item: Any) -> bool:
+    return isinstance(item, Tensor) and isinstance(item.data, NarrowData)
+
+
+def one_line(error: Exception) -> str:
+    """The message of an error, with its type if it is no usual one for wrong arguments."""
+    text = " ".join(str(error).split())
+    usual = isinstance(error, TypeError | ValueError | IndexError)
+    return text if usual and text else f"{type(error).__name__}: {text}"

@@ -11,6 +11,8 @@ from typing import Any, cast
 import onnx
 from google.protobuf.message import DecodeError
 
+from .checks import verify_functions, verify_graph, verify_texts
+
 NEWEST_OPSET = 28
 """The newest opset whose operators are known."""
 
@@ -41,14 +43,27 @@ def read_model(source: Any, opset: int | None = None) -> Model:
         raise ValueError(f"expected a path, bytes or a ModelProto of ONNX, got {kind}")
     if not proto.HasField("graph") or not proto.opset_import:
         raise ValueError(f"expected a model of ONNX, got '{name}' without a graph or an opset")
+    verify_graph(proto.graph, f"'{name}'")
     if proto.functions:
         proto = _inlined(proto, name)
-    opsets = {_domain(entry.domain): entry.version for entry in proto.opset_import}
+    return Model(proto.graph, _opsets(proto, opset), folder, name)
+
+
+def _opsets(proto: Any, opset: int | None) -> Mapping[str, int]:
+    """The opset of each domain, with that of ONNX itself replaced by `opset`."""
+    opsets: dict[str, int] = {}
+    for entry in proto.opset_import:
+        verify_texts([entry.domain])
+        domain = _domain(entry.domain)
+        if opsets.setdefault(domain, entry.version) != entry.version:
+            raise ValueError(
+                f"expected one opset of domain '{domain}', got {opsets[domain]} and {entry.version}"
+            )
     if opset is not None:
         opsets[""] = opset
     if not 1 <= opsets.get("", 1) <= NEWEST_OPSET:
         raise ValueError(f"expected an opset from 1 to {NEWEST_OPSET}, got {opsets['']}")
-    return Model(proto.graph, opsets, folder, name)
+    return opsets
 
 
 def _parsed(data: bytes, name: str) -> Any:
@@ -63,11 +78,14 @@ def _parsed(data: bytes, name: str) -> Any:
 def _inlined(proto: Any, name: str) -> Any:
     from onnx.inliner import inline_local_functions
 
+    verify_functions(proto)
     try:
-        return inline_local_functions(proto)
+        inlined = inline_local_functions(proto)
     except Exception as error:  # the inliner's C++ code has errors of several types
         text = " ".join(str(error).split())
         raise ValueError(f"expected functions of '{name}' that can be inlined: {text}") from error
+    verify_graph(inlined.graph, f"'{name}'")
+    return inlined
 
 
 def _domain(name: str) -> str:

@@ -14,6 +14,7 @@ from onnx import TensorProto
 from ...dialects.relax import TensorData
 from ...dialects.relax.constant import storage_dtype
 from ..unsupported import Unsupported
+from .checks import verify_texts
 
 DTYPES: Mapping[int, str] = {
     TensorProto.FLOAT: "float32",
@@ -136,6 +137,7 @@ def _from_fields(tensor: Any, dtype: str) -> Any:
 def _external(tensor: Any, folder: Path | None) -> Any:
     """The bytes of a tensor in another file, which stays on disk until it is used."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
+    verify_texts([*entries, *entries.values()])
     location = entries.get("location", "")
     if folder is None:
         raise ValueError(
