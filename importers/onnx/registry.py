@@ -31,15 +31,20 @@ CONVERTERS: dict[tuple[str, str], list[Version]] = {}
 _THEMES = (
     "activation",
     "arithmetic",
+    "channel_normalization",
     "conversion",
     "creation",
     "indexing",
     "linear",
+    "losses",
     "manipulation",
     "normalization",
     "quantized",
     "reduction",
+    "sampling",
     "scanning",
+    "skip_normalization",
+    "slicing",
     "windows",
 )
 
