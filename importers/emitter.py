@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..dialects import relax
 from ..dialects.dtypes import FLOATS, element_type
 from ..dialects.int_expr import ONE, IntExpr
+from ..lowering.functions import unique_name
 from ..runtime.dtype import to_bfloat16
 from .unsupported import Unsupported
 
@@ -19,11 +20,30 @@ Value: TypeAlias = "SSAValue[Any]"
 Number: TypeAlias = int | float | bool
 
 
-class Emitter:
-    """Appends operations to a block, each with the source location of what is imported."""
+class Functions:
+    """The private functions of an import, by name."""
 
-    def __init__(self, block: Block):
+    def __init__(self) -> None:
+        self.made: dict[str, relax.FuncOp] = {}
+
+    def unique(self, name: str) -> str:
+        """A name that no function has."""
+        return unique_name(name, {"main", *self.made})
+
+    def add(self, function: relax.FuncOp) -> None:
+        """Keep a function."""
+        self.made[function.sym_name.data] = function
+
+
+class Emitter:
+    """Appends operations to a block, each with the source location of what is imported.
+
+    `functions` are private functions that operations call.
+    """
+
+    def __init__(self, block: Block, functions: Functions | None = None):
         self.block = block
+        self.functions = Functions() if functions is None else functions
         self.location: LocationAttr | None = None
         self._numbers: dict[tuple[str, str], Value] = {}
 

@@ -22,6 +22,7 @@ def graph_function(
     unwrap: bool = False,
     tuple_outside: bool = False,
     attrs: Mapping[str, Attribute] | None = None,
+    private: bool = False,
 ) -> relax.FuncOp:
     """A function with the parameters of `entry`, which returns values of `body`.
 
@@ -44,7 +45,9 @@ def graph_function(
         result = dataflow.outputs[0]
     entry.add_op(relax.ReturnOp(result))
     dictionary = DictionaryAttr(attrs) if attrs else None
-    return relax.FuncOp(name, list(names), result.type, Region(entry), attrs=dictionary)
+    return relax.FuncOp(
+        name, list(names), result.type, Region(entry), private=private, attrs=dictionary
+    )
 
 
 def hint(name: str) -> str | None:

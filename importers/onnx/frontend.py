@@ -125,9 +125,10 @@ class OnnxImport:
         names = [self.names[name] for name in parameters]
         names += _identifiers(params, self.names.values()).values()
         values = [result.value for result in results]
-        module = ModuleOp(
-            [graph_function("main", names, self.entry, self.body, values, unwrap=True, attrs=attrs)]
+        main = graph_function(
+            "main", names, self.entry, self.body, values, unwrap=True, attrs=attrs
         )
+        module = ModuleOp([*self.emitter.functions.made.values(), main])
         verify(module)
         return module
 

@@ -19,6 +19,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.modules import batchnorm, dropout, instancenorm
 
 from ..unsupported import Problem, UnsupportedError
+from .recurrent_operators import recurrent_operators
 from .registry import KEEP_IN_TENSOR, overload_name
 from .source_lines import frame_place
 
@@ -121,7 +122,7 @@ def exported_program(
     """
     verify_inference(model)
     try:
-        with torch.no_grad():
+        with torch.no_grad(), recurrent_operators():
             return torch.export.export(
                 model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes
             )

@@ -98,7 +98,7 @@ class _Importer:
                 self.convert(node)
         if self.problems:
             raise UnsupportedError(self.problems, failed=[n.name for n in self.failed])
-        module = ModuleOp([self.function()])
+        module = ModuleOp([*self.context.functions.made.values(), self.function()])
         verify(module)
         return module
 

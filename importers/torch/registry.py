@@ -25,6 +25,7 @@ _THEMES = (
     "linear",
     "manipulation",
     "normalization",
+    "recurrent",
     "reduction",
     "slicing",
     "sorting",

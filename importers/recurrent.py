@@ -1,0 +1,178 @@
+"""LSTM, GRU and plain recurrent layers as loops over time, for one layer and direction.
+
+The inputs of all steps are multiplied by the weights at once, before the loop; a step multiplies
+the hidden state alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..dialects.int_expr import IntExpr
+from .emitter import Emitter, Value, dims_of
+from .loops import emit_loop
+
+Activation = Callable[[Emitter, Value], Value]
+
+
+class Weights(NamedTuple):
+    """The weights of a layer: (gates * hidden, input), (gates * hidden, hidden), and biases."""
+
+    inputs: Value
+    hidden: Value
+    input_bias: Value | None
+    hidden_bias: Value | None
+
+
+class Layer(NamedTuple):
+    """The hidden states of all steps (time, batch, hidden), and the last states."""
+
+    outputs: Value
+    states: list[Value]
+
+
+def sigmoid(emitter: Emitter, x: Value) -> Value:
+    """The activation of gates."""
+    return emitter.op("sigmoid", x)
+
+
+def tanh(emitter: Emitter, x: Value) -> Value:
+    """The activation of states."""
+    return emitter.op("tanh", x)
+
+
+def linear(emitter: Emitter, x: Value, weight: Value, bias: Value | None) -> Value:
+    """``x @ weight.T + bias``."""
+    return emitter.op("linear", x, weight, *(() if bias is None else (bias,)))
+
+
+def gates(emitter: Emitter, x: Value, count: int) -> list[Value]:
+    """Equal parts of the last axis of (batch, count * hidden)."""
+    return list(emitter.fields(emitter.op("split", x, indices_or_sections=count, axis=-1)))
+
+
+def _loop(
+    emitter: Emitter,
+    name: str,
+    step: Callable[[Emitter, Value, list[Value], list[Value]], list[Value]],
+    x: Value,
+    states: Sequence[Value],
+    given: Sequence[Value],
+    reverse: bool,
+) -> Layer:
+    """Run a step for every row of x; its first state is the output."""
+    if reverse:
+        x = emitter.op("flip", x, axis=[0])
+
+    def body(
+        inner: Emitter, index: IntExpr, carried: list[Value], rows: list[Value], given: list[Value]
+    ) -> tuple[list[Value], list[Value]]:
+        found = step(inner, rows[0], carried, given)
+        return found, found[:1]
+
+    trips = dims_of(x)[0]
+    *last, outputs = emit_loop(emitter, name, body, states, scanned=[x], given=given, trips=trips)
+    if reverse:
+        outputs = emitter.op("flip", outputs, axis=[0])
+    return Layer(outputs, last)
+
+
+def lstm(
+    emitter: Emitter,
+    x: Value,
+    weights: Weights,
+    hidden: Value,
+    cell: Value,
+    *,
+    order: str = "ifgo",
+    reverse: bool = False,
+    activations: Sequence[Activation] = (sigmoid, tanh, tanh),
+) -> Layer:
+    """An LSTM over x (time, batch, input); `order` names the gates i, f, o and the input g.
+
+    The states are the hidden state and the cell, (batch, hidden) each. PyTorch's order is "ifgo",
+    ONNX's "iofg". Source: Hochreiter and Schmidhuber (1997).
+    """
+    gate, of_input, of_cell = activations
+    projected = linear(emitter, x, weights.inputs, weights.input_bias)
+    biases = [] if weights.hidden_bias is None else [weights.hidden_bias]
+
+    def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
+        h, c = states
+        recurrent, *bias = given
+        total = e.op("add", linear(e, h, recurrent, bias[0] if bias else None), row)
+        parts = dict(zip(order, gates(e, total, 4), strict=True))
+        kept = e.op("multiply", gate(e, parts["f"]), c)
+        added = e.op("multiply", gate(e, parts["i"]), of_input(e, parts["g"]))
+        c = e.op("add", kept, added)
+        return [e.op("multiply", gate(e, parts["o"]), of_cell(e, c)), c]
+
+    given = [weights.hidden, *biases]
+    return _loop(emitter, "lstm_step", step, projected, [hidden, cell], given, reverse)
+
+
+def gru(
+    emitter: Emitter,
+    x: Value,
+    weights: Weights,
+    hidden: Value,
+    *,
+    order: str = "rzn",
+    reverse: bool = False,
+    reset_before: bool = False,
+    activations: Sequence[Activation] = (sigmoid, tanh),
+) -> Layer:
+    """A GRU over x (time, batch, input); `order` names the gates r, z and the candidate n.
+
+    The reset gate multiplies the candidate's product of the hidden state, or with `reset_before`
+    the hidden state before it. PyTorch's order is "rzn", ONNX's "zrn". Source: Cho et al. (2014).
+    """
+    gate, of_state = activations
+    projected = linear(emitter, x, weights.inputs, weights.input_bias)
+    biases = [] if weights.hidden_bias is None else [weights.hidden_bias]
+
+    def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
+        (h,) = states
+        recurrent, *bias = given
+        inputs = dict(zip(order, gates(e, row, 3), strict=True))
+        products = _products(e, h, recurrent, bias, order)
+        reset = gate(e, e.op("add", inputs["r"], products["r"]))
+        update = gate(e, e.op("add", inputs["z"], products["z"]))
+        if reset_before:
+            scaled = _products(e, e.op("multiply", reset, h), recurrent, bias, order)["n"]
+        else:
+            scaled = e.op("multiply", reset, products["n"])
+        candidate = of_state(e, e.op("add", inputs["n"], scaled))
+        difference = e.op("subtract", h, candidate)
+        return [e.op("add", candidate, e.op("multiply", update, difference))]
+
+    return _loop(emitter, "gru_step", step, projected, [hidden], [weights.hidden, *biases], reverse)
+
+
+def _products(
+    e: Emitter, h: Value, recurrent: Value, bias: Sequence[Value], order: str
+) -> dict[str, Value]:
+    total = linear(e, h, recurrent, bias[0] if bias else None)
+    return dict(zip(order, gates(e, total, 3), strict=True))
+
+
+def rnn(
+    emitter: Emitter,
+    x: Value,
+    weights: Weights,
+    hidden: Value,
+    *,
+    activation: Activation = tanh,
+    reverse: bool = False,
+) -> Layer:
+    """A plain recurrent layer over x (time, batch, input). Source: Elman (1990)."""
+    projected = linear(emitter, x, weights.inputs, weights.input_bias)
+    biases = [] if weights.hidden_bias is None else [weights.hidden_bias]
+
+    def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
+        recurrent, *bias = given
+        product = linear(e, states[0], recurrent, bias[0] if bias else None)
+        return [activation(e, e.op("add", product, row))]
+
+    return _loop(emitter, "rnn_step", step, projected, [hidden], [weights.hidden, *biases], reverse)
