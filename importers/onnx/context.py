@@ -10,6 +10,7 @@ import numpy as np
 from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import ONE, IntExpr
+from ...dialects.relax.types import python_shape
 from ..emitter import Value, is_tensor
 from .tensor import Known, Tensor
 
@@ -112,9 +113,16 @@ class Context:
 
 
 def broadcast_dims(*shapes: Sequence[IntExpr]) -> list[IntExpr]:
-    """The common shape of a broadcast: of unequal dims the constant one, else the first."""
+    """The common shape of a broadcast: of unequal dims the constant one, else the first.
+
+    Raises ValueError for different constants.
+    """
     rank = max(map(len, shapes), default=0)
     padded = [[*[ONE] * (rank - len(shape)), *shape] for shape in shapes]
+    for dims in zip(*padded, strict=True):
+        if len({d for d in dims if d.is_constant and d != ONE}) > 1:
+            given = " and ".join(map(python_shape, shapes))
+            raise ValueError(f"expected shapes that broadcast, got {given}")
     return [_common(dims) for dims in zip(*padded, strict=True)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
@@ -19,10 +20,11 @@ from ...ir.module import IRModule
 from ..emitter import Emitter
 from ..functions import graph_function, hint
 from ..unsupported import Problem, Unsupported, UnsupportedError
+from .checks import verify_texts
 from .importer import Failed, Importer, Scope
 from .model import Model, read_model
 from .tensor import Tensor
-from .weights import dtype_of_element, tensor_data
+from .weights import NarrowData, dtype_of_element, tensor_data
 
 
 def from_onnx(
@@ -95,10 +97,12 @@ class OnnxImport:
         self.emitter = Emitter(self.body)
         self.importer = Importer(self.model, self.emitter)
         self._symbols: dict[str, str] = {}
-        for name in self.shapes:
-            if name not in self.given:
-                known = ", ".join(self.inputs)
-                raise ValueError(f"expected shapes of inputs ({known}), got one of '{name}'")
+        dtypes = () if isinstance(self.dtypes, str) else self.dtypes
+        for what, names in (("shapes", self.shapes), ("dtypes", dtypes)):
+            for name in names:
+                if name not in self.given:
+                    known = ", ".join(self.inputs)
+                    raise ValueError(f"expected {what} of inputs ({known}), got one of '{name}'")
 
     def module(self) -> ModuleOp:
         """The module; raises UnsupportedError with all problems, NeedsValues without any."""
@@ -160,8 +164,11 @@ class OnnxImport:
     def _add_params(self, scope: Scope) -> dict[str, TensorData]:
         found: dict[str, TensorData] = {}
         for tensor in self.model.graph.initializer:
-            data = tensor_data(tensor, self.model.folder)
-            if data.values.size <= 1 or data.dtype == "int64":
+            try:
+                data = tensor_data(tensor, self.model.folder)
+            except (Unsupported, ValueError):
+                continue  # the graph reports it
+            if data.values.size <= 1 or data.dtype == "int64" or isinstance(data, NarrowData):
                 continue  # shapes and axes, which operators need as numbers
             arg = self.entry.insert_arg(data.tensor_type(), len(self.entry.args))
             found[tensor.name] = data
@@ -178,7 +185,7 @@ class OnnxImport:
         wanted = dtypes if isinstance(dtypes, str) else dtypes.get(name)
         dtype = wanted or dtype_of_element(found.elem_type)
         if name in self.shapes:
-            dims = [self._given_dim(d) for d in self.shapes[name]]
+            dims = [self._given_dim(name, d) for d in self.shapes[name]]
         elif found.HasField("shape"):
             dims = [self._dim(name, i, d) for i, d in enumerate(found.shape.dim)]
         else:
@@ -190,10 +197,16 @@ class OnnxImport:
             return IntExpr.of(dim.dim_value)
         return sym(self._symbol(dim.dim_param or f"{self.names[name]}_{axis}"))
 
-    def _given_dim(self, dim: Any) -> IntExpr:
-        return IntExpr.of(dim) if isinstance(dim, int) else sym(self._symbol(str(dim)))
+    def _given_dim(self, name: str, dim: Any) -> IntExpr:
+        if hasattr(dim, "__index__") and index(dim) >= 0:
+            return IntExpr.of(index(dim))
+        text = getattr(dim, "name", dim)
+        if not isinstance(text, str):
+            raise ValueError(f"expected dims of '{name}' that are sizes or names, got {dim!r}")
+        return sym(self._symbol(text))
 
     def _symbol(self, name: str) -> str:
+        verify_texts([name])
         if name not in self._symbols:
             taken = {*self._symbols.values(), *RESERVED}
             self._symbols[name] = _unique(_identifier(name, "d"), taken)

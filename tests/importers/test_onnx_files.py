@@ -1,0 +1,429 @@
+"""Broken and hostile files: one line of error, without a crash, a hang or an allocation."""
+
+import os
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx_models import model
+
+from xrelax.importers.onnx.compiled_model import compile_onnx
+from xrelax.importers.onnx.frontend import from_onnx
+from xrelax.importers.unsupported import UnsupportedError
+
+ERRORS = (ValueError, OSError)
+
+
+def small():
+    """A model of two nodes with an initializer."""
+    return model(
+        [
+            helper.make_node("Add", ["x", "w"], ["sum"], name="plus"),
+            helper.make_node("Relu", ["sum"], ["y"]),
+        ],
+        {"x": ("float32", ["n", 4])},
+        ["y"],
+        initializers={"w": np.arange(4, dtype="float32")},
+    )
+
+
+def node(operator, inputs=("x",), outputs=("y",), **attributes):
+    """A model of one node."""
+    made = helper.make_node(operator, list(inputs), list(outputs), **attributes)
+    return model(made, {"x": ("float32", [2, 4])}, ["y"])
+
+
+def message(given, **options):
+    """The message of the error that a model gives, of which each problem is one line."""
+    with pytest.raises(ERRORS) as caught:
+        from_onnx(given, **options)
+    text = str(caught.value)
+    if isinstance(caught.value, UnsupportedError):
+        head, *problems = text.split("\n")
+        assert head.endswith("without a conversion:") and len(problems) == len(
+            caught.value.problems
+        )
+        return "\n".join(problems)
+    assert "\n" not in text
+    return text
+
+
+def test_what_is_right_compiles():
+    compiled = compile_onnx(small().SerializeToString())
+    np.testing.assert_array_equal(compiled(np.ones((1, 4), "float32")).numpy(), [[1, 2, 3, 4]])
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 20, 50, -30, -2])
+def test_a_truncated_file(length, tmp_path):
+    path = tmp_path / "cut.onnx"
+    path.write_bytes(small().SerializeToString()[:length])
+    assert message(path).startswith("expected a model of ONNX, got 'cut.onnx' ")
+
+
+@pytest.mark.parametrize(
+    "content", [b"\x89PNG\r\n\x1a\n" * 9, b"# a text\n", bytes(100), b"\xff" * 9]
+)
+def test_bytes_of_another_format(content):
+    assert message(content).startswith("expected a model of ONNX, got 'the model'")
+
+
+@pytest.mark.parametrize("given", [None, 3, [1], object(), onnx.GraphProto()])
+def test_what_is_no_model(given):
+    expected = f"expected a path, bytes or a ModelProto of ONNX, got {type(given).__name__}"
+    assert message(given) == expected
+
+
+def test_paths_without_a_file(tmp_path):
+    assert "No such file" in message(tmp_path / "absent.onnx")
+    assert "directory" in message(str(tmp_path))
+    assert message("x\0y.onnx") == "embedded null byte"
+
+
+def test_models_without_a_graph_or_opset():
+    expected = "expected a model of ONNX, got 'the model' without a graph or an opset"
+    assert message(onnx.ModelProto(ir_version=8)) == expected
+    made = small()
+    del made.opset_import[:]
+    assert message(made) == expected
+
+
+@pytest.mark.parametrize("version", [0, -1, 29, 1 << 40])
+def test_unknown_opsets(version):
+    made = small()
+    made.opset_import[0].version = version
+    assert message(made) == f"expected an opset from 1 to 28, got {version}"
+    assert message(small(), opset=version) == f"expected an opset from 1 to 28, got {version}"
+
+
+def test_opsets_that_contradict():
+    made = small()
+    made.opset_import.append(helper.make_opsetid("ai.onnx", 12))
+    assert message(made) == "expected one opset of domain '', got 17 and 12"
+    made.opset_import[0].domain = "other"
+    made.opset_import[1].domain = "another"
+    assert "expected the opset of ONNX among those of the model, got none" in message(made)
+
+
+def test_an_unknown_domain_and_operator():
+    assert "com.acme.Add ('y') at the model, node 1" in message(node("Add", domain="com.acme"))
+    assert "Addd ('y') at the model, node 1" in message(node("Addd"))
+    assert " ('y') at the model, node 1" in message(node(""))
+
+
+def test_an_empty_graph():
+    made = small()
+    del made.graph.node[:]
+    assert "output ('y'): expected a value 'y' of an earlier node, got none" in message(made)
+    del made.graph.output[:]
+    assert message(made) == "expected outputs of 'the model', got none"
+
+
+def test_nodes_in_the_wrong_order_and_cycles():
+    made = small()
+    first, second = (onnx.NodeProto() for _ in range(2))
+    first.CopyFrom(made.graph.node[1])
+    second.CopyFrom(made.graph.node[0])
+    del made.graph.node[:]
+    made.graph.node.extend([first, second])
+    assert "expected a value 'sum' of an earlier node, got none" in message(made)
+    second.input[0] = "y"
+    del made.graph.node[:]
+    made.graph.node.extend([second, first])
+    assert "expected a value 'y' of an earlier node, got none" in message(made)
+
+
+def test_names_that_are_not_unique():
+    made = small()
+    made.graph.node[1].output[0] = "sum"
+    made.graph.output[0].name = "sum"
+    expected = "expected results with names of their own, got 'sum' twice"
+    assert message(made) == expected
+    assert message(node("Split", outputs=("y", "y"), axis=1)).endswith("got 'y' twice")
+    made = small()
+    made.graph.input.append(made.graph.input[0])
+    assert message(made) == "expected inputs with names of their own, got 'x' twice"
+    made = small()
+    made.graph.initializer.append(made.graph.initializer[0])
+    assert message(made) == "expected initializers with names of their own, got 'w' twice"
+    made = small()
+    made.graph.node[0].output[0] = "x"
+    assert message(made) == "expected results of other names than inputs, got 'x'"
+
+
+def test_attributes_that_repeat():
+    made = node("Elu", alpha=1.0)
+    made.graph.node[0].attribute.append(made.graph.node[0].attribute[0])
+    expected = "expected attributes of Elu with names of their own, got 'alpha' twice"
+    assert message(made) == expected
+
+
+def test_names_that_are_no_text():
+    content = small().SerializeToString().replace(b"sum", b"s\xffm")
+    assert message(content) == r"expected names in UTF-8, got b's\xffm'"
+
+
+def test_inputs_that_are_missing():
+    made = small()
+    del made.graph.input[:]
+    assert "Add ('plus') at the model, node 1: expected a value 'x'" in message(made)
+    made = small()
+    del made.graph.initializer[:]
+    assert "Add ('plus') at the model, node 1: expected a value 'w'" in message(made)
+
+
+def test_the_number_of_inputs_and_results():
+    assert "expected at least 2 inputs, got 1" in message(node("Add"))
+    assert "expected at most 1 inputs, got 2" in message(node("Relu", ["x", "x"]))
+    assert "expected input 'x' to be a tensor, got none" in message(node("Relu", [""]))
+    assert "expected at least 1 inputs, got 0" in message(node("Relu", []))
+    assert "Relu ('y') at the model, node 1: result 'z'" in message(
+        node("Relu", outputs=["y", "z"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [
+        ([1.0], "floats"),
+        ("one", "a string"),
+        (helper.make_tensor("t", 1, [], [1]), "a tensor"),
+        (helper.make_graph([], "g", [], []), "a graph or a type"),
+    ],
+)
+def test_attributes_of_another_type(value, got):
+    expected = f"expected attribute 'alpha' to be a float, got {got}"
+    assert expected in message(node("LeakyRelu", alpha=value))
+
+
+def test_attributes_without_a_type_unknown_ones_and_missing_ones():
+    made = node("LeakyRelu", alpha=1.0)
+    made.graph.node[0].attribute[0].type = 0
+    assert "LeakyRelu ('y') at the model, node 1: attribute 'alpha'" in message(made)
+    assert "attribute 'beta'" in message(node("LeakyRelu", beta=1.0))
+    assert "expected attribute 'to', got none" in message(node("Cast"))
+
+
+def test_dtypes_that_do_not_fit():
+    made = small()
+    made.graph.input[0].type.tensor_type.elem_type = TensorProto.INT32
+    assert "to have one dtype, got int32 and float32" in message(made)
+    made.graph.input[0].type.tensor_type.elem_type = TensorProto.FLOAT8E5M2
+    assert "input ('x'): tensors of type FLOAT8E5M2" in message(made)
+    made.graph.input[0].type.tensor_type.elem_type = 999
+    assert "input ('x'): tensors of type 999" in message(made)
+    made.graph.input[0].type.tensor_type.elem_type = 0
+    assert "input ('x'): tensors of type UNDEFINED" in message(made)
+
+
+def test_inputs_that_are_no_tensors():
+    made = small()
+    made.graph.input[0].ClearField("type")
+    assert "input ('x'): expected a tensor, got a value" in message(made)
+    made = small()
+    element = made.graph.input[0].type.tensor_type
+    made.graph.input[0].type.sequence_type.elem_type.tensor_type.CopyFrom(element)
+    assert "input ('x'): expected a tensor, got a sequence" in message(made)
+    made = small()
+    made.graph.input[0].type.tensor_type.ClearField("shape")
+    assert "input ('x'): an input of unknown rank" in message(made)
+
+
+@pytest.mark.parametrize("dims", [[1 << 62, 4], [1 << 40, 1 << 40], [(1 << 63) - 1]])
+def test_huge_inputs(dims):
+    made = model(helper.make_node("Add", ["x", "x"], ["y"]), {"x": ("float32", dims)}, ["y"])
+    compiled = compile_onnx(made)
+    with pytest.raises(ValueError, match="expected"):
+        compiled(np.zeros((1, 4), "float32"))
+
+
+def test_negative_dims_are_symbols():
+    made = small()
+    made.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1
+    assert compile_onnx(made)(np.zeros((3, 4), "float32")).shape == (3, 4)
+
+
+@pytest.mark.parametrize("dims", [[-1], [2, -2], [1 << 41], [1 << 62, 1 << 62]])
+def test_shapes_of_constants(dims):
+    made = small()
+    made.graph.initializer[0].ClearField("dims")
+    made.graph.initializer[0].dims.extend(dims)
+    expected = f"initializer ('w'): expected a shape of tensor 'w', got {tuple(dims)}"
+    assert expected in message(made)
+
+
+def test_the_length_of_constants():
+    made = small()
+    made.graph.initializer[0].raw_data += b"\0"
+    assert "initializer ('w'): expected 16 bytes of tensor 'w', got 17" in message(made)
+    made.graph.initializer[0].ClearField("raw_data")
+    assert "initializer ('w'): expected 16 bytes of tensor 'w', got 0" in message(made)
+    made.graph.initializer[0].float_data.extend([1, 2, 3])
+    assert "initializer ('w'): expected 16 bytes of tensor 'w', got 12" in message(made)
+    assert "expected 16 bytes" in message(made, keep_params_in_input=True)
+
+
+def test_types_of_constants():
+    made = small()
+    made.graph.initializer[0].data_type = TensorProto.STRING
+    assert "initializer ('w'): tensors of type STRING" in message(made)
+    assert "tensors of type STRING" in message(made, keep_params_in_input=True)
+
+
+def test_sparse_constants():
+    made = small()
+    values = made.graph.initializer.pop()
+    made.graph.sparse_initializer.append(onnx.SparseTensorProto(values=values, dims=[8]))
+    assert "input ('w'): a sparse tensor" in message(made)
+
+
+def external(folder, **entries):
+    """The file of a model whose weights are in other files of its folder."""
+    made = small()
+    constant = made.graph.initializer[0]
+    constant.ClearField("raw_data")
+    constant.data_location = TensorProto.EXTERNAL
+    for key, value in entries.items():
+        constant.external_data.add(key=key, value=value)
+    path = folder / "model.onnx"
+    path.write_bytes(made.SerializeToString())
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with weights, beside a file that no model should read."""
+    (tmp_path / "secret").write_bytes(bytes(16))
+    inner = tmp_path / "models"
+    inner.mkdir()
+    (inner / "weights").write_bytes(np.arange(8, dtype="float32").tobytes())
+    os.symlink(tmp_path / "secret", inner / "link")
+    os.symlink(tmp_path, inner / "up")
+    (inner / "folder").mkdir()
+    return inner
+
+
+def test_external_data_is_read(folder):
+    x = np.zeros((1, 4), "float32")
+    path = external(folder, location="weights", offset="16", length="16")
+    np.testing.assert_array_equal(compile_onnx(path)(x).numpy(), [[4, 5, 6, 7]])
+    path = external(folder, location="folder/../weights", length="16")
+    np.testing.assert_array_equal(compile_onnx(path)(x).numpy(), [[0, 1, 2, 3]])
+
+
+def test_external_data_that_is_not_aligned(folder):
+    weights = b"\0\0\0" + np.arange(4, dtype="float32").tobytes()
+    (folder / "weights").write_bytes(weights)
+    compiled = compile_onnx(external(folder, location="weights", offset="3"))
+    found = compiled(np.zeros((1, 4), "float32")).numpy()
+    np.testing.assert_array_equal(found, [[0, 1, 2, 3]])
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *("../secret", "up/secret", "link", "up/models/../secret"),
+        *("absent", "folder", "", ".", "model.onnx/x"),
+    ],
+)
+def test_external_data_outside_of_the_folder(folder, location):
+    expected = f"expected the data of tensor 'w' in a file of the model's folder, got '{location}'"
+    assert expected in message(external(folder, location=location, length="16"))
+
+
+def test_external_data_at_absolute_paths(folder):
+    secret = str(folder.parent / "secret")
+    assert f"of the model's folder, got '{secret}'" in message(external(folder, location=secret))
+    assert "of the model's folder, got '/dev/zero'" in message(
+        external(folder, location="/dev/zero", length="16")
+    )
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ({"offset": "32"}, "expected 16 bytes of tensor 'w', got 0"),
+        ({"offset": "33"}, "expected bytes 33 to 32 of 'weights' for tensor 'w', got a file of 32"),
+        ({"length": "33"}, "expected bytes 0 to 33 of 'weights' for tensor 'w', got a file of 32"),
+        ({"offset": "20", "length": "16"}, "expected bytes 20 to 36 of 'weights'"),
+        ({"offset": "-16"}, "expected a number as offset of tensor 'w', got '-16'"),
+        ({"length": "0x10"}, "expected a number as length of tensor 'w', got '0x10'"),
+        ({"length": "9" * 100}, "of 'weights' for tensor 'w', got a file of 32"),
+        ({"length": "8"}, "expected 16 bytes of tensor 'w', got 8"),
+    ],
+)
+def test_external_ranges(folder, entries, expected):
+    assert expected in message(external(folder, location="weights", **entries))
+
+
+def test_external_data_of_a_model_without_a_path(folder):
+    content = external(folder, location="weights").read_bytes()
+    assert "expected the path of the model to read 'weights' of tensor 'w'" in message(content)
+
+
+def test_graphs_that_are_nested_too_deep():
+    made = node("Relu")
+    graph = made.graph
+    for _ in range(300):
+        loop = graph.node.add(op_type="Loop", input=["", "", "x"], output=["y"])
+        graph = loop.attribute.add(name="body", type=onnx.AttributeProto.GRAPH).g
+        graph.output.add(name="y")
+        del made.graph.node[:-1]
+    assert message(made) == "expected graphs nested at most 32 deep, got more"
+
+
+def calling(*functions, domain="own"):
+    """A model that calls its first function; each is a name with the operators that it calls."""
+    made = node(functions[0][0], domain=domain)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
+    del made.opset_import[:]
+    made.opset_import.extend(opsets)
+    known = [name for name, _ in functions]
+    for name, called in functions:
+        names = ["a", *(f"t{i}" for i in range(len(called) - 1)), "b"]
+        body = [
+            helper.make_node(o, [names[i]], [names[i + 1]], domain=domain if o in known else "")
+            for i, o in enumerate(called)
+        ]
+        made.functions.append(helper.make_function(domain, name, ["a"], ["b"], body, opsets))
+    return made
+
+
+def test_functions_of_the_model():
+    compiled = compile_onnx(calling(("F", ["G", "Neg"]), ("G", ["Neg", "Relu"])))
+    x = np.array([[1, -2, 3, -4]] * 2, "float32")
+    np.testing.assert_array_equal(compiled(x).numpy(), -np.maximum(-x, 0))
+
+
+def test_functions_that_call_themselves_or_make_too_many_nodes():
+    assert message(calling(("F", ["F"]))).endswith("that do not call themselves, got 'F'")
+    circle = calling(("F", ["Relu", "G"]), ("G", ["F"]))
+    assert "expected functions that do not call themselves, got " in message(circle)
+    chain = [(f"F{i}", [f"F{i + 1}"] * 2) for i in range(60)]
+    assert message(calling(*chain, ("F60", ["Relu"]))) == (
+        f"expected functions of at most 1000000 nodes, got {1 << 60}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"shape_dict": {"z": [1]}}, "expected shapes of inputs (x), got one of 'z'"),
+        ({"dtype_dict": {"z": "int8"}}, "expected dtypes of inputs (x), got one of 'z'"),
+        ({"shape_dict": {"x": [-2, 4]}}, "dims of 'x' that are sizes or names, got -2"),
+        ({"shape_dict": {"x": [2.5, 4]}}, "dims of 'x' that are sizes or names, got 2.5"),
+        ({"shape_dict": {"x": [2, 5]}}, "expected shapes that broadcast, got (2, 5) and (4,)"),
+        ({"dtype_dict": "float33"}, "got 'float33'"),
+    ],
+)
+def test_options(options, expected):
+    assert expected in message(small(), **options)
+
+
+def test_inputs_that_are_no_identifiers():
+    made = small()
+    made.graph.input[0].name = made.graph.node[0].input[0] = "a b"
+    assert message(made, sanitize_input_names=False) == (
+        "expected names of inputs that are identifiers, got 'a b'"
+    )
+    assert from_onnx(made)["main"].op.params[0].name_hint
