@@ -178,8 +178,12 @@ def resolve(prefix: str, name: str) -> Any:
         return getattr(loaded, attribute) if attribute else loaded
     if any(n.startswith(f"{prefix}{name}.") for n in NAMES):
         return Namespace(f"{prefix}{name}.")
+    from difflib import get_close_matches  # which programs without a wrong name do not need
+
     owner = f"{__package__}.{prefix}".rstrip(".")
-    raise AttributeError(f"module '{owner}' has no attribute '{name}'")
+    close = get_close_matches(name, known(prefix), 1)
+    hint = f", did you mean '{close[0]}'?" if close else ""
+    raise AttributeError(f"module '{owner}' has no attribute '{name}'{hint}")
 
 
 class NameFinder(MetaPathFinder, Loader):

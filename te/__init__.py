@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..dialects.diagnostics import suggestion
 from ..ir.function import PrimFunc
 from . import topi as topi
 from .arithmetic import cast as cast
@@ -69,7 +70,9 @@ def create_prim_func(
 def __getattr__(name: str) -> Callable[..., PrimExpr]:
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    raise AttributeError(
+        f"module '{__name__}' has no attribute '{name}'{suggestion(name, __dir__())}"
+    )
 
 
 def __dir__() -> list[str]:

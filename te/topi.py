@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from ..dialects.diagnostics import suggestion
 from ..dialects.relax.operators import OPERATORS
 from ..dialects.relax.operators.base import OperatorOp, evaluated
 from .arithmetic import index_value
@@ -81,7 +82,9 @@ def __getattr__(name: str) -> Any:
     registered = [op for full, op in OPERATORS.items() if full.rpartition(".")[2] == name]
     if registered:
         return _function(name, registered[-1])
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    raise AttributeError(
+        f"module '{__name__}' has no attribute '{name}'{suggestion(name, __dir__())}"
+    )
 
 
 def __dir__() -> list[str]:
