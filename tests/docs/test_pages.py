@@ -76,11 +76,15 @@ OLD = {
 }
 
 
-def updated_pages(folder: Path, program: str) -> tuple[subprocess.CompletedProcess, dict[str, str]]:
+def updated_pages(root: Path, program: str) -> tuple[subprocess.CompletedProcess, dict[str, str]]:
+    folder = root / "docs"
+    folder.mkdir()
     for name, text in OLD.items():
         (folder / name).write_text(text)
-    for name in ("picture.py", "update.py"):
+    for name in ("picture.py", "peers_picture.py", "update.py"):
         shutil.copy(ROOT / "docs" / name, folder)
+    (root / "benchmarks").mkdir()
+    shutil.copy(ROOT / "benchmarks" / "README.md", root / "benchmarks")
     command = [sys.executable, "-W", "ignore", "-c", program, str(folder / "update.py")]
     result = subprocess.run(command, capture_output=True, text=True)
     return result, {name: (folder / name).read_text() for name in OLD}
