@@ -16,6 +16,7 @@ FAMILIES = (
     "conversion",
     "convolution",
     "creation",
+    "determinant",
     "einsum",
     "elementwise",
     "float_functions",
