@@ -34,6 +34,7 @@ _THEMES = (
     "channel_normalization",
     "conversion",
     "creation",
+    "einsum",
     "indexing",
     "linear",
     "losses",
