@@ -200,6 +200,9 @@ def test_pool_messages():
     assert error_of("nn.max_pool2d", data, pool_size=[1, 2, 3]) == (
         "pool_size of 'relax.nn.max_pool2d' to be 1 or 2 ints of at least 1, got (1, 2, 3)"
     )
+    assert error_of("nn.avg_pool2d", data, divisor_override=0) == (
+        "divisor_override of 'relax.nn.avg_pool2d' other than 0, got 0"
+    )
     assert error_of("nn.avg_pool2d", "[1, 3, 8, 8], i32") == (
         "operands of 'relax.nn.avg_pool2d' to be floats, got int32"
     )

@@ -20,6 +20,7 @@ FAMILIES = (
     "einsum",
     "elementwise",
     "float_functions",
+    "indexed_pooling",
     "indexing",
     "joining",
     "linear_algebra",

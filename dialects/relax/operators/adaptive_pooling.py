@@ -12,8 +12,9 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from .attributes import Ints
 from .conversion import wide
+from .pool_attributes import OneDim, ThreeDims, TwoDims
 from .pool_windows import EvenWindows
-from .pooling import LargestOfWindows, MeanOfWindows, OneDim, PoolOp, TwoDims
+from .pooling import LargestOfWindows, MeanOfWindows, PoolOp
 from .windows import spatial_ints
 
 
@@ -80,6 +81,13 @@ class AdaptiveAvgPool2dOp(AdaptiveAvgPoolOp, TwoDims):
 
 
 @irdl_op_definition
+class AdaptiveAvgPool3dOp(AdaptiveAvgPoolOp, ThreeDims):
+    """Averages over adaptive windows of three dims; `torch.nn.functional.adaptive_avg_pool3d`."""
+
+    name = "relax.nn.adaptive_avg_pool3d"
+
+
+@irdl_op_definition
 class AdaptiveMaxPool1dOp(AdaptiveMaxPoolOp, OneDim):
     """Maxima over adaptive windows of one dim; `torch.nn.functional.adaptive_max_pool1d`."""
 
@@ -91,3 +99,10 @@ class AdaptiveMaxPool2dOp(AdaptiveMaxPoolOp, TwoDims):
     """Maxima over adaptive windows of two dims; `torch.nn.functional.adaptive_max_pool2d`."""
 
     name = "relax.nn.adaptive_max_pool2d"
+
+
+@irdl_op_definition
+class AdaptiveMaxPool3dOp(AdaptiveMaxPoolOp, ThreeDims):
+    """Maxima over adaptive windows of three dims; `torch.nn.functional.adaptive_max_pool3d`."""
+
+    name = "relax.nn.adaptive_max_pool3d"

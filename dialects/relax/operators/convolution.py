@@ -1,4 +1,4 @@
-"""Convolutions of one and two spatial dims, and the base of transposed convolutions.
+"""Convolutions of one to three spatial dims, and the base of transposed convolutions.
 
 For all layouts, the sum runs over contiguous channels: ``P[n, h, w, i] * W[h, w, i, o]`` into
 ``Y[n, h, w, o]``, between blocks that pad, pack and unpack if layouts differ.
@@ -274,4 +274,20 @@ class Conv2dOp(ForwardConvolutionOp):
     data_layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
     kernel_layout = opt_prop_def(Text(default="OIHW", choices=("OIHW", "HWIO", "OHWI")))
     out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
+    out_dtype = opt_prop_def(OutDType())
+
+
+@irdl_op_definition
+class Conv3dOp(ForwardConvolutionOp):
+    """Convolution over three dims; `torch.nn.functional.conv3d`."""
+
+    name = "relax.nn.conv3d"
+    SPATIAL: ClassVar[str] = "DHW"
+    strides = opt_prop_def(Ints(default=(1, 1, 1)))
+    padding = opt_prop_def(Ints(default=(0, 0, 0)))
+    dilation = opt_prop_def(Ints(default=(1, 1, 1)))
+    groups = opt_prop_def(Int(default=1))
+    data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
+    kernel_layout = opt_prop_def(Text(default="OIDHW", choices=("OIDHW", "DHWIO", "ODHWI")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCDHW", "NDHWC")))
     out_dtype = opt_prop_def(OutDType())

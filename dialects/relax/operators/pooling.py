@@ -1,4 +1,4 @@
-"""Max and average pools over windows of one or two spatial dims."""
+"""Max and average pools over windows of one to three spatial dims."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 from ...dtypes import is_float
 from ...int_expr import IntExpr
 from ..types import TensorType
-from .attributes import Bool, Ints, Text
-from .base import UnaryOp
+from .attributes import Int
+from .base import ResultType, UnaryOp
 from .conversion import accumulator, rounded, wide
 from .elementwise import FLOATS, NUMBERS, Dtypes
 from .inference import require_dtype, require_rank
 from .language import TensorLanguage
+from .pool_attributes import OneDimWindows, ThreeDimWindows, TwoDimWindows
 from .pool_windows import MovingWindows, PoolWindows
 from .windows import all_of, expressions, in_order, spatial_ints, window_slices, windows_of
 
@@ -46,7 +47,7 @@ class PoolOp(UnaryOp, ABC):
         return [w.count(d) for w, d in zip(cls.windows(attributes), spatial, strict=True)]
 
     @classmethod
-    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> ResultType:
         (data,) = operands
         require_dtype(cls.name, operands, *cls.DTYPES)
         require_rank(cls.name, "data", data, 2 + len(cls.SPATIAL))
@@ -117,14 +118,20 @@ class MeanOfWindows(PoolOp, ABC):
         sums = cls.pool(te, data, attributes, _total, "pool_sum")
 
         def mean(*i: Any) -> Any:
-            taps: Any = 1
+            taps: Any = cls.divisor(attributes) or 1
             at = in_order(i, out_layout, cls.SPATIAL)
-            for w, o, d in zip(cls.windows(attributes), at, spatial, strict=True):
-                taps = taps * w.taps(te, o, d)
+            if cls.divisor(attributes) is None:
+                for w, o, d in zip(cls.windows(attributes), at, spatial, strict=True):
+                    taps = taps * w.taps(te, o, d)
             count = te.const(taps, sums.dtype) if isinstance(taps, int) else taps.astype(sums.dtype)
             return (sums(*i) / count).astype(data.dtype)
 
         return te.compute(sums.shape, mean, name="avg_pool")
+
+    @classmethod
+    def divisor(cls, attributes: dict[str, Any]) -> int | None:
+        """The divisor of all sums; by default each is divided by the number of its elements."""
+        return None
 
 
 def _largest(te: TensorLanguage, element: Any, axes: Sequence[Any], inside: Sequence[Any]) -> Any:
@@ -186,7 +193,19 @@ class MaxPoolOp(LargestOfWindows, WindowPoolOp, ABC):
 
 
 class AvgPoolOp(MeanOfWindows, WindowPoolOp, ABC):
-    """The mean of each window, with or without its padding."""
+    """The mean of each window, with or without its padding; or its sum by `divisor_override`."""
+
+    divisor_override = opt_prop_def(Int(default=None))
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> ResultType:
+        if cls.divisor(attributes) == 0:
+            raise ValueError(f"expected divisor_override of '{cls.name}' other than 0, got 0")
+        return super().infer(operands, attributes)
+
+    @classmethod
+    def divisor(cls, attributes: dict[str, Any]) -> int | None:
+        return attributes["divisor_override"]
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -195,66 +214,48 @@ class AvgPoolOp(MeanOfWindows, WindowPoolOp, ABC):
         own = map(MovingWindows.numpy_taps, cls.windows(attributes), counts, first.shape[2:])
         taps = np.prod(np.meshgrid(*own, indexing="ij"), axis=0)
         total = sum(cls.seen(data, attributes, 0))
+        if (divisor := cls.divisor(attributes)) is not None:
+            taps = np.full_like(taps, divisor)
         return (total / cls.in_out_layout(taps[None, None], attributes)).astype(data.dtype)
 
 
-class OneDim:
-    """The attributes of pools over one dim."""
-
-    SPATIAL: ClassVar[str] = "W"
-    layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCW", "NWC")))
-
-
-class TwoDims:
-    """The attributes of pools over two dims."""
-
-    SPATIAL: ClassVar[str] = "HW"
-    layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
-    out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
-
-
-class _OneDimWindows(OneDim):
-    pool_size = opt_prop_def(Ints(default=(1,)))
-    strides = opt_prop_def(Ints(default=(1,)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1,)))
-    ceil_mode = opt_prop_def(Bool(default=False))
-    count_include_pad = opt_prop_def(Bool(default=False))
-
-
-class _TwoDimWindows(TwoDims):
-    pool_size = opt_prop_def(Ints(default=(1, 1)))
-    strides = opt_prop_def(Ints(default=(1, 1)))
-    padding = opt_prop_def(Ints(default=(0, 0)))
-    dilation = opt_prop_def(Ints(default=(1, 1)))
-    ceil_mode = opt_prop_def(Bool(default=False))
-    count_include_pad = opt_prop_def(Bool(default=False))
-
-
 @irdl_op_definition
-class MaxPool1dOp(_OneDimWindows, MaxPoolOp):
+class MaxPool1dOp(OneDimWindows, MaxPoolOp):
     """The largest element of windows over one dim; `torch.nn.functional.max_pool1d`."""
 
     name = "relax.nn.max_pool1d"
 
 
 @irdl_op_definition
-class MaxPool2dOp(_TwoDimWindows, MaxPoolOp):
+class MaxPool2dOp(TwoDimWindows, MaxPoolOp):
     """The largest element of windows over two dims; `torch.nn.functional.max_pool2d`."""
 
     name = "relax.nn.max_pool2d"
 
 
 @irdl_op_definition
-class AvgPool1dOp(_OneDimWindows, AvgPoolOp):
+class MaxPool3dOp(ThreeDimWindows, MaxPoolOp):
+    """The largest element of windows over three dims; `torch.nn.functional.max_pool3d`."""
+
+    name = "relax.nn.max_pool3d"
+
+
+@irdl_op_definition
+class AvgPool1dOp(OneDimWindows, AvgPoolOp):
     """The mean of windows over one dim; `torch.nn.functional.avg_pool1d`."""
 
     name = "relax.nn.avg_pool1d"
 
 
 @irdl_op_definition
-class AvgPool2dOp(_TwoDimWindows, AvgPoolOp):
+class AvgPool2dOp(TwoDimWindows, AvgPoolOp):
     """The mean of windows over two dims; `torch.nn.functional.avg_pool2d`."""
 
     name = "relax.nn.avg_pool2d"
+
+
+@irdl_op_definition
+class AvgPool3dOp(ThreeDimWindows, AvgPoolOp):
+    """The mean of windows over three dims; `torch.nn.functional.avg_pool3d`."""
+
+    name = "relax.nn.avg_pool3d"

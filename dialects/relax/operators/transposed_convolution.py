@@ -186,3 +186,20 @@ class Conv2dTransposeOp(TransposedConvolutionOp):
     kernel_layout = opt_prop_def(Text(default="IOHW", choices=("IOHW", "HWOI", "HWIO")))
     out_layout = opt_prop_def(Text(default=None, choices=("NCHW", "NHWC")))
     out_dtype = opt_prop_def(OutDType())
+
+
+@irdl_op_definition
+class Conv3dTransposeOp(TransposedConvolutionOp):
+    """Transposed convolution over three dims; `torch.nn.functional.conv_transpose3d`."""
+
+    name = "relax.nn.conv3d_transpose"
+    SPATIAL: ClassVar[str] = "DHW"
+    strides = opt_prop_def(Ints(default=(1, 1, 1)))
+    padding = opt_prop_def(Ints(default=(0, 0, 0)))
+    output_padding = opt_prop_def(Ints(default=(0, 0, 0)))
+    dilation = opt_prop_def(Ints(default=(1, 1, 1)))
+    groups = opt_prop_def(Int(default=1))
+    data_layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
+    kernel_layout = opt_prop_def(Text(default="IODHW", choices=("IODHW", "DHWOI", "DHWIO")))
+    out_layout = opt_prop_def(Text(default=None, choices=("NCDHW", "NDHWC")))
+    out_dtype = opt_prop_def(OutDType())

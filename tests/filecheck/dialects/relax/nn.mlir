@@ -57,6 +57,40 @@ relax.func @pools(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[n, c, 
 
 // -----
 
+// Three spatial dims.
+// CHECK-LABEL: @volumes
+relax.func @volumes(%x0: !relax.tensor<[n, 4, d, h, w], f32>, %x1: !relax.tensor<[8, 2, 3, 3, 3], f32>, %x2: !relax.tensor<[n, d, h, w, 4], f32>, %x3: !relax.tensor<[4, 2, 2, 2, 2], f32>) -> !relax.tensor<[n, 8, 2, 2, 1], f32> {
+  // CHECK: %0 = relax.nn.conv3d %x0, %x1 {padding = array<i64: 1, 1, 1>, groups = 2 : i64}
+  %0 = relax.nn.conv3d %x0, %x1 {padding = array<i64: 1, 1, 1>, groups = 2 : i64} : !relax.tensor<[n, 4, d, h, w], f32>, !relax.tensor<[8, 2, 3, 3, 3], f32> -> !relax.tensor<[n, 8, d, h, w], f32>
+  // CHECK: %1 = relax.nn.conv3d_transpose %x2, %x3 {data_layout = "NDHWC", out_layout = "NCDHW"}
+  %1 = relax.nn.conv3d_transpose %x2, %x3 {data_layout = "NDHWC", out_layout = "NCDHW"} : !relax.tensor<[n, d, h, w, 4], f32>, !relax.tensor<[4, 2, 2, 2, 2], f32> -> !relax.tensor<[n, 2, d + 1, h + 1, w + 1], f32>
+  // CHECK: %2 = relax.nn.max_pool3d %0 {pool_size = array<i64: 2, 2, 2>}
+  %2 = relax.nn.max_pool3d %0 {pool_size = array<i64: 2, 2, 2>} : !relax.tensor<[n, 8, d, h, w], f32> -> !relax.tensor<[n, 8, d - 1, h - 1, w - 1], f32>
+  // CHECK: %3 = relax.nn.avg_pool3d %2 {divisor_override = 5 : i64, pool_size = array<i64: 2>}
+  %3 = relax.nn.avg_pool3d %2 {divisor_override = 5 : i64, pool_size = array<i64: 2>} : !relax.tensor<[n, 8, d - 1, h - 1, w - 1], f32> -> !relax.tensor<[n, 8, d - 2, h - 2, w - 2], f32>
+  // CHECK: %4 = relax.nn.adaptive_avg_pool3d %3 {output_size = array<i64: 1>}
+  %4 = relax.nn.adaptive_avg_pool3d %3 {output_size = array<i64: 1>} : !relax.tensor<[n, 8, d - 2, h - 2, w - 2], f32> -> !relax.tensor<[n, 8, 1, 1, 1], f32>
+  // CHECK: %5 = relax.nn.adaptive_max_pool3d %3 {output_size = array<i64: 2, 2, 1>}
+  %5 = relax.nn.adaptive_max_pool3d %3 {output_size = array<i64: 2, 2, 1>} : !relax.tensor<[n, 8, d - 2, h - 2, w - 2], f32> -> !relax.tensor<[n, 8, 2, 2, 1], f32>
+  relax.return %5 : !relax.tensor<[n, 8, 2, 2, 1], f32>
+}
+
+// -----
+
+// Max pools with the indices of their elements.
+// CHECK-LABEL: @indices
+relax.func @indices(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[n, c, h, w], f32>, %x2: !relax.tensor<[n, c, d, h, w], f32>) -> tuple<!relax.tensor<[n, c, w - 1], f32>, !relax.tensor<[n, c, w - 1], i64>> {
+  // CHECK: %0 = relax.nn.max_pool1d_with_indices %x0 {pool_size = array<i64: 2>} : !relax.tensor<[n, c, w], f32> -> tuple<!relax.tensor<[n, c, w - 1], f32>, !relax.tensor<[n, c, w - 1], i64>>
+  %0 = relax.nn.max_pool1d_with_indices %x0 {pool_size = array<i64: 2>} : !relax.tensor<[n, c, w], f32> -> tuple<!relax.tensor<[n, c, w - 1], f32>, !relax.tensor<[n, c, w - 1], i64>>
+  // CHECK: %1 = relax.nn.max_pool2d_with_indices %x1
+  %1 = relax.nn.max_pool2d_with_indices %x1 : !relax.tensor<[n, c, h, w], f32> -> tuple<!relax.tensor<[n, c, h, w], f32>, !relax.tensor<[n, c, h, w], i64>>
+  // CHECK: %2 = relax.nn.max_pool3d_with_indices %x2
+  %2 = relax.nn.max_pool3d_with_indices %x2 : !relax.tensor<[n, c, d, h, w], f32> -> tuple<!relax.tensor<[n, c, d, h, w], f32>, !relax.tensor<[n, c, d, h, w], i64>>
+  relax.return %0 : tuple<!relax.tensor<[n, c, w - 1], f32>, !relax.tensor<[n, c, w - 1], i64>>
+}
+
+// -----
+
 // Normalisations; gamma and beta that are not used are still operands.
 // CHECK-LABEL: @norms
 relax.func @norms(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[c], f32>, %x2: !relax.tensor<[c], f32>, %x3: !relax.tensor<[c], f32>, %x4: !relax.tensor<[c], f32>, %x5: !relax.tensor<[n, c], f32>, %x6: !relax.tensor<[c], f32>, %x7: !relax.tensor<[c], f32>, %x8: !relax.tensor<[n, c], f32>, %x9: !relax.tensor<[c], f32>, %x10: !relax.tensor<[n, 6, w], f32>, %x11: !relax.tensor<[6], f32>, %x12: !relax.tensor<[6], f32>, %x13: !relax.tensor<[n, c, w], f32>, %x14: !relax.tensor<[c], f32>, %x15: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c, w], f32> {
