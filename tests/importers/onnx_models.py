@@ -57,9 +57,11 @@ def check(
 
 
 def compare(found: Sequence[Any], wanted: Sequence[Any], tolerance: float | None = None) -> None:
-    """Raise AssertionError unless shapes, dtypes and values agree."""
+    """Raise AssertionError unless shapes, dtypes and values agree; bfloat16 is read as float32."""
     assert len(found) == len(wanted)
     for one, other in zip(found, wanted, strict=True):
+        if other.dtype.name == "bfloat16":
+            other = other.astype(np.float32)
         assert (one.shape, one.dtype) == (other.shape, other.dtype)
         most = TOLERANCES.get(one.dtype.name, 0) if tolerance is None else tolerance
         if one.dtype.name in TOLERANCES:
@@ -78,7 +80,7 @@ def by_onnxruntime(made: onnx.ModelProto, feeds: Mapping[str, Any]) -> list[Any]
     session = onnxruntime.InferenceSession(
         made.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    return list(session.run(None, dict(feeds)))
+    return list(session.run(None, {name: np.asarray(value) for name, value in feeds.items()}))
 
 
 def by_reference(made: onnx.ModelProto, feeds: Mapping[str, Any]) -> list[Any]:

@@ -116,13 +116,20 @@ def power(ctx: Context, x: Tensor, exponent: Tensor) -> Tensor:
     if x.dtype in FLOATS:
         return base.with_("power", ctx.astype(exponent, x.dtype)).tensor
     if exponent.dtype in FLOATS:
-        return base.to("float64").with_("power", ctx.astype(exponent, "float64")).to(x.dtype).tensor
+        found = base.to("float64").with_("power", ctx.astype(exponent, "float64"))
+        return _whole(found).to(x.dtype).tensor
     if is_unsigned(x.dtype) and not is_unsigned(exponent.dtype):
         # A negative exponent has no value in the dtype of `x`: the result is 0, or 1 for 1.
         found = base.with_("power", ctx.astype(exponent, x.dtype))
         return found.where(-1 < Formula(ctx, exponent), base.equals(1).to(x.dtype)).tensor
     wide = exponent.dtype if exponent.dtype in ("int64", "uint64") else x.dtype
     return base.to(wide).with_("power", ctx.astype(exponent, wide)).to(x.dtype).tensor
+
+
+def _whole(x: Formula) -> Formula:
+    """Numbers that are integers but for a rounding error as these, so that a cast keeps them."""
+    nearest = x.apply("round")
+    return nearest.where((x - nearest).apply("abs") < x.apply("abs") * 1e-14, x)
 
 
 def _known_power(base: Formula, exponent: float) -> Formula | None:
