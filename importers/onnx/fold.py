@@ -39,6 +39,7 @@ def folded(
             found = fold(list(inputs), Given(attributes, opset, sizes))
     except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
         return None  # the operator's converter says what is wrong
-    if found is None or isinstance(found, np.ndarray):
-        return None if found is None else [found]
-    return list(found)
+    if found is None:
+        return None
+    # NumPy makes scalars of results without dims.
+    return [np.asarray(f) for f in (found if isinstance(found, list | tuple) else [found])]
