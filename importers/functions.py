@@ -1,4 +1,4 @@
-"""The graph function of an import: a dataflow block with the operations, and its result."""
+"""The graph function of an import: dataflow blocks with the operations, and its result."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Region
 
 from ..dialects import relax
 from ..dialects.parameters import value_hint
+from .dataflow import in_dataflow
 from .emitter import Value
 
 
@@ -26,23 +27,20 @@ def graph_function(
 ) -> relax.FuncOp:
     """A function with the parameters of `entry`, which returns values of `body`.
 
-    The result is a tuple, but a single value with `unwrap` is none; with `tuple_outside` it is
-    created after the dataflow block.
+    Operations with regions stand between dataflow blocks, see `in_dataflow`. The result is a tuple,
+    but a single value with `unwrap` is none; with `tuple_outside` it is created after them.
     """
     returned, single = list(values), unwrap and len(values) == 1
     if not single and not tuple_outside:
         packed = relax.TupleOp(returned)
         body.add_op(packed)
         returned = [packed.result]
-    body.add_op(relax.OutputOp(returned))
-    dataflow = relax.DataflowOp(Region(body), [v.type for v in returned])
-    entry.add_op(dataflow)
+    returned = in_dataflow(body, entry, returned)
     if tuple_outside and not single:
-        outside = relax.TupleOp(dataflow.outputs)
+        outside = relax.TupleOp(returned)
         entry.add_op(outside)
-        result: Value = outside.result
-    else:
-        result = dataflow.outputs[0]
+        returned = [outside.result]
+    result = returned[0]
     entry.add_op(relax.ReturnOp(result))
     dictionary = DictionaryAttr(attrs) if attrs else None
     return relax.FuncOp(
