@@ -46,12 +46,15 @@ class Scope:
 
     def find(self, name: str) -> Item | Failed:
         """The item of a name; raises ValueError for one that nothing before it has defined."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.items:
-                return scope.items[name]
-            scope = scope.parent
-        raise ValueError(f"expected a value '{name}' of an earlier node, got none")
+        if name in self.items:
+            return self.items[name]
+        if self.parent is None:
+            raise ValueError(f"expected a value '{name}' of an earlier node, got none")
+        return self.parent.find(name)
+
+    def has(self, name: str) -> bool:
+        """Whether a node before has defined a name."""
+        return name in self.items or (self.parent is not None and self.parent.has(name))
 
 
 @dataclass
@@ -122,7 +125,7 @@ class Importer:
 
     def demand(self, problem: DataDependent, node: Any, name: str, place: str) -> None:
         """Note the parameters that must be known for a node, or that its data cannot be."""
-        found = _parameters(problem.tensor.value)
+        found = parameters_of(problem.tensor.value)
         if found and all(map(_is_small, found)):
             self.needed.update(found)
         else:
@@ -212,7 +215,7 @@ class Importer:
         return [scope.items.get(name) for name in body.outputs]
 
 
-def _parameters(value: SSAValue) -> set[BlockArgument]:
+def parameters_of(value: SSAValue) -> set[BlockArgument]:
     """The parameters that a value depends on."""
     found, seen, work = set[BlockArgument](), set[SSAValue](), [value]
     while work:
@@ -221,7 +224,7 @@ def _parameters(value: SSAValue) -> set[BlockArgument]:
             found.add(value)
         elif value not in seen:
             seen.add(value)
-            work += cast("Operation", value.owner).operands
+            work += [o for op in cast("Operation", value.owner).walk() for o in op.operands]
     return found
 
 
@@ -263,18 +266,18 @@ def _live(nodes: Sequence[Any], outputs: Sequence[str]) -> set[int]:
             wanted.update(node.input)
             for attribute in node.attribute:
                 for graph in [attribute.g, *attribute.graphs]:
-                    wanted.update(_used(graph))
+                    wanted.update(names_used(graph))
     return found
 
 
-def _used(graph: Any) -> set[str]:
+def names_used(graph: Any) -> set[str]:
     """All names that a graph uses, those of the graphs around it among them."""
     found = {o.name for o in graph.output}
     for node in graph.node:
         found.update(node.input)
         for attribute in node.attribute:
             for inner in [attribute.g, *attribute.graphs]:
-                found |= _used(inner)
+                found |= names_used(inner)
     return found
 
 

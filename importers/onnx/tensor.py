@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax import TensorData
+from ...runtime.dtype import bfloat16_to_float32
 from ..emitter import Emitter, Value, dims_of, dtype_of
 from ..unsupported import Unsupported
 from .ratio import Ratio, constant_of
@@ -63,6 +64,14 @@ class Tensor:
         made._known = known
         return made
 
+    def bound(self, emitter: Emitter) -> Tensor:
+        """The tensor for operations of another block, in which known values are emitted again."""
+        made = Tensor(emitter, self.dtype, self.dims)
+        made._data, made._known = self._data, self._known
+        if self._data is None and self._known is None:
+            made._value = self.value
+        return made
+
     @property
     def rank(self) -> int:
         """The number of dims."""
@@ -112,6 +121,8 @@ class Tensor:
 
     def numbers(self, what: str) -> NDArray[Any]:
         """The values as numbers; raises Unsupported where they depend on data or symbols."""
+        if self._known is None and self._data is not None:
+            return bfloat16_to_float32(self._data.values)
         if self._known is None:
             raise DataDependent(self, what)
         if self._known.dtype == object:

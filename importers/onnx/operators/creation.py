@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import mul
 from typing import Any
 
 import numpy as np
 
-from ....dialects.int_expr import ONE
+from ....dialects.dtypes import FLOATS
 from ....dialects.relax import TensorData
+from ...unsupported import Unsupported
 from ..context import Context
+from ..fold_values import objects
+from ..parts import product
 from ..registry import converts
 from ..tensor import Tensor
 from ..weights import dtype_of_element
@@ -43,22 +44,16 @@ def identity(ctx: Context, x: Any) -> Any:
 @converts("Shape")
 def shape(ctx: Context, x: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
     """The dims of a tensor."""
-    return ctx.known(_objects(x.dims[start:end]), "int64")
+    ctx.importer.sizes.update(d for d in x.dims if not d.is_constant)
+    return ctx.known(objects(x.dims[start:end], [len(x.dims[start:end])]), "int64")
 
 
 @converts("Size")
 def size(ctx: Context, x: Tensor) -> Tensor:
     """The number of elements of a tensor."""
-    total = np.empty((), object)
-    total[()] = reduce(mul, x.dims, ONE)
-    return ctx.known(total, "int64")
-
-
-def _objects(values: Any) -> Any:
-    made = np.empty(len(values), object)
-    for index, value in enumerate(values):
-        made[index] = value
-    return made
+    total = product(x.dims)
+    ctx.importer.sizes.add(total)
+    return ctx.known(objects([total], ()), "int64")
 
 
 @converts("ConstantOfShape")
@@ -73,3 +68,30 @@ def constant_of_shape(ctx: Context, dims: Tensor, *, value: TensorData | None = 
 def cast(ctx: Context, x: Tensor, *, to: int, saturate: int = 1, round_mode: str = "up") -> Tensor:
     """The values in another dtype."""
     return ctx.astype(x, dtype_of_element(to))
+
+
+@converts("Range")
+def range_(ctx: Context, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
+    """Numbers from a start to a limit, exclusive, by a step."""
+    if start.dtype in FLOATS:
+        first, last, step = (t.number("a bound") for t in (start, limit, delta))
+        count = max(int(np.ceil((last - first) / step)), 0)
+        return ctx.array(first + np.arange(count) * step, start.dtype)
+    first, last, step = (t.size("a bound") for t in (start, limit, delta))
+    if not step.is_constant:
+        raise Unsupported("a step that depends on sizes", "give these sizes as numbers")
+    if step.offset == 0:
+        raise ValueError("expected a step other than 0")
+    span = last - first
+    if span.is_constant and span.offset * step.offset <= 0:
+        return ctx.array([], start.dtype)
+    return ctx.emit("arange", start=first, end=last, step=step, dtype=start.dtype)
+
+
+@converts("EyeLike")
+def eye_like(ctx: Context, x: Tensor, *, dtype: int | None = None, k: int = 0) -> Tensor:
+    """Ones on a diagonal of a matrix of the shape of another."""
+    if x.rank != 2:
+        raise ValueError(f"expected a matrix, got {x.rank} dims")
+    wanted = x.dtype if dtype is None else dtype_of_element(dtype)
+    return ctx.emit("eye", n=x.dims[0], m=x.dims[1], k=k, dtype=wanted)

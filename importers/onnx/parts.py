@@ -1,0 +1,78 @@
+"""Parts of tensors along an axis, and their inverse; known values stay known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import mul
+
+import numpy as np
+
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from .context import Context
+from .fold_values import alike
+from .tensor import Tensor, axis_of
+
+
+def part(
+    ctx: Context, x: Tensor, axis: int, start: IntExpr, length: IntExpr, step: int = 1
+) -> Tensor:
+    """`length` elements along an axis from a start, which are in bounds."""
+    if (start, length, step) == (ZERO, x.dims[axis], 1):
+        return x
+    if x.known is not None and start.is_constant and length.is_constant:
+        chosen = start.offset + np.arange(length.offset) * step
+        return ctx.known(np.take(x.known, chosen, axis), x.dtype)
+    ends, strides = [start + length * step], None if step == 1 else [step]
+    options = {"axes": [axis], "begin": [start], "end": ends, "strides": strides}
+    return ctx.emit("strided_slice", x, **options, assume_inbound=True)
+
+
+def row(ctx: Context, x: Tensor, axis: int, index: IntExpr) -> Tensor:
+    """The slice at one index of an axis, without the axis."""
+    chosen = part(ctx, x, axis, index, ONE)
+    return ctx.reshape(chosen, [*x.dims[:axis], *x.dims[axis + 1 :]])
+
+
+def joined(ctx: Context, tensors: Sequence[Tensor], axis: int) -> Tensor:
+    """Tensors in a row along an axis; other dims are equal, or checked on calls."""
+    if not tensors:
+        raise ValueError("expected tensors to concatenate, got none")
+    axis = axis_of(axis, tensors[0].rank)
+    if len(tensors) == 1:
+        return tensors[0]
+    known = [t.known for t in tensors]
+    if all(k is not None for k in known):
+        values = np.concatenate(alike(*(k for k in known if k is not None)), axis)
+        return ctx.known(values, tensors[0].dtype)
+    dims = common_dims(tensors)
+    fitted = [ctx.fitted(t, [*dims[:axis], t.dims[axis], *dims[axis + 1 :]]) for t in tensors]
+    return ctx.emit("concat", *fitted, axis=axis)
+
+
+def stacked(ctx: Context, tensors: Sequence[Tensor], axis: int) -> Tensor:
+    """Tensors of one shape along a new axis of the result."""
+    if not tensors:
+        raise ValueError("expected tensors to stack, got none")
+    axis = axis_of(axis, tensors[0].rank + 1)
+    rows = [ctx.reshape(t, [*t.dims[:axis], ONE, *t.dims[axis:]]) for t in tensors]
+    return joined(ctx, rows, axis)
+
+
+def common_dims(tensors: Sequence[Tensor]) -> list[IntExpr]:
+    """The dims of tensors of one rank: of different ones at an axis the constant."""
+    ranks = {t.rank for t in tensors}
+    if len(ranks) > 1:
+        raise ValueError(f"expected tensors of one rank, got {', '.join(map(str, sorted(ranks)))}")
+    columns = zip(*(t.dims for t in tensors), strict=True)
+    return [next((d for d in dims if d.is_constant), dims[0]) for dims in columns]
+
+
+def product(dims: Sequence[IntExpr]) -> IntExpr:
+    """The number of elements of a tensor with these dims."""
+    return reduce(mul, dims, ONE)
+
+
+def numbered(ctx: Context, count: IntExpr, start: IntExpr = ZERO) -> Tensor:
+    """The integers from a start on, as a vector of int64."""
+    return ctx.emit("arange", start=start, end=start + count, step=1, dtype="int64")
