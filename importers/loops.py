@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, TupleType, i64
 from xdsl.ir import Block, TypeAttribute
@@ -32,22 +32,25 @@ def emit_loop(
     given: Sequence[Value] = (),
     trips: IntExpr | None = None,
     is_while: bool = False,
+    sizes: Iterable[IntExpr] = (),
 ) -> list[Value]:
     """The last carried tensors, and the outputs stacked along a new first axis.
 
-    Constants among the given values become constants of the body, which are packed once. Raises
-    ValueError where the body changes the type of a carried tensor.
+    `sizes` are expressions of symbols that the body uses beside its tensors' own. Constants among
+    the given values become constants of the body, which are packed once. Raises ValueError where
+    the body changes the type of a carried tensor.
     """
     constants = {v: v.owner for v in given if isinstance(v.owner, relax.ConstantOp)}
     others = [v for v in given if v not in constants]
     rows = [_row(type_of(v)) for v in scanned]
     types = [*(v.type for v in carried), *rows, *(v.type for v in others)]
-    symbols = sorted({s for t in types for s in type_symbols(t)} - set(determined_symbols(types)))
+    used = {s for t in types for s in type_symbols(t)} | {s for e in sizes for s in e.symbols()}
+    symbols = sorted(used - set(determined_symbols(types)))
     numbers = [relax.PrimValueOp(sym(s)) for s in symbols]
     for op in numbers:
         emitter.insert(op)
     others += [op.result for op in numbers]
-    index = unique_name("i", {s for t in types for s in type_symbols(t)})
+    index = unique_name("i", used)
     params = [relax.PrimType.of(i64, sym(index)), *types, *(op.result.type for op in numbers)]
     entry = Block(arg_types=params)
     inner = Emitter(Block(), emitter.functions)

@@ -11,7 +11,7 @@ from xdsl.ir import Block
 from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import IntExpr
-from ..emitter import Emitter, Number, Value, dims_of, dtype_of, is_tensor
+from ..emitter import Emitter, Functions, Number, Value, dims_of, dtype_of, is_tensor
 from .dtypes import Operand, dtype_name, number_dtype, promote
 from .shapes import Symbols
 
@@ -24,8 +24,8 @@ class Context(Emitter):
     `result` is PyTorch's result of the current node: one or several fake tensors.
     """
 
-    def __init__(self, block: Block, symbols: Symbols):
-        super().__init__(block)
+    def __init__(self, block: Block, symbols: Symbols, functions: Functions | None = None):
+        super().__init__(block, functions)
         self.symbols = symbols
         self.result: Any = None
         self.reals: set[Value] = set()

@@ -55,7 +55,7 @@ def _label(imported: GraphImport, op: Computes) -> Label:
     node = imported.origins[op]
     stack: dict[str, tuple[str, Any]] = node.meta.get("nn_module_stack") or {}
     module = [path for path, _ in stack.values()][-1] if stack else ""
-    is_value = _operation(imported.values[node]) is op
+    is_value = _operation(imported.values.get(node)) is op
     return Label(node.name, module.removeprefix("L['self']").removeprefix("."), is_value)
 
 

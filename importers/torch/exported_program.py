@@ -19,7 +19,7 @@ from ...dialects import relax
 from ...ir.module import IRModule
 from ..unsupported import Problem, UnsupportedError
 from .export import decompositions
-from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
+from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes, submodule
 from .parameters import parameter_data
 from .registry import Converter, load_converters, overload_name
 from .shapes import Symbols, dim_names, shape_env_of
@@ -261,6 +261,8 @@ def _drops(node: fx.Node) -> bool:
 def _operators(graph: fx.Graph) -> Iterator[fx.Node]:
     """The nodes that need a converter."""
     for node in graph.nodes:
+        if (module := submodule(node)) is not None:
+            yield from _operators(module.graph)
         symbolic = isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool | torch.SymFloat)
         name = overload_name(node.target)
         if node.op == "call_function" and not symbolic and name not in DROPPED:

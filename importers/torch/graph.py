@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import torch
 from torch import fx
+from torch.utils import _pytree as pytree
 from xdsl.dialects.builtin import (
     ModuleOp,
     i64,
@@ -16,8 +17,10 @@ from xdsl.ir import Attribute, Block, Operation
 
 from ...dialects import relax
 from ...dialects.diagnostics import verify
+from ...dialects.int_expr import IntExpr
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
+from ..emitter import Emitter
 from ..functions import graph_function, hint
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .context import Context
@@ -78,12 +81,32 @@ class GraphImport:
         return _Importer(self).run()
 
 
+class Subgraph:
+    """A graph that an operation such as ``torch.cond`` runs."""
+
+    def __init__(self, importer: _Importer, module: fx.GraphModule):
+        self.importer = importer
+        self.graph = module.graph
+
+    def run(self, emitter: Emitter, inputs: Sequence[Any]) -> list[Any]:
+        """The values of its outputs, with operations in the emitter's block."""
+        return self.importer.run_subgraph(self.graph, emitter, inputs)
+
+    def sizes(self) -> list[IntExpr]:
+        """The sizes of all tensors in it."""
+        symbols = self.importer.given.symbols
+        leaves = [pytree.tree_leaves(n.meta.get("val")) for n in self.graph.nodes]
+        tensors = [t for found in leaves for t in found if isinstance(t, torch.Tensor)]
+        return [d for t in tensors for d in symbols.dims(t)]
+
+
 class _Importer:
-    def __init__(self, given: GraphImport):
+    def __init__(self, given: GraphImport, emitter: Emitter | None = None):
         self.given = given
-        self.body = Block()
+        self.body = Block() if emitter is None else emitter.block
         self.entry = Block()
-        self.context = Context(self.body, given.symbols)
+        functions = None if emitter is None else emitter.functions
+        self.context = Context(self.body, given.symbols, functions)
         self.values = given.values
         self.problems: list[Problem] = []
         self.failed: set[fx.Node] = set()
@@ -101,6 +124,20 @@ class _Importer:
         module = ModuleOp([*self.context.functions.made.values(), self.function()])
         verify(module)
         return module
+
+    def run_subgraph(self, graph: fx.Graph, emitter: Emitter, inputs: Sequence[Any]) -> list[Any]:
+        """The outputs of a graph inside of this one; its problems are this graph's."""
+        inner = _Importer(replace(self.given, graph=graph, values={}), emitter)
+        inner.problems = self.problems
+        nodes = list(graph.nodes)
+        placeholders = [n for n in nodes if n.op == "placeholder"]
+        inner.values.update(zip(placeholders, inputs, strict=True))
+        for node in nodes:
+            if node.op not in ("placeholder", "output"):
+                inner.convert(node)
+        outputs = inner.resolved(nodes[-1].args[0])
+        several = isinstance(outputs, list | tuple)
+        return list(cast("Sequence[Any]", outputs if several else [outputs]))
 
     def add_params(self) -> None:
         for index, given in enumerate(self.given.inputs):
@@ -140,6 +177,10 @@ class _Importer:
             return
         self.context.result = node.meta.get("val")
         self.context.location = location(node)
+        module = submodule(node)
+        if module is not None:
+            self.values[node] = Subgraph(self, module)
+            return
         last = self.body.last_op
         of_no_value = self.opaque.intersection(node.all_input_nodes) and self.is_known(node)
         if of_no_value or (node.op == "get_attr" and node not in self.given.constants):
@@ -268,6 +309,13 @@ class _Importer:
             tuple_outside=self.given.tuple_outside,
             attrs=self.given.attrs,
         )
+
+
+def submodule(node: fx.Node) -> fx.GraphModule | None:
+    """The graph module that a node stands for, if it is one."""
+    owner: Any = node.graph.owning_module
+    found = getattr(owner, str(node.target), None) if node.op == "get_attr" else None
+    return found if isinstance(found, fx.GraphModule) else None
 
 
 def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:

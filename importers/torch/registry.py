@@ -19,6 +19,7 @@ CONVERTERS: dict[str, Converter] = {}
 _THEMES = (
     "activation",
     "arithmetic",
+    "control",
     "creation",
     "elementwise",
     "indexing",
@@ -60,8 +61,6 @@ ADVICE: dict[str, str] = {
     "aten.randint": "pass the random tensor in as an argument",
     "aten.randn": "pass the random tensor in as an argument",
     "aten.randperm": "pass the random tensor in as an argument",
-    "higher_order.cond": "use torch.where, or make two models",
-    "higher_order.while_loop": "write the loop with a number of steps that the export knows",
 }
 """Advice for common unsupported operators, by name without the overload."""
 
