@@ -56,5 +56,7 @@ def _fitted(ctx: Context, letters: Sequence[str], tensors: Sequence[Tensor]) -> 
 def determinant(ctx: Context, x: Tensor) -> Tensor:
     """The determinants of square matrices, which are the last two dims."""
     *batch, rows, columns = x.dims
-    size = columns if columns.is_constant else rows
-    return ctx.emit("det", ctx.fitted(x, [*batch, size, size]))
+    if not rows.is_constant or not columns.is_constant:
+        size = columns if columns.is_constant else rows
+        x = ctx.fitted(x, [*batch, size, size])
+    return ctx.emit("det", x)
