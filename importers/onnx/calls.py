@@ -35,13 +35,13 @@ class Signature:
     """What a converter takes.
 
     `inputs` are the names of inputs and their types, of which the first `least` are required;
-    `others` says whether there may be more. `attributes` are names and types, `None` for any;
-    those of `required` have no default.
+    `others` is the type of more inputs, `None` if there are none. `attributes` are names and types,
+    `None` for any; those of `required` have no default.
     """
 
     inputs: tuple[tuple[str, Any], ...]
     least: int
-    others: bool
+    others: Any
     attributes: Mapping[str, Any] | None
     required: tuple[str, ...]
 
@@ -59,7 +59,7 @@ def signature_of(converter: Converter) -> Signature:
     return Signature(
         tuple((p.name, hints.get(p.name, Any)) for p in inputs),
         sum(p.default is Parameter.empty for p in inputs),
-        any(p.kind is Parameter.VAR_POSITIONAL for p in own),
+        next((hints.get(p.name, Any) for p in own if p.kind is Parameter.VAR_POSITIONAL), None),
         None if takes_any else {p.name: hints.get(p.name, Any) for p in keywords},
         tuple(p.name for p in keywords if p.default is Parameter.empty),
     )
@@ -111,14 +111,15 @@ def call(
 
 def _inputs(known: Signature, inputs: Sequence[Any]) -> Sequence[Any]:
     given = list(inputs)
-    if not known.others:
+    if known.others is None:
         while len(given) > len(known.inputs) and given[-1] is None:
             given.pop()
         if len(given) > len(known.inputs):
             raise ValueError(f"expected at most {len(known.inputs)} inputs, got {len(given)}")
     if len(given) < known.least:
         raise ValueError(f"expected at least {known.least} inputs, got {len(given)}")
-    for (name, hint), value in zip(known.inputs, given, strict=False):
+    more = [(f"{i + 1}", known.others) for i in range(len(known.inputs), len(given))]
+    for (name, hint), value in zip((*known.inputs, *more), given, strict=False):
         if hint is Tensor and not isinstance(value, Tensor):
             found = "none" if value is None else "a sequence"
             raise ValueError(f"expected input '{name}' to be a tensor, got {found}")

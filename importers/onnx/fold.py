@@ -37,8 +37,8 @@ def folded(
     try:
         with np.errstate(all="ignore"):
             found = fold(list(inputs), Given(attributes, opset, sizes))
-    except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
-        return None  # the operator's converter says what is wrong
+    except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return None  # for wrong inputs or attributes: the operator's converter says what is wrong
     if found is None:
         return None
     # NumPy makes scalars of results without dims.
