@@ -57,7 +57,8 @@ class Context:
 
     def array(self, values: Any, dtype: str) -> Tensor:
         """A constant tensor."""
-        return Tensor.of_known(self.emitter, np.asarray(values, dtype), dtype)
+        stored = "float32" if dtype == "bfloat16" else dtype
+        return Tensor.of_known(self.emitter, np.asarray(values, stored), dtype)
 
     def number(self, value: int | float | bool | IntExpr, dtype: str) -> Tensor:
         """A number as a tensor of rank 0."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
@@ -229,10 +230,11 @@ def parameters_of(value: SSAValue) -> set[BlockArgument]:
 
 
 def _is_small(parameter: BlockArgument) -> bool:
-    """Whether a parameter is a number or a short list of numbers, such as axes or a shape."""
+    """Whether a parameter has few numbers, such as axes or a shape."""
     dims = dims_of(parameter)
-    size = dims[0] if len(dims) == 1 else IntExpr.of(1)
-    return len(dims) <= 1 and (not size.is_constant or size.offset <= MAX_NUMBERS)
+    if len(dims) <= 1 and not all(d.is_constant for d in dims):
+        return True  # a list whose length a call says
+    return all(d.is_constant for d in dims) and prod(d.offset for d in dims) <= MAX_NUMBERS
 
 
 def _dtype(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax import TensorData
-from ...runtime.dtype import bfloat16_to_float32
+from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
 from ..emitter import Emitter, Value, dims_of, dtype_of
 from ..unsupported import Unsupported
 from .ratio import Ratio, constant_of
@@ -59,7 +59,9 @@ class Tensor:
             if None not in numbers:
                 known = np.array(numbers, dtype).reshape(known.shape)
         if known.dtype != object:
-            return Tensor.of_data(emitter, TensorData.of(known.astype(dtype), dtype))
+            is_bfloat16 = dtype == "bfloat16"
+            stored = to_bfloat16(known.astype(np.float32)) if is_bfloat16 else known.astype(dtype)
+            return Tensor.of_data(emitter, TensorData.of(stored, dtype))
         made = Tensor(emitter, dtype, [IntExpr.of(d) for d in known.shape])
         made._known = known
         return made

@@ -56,6 +56,34 @@ def check(
     return compiled
 
 
+def node(operator: str, inputs: str, outputs: str = "y", **attributes: Any) -> onnx.NodeProto:
+    """A node; names of inputs and outputs stand between spaces."""
+    return helper.make_node(operator, inputs.split(), outputs.split(), **attributes)
+
+
+def check_all(
+    nodes: Any,
+    shapes: Mapping[str, Sequence[int | str]],
+    feeds: Sequence[Mapping[str, Any]],
+    opset: int = 17,
+    constants: Mapping[str, Any] | None = None,
+    by: str = "onnxruntime",
+) -> None:
+    """Compare the last node's results on float32 inputs of these shapes, for each of several."""
+    nodes = nodes if isinstance(nodes, list) else [nodes]
+    inputs = {name: ("float32", shape) for name, shape in shapes.items()}
+    made = model(nodes, inputs, list(nodes[-1].output), opset, constants)
+    compiled = compile_onnx(made)
+    other = by_onnxruntime if by == "onnxruntime" else by_reference
+    for given in feeds:
+        compare(compiled.run(None, given), other(made, given))
+
+
+def floats(*shape: int) -> Any:
+    """Numbers of float32 that depend on the shape."""
+    return np.random.default_rng(shape).standard_normal(shape, np.float32)
+
+
 def compare(found: Sequence[Any], wanted: Sequence[Any], tolerance: float | None = None) -> None:
     """Raise AssertionError unless shapes, dtypes and values agree; bfloat16 is read as float32."""
     assert len(found) == len(wanted)

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from ....dialects.dtypes import FLOATS
+from ....dialects.int_expr import IntExpr
 from ....dialects.relax import TensorData
 from ...unsupported import Unsupported
 from ..context import Context
-from ..fold_values import objects
-from ..parts import product
+from ..fold_values import is_symbolic, objects
+from ..parts import numbered, product
+from ..ratio import Ratio, as_element
 from ..registry import converts
 from ..tensor import Tensor
 from ..weights import dtype_of_element
@@ -74,9 +76,7 @@ def cast(ctx: Context, x: Tensor, *, to: int, saturate: int = 1, round_mode: str
 def range_(ctx: Context, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     """Numbers from a start to a limit, exclusive, by a step."""
     if start.dtype in FLOATS:
-        first, last, step = (t.number("a bound") for t in (start, limit, delta))
-        count = max(int(np.ceil((last - first) / step)), 0)
-        return ctx.array(first + np.arange(count) * step, start.dtype)
+        return _float_range(ctx, start, limit, delta)
     first, last, step = (t.size("a bound") for t in (start, limit, delta))
     if not step.is_constant:
         raise Unsupported("a step that depends on sizes", "give these sizes as numbers")
@@ -86,6 +86,19 @@ def range_(ctx: Context, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     if span.is_constant and span.offset * step.offset <= 0:
         return ctx.array([], start.dtype)
     return ctx.emit("arange", start=first, end=last, step=step, dtype=start.dtype)
+
+
+def _float_range(ctx: Context, *bounds: Tensor) -> Tensor:
+    start, _, delta = (ctx.reshape(b, []) for b in bounds)
+    known = [b.known for b in bounds]
+    if any(k is not None and is_symbolic(k) for k in known) and None not in known:
+        first, last, step = (Ratio.of(as_element(k.reshape(-1)[0])) for k in known if k is not None)
+        count = ((last - first) / step).ceil()
+    else:
+        first, last, step = (b.number("a bound") for b in bounds)
+        count = IntExpr.of(max(int(np.ceil((last - first) / step)), 0))
+    line = ctx.astype(numbered(ctx, count), start.dtype)
+    return ctx.elementwise("add", ctx.elementwise("multiply", line, delta), start)
 
 
 @converts("EyeLike")
