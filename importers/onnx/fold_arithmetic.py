@@ -32,7 +32,12 @@ def _elementwise(numeric: Binary, symbolic: Symbolic, dtype: Any = object) -> Fo
             raise ValueError("expected a result that is known")
         return objects(cells, pairs.shape).astype(dtype)
 
-    return lambda inputs, given: reduce(lambda a, b: pair(a, b, given), inputs)
+    def fold(inputs: list[Any], given: Given) -> Known | None:
+        if given.get("axis") is not None:
+            return None  # before opset 7, it aligns the second operand
+        return reduce(lambda a, b: pair(a, b, given), inputs)
+
+    return fold
 
 
 def _divide(a: Any, b: Any) -> Any:

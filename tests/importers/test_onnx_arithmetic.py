@@ -137,6 +137,18 @@ def test_second_operands_are_aligned_by_an_axis_before_opset_7(opset):
     compare(found, [x + wide, x * z, x**wide, x > wide])
 
 
+def test_constants_are_aligned_too():
+    made = model(
+        [node("Add", ["a", "b"], ["sum"], broadcast=1, axis=0), node("Mul", ["sum", "x"], ["y"])],
+        {"x": ("float32", [2, 2])},
+        ["y"],
+        opset=6,
+        initializers={"a": np.zeros((2, 2), np.float32), "b": np.array([1, 2], np.float32)},
+    )
+    found = compile_onnx(made).run(None, {"x": np.ones((2, 2), np.float32)})
+    compare(found, [np.array([[1, 1], [2, 2]], np.float32)])
+
+
 def test_clip():
     nodes = [
         node("Clip", ["x", "low", "high"], ["both"]),
