@@ -158,7 +158,11 @@ class Importer:
             return None
         if node.op_type not in TAKE_NARROW and any(map(_is_narrow, operands)):
             raise Unsupported("integers of less than 8 bits", "dequantize them first")
-        attributes = {a.name: attribute_value(a, self.model.folder) for a in node.attribute}
+        attributes = {
+            a.name: attribute_value(a, self.model.folder)
+            for a in node.attribute
+            if a.name != "consumed_inputs"  # a hint about memory in the first opsets
+        }
         known = self.known(node.op_type, operands, attributes, opset) if not domain else None
         if known is not None:
             return list(known)

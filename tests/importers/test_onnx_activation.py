@@ -100,6 +100,13 @@ def test_experimental_activations():
     compare(compile_onnx(made).run(None, {"x": x}), wanted)
 
 
+def test_inputs_that_may_be_overwritten_in_opset_1_are_not():
+    nodes = [node("Relu", ["x"], ["y"], consumed_inputs=[1]), node("Add", ["x", "y"], ["z"])]
+    made = model(nodes, {"x": ("float32", ["n"])}, ["z"], opset=1)
+    x = np.array([-1, 2], np.float32)
+    compare(compile_onnx(made).run(None, {"x": x}), [np.array([-1, 4], np.float32)])
+
+
 def test_selu_of_opset_1_has_rounded_constants():
     x = np.array([-1, 2], np.float32)
     found = {}
