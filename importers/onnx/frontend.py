@@ -195,7 +195,8 @@ class OnnxImport:
     def _dim(self, name: str, axis: int, dim: Any) -> IntExpr:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             return IntExpr.of(dim.dim_value)
-        return sym(self._symbol(dim.dim_param or f"{self.names[name]}_{axis}"))
+        is_named = any(c.isalnum() for c in dim.dim_param)  # some files call all open dims "?"
+        return sym(self._symbol(dim.dim_param if is_named else f"{self.names[name]}_{axis}"))
 
     def _given_dim(self, name: str, dim: Any) -> IntExpr:
         if hasattr(dim, "__index__") and index(dim) >= 0:
