@@ -40,8 +40,8 @@ class Unification:
     """The callee's symbols in terms of the caller's, and equations that only run time can decide.
 
     `symbols` lacks those that are determined by arguments of unknown shape alone. An equation that
-    is undecided here must be checked by whoever makes the call run; conversion to `rt` turns it
-    into a check of the caller's own arguments.
+    is undecided here must be checked when the call is lowered; conversion to `rt` turns it into a
+    check of the caller's arguments.
     """
 
     symbols: dict[str, IntExpr] = field(default_factory=lambda: {})
@@ -94,6 +94,62 @@ def index_values(func: PrimFuncOp, values: Sequence[IntExpr]) -> dict[str, IntEx
             f"got {len(values)}"
         )
     return dict(zip(names, values, strict=True))
+
+
+def unify_types(
+    where: str, subjects: Sequence[str], expected: Sequence[Attribute], got: Sequence[Attribute]
+) -> Unification:
+    """The callee's symbols for values of these types of the graph, tuples field by field.
+
+    Raises Diagnostic with one line where they do not fit.
+    """
+    formals: list[Formal] = []
+    actuals: list[TensorLike] = []
+    for subject, formal, actual in zip(subjects, expected, got, strict=True):
+        _pair_types(where, subject, formal, actual, formals, actuals)
+    return unify(where, formals, actuals)
+
+
+def _pair_types(
+    where: str,
+    subject: str,
+    formal: Attribute,
+    actual: Attribute,
+    formals: list[Formal],
+    actuals: list[TensorLike],
+) -> None:
+    given, wanted = _sizes(actual), _sizes(formal)
+    if given is not None and wanted is not None and _same_kind(formal, actual):
+        formals.append(Formal(subject, wanted))
+        actuals.append(given)
+    elif (
+        isinstance(formal, TupleType)
+        and isinstance(actual, TupleType)
+        and len(formal.types.data) == len(actual.types.data)
+    ):
+        for i, (f, a) in enumerate(zip(formal.types.data, actual.types.data, strict=True)):
+            _pair_types(where, f"field {i} of {subject}", f, a, formals, actuals)
+    elif formal != actual:
+        raise Diagnostic(f"{where}: expected {subject} to have type {formal}, got {actual}")
+
+
+def _same_kind(formal: Attribute, actual: Attribute) -> bool:
+    if isinstance(formal, relax.PrimType) and isinstance(actual, relax.PrimType):
+        return formal.element_type == actual.element_type
+    return type(formal) is type(actual)
+
+
+def _sizes(type_: Attribute) -> TensorType | None:
+    """What takes part in unification: tensors, and sizes as the dims of one."""
+    match type_:
+        case TensorType():
+            return type_
+        case relax.ShapeType():
+            return TensorType.of(type_.dims, None, type_.rank)
+        case relax.PrimType():
+            return TensorType.of(None if type_.expr is None else [type_.expr], None, 1)
+        case _:
+            return None
 
 
 class _Unifier:

@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, ModuleOp, TupleType
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax, tir
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.int_expr import IntExpr
-from ..dialects.nesting import enclosing
-from ..dialects.relax.symbols import declared_in
 from ..dialects.relax.type_relations import forget_symbols, says_less
 from ..dialects.relax.types import tensors_in
 from ..dialects.sym import exprs_of
 from ..runtime.registry import get_global_func
-from .call_signature import Formal, TensorLike, Unification, buffer_formals, index_values, unify
+from .call_signature import (
+    Formal,
+    Unification,
+    buffer_formals,
+    index_values,
+    unify,
+    unify_types,
+)
 from .functions import (
     blame,
     count_text,
     functions_by_name,
     graph_functions,
     names_text,
-    unique_name,
 )
+from .loop_types import unify_loop
 from .substitute import substituted
 
 KernelCall: TypeAlias = "relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp"
@@ -188,33 +193,7 @@ def _unify_arguments(op: relax.CallOp, callee: relax.FuncOp, with_result: bool) 
         subjects.append("the result")
         expected.append(callee.result_type)
         got.append(op.result.type)
-    return _unify_types(where, subjects, expected, got)
-
-
-def unify_loop(op: relax.LoopOp, callee: relax.FuncOp) -> Unification:
-    """Unify an iteration of a loop with its function: arguments, then the fields of the result.
-
-    Raises Diagnostic with one line where they do not fit.
-    """
-    arguments, fields = op.body_types(loop_index(op))
-    where = f"loop of '{callee.sym_name.data}'"
-    if len(arguments) != len(callee.params):
-        raise Diagnostic(
-            f"{where}: '{callee.sym_name.data}' expects "
-            f"{count_text(len(callee.params), 'argument')} ({', '.join(callee.names)}), "
-            f"got {len(arguments)}"
-        )
-    subjects = [*(f"argument '{n}'" for n in callee.names), "the result"]
-    expected = [*(p.type for p in callee.params), callee.result_type]
-    return _unify_types(where, subjects, expected, [*arguments, TupleType(ArrayAttr(fields))])
-
-
-def loop_index(op: relax.LoopOp) -> str:
-    """The symbol of the iteration: a name that the function around the loop does not have."""
-    func = enclosing(op, relax.FuncOp)
-    if func is None:
-        return "i"
-    return unique_name("i", {*func.declared_symbols(), *declared_in(func.body.block)})
+    return unify_types(where, subjects, expected, got)
 
 
 def unify_invoke(
@@ -233,65 +212,13 @@ def unify_invoke(
         )
     subjects = [f"argument {i}" for i in range(len(expected))]
     if result is None:
-        return _unify_types(f"call of '{name}'", subjects, expected, args)
-    return _unify_types(
+        return unify_types(f"call of '{name}'", subjects, expected, args)
+    return unify_types(
         f"call of '{name}'",
         [*subjects, "the result"],
         [*expected, type_.result],
         [*args, result],
     )
-
-
-def _unify_types(
-    where: str, subjects: Sequence[str], expected: Sequence[Attribute], got: Sequence[Attribute]
-) -> Unification:
-    formals: list[Formal] = []
-    actuals: list[TensorLike] = []
-    for subject, formal, actual in zip(subjects, expected, got, strict=True):
-        _pair_types(where, subject, formal, actual, formals, actuals)
-    return unify(where, formals, actuals)
-
-
-def _pair_types(
-    where: str,
-    subject: str,
-    formal: Attribute,
-    actual: Attribute,
-    formals: list[Formal],
-    actuals: list[TensorLike],
-) -> None:
-    given, wanted = _sizes(actual), _sizes(formal)
-    if given is not None and wanted is not None and _same_kind(formal, actual):
-        formals.append(Formal(subject, wanted))
-        actuals.append(given)
-    elif (
-        isinstance(formal, TupleType)
-        and isinstance(actual, TupleType)
-        and len(formal.types.data) == len(actual.types.data)
-    ):
-        for i, (f, a) in enumerate(zip(formal.types.data, actual.types.data, strict=True)):
-            _pair_types(where, f"field {i} of {subject}", f, a, formals, actuals)
-    elif formal != actual:
-        raise Diagnostic(f"{where}: expected {subject} to have type {formal}, got {actual}")
-
-
-def _same_kind(formal: Attribute, actual: Attribute) -> bool:
-    if isinstance(formal, relax.PrimType) and isinstance(actual, relax.PrimType):
-        return formal.element_type == actual.element_type
-    return type(formal) is type(actual)
-
-
-def _sizes(type_: Attribute) -> relax.TensorType | None:
-    """What takes part in unification: tensors, and sizes as the dims of one."""
-    match type_:
-        case relax.TensorType():
-            return type_
-        case relax.ShapeType():
-            return relax.TensorType.of(type_.dims, None, type_.rank)
-        case relax.PrimType():
-            return relax.TensorType.of(None if type_.expr is None else [type_.expr], None, 1)
-        case _:
-            return None
 
 
 def verify_packed_names(module: ModuleOp) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     FlatSymbolRefAttr,
     SymbolRefAttr,
     TupleType,
@@ -30,7 +31,7 @@ from ..irdl import IRDLOperation, irdl_op_definition
 from ..sym import ExprAttr, parse_expr
 from .call import CalleeEffect, verify_outputs
 from .control import is_condition
-from .types import PrimType, TensorType, tensors_in
+from .types import PrimType, ShapeType, TensorType
 
 
 @irdl_op_definition
@@ -102,6 +103,12 @@ class LoopOp(IRDLOperation):
         ]
         return arguments, [*(cast(TensorType, v.type) for v in self.carried), *outputs]
 
+    def result_on(self, carried: Sequence[SSAValue]) -> TupleType:
+        """The type of the result where other tensors are carried."""
+        outputs = self.result.type.types.data[len(self.carried) :]
+        types = [cast(TensorType, v.type) for v in carried]
+        return TupleType(ArrayAttr([*types, *outputs]))
+
     def verify_(self) -> None:
         fields = self.result.type.types.data
         if len(fields) < max(1, len(self.carried)):
@@ -125,8 +132,10 @@ class LoopOp(IRDLOperation):
                     f"the first axis, got {tensor}"
                 )
         for value in self.given:
-            if not tensors_in(value.type) and not isinstance(value.type, PrimType):
-                raise VerifyException(f"expected given tensors and numbers, got {value.type}")
+            if not _may_be_given(value.type):
+                raise VerifyException(
+                    f"expected given tensors, shapes, numbers or tuples of them, got {value.type}"
+                )
 
     def _verify_trips(self, stacks: Sequence[Attribute]) -> None:
         if self.is_while is None:
@@ -187,6 +196,12 @@ class LoopOp(IRDLOperation):
                 printer.print_list([v.type for v in group], printer.print_attribute)
         printer.print_string(" -> ")
         printer.print_attribute(self.result.type)
+
+
+def _may_be_given(type_: Attribute) -> bool:
+    if isinstance(type_, TupleType):
+        return all(map(_may_be_given, type_.types.data))
+    return isinstance(type_, TensorType | ShapeType | PrimType)
 
 
 def _row(type_: TensorType) -> TensorType:

@@ -57,6 +57,8 @@ class TypeRefresher:
                 callee = self.functions.get(op.callee_name)
                 if isinstance(callee, relax.FuncOp):
                     set_type(op.result, call_result_type(op, callee))
+            case relax.LoopOp():
+                set_type(op.result, op.result_on(op.carried))
             case relax.ShapeOfOp():
                 set_type(op.result, shape_type_of(op.tensor.type))
             case relax.TupleOp():

@@ -14,7 +14,7 @@ from ...dialects.relax.tuple import Leaf, leaves
 from ...dialects.relax.types import tensors_in
 from ...dialects.rt.call import ASSERT, PRINT
 from ...dialects.sym import exprs_of
-from ..verify_calls import loop_index
+from ..loop_types import loop_index
 from .function_memory import FunctionMemory, ModuleCall
 
 

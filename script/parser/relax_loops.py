@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, TupleType
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import SSAValue
 
 from ...dialects import relax
-from ...dialects.int_expr import IntExpr, Sym
-from ...dialects.relax.symbols import paired_dims
-from ...dialects.relax.type_relations import forget_symbols
-from ...lowering.substitute import substituted
+from ...dialects.int_expr import IntExpr
+from ...lowering.loop_types import LoopOperands, loop_type
 from ...te.arithmetic import dim_expr
+from ...te.expr import PrimExpr
 from .relax_dps import DPSCallParser
 from .relax_reader import RelaxReader
 
@@ -33,74 +30,69 @@ class LoopParser:
 
         Without trips these are the elements along the first axis of the first scanned tensor.
         """
-        given = dict(zip(NAMES, node.args, strict=False))
-        given |= {k.arg or "**": k.value for k in node.keywords}
-        if len(node.args) > len(NAMES) or set(given) - set(NAMES) or "func" not in given:
-            shown = ", ".join(set(given) - set(NAMES)) or f"{len(node.args)} arguments"
-            raise self.function.error(node, f"expected arguments {', '.join(NAMES)}, got {shown}")
-        name, _ = self.dps.callee(node, given["func"])
-        carried, scanned, others = (
-            self._values(given.get(key)) for key in ("carried", "scanned", "given")
-        )
-        is_while = "is_while" in given and bool(self.function.exprs.eval(given["is_while"]))
-        trips = self._trips(given.get("trips"), scanned)
-        type_ = self._result(node, name, (carried, scanned, others), trips)
-        op = relax.LoopOp(name, trips, carried, scanned, others, type_, is_while)
-        return self.function.emit(op, node)
-
-    def _values(self, node: ast.expr | None) -> list[SSAValue]:
-        if node is None:
-            return []
-        return [self.function.value(n) for n in self.function.exprs.elements(node)]
-
-    def _trips(self, node: ast.expr | None, scanned: Sequence[SSAValue]) -> IntExpr | None:
-        if node is not None:
-            found = self.function.exprs.eval(node)
-            return None if found is None else dim_expr(found)
-        type_ = scanned[0].type if scanned else None
-        dims = type_.dims if isinstance(type_, relax.TensorType) else None
-        return dims[0] if dims else None
-
-    def _result(
-        self,
-        node: ast.Call,
-        name: str,
-        groups: Sequence[Sequence[SSAValue]],
-        trips: IntExpr | None,
-    ) -> TupleType:
-        """The carried types, then the outputs of the function with an axis for iterations."""
+        given = self._arguments(node)
+        name, _ = self.dps.callee(node, given.get("func"))
+        groups = (self._values(given.get(key)) for key in ("carried", "scanned", "given"))
+        operands = LoopOperands(*groups)
+        is_while = self._is_while(given.get("is_while"))
+        trips = self._trips(given.get("trips"))
+        trips = operands.trips() if trips is None else trips
         signature = self.function.signature_of(name)
         if signature is None:
             raise self.function.error(node, f"expected a graph function '{name}' of the module")
-        params, result = signature
-        carried, scanned, given = groups
-        if not isinstance(result, TupleType) or len(result.types.data) < len(carried):
+        type_ = loop_type(name, *signature, operands, trips, is_while)
+        op = relax.LoopOp(
+            name, trips, operands.carried, operands.scanned, operands.given, type_, is_while
+        )
+        return self.function.emit(op, node)
+
+    def _arguments(self, node: ast.Call) -> dict[str, ast.expr]:
+        if len(node.args) > len(NAMES):
             raise self.function.error(
-                node, f"expected '{name}' to return a tuple of carried tensors and outputs"
+                node, f"expected at most {len(NAMES)} arguments, got {len(node.args)}"
             )
-        known: dict[str, IntExpr] = {}
-        slices = [_row(v.type) for v in scanned]
-        types = [*(v.type for v in carried), *slices, *(v.type for v in given)]
-        for param, type_ in zip(params[1:], types, strict=False):
-            for dim, actual in paired_dims(param, type_):
-                if isinstance(atom := dim.as_atom, Sym):
-                    known.setdefault(atom.name, actual)
-        outputs = [
-            _stacked(substituted(forget_symbols(t, known.keys()), known), trips)
-            for t in result.types.data[len(carried) :]
-        ]
-        fields = [cast(TypeAttribute, v.type) for v in carried]
-        return TupleType(ArrayAttr([*fields, *outputs]))
+        given: dict[str, ast.expr] = dict(zip(NAMES, node.args, strict=False))
+        for keyword in node.keywords:
+            name = keyword.arg or "**"
+            if name not in NAMES:
+                raise self.function.error(
+                    keyword, f"expected arguments {', '.join(NAMES)}, got {name}"
+                )
+            if name in given:
+                raise self.function.error(keyword, f"expected '{name}' once, got it twice")
+            given[name] = keyword.value
+        return given
 
+    def _values(self, node: ast.expr | None) -> list[SSAValue]:
+        """The values of a tuple or list, of a variable that is a tuple its fields."""
+        if node is None:
+            return []
+        if isinstance(node, ast.Tuple | ast.List):
+            return [self.function.value(n) for n in node.elts]
+        value = self.function.value(node)
+        if not isinstance(value.type, TupleType):
+            return [value]
+        count = len(value.type.types.data)
+        return [self.function.field(value, i, node) for i in range(count)]
 
-def _row(type_: Attribute) -> Attribute:
-    if not isinstance(type_, relax.TensorType) or not type_.dims:
-        return type_
-    return relax.TensorType.of(type_.dims[1:], type_.known_element)
+    def _is_while(self, node: ast.expr | None) -> bool:
+        found = False if node is None else self.function.exprs.eval(node)
+        if node is not None and not isinstance(found, bool):
+            raise self.function.error(
+                node, f"expected True or False for is_while, got {ast.unparse(node)}"
+            )
+        return found
 
-
-def _stacked(type_: Attribute, trips: IntExpr | None) -> TypeAttribute:
-    assert isinstance(type_, relax.TensorType)
-    if type_.dims is None or trips is None:
-        return relax.TensorType.of(None, type_.known_element)
-    return relax.TensorType.of([trips, *type_.dims], type_.known_element)
+    def _trips(self, node: ast.expr | None) -> IntExpr | None:
+        """An integer over symbols, or a number of the graph; `None` leaves it open."""
+        found = None if node is None else self.function.exprs.eval(node)
+        if node is None or found is None:
+            return None
+        type_ = getattr(found, "type", None)
+        if isinstance(type_, relax.PrimType) and type_.expr is not None:
+            return type_.expr
+        if not isinstance(found, PrimExpr | int) or isinstance(found, bool):
+            raise self.function.error(
+                node, f"expected an integer over symbols as trips, got {ast.unparse(node)}"
+            )
+        return dim_expr(found)
