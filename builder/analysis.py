@@ -99,7 +99,7 @@ def all_global_vars(func: Function) -> list[GlobalVar]:
     names = [
         op.callee_name
         for op in func.op.walk()
-        if isinstance(op, relax.CallOp | relax.CallTIROp | relax.CallTIRInplaceOp)
+        if isinstance(op, relax.CallOp | relax.LoopOp | relax.CallTIROp | relax.CallTIRInplaceOp)
     ]
     return [GlobalVar(name) for name in dict.fromkeys(names)]
 

@@ -13,8 +13,9 @@ from typing import Any, cast
 
 from ..dialects.diagnostics import suggestion
 from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
-from ..ir.call_parts import ExternFunc, Op
+from ..ir.call_parts import ExternFunc, GlobalVar, Op
 from ..ir.calls import Call, inplace_call, kernel_call, output_type
+from ..ir.calls import loop as loop_op
 from ..ir.expr import Constant, Expr, apply_operator, expression
 from ..ir.operators import to_value
 from ..ir.struct_info import to_type
@@ -53,6 +54,24 @@ def _first(out: Any, old: dict[str, Any]) -> Any:
     if out is None:
         raise ValueError("expected out_sinfo, the type of the result, got none")
     return out
+
+
+def loop(
+    func: GlobalVar,
+    carried: Any = (),
+    scanned: Any = (),
+    given: Any = (),
+    trips: Any = None,
+    is_while: bool = False,
+) -> Expr:
+    """The calls ``func(i, *carried, *slices, *given)`` of a graph function for every iteration.
+
+    It returns the next carried tensors, then outputs. The result is the tuple of the last carried
+    tensors and of the outputs, stacked along a new first axis. A slice is an element along the
+    first axis of a `scanned` tensor, whose elements are the default of `trips`. With `is_while` the
+    loop ends before an iteration in which the first carried tensor, a bool, is false.
+    """
+    return expression(loop_op(func, carried, scanned, given, trips, is_while))
 
 
 def call_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any = None) -> Expr:

@@ -11,12 +11,14 @@ from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax
-from ..dialects.diagnostics import suggestion
+from ..dialects.diagnostics import suggestion, verify
+from ..dialects.int_expr import IntExpr
 from ..dialects.relax import OPERATORS
 from ..dialects.relax.type_relations import forget_symbols
 from ..dialects.relax.types import type_symbols
 from ..dialects.sym import exprs_of
 from ..lowering.functions import functions_by_name
+from ..lowering.loop_types import LoopOperands, loop_type, unify_loop
 from ..lowering.substitute import set_type, substituted
 from ..lowering.verify_calls import unify_graph_call
 from .detached import erased_on_error
@@ -34,6 +36,7 @@ SPECIAL = (
     "relax.assert_op",
     "relax.call_pure_packed",
     "relax.call_tir_inplace",
+    "relax.loop",
     "relax.match_cast",
     "relax.print",
     "relax.shape_of",
@@ -154,12 +157,8 @@ def remember_callee(call: Operation, called: GlobalVar) -> None:
 
 def graph_call(called: GlobalVar, values: Sequence[SSAValue]) -> relax.CallOp:
     """The call of a graph function, whose result type follows from the arguments."""
-    callee = None if called.function is None else called.function.op
-    name = called.name_hint
-    if not isinstance(callee, relax.FuncOp):
-        what = "a name alone" if callee is None else "a PrimFunc: use call_tir"
-        raise ValueError(f"expected '{name}' to be a graph function of a module, got {what}")
-    call = relax.CallOp(name, values, callee.result_type)
+    callee = _graph_function(called)
+    call = relax.CallOp(called.name_hint, values, callee.result_type)
     with erased_on_error(call):
         symbols = unify_graph_call(call, callee).symbols
     known = {s for v in values for s in type_symbols(v.type)}
@@ -168,11 +167,41 @@ def graph_call(called: GlobalVar, values: Sequence[SSAValue]) -> relax.CallOp:
     return call
 
 
+def graph_loop(
+    called: GlobalVar, operands: LoopOperands, trips: IntExpr | None, is_while: bool
+) -> relax.LoopOp:
+    """The loop over a graph function, whose result type follows from the operands.
+
+    Without trips these are the elements along the first axis of the first scanned tensor.
+    """
+    callee, name = _graph_function(called), called.name_hint
+    trips = operands.trips() if trips is None else trips
+    params = [p.type for p in callee.params]
+    type_ = loop_type(name, params, callee.result_type, operands, trips, is_while)
+    groups = operands.carried, operands.scanned, operands.given
+    loop = relax.LoopOp(name, trips, *groups, type_, is_while)
+    with erased_on_error(loop):
+        verify(loop)
+        unify_loop(loop, callee)
+    remember_callee(loop, called)
+    return loop
+
+
+def _graph_function(called: GlobalVar) -> relax.FuncOp:
+    callee = None if called.function is None else called.function.op
+    if not isinstance(callee, relax.FuncOp):
+        what = "a name alone" if callee is None else "a PrimFunc: use call_tir"
+        raise ValueError(
+            f"expected '{called.name_hint}' to be a graph function of a module, got {what}"
+        )
+    return callee
+
+
 def called_by(op: Operation) -> Any:
     """What an operation calls."""
     match op:
         case relax.CallOp():
-            return _CALLEES.get(op) or _global_var(op, op.callee_name)
+            return _callee(op)
         case relax.CallPackedOp():
             return ExternFunc(op.callee.data)
         case relax.InvokeOp():
@@ -181,6 +210,10 @@ def called_by(op: Operation) -> Any:
             return Op.get("relax.assert_op")
         case _:
             return Op.get(op.name)
+
+
+def _callee(op: relax.CallOp | relax.LoopOp) -> GlobalVar:
+    return _CALLEES.get(op) or _global_var(op, op.callee_name)
 
 
 def _global_var(op: Operation, name: str) -> GlobalVar:
@@ -200,6 +233,9 @@ def arguments_of(op: Operation) -> list[Any]:
             callee = _global_var(op, op.callee_name)
             variables = [] if op.tir_vars is None else [shape_of(exprs_of(op.tir_vars))]
             return [callee, Arguments(args), *variables]
+        case relax.LoopOp():
+            groups = (op.carried, op.scanned, op.given)
+            return [_callee(op), *(Arguments(map(view, group)) for group in groups)]
         case relax.CallDPSPackedOp():
             return [ExternFunc(op.callee_name), Arguments(args)]
         case relax.CallPurePackedOp():
@@ -227,8 +263,8 @@ def with_operands(op: Operation, operands: Sequence[SSAValue]) -> Operation:
     """
     copy = _with_operands(op, operands)
     copy.location = op.location
-    if isinstance(op, relax.CallOp):
-        _CALLEES[copy] = _CALLEES.get(op) or _global_var(op, op.callee_name)
+    if isinstance(op, relax.CallOp | relax.LoopOp):
+        _CALLEES[copy] = _callee(op)
     return copy
 
 
@@ -242,6 +278,13 @@ def _with_operands(op: Operation, operands: Sequence[SSAValue]) -> Operation:
             return relax.TupleGetItemOp(operands[0], op.index.data)
         case relax.ShapeOfOp():
             return relax.ShapeOfOp(operands[0])
+        case relax.LoopOp():
+            carried, scanned = len(op.carried), len(op.carried) + len(op.scanned)
+            groups = operands[:carried], operands[carried:scanned], operands[scanned:]
+            type_ = op.result_on(groups[0])
+            return relax.LoopOp(
+                op.callee_name, op.trip_count, *groups, type_, op.is_while is not None
+            )
         case _:
             return type(op).create(
                 operands=operands,

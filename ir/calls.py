@@ -8,10 +8,11 @@ from typing import Any, cast
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects import relax, tir
-from ..dialects.dims import dims_of
+from ..dialects.dims import dim_of, dims_of
 from ..dialects.dtypes import element_type
 from ..dialects.int_expr import IntExpr
 from ..dialects.sym import ExprArray, expr_array
+from ..lowering.loop_types import LoopOperands
 from ..lowering.verify_calls import unify_kernel_call
 from .call_parts import (
     ExternFunc,
@@ -20,6 +21,7 @@ from .call_parts import (
     arguments_of,
     called_by,
     graph_call,
+    graph_loop,
     type_arguments,
 )
 from .detached import erased_on_error
@@ -88,6 +90,21 @@ def inplace_call(
     return relax.CallTIRInplaceOp(
         _named(called), _tensors(args), positions, out, _variables(tir_vars)
     )
+
+
+def loop(
+    called: Any,
+    carried: Any = (),
+    scanned: Any = (),
+    given: Any = (),
+    trips: Any = None,
+    is_while: bool = False,
+) -> relax.LoopOp:
+    """A loop over a graph function of the module."""
+    if not isinstance(called, GlobalVar):
+        raise TypeError(f"expected a global variable, got {type(called).__name__}")
+    operands = LoopOperands(_tensors(carried), _tensors(scanned), _tensors(given))
+    return graph_loop(called, operands, None if trips is None else dim_of(trips), is_while)
 
 
 def _named(called: Any) -> str:
@@ -160,6 +177,7 @@ _SPECIAL: dict[str, Callable[[Sequence[Any], dict[str, Any], Any], Operation]] =
         args[0], args[1], attrs["inplace_indices"], info, *args[2:]
     ),
     "relax.call_tir": lambda args, attrs, info: kernel_call(args[0], args[1], info, *args[2:]),
+    "relax.loop": lambda args, attrs, info: loop(args[0], *args[1:], **attrs),
     "relax.match_cast": lambda args, attrs, info: relax.MatchCastOp(to_value(args[0]), info),
     "relax.shape_of": lambda args, attrs, info: relax.ShapeOfOp(to_value(args[0])),
 }
@@ -208,6 +226,9 @@ class Call(Expr, shows=Operation):
             known = {"format": operation.format.data}
         elif isinstance(operation, relax.CallTIRInplaceOp):
             known = {"inplace_indices": operation.positions}
+        elif isinstance(operation, relax.LoopOp):
+            trips = None if operation.trips is None else shape_of([operation.trips.data])[0]
+            known = {"trips": trips, "is_while": operation.is_while is not None}
         return Attrs({k: _attribute(v) for k, v in known.items()})
 
     @property
