@@ -111,7 +111,7 @@ def _may_be_passed(op: Operation) -> bool:
 
     A call in place ends the life of an argument, and functions of the module may make such calls.
     """
-    if isinstance(op, relax.CallTIRInplaceOp | relax.CallOp):
+    if isinstance(op, relax.CallTIRInplaceOp | relax.CallOp | relax.LoopOp):
         return False
     return isinstance(op, relax.MatchCastOp) or is_side_effect_free(op)
 

@@ -50,7 +50,7 @@ def _written_by(op: Operation) -> Iterator[SSAValue]:
     match op:
         case relax.CallTIRInplaceOp():
             yield from (op.args[i] for i in op.positions if i != -1)
-        case relax.CallPackedOp() | relax.CallOp() | relax.InvokeOp():
+        case relax.CallPackedOp() | relax.CallOp() | relax.LoopOp() | relax.InvokeOp():
             yield from () if is_side_effect_free(op) else op.operands
         case _:
             pass
