@@ -42,7 +42,7 @@ _PLANNED = STAGE_NAMES.index("rt") + 1
 
 
 def compile_module(module: ModuleOp, target: Target) -> Executable:
-    """The executable of a module, which stays as it is.
+    """The executable of a module, which is unchanged.
 
     Raises Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """

@@ -141,7 +141,7 @@ def captured_stage(module: ModuleOp, function: str, target: Target, stage: str) 
 
 
 def captured_build(module: ModuleOp, function: str, target: Target) -> CapturedBuild:
-    """Build a module, which stays as it is, with calls back from all its functions."""
+    """Build a copy of a module, with calls back from all its functions."""
     sites: dict[int, Site] = {}
     constants: dict[Mark, Stored] = {}
     last = next(stage for stage in STAGES if stage.name == "tir").passes[-1]
@@ -162,7 +162,7 @@ def captured_build(module: ModuleOp, function: str, target: Target) -> CapturedB
 
 
 def _number_calls(module: ModuleOp) -> dict[int, Site]:
-    """The calls with results to look at; the line of a call's location is its number."""
+    """The calls with results to compare; the line of a call's location is its number."""
     found: dict[int, Site] = {}
     for number, op in enumerate(module.walk()):
         if isinstance(op, Computes):

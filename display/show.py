@@ -68,7 +68,7 @@ def _html(text: str, language: str, style: Any) -> str:
 
 
 def _coloured(text: str, language: str, style: Any) -> str:
-    """Text with the escape sequences of a terminal; without Pygments it is as it was."""
+    """Text with the escape sequences of a terminal; unchanged without Pygments."""
     if lexer_of(language) is None:
         return text
     formatters = import_module("pygments.formatters.terminal256")

@@ -1,7 +1,7 @@
-"""Operations and variables that belong to no function yet: who keeps them, and when they go away.
+"""Operations and variables outside of functions: who owns them, and when they are erased.
 
-An operation uses its operands from the moment it is made. One that nobody emits and nobody holds
-gives them up again, so that an expression that was thrown away leaves no trace in the IR.
+An operation uses its operands from its creation on. It is erased if it is not emitted and has no
+references, so that a discarded expression leaves no uses in the IR.
 """
 
 from __future__ import annotations

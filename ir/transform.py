@@ -1,4 +1,4 @@
-"""Passes as the Python API has them: ``P()(mod)`` is a new module, and `mod` stays as it was."""
+"""Passes as the Python API has them: ``P()(mod)`` is a new module, and `mod` is unchanged."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class CanonicalForm:
             ),
         )
         for region in op.regions:
-            self._clock += 1  # a load in a loop is another one than that in front of it
+            self._clock += 1  # a load in a loop differs from a load before the loop
             for block in region.blocks:
                 self._block(block)
             self.tokens.append(Token(self._path, f"the end of {op.name}", ()))

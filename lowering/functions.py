@@ -74,7 +74,7 @@ def _called_by(func: Operation, functions: Mapping[str, Operation]) -> Iterator[
 def callees_first(calls: Mapping[str, Iterable[str]]) -> list[str]:
     """The keys of `calls` with every function after those that it calls.
 
-    Of functions that call each other in a circle, the one that is reached first comes last.
+    Of functions in a cycle of calls, the one that is reached first comes last.
     """
     order: dict[str, None] = {}
     seen: set[str] = set()

@@ -42,7 +42,7 @@ class Calls:
 
 
 def instrumented_build(original: ModuleOp, target: Target) -> InstrumentedBuild:
-    """Build a module, which stays as it is, with notes around every kernel."""
+    """Build a copy of a module, with timers around every kernel."""
     kernels: dict[str, dict[str, tir.PrimFuncOp]] = {"source": {}, "scheduled": {}}
     names = [n for stage in STAGES for n in stage.passes]
     before = names[names.index("schedule-default") - 1]

@@ -158,7 +158,7 @@ class ProfileReport:
         )
 
     def rows(self) -> list[list[str]]:
-        """The cells of the table, the slowest kernel first, and what is left of the call."""
+        """The cells of the table, the slowest kernel first, and the rest of the call."""
         slowest = sorted(self.kernels, key=lambda k: -k.median)
         rows = [self._row(kernel) for kernel in slowest]
         inside = [sum(run) for run in zip(*(k.seconds for k in self.kernels), strict=True)]

@@ -1,4 +1,4 @@
-"""Whether the iterations of a loop touch different elements, from the indices of accesses."""
+"""Whether the iterations of a loop access different elements, from the indices of accesses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def span_of(expr: IntExpr, ranges: Ranges) -> Span | None:
 
 
 def are_apart(loop: Loop, group: Sequence[Access], ranges: Ranges) -> bool:
-    """Whether these accesses to one buffer touch no element in two iterations of the loop."""
+    """Whether these accesses to one buffer access no element in two iterations of the loop."""
     group = _merge_fused(group)
     rank = len(group[0].indices)
     if any(_dim_is_apart(loop, group, d, ranges) for d in range(rank)):

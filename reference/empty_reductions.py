@@ -1,4 +1,4 @@
-"""An empty reduction is its init: what a reduction loop without iterations leaves behind.
+"""The result of an empty reduction: the initial values.
 
 A block of TensorIR initializes in its first iteration. Where there is none the initialization runs
 nevertheless, as it does in native code, for every point of the axes that are not reduced.

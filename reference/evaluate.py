@@ -23,7 +23,7 @@ from .values import Array, EvaluationError, Precision
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call left behind: its results, its arguments afterwards, and their dtypes' names.
+    """The outcome of a call: its results, its arguments afterwards, and their dtypes' names.
 
     `terms` bounds how many roundings follow each other in a reduction.
     """

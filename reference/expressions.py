@@ -38,7 +38,7 @@ def _floordiv(lhs: Value, rhs: Value) -> Value:
 
 
 def _mod(lhs: Value, rhs: Value) -> Value:
-    """What is left of a division; of one by 0 that is 0."""
+    """The remainder of a division; 0 for a division by 0."""
     if isinstance(rhs, int):
         return lhs % rhs if rhs else lhs * 0
     with np.errstate(divide="ignore"):

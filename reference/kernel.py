@@ -1,6 +1,6 @@
 """Runs the body of a kernel: each operation becomes a Python function that works on all lanes.
 
-A *lane* is one iteration of the loops that run as array axes. Each such loop puts an axis in front,
+A *lane* is one iteration of the loops that run as array axes. Each such loop adds a leading axis,
 so that values of outer loops broadcast against values of inner ones. Control flow that differs from
 lane to lane runs under a mask. Other loops, reductions among them, run one iteration after the
 other, so that floats are rounded in the order of the program.

@@ -1,6 +1,6 @@
 """Which loops of a kernel may be run for all iterations at once, as an array axis.
 
-A loop may when no two of its iterations touch the same element of a buffer, unless both only read
+A loop may when no two of its iterations access the same element of a buffer, unless both only read
 it. Accesses are compared as integer expressions over loop variables, with numbers for symbols:
 either one dim tells iterations apart by its coefficient, or the addresses are enumerated. What
 depends on data is not proven, and such loops run one iteration after the other.

@@ -172,7 +172,7 @@ def _select(op: arith.SelectOp | SelectOp, precision: Precision) -> ScalarFuncti
 
 
 def _splat(op: Operation, precision: Precision) -> ScalarFunction:
-    """A scalar in every lane; a vector stays as it is."""
+    """A scalar in every lane; a vector is returned unchanged."""
     is_vector, lanes = lanes_of(op.operands[0].type) is not None, lanes_of(op.results[0].type) or 1
 
     def splat(x: Value) -> Value:

@@ -1,25 +1,25 @@
-"""The thread pool of parallel loops as LLVM IR: one fork-join at a time, chunks that threads claim.
+"""The thread pool of parallel loops as LLVM IR: one fork-join at a time, with work stealing.
 
-A loop is cut into grains, whose size follows from its cost alone: every grain runs in one call of
-the body, so that results do not depend on the number of threads. Consecutive grains form the chunks
-that threads claim, the caller among them::
+A loop is divided into grains, whose size follows from its cost alone. Every grain runs in one call
+of the body, so results do not depend on the number of threads. Consecutive grains form chunks,
+which threads claim, the caller among them::
 
-    ticket:   epoch (32 bits) | slots (12 bits) | chunks that nobody has claimed (20 bits)
+    ticket:   epoch (32 bits) | slots (12 bits) | chunks that are not claimed (20 bits)
 
-A thread claims a chunk by lowering the ticket that it has read, if nothing else has changed in it.
-It reads what the loop is only then, for the caller stays until all claimed chunks are done, and
-waits for nobody else. Threads of a slot that the ticket does not have take no part.
+A thread claims a chunk by a compare-and-exchange that decrements the ticket. It reads the
+parameters of the loop after that: the caller waits until all claimed chunks are done, and for
+nothing else. Threads whose slot is not in the ticket take no part.
 
-Which chunk that is follows from its slot: as many consecutive ones are for each, and those who have
-none left take what is for others. So a thread finds in its caches what is the same for neighbours,
-as weights, and what it wrote in the loop before. Late threads are waited for nowhere.
+The slot of a thread selects its chunks, which are consecutive and equally many for each slot. A
+thread without chunks steals those of others. So a thread has in its caches what adjacent iterations
+share, such as weights, and what it wrote in the loop before.
 
-Workers stay on processors of their own. When a caller has moved to one of those since the last
-loop, the worker there is sent to where the caller was.
+Each worker is pinned to a processor. If the caller has moved to the processor of a worker since the
+last loop, that worker moves to the caller's previous processor.
 
-A call inside of a chunk, or of another thread meanwhile, finds the pool busy and runs its grains by
-itself. Bodies get the words of a context that failed checks report to; where several chunks fail,
-the caller gets the report of the first one, as if the loop were serial.
+A call inside of a chunk, or of another thread at the same time, finds the pool busy and runs its
+grains serially. Bodies get a context, which failed checks report to. If several chunks fail, the
+caller gets the report of the first one, as in a serial loop.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ if TYPE_CHECKING:
     from ..backend.targets.architecture import ThreadCode
 
 ENTRY, WORKER, POOL = "xrelax_parallel", "xrelax_worker", "xrelax_pool"
-"""Symbols: what kernels call, what a worker runs for ever, the state of the pool."""
+"""Symbols: the entry that kernels call, the loop of a worker, the state of the pool."""
 
 MAX_THREADS = 1024
 AWAKE_COST = 12_000_000
-"""Thousandths of a cycle of work up to which a loop is not worth sharing where nobody sleeps.
+"""The least work of a loop that awake threads share, in thousandths of a cycle.
 
-`MachineModel.wake`, which importing from here would load the compiler for.
+It equals `MachineModel.wake`; to import that from here would load the compiler.
 """
 GRAIN_COST = AWAKE_COST // 2
-"""The same of work, at least, in a grain that is not a single iteration."""
+"""The least work of a grain of several iterations."""
 FEW_GRAINS = 16
-"""Grains from which threads get about as much each, however many there are."""
+"""With fewer grains, threads may get unequal work."""
 MAX_GRAINS = 1 << 20
-"""So many that products of their number and that of iterations stay numbers."""
+"""A bound so that the product with the number of iterations does not overflow."""
 SERIAL_COST = 5 * AWAKE_COST // 2
-"""The same of work up to which a loop is not worth waking anybody."""
+"""The least work of a loop for which sleeping threads are woken."""
 LONG_COST = 50 * AWAKE_COST
-"""The same of work from which threads get several chunks each, to even out what they take."""
+"""The least work of a loop of which each thread gets several chunks, to balance the load."""
 CHUNKS_PER_THREAD = 16
-"""So many that a few grains, as of blocks of a large product, are claimed one by one."""
+"""Enough that few grains, such as blocks of a large matmul, are claimed one by one."""
 SPINS = 2000
-"""Pauses, about 30 µs, before a thread that has nothing to do goes to sleep."""
+"""Pauses, about 30 µs, before an idle thread sleeps."""
 
 REPORT_WORDS = SECOND + 1 - CHECK
-"""Words of the context in which a failed check reports."""
+"""Words of the context for the report of a failed check."""
 
 MASK_BYTES = 128
 """Bytes of a set of processors, which has 1024 of them (glibc's `cpu_set_t`)."""
@@ -68,7 +68,7 @@ _LINE = 64
 
 
 class Pool(ctypes.Structure):
-    """The state of the pool: what threads fight over lies in cache lines of its own."""
+    """The state of the pool; fields that threads contend for have their own cache lines."""
 
     _fields_ = (
         ("ticket", ctypes.c_uint64),

@@ -24,7 +24,7 @@ define internal void @rouse(ptr %word, i64 %count) nounwind noinline {{
   ret void
 }}
 
-; Where a grain begins: grains have as many units each as possible, the last unit what is left.
+; The start of a grain. Grains differ by at most one unit; the last unit may be smaller.
 
 define internal i64 @start_of(i64 %index, i64 %begin, i64 %end, i64 %unit, i64 %grains) nounwind {{
   %count = sub i64 %end, %begin

@@ -85,7 +85,7 @@ class MachineModel:
 
     # Threads.
     wake: float = 12_000.0
-    """The least work for which waking threads pays."""
+    """The least work for which waking threads is profitable."""
     loop_iteration: float = 0.3
     """The overhead of an iteration of a parallel loop."""
     loop_operation: float = 0.09

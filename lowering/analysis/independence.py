@@ -32,7 +32,7 @@ from .boxes import Boxes
 
 
 class Conflict(NamedTuple):
-    """A store, and an access that may touch the same element in another iteration."""
+    """A store, and an access that may access the same element in another iteration."""
 
     store: Access
     other: Access
@@ -87,7 +87,7 @@ def conflicts_between(
 
 
 def are_apart(nest: tir.ForOp, other: tir.ForOp) -> bool:
-    """Whether neither of two nests in one block writes what the other one touches."""
+    """Whether neither of two nests in one block writes what the other one accesses."""
     values = Values()
     assert nest.parent is not None
     ours, theirs = (accesses_in(nest.parent, values, [n]) for n in (nest, other))

@@ -82,7 +82,7 @@ class IterMap:
                 return
 
     def _subtract(self, expr: IntExpr, value: IntExpr) -> None:
-        """Note what is left of a sum without the terms that are known."""
+        """Note the rest of a sum without the terms that are known."""
         for monomial, coefficient in expr.terms:
             term = IntExpr.from_terms({monomial: 1})
             known = None if term == expr else self._value_of_term(term)

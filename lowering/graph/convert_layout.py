@@ -54,17 +54,17 @@ CHANNELS_LAST = "_last"
 
 @dataclass
 class _Converter:
-    """Adds channels-last twins of operators, and then keeps one of the two."""
+    """Adds channels-last copies of operators, and then keeps one of the two."""
 
     written: Written
     last: dict[SSAValue, SSAValue] = field(default_factory=lambda: {})
     """The channels-last forms of values."""
 
-    twins: list[tuple[OperatorOp, OperatorOp]] = field(default_factory=lambda: [])
-    """Operators with their channels-last twins."""
+    copies: list[tuple[OperatorOp, OperatorOp]] = field(default_factory=lambda: [])
+    """Operators with their channels-last copies."""
 
-    def add_twin(self, op: Operation) -> None:
-        """Add a twin of an operator whose result has its channels last, if that pays."""
+    def add_copy(self, op: Operation) -> None:
+        """Add a copy of an operator whose result has its channels last, if that is profitable."""
         if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
             return
         if isinstance(op, ReshapingOp) and op.x in self.last:
@@ -72,33 +72,33 @@ class _Converter:
                 _erase(replaced)
             return
         rank = _rank(op.result)
-        twin = None if rank is None or rank < 3 else self._with_channels_last(op, rank)
-        if twin is not None:
-            twin.location = op.location
+        copy = None if rank is None or rank < 3 else self._with_channels_last(op, rank)
+        if copy is not None:
+            copy.location = op.location
             if op.result.name_hint is not None:
-                twin.result.name_hint = f"{op.result.name_hint}{CHANNELS_LAST}"
-            op.parent.insert_op_before(twin, op)
-            self.last[op.result] = twin.result
-            self.twins.append((op, twin))
+                copy.result.name_hint = f"{op.result.name_hint}{CHANNELS_LAST}"
+            op.parent.insert_op_before(copy, op)
+            self.last[op.result] = copy.result
+            self.copies.append((op, copy))
 
     def choose(self) -> None:
-        """Keep the used one of each operator and its twin, users first."""
-        for op, twin in reversed(self.twins):
+        """Keep the used one of each operator and its copy, users first."""
+        for op, copy in reversed(self.copies):
             if not op.result.uses:
                 _erase(op)
-            elif twin.result.uses or not self._is_alone(op):
+            elif copy.result.uses or not self._is_alone(op):
                 rank = _rank(op.result)
                 assert rank is not None
                 axes = [0, rank - 1, *range(1, rank - 1)]
-                _replace(op, PermuteDimsOp.of([twin.result], {"axes": axes}))
+                _replace(op, PermuteDimsOp.of([copy.result], {"axes": axes}))
             else:
-                if isinstance(op, ConvolutionOp | PoolOp) and twin.operands[0] != op.operands[0]:
+                if isinstance(op, ConvolutionOp | PoolOp) and copy.operands[0] != op.operands[0]:
                     out = {"out_layout": f"NC{op.SPATIAL}"}
-                    _replace(op, type(op).of(twin.operands, twin.attribute_values() | out))
-                _erase(twin)
+                    _replace(op, type(op).of(copy.operands, copy.attribute_values() | out))
+                _erase(copy)
 
     def _is_alone(self, op: OperatorOp) -> bool:
-        """Whether the operator can replace its twin without permutations."""
+        """Whether the operator can replace its copy without permutations."""
         if isinstance(op, ConvolutionOp | PoolOp):
             return True
         forms = [self.last[v] for v in op.operands if v in self.last]
@@ -212,5 +212,5 @@ class ConvertLayoutPass(ModulePass):
         for func in graph_functions(op):
             converter = _Converter(written)
             for inner in list(func.walk()):
-                converter.add_twin(inner)
+                converter.add_copy(inner)
             converter.choose()

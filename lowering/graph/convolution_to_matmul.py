@@ -11,9 +11,9 @@
     %2 = relax.nn.relu %1 : …
     %3 = relax.reshape %2 : [n, 4, 30] -> [n, 4, 5, 6]
 
-Pixels are the columns, and nothing is permuted. It pays if permutations take longer than the
-padding of the last vector of pixels: see `_is_quicker`. Elementwise operators are flattened with
-their operands, so that they can still be fused.
+Pixels are the columns, and nothing is permuted. This is profitable if permutations take longer than
+the padding of the last vector of pixels: see `_is_quicker`. Elementwise operators are flattened
+with their operands, so that they can still be fused.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Flattener:
     """The flattened results of operators, before the reshape to their original shape."""
 
     def visit(self, op: Operation) -> None:
-        """Replace an operator, if that is possible and pays."""
+        """Replace an operator, if that is possible and profitable."""
         if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
             return
         made = None

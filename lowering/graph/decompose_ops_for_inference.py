@@ -147,7 +147,7 @@ def _is_constant(norm: BatchNormOp) -> bool:
 def _scaled_convolution(
     data: SSAValue, axis: int, scale: SSAValue, shift: SSAValue, build: _Builder
 ) -> SSAValue | None:
-    """The convolution, with or without bias, behind `data`, scaled and shifted by channels.
+    """The convolution, with or without bias, that computes `data`, scaled and shifted by channels.
 
     None if there is none, or if it has other uses.
     """

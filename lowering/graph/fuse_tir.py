@@ -14,7 +14,7 @@
     tir.prim_func @fused_add_relu(%x: …, %y: …, %z: …) attributes {private} {
       … tir.store max(x + y, 0) … }
 
-Scratch buffers between the calls are inlined if that pays; the default schedule merges the
+Scratch buffers between the calls are inlined if that is profitable; the default schedule merges the
 remaining nests. A primitive function with other operations than calls of PrimFuncs is not changed.
 Private functions that lose their last call are erased. TVM's ``FuseTIR``.
 """

@@ -93,7 +93,7 @@ def plan_init(
       different iterations bind different values (a loop that binds nothing would start the
       reduction over);
     - the first iteration of the reduce loops gives the reduce axes their first values;
-    - nothing else in L touches the buffers that are initialized, and nothing in L writes what the
+    - nothing else in L accesses the buffers that are initialized, and nothing in L writes what the
       initialization reads;
     - if other loops lie inside L, the block accesses those buffers at one place per iteration only;
     - what the initialization uses exists before L.

@@ -165,7 +165,7 @@ def _between(move: _Move, first: Operation, last: Operation) -> list[Operation]:
 
 
 def _verify_apart(move: _Move, ops: list[Operation], read: set[SSAValue]) -> None:
-    """The operations must not change what the block reads, nor touch what it writes."""
+    """The operations must not change what the block reads, nor access what it writes."""
     for op in ops:
         stored = stored_buffers(op)
         for buffer in stored:

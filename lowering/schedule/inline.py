@@ -107,13 +107,15 @@ def inline_block(definition: Definition) -> Inlining:
     return Inlining(buffer, list(dict.fromkeys(consumers)))
 
 
-def inline_blocks(blocks: Iterable[tir.BlockOp], pays: Callable[[Definition], bool]) -> None:
-    """Inline the blocks for which this is possible and pays; consumers before producers."""
+def inline_blocks(
+    blocks: Iterable[tir.BlockOp], is_profitable: Callable[[Definition], bool]
+) -> None:
+    """Inline the blocks for which this is possible and profitable; consumers before producers."""
     done: list[Inlining] = []
     for block in blocks:
         try:
             definition = defines(block)
-            if pays(definition):
+            if is_profitable(definition):
                 done.append(inline_block(definition))
         except ScheduleError:
             continue

@@ -1,4 +1,4 @@
-"""Inline producers if that pays: each element is used once, or is cheaper than a store and load."""
+"""Inline producers whose elements are used once, or are cheaper than a store and a load."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPENSIVE = ("math.", "arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv
 
 
 def inline_producers(func: tir.PrimFuncOp) -> None:
-    """Inline the scratch buffers of a function if that pays, the last ones first."""
+    """Inline the scratch buffers of a function if that is profitable, the last ones first."""
     inline_blocks(reversed(blocks_in(func)), _pays)
 
 

@@ -78,7 +78,7 @@ def verify_fusible(loops: Sequence[tir.ForOp]) -> None:
 def split_sizes(
     loop: tir.ForOp, factors: Sequence[int | IntExpr | None], extent: IntExpr
 ) -> list[IntExpr]:
-    """The factors of a split, the one left open computed; raises ScheduleError for wrong ones."""
+    """The factors of a split, with `None` inferred; raises ScheduleError for wrong ones."""
     if not factors:
         raise ScheduleError("expected at least one factor", loop)
     verify_factors(loop, factors)
@@ -99,7 +99,7 @@ def split_sizes(
 
 
 def verify_factors(loop: tir.ForOp, factors: Sequence[int | IntExpr | None]) -> None:
-    """Raise ScheduleError for factors below 1, of foreign symbols, and several left open."""
+    """Raise ScheduleError for factors below 1, of foreign symbols, and several of `None`."""
     if sum(f is None for f in factors) > 1:
         raise ScheduleError("expected at most one factor to be None", loop)
     func = function_of(loop)

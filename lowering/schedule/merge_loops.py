@@ -102,7 +102,8 @@ def _verify_adjacent(parent: Block, chains: Sequence[Chain]) -> None:
 
 
 def _verify_in_step(earlier: Chain, later: Chain) -> None:
-    """An iteration of either nest must not touch what another one of the other nest stores."""
+    """An iteration of either nest must not access what another iteration of the other nest "
+    "stores."""
     for conflict in conflicts_between(earlier, earlier[-1], later, later[-1]):
         raise ScheduleError(
             f"expected an iteration of {loop_text(later[-1])} to use from "

@@ -159,7 +159,7 @@ def _verify_whole(accesses: Sequence[_Access], padded: set[int], block: tir.Bloc
 
 
 def _factors(value: SSAValue, block: tir.BlockOp) -> list[tir.LoadOp]:
-    """The loads whose product a value is, conversions looked through."""
+    """The loads whose product a value is; conversions are ignored."""
     match value.owner:
         case tir.LoadOp() as load:
             return [load]

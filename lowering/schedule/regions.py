@@ -18,7 +18,7 @@ from ..scope import Bound
 def refresh_around(ops: Iterable[Operation]) -> None:
     """Infer the regions of every block around the operations again, inner blocks first.
 
-    A root block that declares nothing stays as it is, and so do blocks that pass memory to
+    A root block without declared regions is unchanged, and so are blocks that pass memory to
     functions.
     """
     seen: dict[tir.BlockOp, int] = {}

@@ -54,8 +54,8 @@ def rfactor(loop: tir.ForOp, factor_axis: int = 0) -> tir.BlockOp:
     from the end where it is negative. Loops bound to reduction axes must be the block's own, start
     at 0, and be bound to nothing else; the block must combine its result with one value by an
     associative and commutative operation, or choose between them. Returns the block of the partial
-    results, which stays in the loops; the given block becomes the one that sums them up, in loops
-    behind. Raises ScheduleError with one line where that is not so; then nothing has changed.
+    results, which stays in the loops; the given block then reduces them, in loops after these.
+    Raises ScheduleError for other loops and blocks, before any change.
     """
     plan = _plan(loop, factor_axis)
     partial = [_allocate(u.buffer, plan) for u in plan.reducer.updates]

@@ -35,10 +35,10 @@ def storage_align(
 ) -> None:
     """Let a stride of a scratch buffer that a block writes be `offset` more than a multiple.
 
-    Neighbours along `axis`, counted from the end if negative, are ``k * factor + offset`` elements
-    apart, with the smallest k that is enough; TVM's ``storage_align``. The pass `align-storage`
-    lays the memory out. Raises ScheduleError for a parameter, a viewed buffer, and numbers out of
-    range.
+    Adjacent elements along `axis`, counted from the end if negative, are ``k * factor + offset``
+    elements apart, with the smallest k that is enough; TVM's ``storage_align``. The pass
+    `align-storage` lays the memory out. Raises ScheduleError for a parameter, a viewed buffer, and
+    numbers out of range.
     """
     old = scratch_of(block, buffer).result
     if uses_of(old).others:

@@ -145,7 +145,8 @@ def _expanded(
 
 
 def _depth(variable: SSAValue, block: tir.BlockOp) -> int:
-    """The place of an axis among the block's, or behind these that of a loop among the loops."""
+    """The position of an axis among those of the block, or after these of a loop among the "
+    "loops."""
     if variable in block.axis_vars:
         return _number(block, variable)
     assert isinstance(variable.owner, Block)

@@ -117,7 +117,7 @@ def _is_truth(op: Operation) -> bool:
 
 
 def _compare(name: str, lhs: Cases, rhs: Cases) -> Cases:
-    """A comparison of floats: ``o`` in front is false and ``u`` true where one is NaN."""
+    """A comparison of floats: the prefix ``o`` is false and ``u`` is true if an operand is NaN."""
     unordered = (lhs == NAN) | (rhs == NAN)
     match name:
         case "false" | "true":

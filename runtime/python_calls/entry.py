@@ -2,10 +2,10 @@
 
     external ptr xrelax.python.vectorcall(ptr callable, ptr args, i64 nargsf, ptr kwnames)
 
-It looks at the arguments, finds the plan of the call by their dims, makes the results unless the
-caller gives memory for them as `out`, and runs native code without the GIL. The run time makes the
-plans. It does the calls itself for which there is none, and those with arguments that it has to
-convert, to copy or to refuse.
+It checks the arguments, finds the plan of the call by their dims, allocates the results unless the
+caller passes memory for them as `out`, and runs native code without the GIL. The run time makes the
+plans. Calls without a plan, and calls whose arguments must be converted, copied or refused, are
+done by the run time in Python.
 
     external i32 xrelax.python.poll(ptr ctx)
 
@@ -67,7 +67,7 @@ def _slow_function() -> str:
     callable_, args = f.add_argument(PTR), f.add_argument(PTR)
     count, kwnames = f.add_argument(I64), f.add_argument(PTR)
     failed = f.new_block()
-    f.do(PythonWord.CLEAR)  # what the look at an argument may have raised
+    f.do(PythonWord.CLEAR)  # errors of the test of an argument
     function = f.word(f.load(callable_, Place.CALL), CallWord.SLOW)
     method = f.call(PythonWord.METHOD_NEW, function, callable_)
     f.unless(f.opposite(f.is_zero(method)), failed)

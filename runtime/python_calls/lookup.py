@@ -52,7 +52,8 @@ def overlap_function() -> str:
 
 @dataclass
 class Lookup:
-    """The look at what a call gets, which leaves for `slow` where native code is not for it."""
+    """The test of a call's arguments, which branches to `slow` if native code does not support "
+    "them."""
 
     f: PythonCode
     call: Value

@@ -90,7 +90,7 @@ def _large_result(
 
 
 def _small_result(f: PythonCode, nbytes: Value, layout: Value, word: Value, refuse: Block) -> Value:
-    """A tensor on the aligned part of a bytes object, which nobody else sees."""
+    """A tensor on the aligned part of a bytes object, without other references."""
     room = f.add(nbytes, f.integer(ALIGNMENT))
     owner = f.call(PythonWord.BYTES_NEW, f.null(), room)
     f.unless(f.opposite(f.is_zero(owner)), refuse)

@@ -34,7 +34,7 @@ class Buffer:
 
     @property
     def strides(self) -> tuple[Any, ...]:
-        """The distance in elements between neighbours along each dim."""
+        """The distance between adjacent elements along each dim, in elements."""
         return tuple(index_value(d) for d in self.type.element_strides())
 
     @property

@@ -29,7 +29,7 @@ class ModuleName:
 
 
 class NotOutput:
-    """What is left outside of a dataflow block of a variable that it does not output."""
+    """A variable that its dataflow block does not output, as seen outside."""
 
 
 class RelaxReader(ABC):

@@ -81,7 +81,7 @@ class Names:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """Names handed out inside are free again afterwards."""
+        """Names that are taken inside are free again afterwards."""
         self._scopes.append([])
         try:
             yield

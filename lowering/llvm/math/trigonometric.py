@@ -5,7 +5,7 @@ one for the cosine of r, and the sign. r is found by one of two ways:
 
 - of Cody and Waite: pi/2 is split into parts whose products with n are exact;
 - beyond their range, of f32, after Payne and Hanek (1983): 2/pi is split into parts whose products
-  with x are exact, each is reduced modulo 4, and what is left is summed up without a loss. The
+  with x are exact, each is reduced modulo 4, and the rest is added exactly. The
   branch to it is taken where some lane needs it. An f64 beyond the range goes to the C library.
 """
 

@@ -54,7 +54,8 @@ def vectorize_nests(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None
 
 
 def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
-    """The cheapest loop of a block to vectorize; `None` if a loop is not plain or none pays."""
+    """The cheapest loop of a block to vectorize; `None` if a loop is not plain or none is "
+    "profitable."""
     loops = nest_loops(block)
     try:
         for loop in loops:

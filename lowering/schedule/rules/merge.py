@@ -40,7 +40,7 @@ TILE = 8
 """The maximum trip count of loops over a register tile that are unrolled."""
 
 LONG = 16
-"""The least elements of a row for which vectorization pays."""
+"""The least elements of a row for which vectorization is profitable."""
 
 
 def merge_rows(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:

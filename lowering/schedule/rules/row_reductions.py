@@ -35,7 +35,7 @@ ACCUMULATORS = 8
 """Vector registers for each row: accumulators, and loads in flight."""
 
 SHORT = 4
-"""The least vectors of elements for which a vectorized arg-reduction pays."""
+"""The least vectors of elements for which a vectorized arg-reduction is profitable."""
 
 PART = 1 << 14
 """Elements of a partial sum: longer sums lose accuracy."""
@@ -52,7 +52,8 @@ def split_long_reductions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -
 
 
 def _split_once(sch: Schedule, block: tir.BlockOp, target: Target) -> tir.BlockOp | None:
-    """Factor one loop out of a reduction; returns the block of partial results, if it pays."""
+    """Factor one loop out of a reduction; returns the block of partial results, if that is "
+    "profitable."""
     if block.init is None or has_reuse(block):
         return None
     lanes = choose_lanes(block, target)

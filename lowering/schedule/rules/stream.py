@@ -4,9 +4,9 @@
 
     for i, j: block Y: Y[i, j] = …     ⇒     block Y annotations {nontemporal = 1}
 
-A store to a line that is in no cache reads the line first, which pays if the line is used again
-before it is evicted. A result of half the last cache or more would evict the operands, if both do
-not fit. Nontemporal stores keep the operands, and read no line.
+A store to a line that is in no cache reads the line first, which is profitable if the line is used
+again before it is evicted. A result of half the last cache or more would evict the operands, if
+both do not fit. Nontemporal stores keep the operands, and read no line.
 """
 
 from __future__ import annotations
