@@ -175,6 +175,8 @@ def test_gelus_of_onnx_runtime():
         (node("Gelu", ["x"], ["y"], approximate="sigmoid"), "approximate to be none or tanh"),
         (node("Softmax", ["x"], ["y"], axis=2), "expected an axis from -1 to 0, got 2"),
         (node("LeakyRelu", ["x"], ["y"], slope=0.1), "attribute 'slope'"),
+        (node("Elu", ["x"], ["y"], alpha=[1.0]), "'alpha' to be a float, got floats"),
+        (node("Elu", [""], ["y"]), "expected input 'x' to be a tensor, got none"),
     ],
 )
 def test_errors(made, message):

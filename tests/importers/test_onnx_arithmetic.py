@@ -286,6 +286,8 @@ WRONG = {
     "expected operands of 'relax.add' to have one dtype": node("Add", ["u", "x"], ["y"]),
     "expected operands of 'relax.exp' to be floats, got uint32": node("Exp", ["u"], ["y"]),
     "attribute 'base'": node("Log", ["x"], ["y"], base=2.0),
+    "expected at least 1 inputs, got 0": node("Max", [], ["y"]),
+    "expected a bound that is one number, got shape (n)": node("Clip", ["x", "x"], ["y"]),
     "tensors of type FLOAT8E4M3FN": node("Cast", ["x"], ["y"], to=TensorProto.FLOAT8E4M3FN),
 }
 

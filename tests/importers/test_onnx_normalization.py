@@ -77,6 +77,22 @@ def test_batch_normalization_in_training():
     check(made, feeds, by="reference")
 
 
+def test_statistics_of_a_batch_have_no_value_before_opset_14():
+    unused = ["y", "m", "v", "saved_m", "saved_v"]
+    for outputs in (["y"], ["y", "m"]):
+        made = model(
+            node("BatchNormalization", BATCH_NORM, unused),
+            {"x": ("float32", ["n", 3])} | statistics(3),
+            outputs,
+            opset=9,
+        )
+        if outputs == ["y"]:
+            assert compile_onnx(made).output_names == ["y"]
+        else:
+            with pytest.raises(UnsupportedError, match=r"output \('m'\)"):
+                compile_onnx(made)
+
+
 @pytest.mark.parametrize("opset,test", [(1, 1), (6, 1), (6, 0)])
 def test_batch_normalization_of_early_opsets_is_for_tests(opset, test):
     made = model(
@@ -328,6 +344,8 @@ X, VECTOR = ("float32", ["n", 3, 4]), ("float32", [3])
         (node("Bernoulli", ["x"], ["y"]), "random numbers; make them an input of the model"),
         (node("LpNormalization", ["x"], ["y"], p=3), "expected p to be 1 or 2, got 3"),
         (node("InstanceNormalization", ["x", "w", "w"], ["y"]), "to give !relax.tensor<[3], f32>"),
+        (node("BatchNormalization", ["x", "v"], ["y"]), "expected at least 5 inputs, got 2"),
+        (node("LRN", ["v"], ["y"], size=3), "expected a tensor of at least 2 dims, got 1"),
         (node("LayerNormalization", ["x", "v"], ["y"], axis=3), "an axis from -3 to 2, got 3"),
         (node("GroupNormalization", ["x", "v", "v"], ["y"], num_groups=2), "to divide the chan"),
     ],

@@ -29,6 +29,7 @@ def activation(*names: str, since: int = 1, domain: str = "") -> Callable[[Activ
             found = formula(Formula.wide(ctx, x), **attributes)
             return ctx.astype(found.tensor, x.dtype)
 
+        convert.__annotations__ = {**formula.__annotations__, "x": "Tensor", "return": "Tensor"}
         converts(*names, since=since, domain=domain)(convert)
         return formula
 

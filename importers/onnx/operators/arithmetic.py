@@ -159,8 +159,8 @@ for _name, _converter in {
 
 
 def _folding(operator: str) -> Callable[..., Tensor]:
-    def convert(ctx: Context, *inputs: Tensor) -> Tensor:
-        return reduce(lambda a, b: ctx.elementwise(operator, a, b), inputs)
+    def convert(ctx: Context, first: Tensor, *others: Tensor) -> Tensor:
+        return reduce(lambda a, b: ctx.elementwise(operator, a, b), others, first)
 
     return convert
 
@@ -170,10 +170,10 @@ for _name, _operator in {"Max": "maximum", "Min": "minimum", "Sum": "add"}.items
 
 
 @converts("Mean")
-def mean(ctx: Context, *inputs: Tensor) -> Tensor:
+def mean(ctx: Context, first: Tensor, *others: Tensor) -> Tensor:
     """The mean of tensors, element by element."""
-    total = reduce(add, (Formula.wide(ctx, x) for x in inputs))
-    return (total / len(inputs)).to(inputs[0].dtype).tensor
+    total = reduce(add, (Formula.wide(ctx, x) for x in (first, *others)))
+    return (total / (1 + len(others))).to(first.dtype).tensor
 
 
 @converts("Mod")
@@ -237,6 +237,10 @@ def clip(ctx: Context, x: Tensor, low: Tensor | None = None, high: Tensor | None
     if x.dtype in FLOATS and all(b.known is not None and b.known.size == 1 for b in bounds):
         least, most = (None if b is None else b.number("a bound") for b in (low, high))
         return clip_to_numbers(ctx, x, min=least, max=most)
+    for bound in bounds:
+        if bound.rank > 1 or (bound.rank == 1 and bound.dims[0] != ONE):
+            shape = ", ".join(map(str, bound.dims))
+            raise ValueError(f"expected a bound that is one number, got shape ({shape})")
     found = Formula(ctx, x)
     found = found if low is None else found.at_least(ctx.reshape(low, []))
     found = found if high is None else found.at_most(ctx.reshape(high, []))

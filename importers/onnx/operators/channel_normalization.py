@@ -10,42 +10,55 @@ from ..context import Context
 from ..formula import Formula
 from ..registry import converts
 from ..tensor import Tensor
-from .normalization import in_one_dtype
+from .normalization import in_one_dtype, require_rank
 
 
 @converts("BatchNormalization")
 def batch_normalization_of_opset_1(
     ctx: Context,
     x: Tensor,
-    *weights: Tensor,
+    scale: Tensor,
+    shift: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    *,
     is_test: int = 0,
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     spatial: int = 1,
-) -> Tensor:
+) -> tuple[Tensor | None, ...]:
     """Normalization by given statistics."""
     if not is_test:
         raise Unsupported("training", "export the model for inference, with is_test")
-    return batch_normalization_of_opset_7(ctx, x, *weights, epsilon=epsilon, spatial=spatial)
+    return batch_normalization_of_opset_7(
+        ctx, x, scale, shift, mean, variance, epsilon=epsilon, spatial=spatial
+    )
 
 
 @converts("BatchNormalization", since=7)
 def batch_normalization_of_opset_7(
     ctx: Context,
     x: Tensor,
-    *weights: Tensor,
+    scale: Tensor,
+    shift: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    *,
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     spatial: int = 1,
-) -> Tensor:
-    """Normalization by given statistics, of channels, or of each element of a sample."""
-    if any(ctx.outputs[1:]):
-        raise Unsupported("statistics of a batch", "export the model for inference")
+) -> tuple[Tensor | None, ...]:
+    """Normalization by given statistics, of channels, or of each element of a sample.
+
+    The other results have no value: statistics of the batch are for training.
+    """
     if spatial:
-        return _by_statistics(ctx, x, weights, epsilon)
-    data, scale, shift, mean, variance = (Formula.wide(ctx, t) for t in (x, *weights))
-    factor = (variance + epsilon).apply("rsqrt") * scale
-    return ((data - mean) * factor + shift).to(x.dtype).tensor
+        found = _by_statistics(ctx, x, (scale, shift, mean, variance), epsilon)
+        return found, None, None, None, None
+    factor = (Formula.wide(ctx, variance) + epsilon).apply("rsqrt")
+    distance = Formula.wide(ctx, x) - Formula.wide(ctx, mean)
+    scaled = distance * factor * Formula.wide(ctx, scale) + Formula.wide(ctx, shift)
+    return scaled.to(x.dtype).tensor, None, None, None, None
 
 
 def _by_statistics(ctx: Context, x: Tensor, weights: Sequence[Tensor], epsilon: float) -> Tensor:
@@ -63,7 +76,11 @@ def _by_statistics(ctx: Context, x: Tensor, weights: Sequence[Tensor], epsilon: 
 def batch_normalization(
     ctx: Context,
     x: Tensor,
-    *weights: Tensor,
+    scale: Tensor,
+    shift: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    *,
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     training_mode: int = 0,
@@ -73,18 +90,19 @@ def batch_normalization(
     The other results are then the given statistics, moved towards those of the batch.
     """
     if not training_mode:
-        return _by_statistics(ctx, x, weights, epsilon)
-    scale, shift, *running = weights
+        return _by_statistics(ctx, x, (scale, shift, mean, variance), epsilon)
     data = Formula.wide(ctx, x)
     axes = [a for a in range(x.rank) if a != 1]
-    mean = data.apply("mean", axis=axes)
-    variance = data.apply("variance", axis=axes, correction=0)
-    found = _by_statistics(ctx, x, [scale, shift, mean.tensor, variance.tensor], epsilon)
-    moved = [
-        (Formula.wide(ctx, old) * momentum + new * (1 - momentum)).to(old.dtype).tensor
-        for old, new in zip(running, (mean, variance), strict=True)
+    own = [
+        data.apply("mean", axis=axes).tensor,
+        data.apply("variance", axis=axes, correction=0).tensor,
     ]
-    return found, moved[0], moved[1]
+    found = _by_statistics(ctx, x, (scale, shift, *own), epsilon)
+    moved = [
+        (Formula.wide(ctx, old) * momentum + Formula(ctx, new) * (1 - momentum)).to(old.dtype)
+        for old, new in zip((mean, variance), own, strict=True)
+    ]
+    return found, moved[0].tensor, moved[1].tensor
 
 
 @converts("InstanceNormalization")
@@ -92,6 +110,7 @@ def instance_normalization(
     ctx: Context, x: Tensor, scale: Tensor, shift: Tensor, *, epsilon: float = 1e-5
 ) -> Tensor:
     """Each channel of each sample with mean 0 and variance 1, scaled and shifted."""
+    require_rank(x, 2)
     vectors = [ctx.fitted(v, [x.dims[1]]) for v in (scale, shift)]
     axes = list(range(2, x.rank))
     return ctx.emit("nn.instance_norm", x, *vectors, channel_axis=1, axes=axes, epsilon=epsilon)
@@ -108,12 +127,13 @@ def group_normalization_of_opset_18(
     epsilon: float = 1e-5,
 ) -> Tensor:
     """Groups of channels normalized; the scale and the shift are those of groups."""
+    require_rank(x, 2)
     channels = x.dims[1]
     groups = IntExpr.of(num_groups)
     dims = [groups, floordiv(channels, groups)]
     vectors = [
         ctx.reshape(ctx.broadcast(ctx.reshape(v, [groups, ONE]), dims), [channels])
-        for v in (scale, shift)
+        for v in (ctx.fitted(w, [groups]) for w in (scale, shift))
     ]
     return group_normalization(ctx, x, *vectors, num_groups=num_groups, epsilon=epsilon)
 
@@ -130,6 +150,7 @@ def group_normalization(
     stash_type: int = 1,
 ) -> Tensor:
     """Groups of channels with mean 0 and variance 1, scaled and shifted."""
+    require_rank(x, 2)
     return ctx.emit(
         "nn.group_norm",
         x,

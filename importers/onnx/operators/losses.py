@@ -6,6 +6,7 @@ from ..context import Context
 from ..formula import Formula
 from ..registry import converts
 from ..tensor import Tensor
+from .normalization import require_rank
 from .reduction import converted, mean, total
 
 
@@ -38,6 +39,7 @@ def negative_log_likelihood_loss(
 
 def _picked(ctx: Context, x: Tensor, classes: Tensor) -> Formula:
     """The elements of dim 1 at the classes."""
+    require_rank(x, 2)
     batch, _, *rest = x.dims
     fitted = ctx.fitted(classes, [batch, *rest])
     column = ctx.emit("expand_dims", fitted, axis=[1])

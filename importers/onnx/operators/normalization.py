@@ -28,6 +28,12 @@ def in_one_dtype(ctx: Context, *tensors: Tensor) -> list[Tensor]:
     return [ctx.astype(t, widest(*tensors)) for t in tensors]
 
 
+def require_rank(x: Tensor, least: int) -> None:
+    """Raise ValueError for a tensor of fewer dims, such as one without channels."""
+    if x.rank < least:
+        raise ValueError(f"expected a tensor of at least {least} dims, got {x.rank}")
+
+
 @converts("LayerNormalization")
 @converts("LayerNormalization", domain=MICROSOFT)
 def layer_normalization(
@@ -172,6 +178,7 @@ def local_response_normalization(
     bias: float = 1.0,
 ) -> Tensor:
     """Elements divided by a power of the mean square of `size` channels around them."""
+    require_rank(x, 2)
     data = Formula.wide(ctx, x)
     batch, channels, *rest = x.dims
     planes = ctx.reshape((data * data).tensor, [batch, ONE, channels, reduce(mul, rest, ONE)])
