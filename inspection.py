@@ -108,7 +108,7 @@ def stage_text(
 
 
 def text_of(module: ModuleOp, target: Target, stage: str, function: str | None = None) -> str:
-    """What comes of a module that is no IR of ours: one of `TEXT_NAMES`."""
+    """The text of a module in another form than IR of xrelax: one of `TEXT_NAMES`."""
     if stage == SCHEDULE:
         from .schedules import schedule_text
 

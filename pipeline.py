@@ -135,7 +135,7 @@ STAGE_NAMES = tuple(stage.name for stage in STAGES)
 SCHEDULE = "schedule"
 """The default schedules of the kernels of stage "tir", as Python."""
 TEXT_NAMES = (SCHEDULE, "llvm-opt", "asm")
-"""What is text, and no IR of ours: also LLVM's IR after optimization, and assembly."""
+"""The names of text in other forms: schedules, LLVM IR after optimization, and assembly."""
 
 HOST = "llvm"
 """The target of the CPU that the process runs on."""

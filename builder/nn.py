@@ -240,7 +240,7 @@ def _pair(value: int | Sequence[int]) -> tuple[int, int]:
 
 
 class LayerNorm(Module):
-    """Normalisation over the last dim; `torch.nn.LayerNorm`."""
+    """Normalization over the last dim; `torch.nn.LayerNorm`."""
 
     def __init__(self, normalized_shape: int, eps: float = 1e-5, dtype: str | None = None):
         self.weight = Parameter((normalized_shape,), dtype)

@@ -92,7 +92,7 @@ def unflatten(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) ->
 def tensors_over(spec: FunctionSpec, args: Sequence[Any]) -> list[Any]:
     """Arguments with tensors of the dtypes that a function takes, over the memory of NumPy arrays.
 
-    They may be in tuples. An array of bfloat16 holds its 16 bits; numbers stay as they are.
+    They may be in tuples. An array of bfloat16 holds its 16 bits; numbers are unchanged.
     """
     dtypes = iter([param.dtype for param in spec.params])
 

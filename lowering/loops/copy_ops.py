@@ -78,7 +78,7 @@ class Copier:
         lower, extent = scope.exprs([op.lower.data, op.extent.data], op.operands_)
         count = extent.constant
         most = self.unroll_limit if op.kind.data == "unrolled" else 0
-        if count is not None and count <= most:  # where none, carried values stay as they are
+        if count is not None and count <= most:  # where none, carried values are unchanged
             for old, new in zip(op.carried, self.unroll(op, lower, count), strict=True):
                 self._stand_for(old, new)
             return

@@ -87,7 +87,7 @@ class ScalarCopier:
         return self.scope.value(old)
 
     def insert_before(self, op: Operation) -> list[Operation]:
-        """Move the copies in front of an operation; returns them."""
+        """Move the copies before an operation; returns them."""
         parent = op.parent
         assert parent is not None
         moved = list(self.block.ops)

@@ -27,7 +27,7 @@ class ScheduleState:
     ended: dict[RandomVariable, str] = field(default_factory=lambda: {})
     """For dead variables, their former value and the primitive that removed it, as text."""
     variables: dict[Operation, RandomVariable] = field(default_factory=lambda: {})
-    """A live variable for each block and loop that has one."""
+    """A valid variable for each block and loop that has one."""
     _snapshot: ModuleOp | None = None
 
     @property

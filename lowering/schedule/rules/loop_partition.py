@@ -35,7 +35,7 @@ from ..conditions import choices_of, conjuncts, folded_conditions, yielded
 from ..primitives.schedule import Schedule
 
 MAX_OPERATIONS = 64
-"""Loops with more operations stay as they are: each part repeats them."""
+"""Loops with more operations are unchanged: each part would repeat them."""
 
 
 def partition_loops(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
