@@ -109,24 +109,6 @@ def qlinear_global_average_pool(
     return _requantized(ctx, found, scale, zero_point, x.dtype)
 
 
-@converts("QLinearReduceMean", domain=MICROSOFT)
-def qlinear_reduce_mean(
-    ctx: Context,
-    x: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None,
-    scale: Tensor,
-    zero_point: Tensor | None = None,
-    *,
-    axes: list[int] | None = None,
-    keepdims: int = 1,
-) -> Tensor:
-    """The mean over axes, by default over all."""
-    found = dequantized(ctx, x, x_scale, x_zero_point)
-    found = ctx.emit("mean", found, axis=axes, keepdims=bool(keepdims))
-    return _requantized(ctx, found, scale, zero_point, x.dtype)
-
-
 @converts("QLinearConcat", domain=MICROSOFT)
 def qlinear_concat(
     ctx: Context, scale: Tensor, zero_point: Tensor, *inputs: Tensor, axis: int
