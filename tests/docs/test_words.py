@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ TERMS = {
     "TURNS": "chunks per thread",
     "twin": "copy",
     "twins": "copies",
-    "way through Python": "Python path",
+    "way through python": "Python path",
     "whoever": "the caller, the user",
     "whole_and_rest": "peel",
     "widen_choices": "vectorize arg-reductions",
@@ -91,14 +92,22 @@ TERMS = {
 """What to say instead, by whole words; those in lower case in any case."""
 
 
+def pattern_of(words: Iterable[str], flags: int = 0) -> re.Pattern[str]:
+    """Any of the words, whole, also across lines."""
+    return re.compile(rf"\b({'|'.join(words)})\b".replace(" ", r"\s+"), flags)
+
+
+PATTERNS = (
+    pattern_of((word for word in TERMS if word.islower()), re.IGNORECASE),
+    pattern_of(word for word in TERMS if not word.islower()),
+)
+
+
 def found(text: str) -> list[str]:
-    """Such words of a text, in order, and what to say."""
-    places: list[tuple[int, str]] = []
-    for word, instead in TERMS.items():
-        flags = re.IGNORECASE if word.islower() else 0
-        pattern = re.compile(rf"\b{word}\b".replace(" ", r"\s+"), flags)
-        places += [(m.start(), f"'{word}': say '{instead}'") for m in pattern.finditer(text)]
-    return [message for _, message in sorted(places)]
+    """Such words of a text, and what to say."""
+    words = [" ".join(m[0].split()) for pattern in PATTERNS for m in pattern.finditer(text)]
+    names = [word if word in TERMS else word.lower() for word in words]
+    return [f"'{name}': say '{TERMS[name]}'" for name in names]
 
 
 def prose(document: Path) -> str:
