@@ -82,6 +82,9 @@ class _Builder:
             self._convert(op)
         self._return(self.values[self.graph.returned])
         indices = self._undetermined()
+        for position, name in enumerate(self.names):
+            if name in indices:
+                self.names[position] = unique_name(name, [*self.names, *indices])
         for symbol in indices:
             self.block.insert_arg(IndexType(), len(self.block.args)).name_hint = symbol
         attrs = {PRIVATE: UnitAttr(), "tir.noalias": IntegerAttr(1, i1)}

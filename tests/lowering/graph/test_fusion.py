@@ -285,6 +285,19 @@ def main(x: R.Tensor((64,), "{dtype}"), y: R.Tensor((64,), "{dtype}")):
     np.testing.assert_array_equal(R.build(from_source(text))["main"](x, y).numpy(), a * a)
 
 
+def test_a_symbol_has_the_name_of_a_parameter():
+    """The parameters of a kernel without names are called ``x0``, ``x1``, …."""
+    text = """
+@R.function
+def main(a: R.Tensor(("x0",), "int64")):
+    x0 = T.int64()
+    third = R.sort(R.strided_slice(a, [0], [0], [x0], [3]))
+    return R.multiply(R.sort(third), R.arange(x0, x0 + 1, 1, "int64"))
+"""
+    found = R.build(from_source(text))(np.arange(7)).numpy()
+    np.testing.assert_array_equal(found, [0, 21, 42])
+
+
 def test_course_module():
     """The pass of the course on its own: primitive functions with a dataflow block inside."""
     text = """
