@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
@@ -32,7 +33,10 @@ _THEMES = (
     "activation",
     "arithmetic",
     "channel_normalization",
+    "columns",
+    "control",
     "conversion",
+    "convolution",
     "creation",
     "einsum",
     "indexing",
@@ -40,13 +44,18 @@ _THEMES = (
     "losses",
     "manipulation",
     "normalization",
+    "pooling",
+    "packed_weights",
     "quantized",
+    "quantized_layers",
+    "quantized_products",
+    "quantized_windows",
     "reduction",
     "sampling",
     "scanning",
     "skip_normalization",
+    "sequences",
     "slicing",
-    "windows",
 )
 
 ADVICE: dict[str, str] = {}
@@ -71,7 +80,12 @@ def converts(*names: str, since: int = 1, domain: str = "") -> Callable[[Convert
 
 def find_converter(domain: str, name: str, opset: int) -> Converter | None:
     """The converter of an operator in an opset."""
-    for theme in _THEMES:
-        import_module(f".operators.{theme}", __package__)
+    _load_themes()
     versions = CONVERTERS.get((domain, name), ())
     return next((v.converter for v in versions if v.since <= opset), None)
+
+
+@cache
+def _load_themes() -> None:
+    for theme in _THEMES:
+        import_module(f".operators.{theme}", __package__)
