@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, TypeAlias, cast
@@ -40,10 +40,14 @@ class Failed:
 
 @dataclass
 class Scope:
-    """The items of a graph by name, and those of the graphs around it."""
+    """The items of a graph by name, and those of the graphs around it.
+
+    `used` are the names that it reads, `None` for unknown ones.
+    """
 
     parent: Scope | None = None
     items: dict[str, Item | Failed] = field(default_factory=lambda: {})
+    used: Collection[str] | None = None
 
     def find(self, name: str) -> Item | Failed:
         """The item of a name; raises ValueError for one that nothing before it has defined."""
@@ -71,10 +75,13 @@ class Importer:
     """Dims of tensors that nodes have read, which are not negative."""
     count: int = 0
     """The number of nodes so far."""
+    copies: int = 1
+    """How often unrolled loops repeat the graph."""
 
     def run_graph(self, graph: Any, scope: Scope, wanted: Sequence[str] | None = None) -> None:
         """Import what the outputs of a graph, or the wanted names, depend on."""
         names = [o.name for o in graph.output] if wanted is None else wanted
+        scope.used = {*names_used(graph), *names}
         for tensor in graph.initializer:
             self.add_initializer(tensor, scope)
         for tensor in graph.sparse_initializer:
@@ -180,7 +187,8 @@ class Importer:
         opset: int,
     ) -> list[Any]:
         """What a converter makes of a node."""
-        context = Context(self, scope, opset, [bool(name) for name in node.output])
+        outputs = [bool(n) and (scope.used is None or n in scope.used) for n in node.output]
+        context = Context(self, scope, opset, outputs)
         found = call(converter, context, operands, attributes)
         several = cast("tuple[Any, ...]", found if isinstance(found, tuple) else (found,))
         return [context.item(result) for result in several]

@@ -17,6 +17,10 @@ MAX_COPIES = 256
 """The most nodes that a loop becomes when it is unrolled."""
 
 
+class Stopped(Exception):
+    """A node of the body cannot be imported, which is noted."""
+
+
 class Step(NamedTuple):
     """The condition and the carried items before or after an iteration.
 
@@ -98,31 +102,44 @@ def unrolled(loop: Iteration) -> tuple[Any, ...] | None:
 
     That is one of many iterations, or whose end is not known.
     """
-    if loop.trips is not None and not loop.trips.is_constant:
+    importer = loop.ctx.importer
+    most = MAX_COPIES // (max(node_count(loop.graph), 1) * importer.copies)
+    limit = most if loop.trips is None and loop.ends else None
+    if loop.trips is not None and loop.trips.is_constant:
+        limit = max(loop.trips.offset, 0)
+    if limit is None or limit > most:
         return None
-    nodes, number = max(node_count(loop.graph), 1), loop.ctx.importer.count
-    limit = None if loop.trips is None else loop.trips.offset
-    if limit is not None and limit * nodes > MAX_COPIES and not loop.ends:
-        return None
-    steps = [loop.first]
-    while limit is None or len(steps) <= limit:
-        if loop.ends and (is_over := _is_over(steps[-1].condition)) is not False:
-            if is_over is None:
-                return None
-            break
-        if len(steps) * nodes > MAX_COPIES:
+    before = importer.copies
+    importer.copies = before * max(limit, 1)
+    try:
+        steps = _steps(loop, limit)
+    except Stopped:
+        return loop.failed()
+    finally:
+        importer.copies = before
+    return None if steps is None else loop.results(steps[-1].carried, _stacks(loop, steps[1:]))
+
+
+def _steps(loop: Iteration, limit: int) -> list[Step] | None:
+    """The states before and after all iterations; `None` if a condition is not known."""
+    steps, number = [loop.first], loop.ctx.importer.count
+    while not (loop.ends and _is_over(steps[-1].condition)):
+        is_unknown = loop.ends and steps[-1].condition.known is None
+        if is_unknown or (loop.trips is None and len(steps) > limit):
             return None
+        if len(steps) > limit:
+            break
         loop.ctx.importer.count = number
         after = _copy(loop, steps[-1], len(steps) - 1)
         if after is None:
-            return loop.failed()
+            raise Stopped
         steps.append(after)
-    return loop.results(steps[-1].carried, _stacks(loop, steps[1:]))
+    return steps
 
 
-def _is_over(condition: Tensor) -> bool | None:
-    """Whether a known condition is false; `None` for an unknown one."""
-    return None if condition.known is None else not condition.number("a condition")
+def _is_over(condition: Tensor) -> bool:
+    """Whether a condition is known to be false."""
+    return condition.known is not None and not condition.number("a condition")
 
 
 def _copy(loop: Iteration, step: Step, index: int) -> Step | None:

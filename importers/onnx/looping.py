@@ -15,15 +15,11 @@ from ..unsupported import Unsupported
 from .context import Context
 from .fold_values import objects
 from .importer import Importer, Scope, names_used, parameters_of
-from .iteration import MAX_COPIES, Iteration, Step
+from .iteration import MAX_COPIES, Iteration, Step, Stopped
 from .nested import leaves
 from .tensor import DataDependent, Tensor
 
 ADVICE = f"at most {MAX_COPIES} nodes over all iterations are unrolled, which knows more"
-
-
-class Stopped(Exception):
-    """A node of the body cannot be imported, which is noted."""
 
 
 class Ends(Exception):

@@ -20,6 +20,9 @@ from ..parts import common_dims, row, stacked
 from ..registry import converts
 from ..tensor import Tensor, axis_of
 
+UNBOUNDED = 2**31 - 1
+"""Exporters write this number of iterations, or a larger one, for a loop until a condition."""
+
 STATIC = "give sizes as numbers by shape_dict, so that the condition is known"
 
 
@@ -103,6 +106,8 @@ def loop(
 ) -> tuple[Any, ...]:
     """A graph that is run several times, with items that each run hands to the next."""
     size = None if trips is None or trips.known is None else trips.size("a number of iterations")
+    if condition is not None and size is not None and (size.constant or 0) >= UNBOUNDED:
+        trips = size = None
     made = Iteration(ctx, body, True, list(carried), condition=condition, trips=size)
     bound = trips if size is None else None
     return (unrolled(made) if bound is None else None) or looped(made, bound)
