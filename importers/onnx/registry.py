@@ -54,6 +54,7 @@ _THEMES = (
     "sampling",
     "scanning",
     "skip_normalization",
+    "selection",
     "sequences",
     "slicing",
 )

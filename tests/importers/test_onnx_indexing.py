@@ -122,10 +122,10 @@ def test_unique(is_sorted, axis):
 
 def test_sizes_that_depend_on_data():
     made = model(node("NonZero", "x"), {"x": ("float32", ["n", 4])}, ["y"])
-    with pytest.raises(ValueError, match="other than 0 that depends on data; make it a constant"):
+    with pytest.raises(ValueError, match="a number of elements that depends on data; end the"):
         compile_onnx(made)
     inputs = {"b": ("float32", [1, "n", 4]), "s": ("float32", [1, 2, "n"])}
-    with pytest.raises(ValueError, match="end the model before it, and run it on the results"):
+    with pytest.raises(ValueError, match="a number of boxes that depends on data; end the model"):
         compile_onnx(model(node("NonMaxSuppression", "b s"), inputs, ["y"]))
 
 
@@ -190,3 +190,13 @@ def test_invalid_models(nodes, message):
     with pytest.raises(ValueError, match=message) as error:
         compile_onnx(model(nodes, {"x": ("float32", [2, 3])}, ["y"], 24, constants))
     assert len(str(error.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize("is_centered", [0, 1])
+def test_non_max_suppression_of_constants(is_centered):
+    constants = {
+        "b": np.abs(floats(2, 20, 4)), "s": floats(2, 3, 20), "m": np.array(6),
+        "o": np.float32(0.3), "l": np.float32(-0.5),
+    }  # fmt: skip
+    nodes = node("NonMaxSuppression", "b s m o l", center_point_box=is_centered)
+    check(model(nodes, {}, ["y"], 11, constants), {})

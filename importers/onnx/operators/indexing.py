@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....dialects import relax
 from ....dialects.int_expr import ONE, IntExpr
 from ..context import Context
 from ..parts import numbered, product, row
-from ..registry import ADVICE, converts
+from ..registry import converts
 from ..tensor import Tensor, axis_of
 
 _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max": "max"}
-
-SIZES_OF_DATA = "end the model before it, and run it on the results with NumPy or ONNX Runtime"
-ADVICE["NonMaxSuppression"] = SIZES_OF_DATA
 
 
 @converts("Gather")
@@ -101,51 +97,6 @@ def one_hot(
     line = ctx.reshape(numbered(ctx, count), [count, *[ONE] * (len(dims) - axis)])
     off, on = (row(ctx, values, 0, IntExpr.of(i)) for i in (0, 1))
     return ctx.elementwise("where", ctx.elementwise("equal", rows, line), on, off)
-
-
-@converts("Compress")
-def compress(ctx: Context, x: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor:
-    """The slices of an axis, or the elements, where a condition holds."""
-    kept = ctx.array(np.flatnonzero(condition.numbers("a condition")), "int64")
-    if axis is None:
-        return ctx.emit("take", ctx.reshape(x, [product(x.dims)]), kept, axis=0)
-    return ctx.emit("take", x, kept, axis=axis_of(axis, x.rank))
-
-
-@converts("NonZero")
-def nonzero(ctx: Context, x: Tensor) -> Tensor:
-    """The indices of the elements other than 0, a row for each dim."""
-    if x.rank == 1 and _is_filled(x):
-        return ctx.reshape(numbered(ctx, x.dims[0]), [ONE, x.dims[0]])
-    values = x.numbers("indices of elements other than 0")
-    return ctx.array(np.array(np.nonzero(values)), "int64")
-
-
-def _is_filled(x: Tensor) -> bool:
-    """Whether a tensor is one number other than 0, repeated: exporters count by its indices."""
-    op = None if x.emitted is None else x.emitted.owner
-    if not isinstance(op, relax.OPERATORS["relax.broadcast_to"]):
-        return False
-    source = op.operands[0].owner
-    return isinstance(source, relax.ConstantOp) and bool(np.all(source.value.data.values))
-
-
-@converts("Unique")
-def unique(
-    ctx: Context, x: Tensor, *, axis: int | None = None, sorted: int = 1
-) -> tuple[Tensor, ...]:
-    """The different elements, or slices, of known values; where each is, and how many."""
-    values = x.numbers("the different values of a tensor")
-    values = values.reshape(-1) if axis is None else values
-    place = 0 if axis is None else axis_of(axis, x.rank)
-    found, first, inverse, counts = np.unique(
-        values, return_index=True, return_inverse=True, return_counts=True, axis=place
-    )
-    order = np.arange(len(first)) if sorted else np.argsort(first)
-    ranks = np.argsort(order)
-    others = (first[order], ranks[inverse.reshape(-1)], counts[order])
-    whole = ctx.array(np.take(found, order, place), x.dtype)
-    return (whole, *(ctx.array(v, "int64") for v in others))
 
 
 @converts("ReverseSequence")
