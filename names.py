@@ -88,6 +88,8 @@ NAMES: dict[str, str] = {
     "relax.frontend.detach_params": ".importers.torch.parameters:detach_params",
     "relax.frontend.onnx": ".relax.frontend.onnx",
     "relax.frontend.onnx.OnnxModel": ".importers.onnx.compiled_model:OnnxModel",
+    "relax.frontend.onnx.Unsupported": ".importers.unsupported:Unsupported",
+    "relax.frontend.onnx.UnsupportedError": ".importers.unsupported:UnsupportedError",
     "relax.frontend.onnx.converts": ".importers.onnx.registry:converts",
     "relax.frontend.onnx.from_onnx": ".importers.onnx.frontend:from_onnx",
     "relax.frontend.torch": ".relax.frontend.torch",
