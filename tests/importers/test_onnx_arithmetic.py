@@ -49,7 +49,7 @@ def test_different_symbols_have_to_be_equal_on_calls():
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64"])
 def test_integers(dtype):
     operators = ["Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "Equal", "Less"]
-    unary = ["Abs", "Sign"] + ["Neg"] * (dtype[0] == "i")
+    unary = ["Abs", "Sign", "Erf"] + ["Neg"] * (dtype[0] == "i")
     nodes = [node(op, ["x", "y"], [op]) for op in operators]
     nodes += [node("Mod", ["x", "y"], ["fmod"], fmod=1)]
     nodes += [node(op, ["x"], [op]) for op in unary]

@@ -25,7 +25,6 @@ _UNARY = {
     "Ceil": "ceil",
     "Cos": "cos",
     "Cosh": "cosh",
-    "Erf": "erf",
     "Exp": "exp",
     "Floor": "floor",
     "IsNaN": "isnan",
@@ -156,6 +155,14 @@ for _name, _converter in {
 }.items():
     converts(_name)(_aligned(_converter))
     converts(_name, since=7)(_converter)
+
+
+@converts("Erf")
+def error_function(ctx: Context, x: Tensor) -> Tensor:
+    """The error function; of integers rounded towards 0."""
+    if x.dtype in FLOATS:
+        return ctx.emit("erf", x)
+    return Formula(ctx, x).to("float64").apply("erf").to(x.dtype).tensor
 
 
 def _folding(operator: str) -> Callable[..., Tensor]:
