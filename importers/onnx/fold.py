@@ -13,10 +13,11 @@ import numpy as np
 
 from .fold_arithmetic import ARITHMETIC
 from .fold_movement import MOVEMENT
+from .fold_reduction import REDUCTIONS
 from .fold_values import MAX_ELEMENTS, Fold, Given
 from .tensor import Known
 
-FOLDS: Mapping[str, Fold] = {**ARITHMETIC, **MOVEMENT}
+FOLDS: Mapping[str, Fold] = {**ARITHMETIC, **MOVEMENT, **REDUCTIONS}
 """How to evaluate operators on known values, by name."""
 
 

@@ -1,8 +1,8 @@
-"""Arithmetic, comparisons, conversions and reductions of known values."""
+"""Arithmetic, comparisons and conversions of known values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -235,47 +235,7 @@ def _as_bound(value: float | None, like: Known) -> Known | None:
     return np.asarray(value, np.float64 if is_symbolic(like) else like.dtype)
 
 
-def _reduction(numeric: Callable[..., Any], symbolic: Symbolic, since: int) -> Fold:
-    """A reduction, whose axes are an input from an opset on."""
-
-    def fold(inputs: list[Any], given: Given) -> Known | None:
-        values, axes = inputs[0], given.listed("axes", inputs, 1, since)
-        if not axes and given.get("noop_with_empty_axes", 0):
-            return values
-        chosen = tuple(axes) if axes else tuple(range(values.ndim))
-        keeps = bool(given.get("keepdims", 1))
-        if not is_symbolic(values):
-            found = np.asarray(numeric(values, axis=chosen, keepdims=keeps))
-            return found.astype(values.dtype)
-        return _reduced(values, chosen, keeps, lambda a, b: symbolic(a, b, given))
-
-    return fold
-
-
-def _reduced(values: Known, axes: Sequence[int], keeps: bool, operation: Binary) -> Known:
-    last = [a % values.ndim for a in axes]
-    first = [a for a in range(values.ndim) if a not in last]
-    rows = values.transpose([*first, *last]).reshape(
-        [int(np.prod([values.shape[a] for a in group], dtype=int)) for group in (first, last)]
-    )
-    cells = [reduce(operation, row) for row in rows]
-    shape = [1 if a in last else d for a, d in enumerate(values.shape)]
-    return objects(cells, shape if keeps else [values.shape[a] for a in first])
-
-
-def _mean(inputs: list[Any], given: Given) -> Known | None:
-    axes = given.listed("axes", inputs, 1, 18)
-    if is_symbolic(inputs[0]) or inputs[0].dtype.kind != "f":
-        return None
-    if not axes and given.get("noop_with_empty_axes", 0):
-        return inputs[0]
-    found = np.mean(
-        inputs[0], axis=tuple(axes) if axes else None, keepdims=bool(given.get("keepdims", 1))
-    )
-    return np.asarray(found)
-
-
-def _add(a: Any, b: Any, given: Given) -> Any:
+def add(a: Any, b: Any, given: Given) -> Any:
     return Ratio.of(a) + b if isinstance(b, Ratio) else a + b
 
 
@@ -283,15 +243,15 @@ def _subtract(a: Any, b: Any, given: Given) -> Any:
     return Ratio.of(a) - b if isinstance(b, Ratio) else a - b
 
 
-def _multiply(a: Any, b: Any, given: Given) -> Any:
+def multiply(a: Any, b: Any, given: Given) -> Any:
     return Ratio.of(a) * b if isinstance(b, Ratio) else a * b
 
 
-_MAXIMUM, _MINIMUM = _extremum(maximum), _extremum(minimum)
+LARGER, SMALLER = _extremum(maximum), _extremum(minimum)
 
 ARITHMETIC: Mapping[str, Fold] = {
     "Abs": _unary(np.abs, _absolute),
-    "Add": _elementwise(np.add, _add),
+    "Add": _elementwise(np.add, add),
     "And": _logical(np.logical_and),
     "Cast": _cast,
     "Ceil": _rounding(np.ceil, Ratio.ceil),
@@ -305,23 +265,18 @@ ARITHMETIC: Mapping[str, Fold] = {
     ),
     "Less": _elementwise(np.less, _is_less, bool),
     "LessOrEqual": _elementwise(np.less_equal, lambda a, b, g: _negated(_is_less(b, a, g)), bool),
-    "Max": _elementwise(np.maximum, _MAXIMUM),
-    "Min": _elementwise(np.minimum, _MINIMUM),
+    "Max": _elementwise(np.maximum, LARGER),
+    "Min": _elementwise(np.minimum, SMALLER),
     "Mod": _modulo,
-    "Mul": _elementwise(np.multiply, _multiply),
+    "Mul": _elementwise(np.multiply, multiply),
     "Neg": _unary(np.negative, lambda value, given: -value),
     "Not": lambda inputs, given: np.logical_not(inputs[0]),
     "Or": _logical(np.logical_or),
     "Pow": _power,
-    "ReduceMax": _reduction(np.max, _MAXIMUM, 18),
-    "ReduceMean": _mean,
-    "ReduceMin": _reduction(np.min, _MINIMUM, 18),
-    "ReduceProd": _reduction(np.prod, _multiply, 18),
-    "ReduceSum": _reduction(np.sum, _add, 13),
     "Round": _rounding(np.round, _rounded),
     "Sign": _unary(np.sign, _sign),
     "Sqrt": _root,
     "Sub": _elementwise(np.subtract, _subtract),
-    "Sum": _elementwise(np.add, _add),
+    "Sum": _elementwise(np.add, add),
     "Xor": _logical(np.logical_xor),
 }

@@ -100,10 +100,11 @@ def _slice(inputs: list[Any], given: Given) -> Known:
 
 def range_of(start: int, end: int, step: int, dim: int) -> slice:
     """The slice of a dim: bounds count from the end where negative, and are clamped."""
-    least, most = (0, dim) if step > 0 else (-1, dim - 1)
-    start, end = (min(max(v + dim if v < 0 else v, least), most) for v in (start, end))
-    if start < 0:  # before the first element
+    if dim == 0:
         return slice(0, 0)
+    start, end = (v + dim if v < 0 else v for v in (start, end))
+    most = dim if step > 0 else dim - 1
+    start, end = min(max(start, 0), most), min(max(end, 0 if step > 0 else -1), most)
     return slice(start, None if end < 0 else end, step)
 
 

@@ -40,6 +40,18 @@ def test_range_of_a_symbolic_length():
         check(made, {"x": floats(n)})
 
 
+@pytest.mark.parametrize("step", [1, 3, -2])
+def test_range_that_may_be_empty(step):
+    nodes = [
+        node("Shape", "x", "s"), node("Squeeze", "s", "n"), node("Sub", "n five", "e"),
+        node("Range", "zero e step" if step > 0 else "e zero step"),
+    ]  # fmt: skip
+    constants = {"five": np.array(5), "zero": np.array(0), "step": np.array(step)}
+    made = model(nodes, {"x": ("float32", ["n"])}, ["y"], 17, constants)
+    for n in (3, 5, 6, 12):
+        check(made, {"x": floats(n)})
+
+
 def test_eye_like():
     made = model(
         node("EyeLike", "x", k=-1, dtype=TensorProto.INT32), {"x": ("float32", ["n", 3])}, ["y"], 17

@@ -37,6 +37,16 @@ def test_gather_at_the_last_place():
     check_all(nodes, {"x": ["n", 3]}, [{"x": floats(n, 3)} for n in (1, 4)], 13, constants)
 
 
+@pytest.mark.parametrize(("index", "least"), [(3, 4), (-3, 3)])
+def test_gather_checks_symbolic_dims(index, least):
+    made = model(
+        node("Gather", "x i"), {"x": ("float32", ["n", 2])}, ["y"], 13, {"i": np.array(index)}
+    )
+    compiled = check(made, {"x": floats(least, 2)})
+    with pytest.raises(ValueError, match=f"expected dim 0 to be {least}, got {least - 1}"):
+        compiled.run(None, {"x": floats(least - 1, 2)})
+
+
 @pytest.mark.parametrize("axis", [0, -1])
 def test_gather_elements(axis):
     inputs = {"x": ("float32", ["n", 4]), "i": ("int64", ["n", 4] if axis else ["k", 2])}

@@ -104,6 +104,14 @@ def test_split(opset, attributes, inputs, count):
     check(made, {"x": floats(6, 4, 7)}, by)
 
 
+def test_split_into_too_many_parts():
+    names = ["a", "b", "c", "d"]
+    nodes = node("Split", "x", " ".join(names), num_outputs=4)
+    compiled = check(model(nodes, {"x": ("float32", ["n"])}, names, 18), {"x": floats(7)})
+    with pytest.raises(ValueError, match="expected dim 0 to be 6, got 5"):
+        compiled.run(None, {"x": floats(5)})
+
+
 def test_split_of_wrong_lengths():
     made = model(
         node("Split", "x s", "a b"), {"x": ("float32", [5])}, ["a", "b"], 13,

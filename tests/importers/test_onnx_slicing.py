@@ -17,7 +17,7 @@ def test_slice_in_opset_1():
     ("start", "end", "step"),
     [
         (1, 2**63 - 1, 1), (-3, 2**31 - 1, 2), (-1, -(2**63), -1), (5, 0, -2), (2, 100, 3),
-        (-100, -1, 1), (4, 2, 1), (3, -(2**31), -1),
+        (-100, -1, 1), (4, 2, 1), (3, -(2**31), -1), (-5, -9, -1), (-(2**62), -99, -2), (-4, 0, -1),
     ],
 )  # fmt: skip
 def test_slice(opset, start, end, step):
@@ -36,6 +36,16 @@ def test_slice_to_symbolic_bounds():
     constants = {"zero": np.array([0]), "one": np.array([1])}
     feeds = [{"x": floats(n, 3), "z": floats(m, 1)} for n, m in ((7, 4), (3, 9), (5, 1))]
     check_all(nodes, {"x": ["n", 3], "z": ["m", 1]}, feeds, 13, constants)
+
+
+def test_slice_in_reverse_from_a_symbolic_start():
+    nodes = [
+        node("Shape", "x", "s"), node("Sub", "s five", "start"),
+        node("Slice", "x start end zero step"),
+    ]  # fmt: skip
+    constants = {"five": [5], "end": [-99], "zero": [0], "step": [-1]}
+    constants = {name: np.array(value) for name, value in constants.items()}
+    check_all(nodes, {"x": ["n"]}, [{"x": floats(n)} for n in (1, 3, 5, 7)], 13, constants)
 
 
 def test_slice_of_inputs_that_calls_give():
@@ -88,6 +98,17 @@ def test_pad_in_opsets(opset):
     x = floats(2, 3)
     found = compile_onnx(model(nodes, {"x": ("float32", [2, 3])}, ["y"], opset)).run(None, {"x": x})
     np.testing.assert_array_equal(found[0], np.pad(x, [(0, 1), (1, 0)], constant_values=2))
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])
+def test_pad_to_a_length(mode):
+    """The width is 5 - n, which removes elements where it is negative."""
+    nodes = [
+        node("Shape", "x", "s"), node("Sub", "five s", "w"),
+        node("Concat", "zero w", "p", axis=0), node("Pad", "x p", mode=mode),
+    ]  # fmt: skip
+    constants = {"five": np.array([5]), "zero": np.array([0])}
+    check_all(nodes, {"x": ["n"]}, [{"x": floats(n)} for n in (3, 5, 8)], 19, constants)
 
 
 def test_center_crop_pad():

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ....dialects.bounds import is_non_negative
 from ....dialects.dtypes import FLOATS
-from ....dialects.int_expr import IntExpr
+from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv, maximum
 from ....dialects.relax import TensorData
 from ...unsupported import Unsupported
 from ..context import Context
@@ -82,10 +83,14 @@ def range_(ctx: Context, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
         raise Unsupported("a step that depends on sizes", "give these sizes as numbers")
     if step.offset == 0:
         raise ValueError("expected a step other than 0")
-    span = last - first
-    if span.is_constant and span.offset * step.offset <= 0:
-        return ctx.array([], start.dtype)
-    return ctx.emit("arange", start=first, end=last, step=step, dtype=start.dtype)
+    span, size = (last - first, step) if step.offset > 0 else (first - last, -step)
+    count = floordiv(span + size - 1, size)
+    line = numbered(ctx, count if is_non_negative(count) else maximum(count, 0))
+    if step != ONE:
+        line = ctx.elementwise("multiply", line, ctx.number(step, "int64"))
+    if first != ZERO:
+        line = ctx.elementwise("add", line, ctx.number(first, "int64"))
+    return ctx.astype(line, start.dtype)
 
 
 def _float_range(ctx: Context, *bounds: Tensor) -> Tensor:

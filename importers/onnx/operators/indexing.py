@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....dialects.int_expr import ONE, IntExpr
+from ....dialects.bounds import is_non_negative
+from ....dialects.int_expr import ONE, IntExpr, maximum
 from ..context import Context
 from ..parts import numbered, product, row
 from ..registry import converts
@@ -18,20 +19,27 @@ def gather(ctx: Context, data: Tensor, indices: Tensor, *, axis: int = 0) -> Ten
     """The slices of an axis at indices."""
     axis = axis_of(axis, data.rank)
     known = indices.known
-    if known is not None and known.ndim == 0:
-        return row(ctx, data, axis, _place(indices.size("an index"), data.dims[axis]))
-    return ctx.emit("take", data, indices, axis=axis)
+    if known is None or known.ndim:
+        return ctx.emit("take", data, indices, axis=axis)
+    index, dim = indices.size("an index"), data.dims[axis]
+    if index.is_constant:
+        data = _with_index(ctx, data, axis, index.offset)
+    place = index + dim if index.is_constant and index.offset < 0 else index
+    return row(ctx, data, axis, place)
 
 
-def _place(index: IntExpr, dim: IntExpr) -> IntExpr:
-    """An index counted from the front; raises ValueError for one out of bounds."""
-    if not index.is_constant:
-        return index
-    place = index + dim if index.offset < 0 else index
-    outside = place.is_constant and dim.is_constant and place.offset >= dim.offset
-    if outside or (place.is_constant and place.offset < 0):
+def _with_index(ctx: Context, data: Tensor, axis: int, index: int) -> Tensor:
+    """The tensor with an axis that has an index; calls check it for a symbolic dim.
+
+    They check no index of the first or last element, which all but empty dims have.
+    """
+    least, dim = index + 1 if index >= 0 else -index, data.dims[axis]
+    if dim.is_constant and dim.offset < least:
         raise ValueError(f"expected an index of a dim of {dim}, got {index}")
-    return place
+    if index in (0, -1) or is_non_negative(dim - least):
+        return data
+    whole = maximum(dim, least)
+    return ctx.fitted(data, [whole if a == axis else d for a, d in enumerate(data.dims)])
 
 
 @converts("GatherElements")

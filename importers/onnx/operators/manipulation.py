@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv
+from ....dialects.bounds import is_non_negative
+from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv, maximum
 from ...unsupported import Unsupported
 from ..context import Context, broadcast_dims
 from ..parts import joined, part, product
@@ -131,12 +132,24 @@ def split(
 ) -> tuple[Tensor, ...]:
     """Parts along an axis: of given lengths, or equal ones of which the last may be shorter."""
     axis = axis_of(axis, x.rank)
-    given = None if lengths is None else lengths.sizes("lengths")
-    if given is None and num_outputs is not None:
-        length = floordiv(x.dims[axis] + (num_outputs - 1), IntExpr.of(num_outputs))
-        given = [length] * (num_outputs - 1)
-        given = [*given, x.dims[axis] - product([length]) * (num_outputs - 1)]
-    return _split(ctx, x, axis, given)
+    if lengths is None and num_outputs is not None:
+        x, given = _nearly_equal(ctx, x, axis, num_outputs)
+        return _split(ctx, x, axis, given)
+    return _split(ctx, x, axis, None if lengths is None else lengths.sizes("lengths"))
+
+
+def _nearly_equal(
+    ctx: Context, x: Tensor, axis: int, count: int
+) -> tuple[Tensor, Sequence[IntExpr]]:
+    """The lengths of equal parts, of which the last may be shorter, which calls check."""
+    if count < 1:
+        raise ValueError(f"expected at least 1 part, got {count}")
+    length = floordiv(x.dims[axis] + (count - 1), IntExpr.of(count))
+    first = length * (count - 1)
+    if not is_non_negative(x.dims[axis] - first):
+        whole = maximum(x.dims[axis], first)  # the dim itself, unless a part would be negative
+        x = ctx.fitted(x, [whole if a == axis else d for a, d in enumerate(x.dims)])
+    return x, [*[length] * (count - 1), x.dims[axis] - first]
 
 
 def _split(

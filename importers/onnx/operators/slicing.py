@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ....dialects.int_expr import ZERO, IntExpr, minimum
+from ....dialects.bounds import is_non_negative
+from ....dialects.int_expr import ZERO, IntExpr, maximum, minimum
+from ....dialects.relax.operators.slicing import FAR
 from ..context import Context
 from ..parts import joined, numbered, part
 from ..registry import converts
@@ -46,10 +48,23 @@ def _sliced(
     axes = axes_of(range(len(starts)) if axes is None else axes, x.rank)
     if not starts:
         return x
-    strides = None if steps is None or set(steps) == {1} else list(steps)
-    return ctx.emit(
-        "strided_slice", x, axes=axes, begin=list(starts), end=list(ends), strides=strides
-    )
+    strides = [1] * len(starts) if steps is None else list(steps)
+    given = zip(starts, axes, strides, strict=True)
+    first = [_start(s, x.dims[axis]) if step < 0 else s for s, axis, step in given]
+    options = {"axes": axes, "begin": first, "end": list(ends)}
+    return ctx.emit("strided_slice", x, **options, strides=None if set(strides) == {1} else strides)
+
+
+def _start(start: IntExpr, dim: IntExpr) -> IntExpr:
+    """The start of a slice in reverse: one before the first element is that element.
+
+    For `relax.strided_slice`, as in Python, such a slice has no elements.
+    """
+    if is_non_negative(start) or start == IntExpr.of(-1):
+        return start
+    if start.is_constant:
+        return _positive(dim + start) if start.offset > -FAR else ZERO
+    return _positive(start + dim * maximum(minimum(-start, 1), 0))
 
 
 @converts("Pad")
@@ -106,7 +121,7 @@ def padded(ctx: Context, x: Tensor, widths: Sequence[IntExpr], mode: str, fill: 
         raise ValueError(f"expected one of {', '.join(_MODES)}, got '{mode}'")
     margins = list(zip(widths[: x.rank], widths[x.rank :], strict=True))
     for axis, (before, after) in enumerate(margins):
-        x = _cropped(ctx, x, axis, before, after)
+        x = _cropped(ctx, x, axis, _positive(-before), _positive(-after))
     margins = [(_positive(a), _positive(b)) for a, b in margins]
     if all(m == (ZERO, ZERO) for m in margins):
         return x
@@ -122,12 +137,12 @@ def padded(ctx: Context, x: Tensor, widths: Sequence[IntExpr], mode: str, fill: 
 
 
 def _positive(width: IntExpr) -> IntExpr:
-    return ZERO if width.is_constant and width.offset < 0 else width
+    """A width, or 0 if it is negative."""
+    return width if is_non_negative(width) else maximum(width, 0)
 
 
-def _cropped(ctx: Context, x: Tensor, axis: int, before: IntExpr, after: IntExpr) -> Tensor:
-    """The tensor without the elements that negative numbers as widths remove."""
-    first, last = (-minimum(w, 0) if w.is_constant else ZERO for w in (before, after))
+def _cropped(ctx: Context, x: Tensor, axis: int, first: IntExpr, last: IntExpr) -> Tensor:
+    """The tensor without some of its first and last elements, for negative widths."""
     if (first, last) == (ZERO, ZERO):
         return x
     length = x.dims[axis] - first - last
