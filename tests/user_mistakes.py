@@ -54,7 +54,8 @@ MISTAKES = {
             "line {3}",
             "    y = R.matmul(x, x)",
             "        ^",
-            "ScriptError: expected shapes of 'relax.matmul' to fit, got (4, 8) and (4, 8)",
+            "ScriptError: expected shapes of 'relax.matmul' to be compatible, got (4, 8) and (4, "
+            "8)",
         ],
     ),
     "misspelled operator": (
@@ -63,7 +64,7 @@ MISTAKES = {
     ),
     "shapes of an operator in Python": (
         'x = relax.Var("x", relax.TensorStructInfo((4, 8), "float32"))\nrelax.op.matmul(x, x)',
-        ["ValueError: expected shapes of 'relax.matmul' to fit, got (4, 8) and (4, 8)"],
+        ["ValueError: expected shapes of 'relax.matmul' to be compatible, got (4, 8) and (4, 8)"],
     ),
     "indices of a tensor expression": (
         'A = te.placeholder((4,), name="A")\nB = te.compute((4,), lambda i: A[i, i])',

@@ -171,7 +171,7 @@ def set_weight(value):
         ),
         (
             lambda: MLP().export_tvm({"forward": {"x": nn.spec.Tensor((1, 5), "float32")}}),
-            r"expected data \(…, k\) and weight \(m, k\) of 'relax.linear' to fit, got \(1, 5\)",
+            r"data \(…, k\) and weight \(m, k\) of 'relax.linear' to be compatible, got \(1, 5\)",
         ),
         (
             lambda: Nothing().export_tvm({"forward": {}}),

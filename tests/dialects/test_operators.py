@@ -111,9 +111,9 @@ def test_matmul(lhs: str, rhs: str, result: str):
 @pytest.mark.parametrize(
     ("lhs", "rhs", "message"),
     [
-        ("[2, 3], f32", "[4, 2], f32", "to fit, got (2, 3) and (4, 2)"),
-        ("[n, k], f32", "[m, k], f32", "to fit, got (n, k) and (m, k)"),
-        ("[2, 4, 3], f32", "[5, 3, 4], f32", "to fit, got (2, 4, 3) and (5, 3, 4)"),
+        ("[2, 3], f32", "[4, 2], f32", "to be compatible, got (2, 3) and (4, 2)"),
+        ("[n, k], f32", "[m, k], f32", "to be compatible, got (n, k) and (m, k)"),
+        ("[2, 4, 3], f32", "[5, 3, 4], f32", "to be compatible, got (2, 4, 3) and (5, 3, 4)"),
         ("[], f32", "[3], f32", "to have at least one dim, got ()"),
         ("[3], f32", "rank 0, f32", "to have at least one dim, got of rank 0"),
         ("[3], f32", "[3], f16", "to have one dtype, got float32 and float16"),
@@ -142,7 +142,8 @@ def infer_linear(*operands: str) -> Attribute:
         (["[2, 3], f32", "[4], f32"], "weight of 'relax.linear' to have rank 2, got (4,)"),
         (
             ["[2, 3], f32", "[4, 5], f32"],
-            "data (…, k) and weight (m, k) of 'relax.linear' to fit, got (2, 3) and (4, 5)",
+            "data (…, k) and weight (m, k) of 'relax.linear' to be compatible, got (2, 3) and (4, "
+            "5)",
         ),
         (
             ["[2, 3], f32", "[4, 3], f32", "[5], f32"],

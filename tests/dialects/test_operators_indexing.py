@@ -68,7 +68,7 @@ def test_scatter_nd():
     assert infer(name, data, "[m, 1], i64", "[m, 4], f32") == data
     assert infer(name, data, "[m, 2], i64", "[m], f32") == data
     for indices, updates in (("[m, 3], i64", "[m], f32"), ("[m, 1], i64", "[m], f32")):
-        assert "expected indices and updates of 'relax.scatter_nd' that fit (n, 4)" in error_of(
+        assert "expected indices and updates of 'relax.scatter_nd' that match (n, 4)" in error_of(
             name, data, indices, updates
         )
 
@@ -78,7 +78,7 @@ def test_index_put():
     assert infer(name, data, "[m], i64", "[1, 4], f32") == data
     assert infer(name, data, "[m, 1], i64", "[3], i64", "[], f32", accumulate=True) == data
     for operands in (("[m], i64", "[m, 3], f32"), ("[m], i64", "[3], i64", "[3], f32")):
-        assert "expected indices and values of 'relax.index_put' that fit (n, 4)" in error_of(
+        assert "expected indices and values of 'relax.index_put' that match (n, 4)" in error_of(
             name, data, *operands
         )
     assert "for one to all dims of (n, 4), got 0" in error_of(name, data, "[4], f32")

@@ -34,7 +34,8 @@ def test_matmul(operands: list[str], attributes: dict[str, Any], result: str):
         (["[2], f32", "[2], f32"], {"transpose_rhs": True},
          "rhs of 'relax.matmul' to have at least two dims to transpose, got (2,)"),
         (["[2, 3], f32", "[3, 4], f32"], {"transpose_rhs": True},
-         "lhs (…, k) and transposed rhs (…, n, k) of 'relax.matmul' to fit, got (2, 3) and (3, 4)"),
+         "lhs (…, k) and transposed rhs (…, n, k) of 'relax.matmul' to be compatible, got (2, 3) "
+         "and (3, 4)"),
         (["[2, 3], f32", "[3, 4], f32"], {"out_dtype": "int32"},
          "out_dtype of 'relax.matmul' to be a float like float32, got int32"),
         (["[2, 3], i8", "[3, 4], i8"], {"out_dtype": "bool"},
@@ -75,7 +76,7 @@ def test_einsum_messages(subscripts: str):
     one = error_of("einsum", "[n, 4, 5], f32", subscripts=subscripts)
     assert one == f"subscripts of 'relax.einsum' for tensors of rank 3, got '{subscripts}'"
     assert error_of("einsum", "[n, 4], f32", "[n], f32", subscripts="ij,j") == (
-        "shapes of 'relax.einsum' to fit 'ij,j', got (n, 4) and (n,)"
+        "shapes of 'relax.einsum' to match 'ij,j', got (n, 4) and (n,)"
     )
 
 
@@ -102,7 +103,7 @@ def test_conv2d(data: str, weight: str, attributes: dict[str, Any], result: str)
     assert infer("nn.conv2d", data, weight, **attributes) == result
 
 
-CHANNELS = "channels of 'relax.nn.conv2d' to fit, got "
+CHANNELS = "channels of 'relax.nn.conv2d' to be compatible, got "
 
 
 @pytest.mark.parametrize(
@@ -297,11 +298,11 @@ def test_attention():
     ("operands", "message"),
     [
         ([QKV[0], "[b, t, h, e], f32", QKV[2]],
-         "query, key and value of 'relax.nn.attention' to fit, got (b, s, h, d), (b, t, h, e) and "
-         "(b, t, h, v)"),
+         "query, key and value of 'relax.nn.attention' to be compatible, got (b, s, h, d), (b, t, "
+         "h, e) and (b, t, h, v)"),
         (["[b, s, 5, d], f32", "[b, t, 2, d], f32", "[b, t, 2, d], f32"],
-         "query, key and value of 'relax.nn.attention' to fit, got (b, s, 5, d), (b, t, 2, d) and "
-         "(b, t, 2, d)"),
+         "query, key and value of 'relax.nn.attention' to be compatible, got (b, s, 5, d), (b, t, "
+         "2, d) and (b, t, 2, d)"),
         ([*QKV, "[t, s], f32"],
          "bias of 'relax.nn.attention' to broadcast to (b, h, s, t), got (t, s)"),
         ([*QKV, "[2, b, h, s, t], f32"],

@@ -36,7 +36,7 @@ CELLS = {
         [
             "Cell In[{}], line 2",
             "----> 2 relax.op.matmul(x, x)",
-            "ValueError: expected shapes of 'relax.matmul' to fit, got (4, 8) and (4, 8)",
+            "ValueError: expected shapes of 'relax.matmul' to be compatible, got (4, 8) and (4, 8)",
         ],
     ),
     "a primitive that refuses": (

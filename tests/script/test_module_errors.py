@@ -52,7 +52,7 @@ MODULES = [
     (
         'R.Tensor((4, 6), "float32"))\n',
         'R.Tensor((4, 5), "float32"))\n',
-        "expected shapes of 'relax.matmul' to fit, got (4, 5) and (6, 3)",
+        "expected shapes of 'relax.matmul' to be compatible, got (4, 5) and (6, 3)",
         "R.matmul",
     ),
     (
@@ -95,7 +95,7 @@ MODULES = [
     (
         "R.matmul(lv, w)",
         "R.matmul(w, w)",
-        "expected shapes of 'relax.matmul' to fit, got (6, 3) and (6, 3)",
+        "expected shapes of 'relax.matmul' to be compatible, got (6, 3) and (6, 3)",
         "R.matmul",
     ),
     (

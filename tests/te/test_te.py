@@ -246,11 +246,11 @@ ERRORS = [
     (lambda: topi.add(one((3,)), one((4,))), r"\(3,\) and \(4,\) do not broadcast"),
     (
         lambda: topi.matmul(one((3, 4)), one((3, 4))),
-        r"shapes of 'relax.matmul' to fit, got \[3, 4\] and \[3, 4\]",
+        r"shapes of 'relax.matmul' to be compatible, got \[3, 4\] and \[3, 4\]",
     ),
     (
         lambda: te.topi.linear(one((3, 4)), one((3, 5))),
-        r"shapes of 'relax.linear' to fit, got \[3, 4\] and \[3, 5\]",
+        r"shapes of 'relax.linear' to be compatible, got \[3, 4\] and \[3, 5\]",
     ),
     (
         lambda: te.topi.transpose(one((3, 4)), (0, 0)),

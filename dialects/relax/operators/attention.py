@@ -57,8 +57,8 @@ class AttentionOp(OperatorOp):
             or not divides(key.dims[2], heads)
         ):
             raise ValueError(
-                f"expected query, key and value of '{cls.name}' to fit, got {shape_text(query)}, "
-                f"{shape_text(key)} and {shape_text(value)}"
+                f"expected query, key and value of '{cls.name}' to be compatible, got "
+                f"{shape_text(query)}, {shape_text(key)} and {shape_text(value)}"
             )
         for mask in bias:
             _check_bias(cls.name, mask, [batch, heads, queries, key.dims[1]])

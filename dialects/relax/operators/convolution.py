@@ -78,7 +78,7 @@ class ConvolutionOp(OperatorOp, ABC):
             spatial, channels = cls.geometry(dims, sizes, attributes)
         except ChannelError:
             raise ValueError(
-                f"expected channels of '{cls.name}' to fit, got {shape_text(data)} as "
+                f"expected channels of '{cls.name}' to be compatible, got {shape_text(data)} as "
                 f"{data_layout}, {shape_text(weight)} as {kernel_layout} and "
                 f"{attributes['groups']} groups"
             ) from None

@@ -99,7 +99,7 @@ class EinsumOp(OperatorOp):
             dims = letter_dims(letters, shapes)
         except ValueError:
             raise ValueError(
-                f"expected shapes of '{cls.name}' to fit '{attributes['subscripts']}', "
+                f"expected shapes of '{cls.name}' to match '{attributes['subscripts']}', "
                 f"got {' and '.join(map(shape_text, operands))}"
             ) from None
         return TensorType.of([dims[c] for c in result], element)

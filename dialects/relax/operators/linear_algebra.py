@@ -32,7 +32,8 @@ def matmul_type(
         return TensorType.of(None, element)
     a = (IntExpr.of(1), *lhs.dims) if len(lhs.dims) == 1 else lhs.dims
     b = (*rhs.dims, IntExpr.of(1)) if len(rhs.dims) == 1 else rhs.dims
-    message = f"expected shapes of '{op_name}' to fit, got {shape_text(lhs)} and {shape_text(rhs)}"
+    got = f"{shape_text(lhs)} and {shape_text(rhs)}"
+    message = f"expected shapes of '{op_name}' to be compatible, got {got}"
     if a[-1] != b[-2]:
         raise ValueError(message)
     try:
@@ -55,7 +56,8 @@ def transposed(type_: TensorType) -> TensorType:
 def _require_same_length(te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, dim: int) -> None:
     if te.dim_expr(lhs.shape[-1]) != te.dim_expr(rhs.shape[dim]):
         raise ValueError(
-            f"expected shapes of '{op_name}' to fit, got {list(lhs.shape)} and {list(rhs.shape)}"
+            f"expected shapes of '{op_name}' to be compatible, got {list(lhs.shape)} and "
+            f"{list(rhs.shape)}"
         )
 
 
@@ -86,8 +88,8 @@ class MatmulOp(BinaryOp):
             return matmul_type(cls.name, lhs, transposed(rhs), element)
         except ValueError:
             raise ValueError(
-                f"expected lhs (…, k) and transposed rhs (…, n, k) of '{cls.name}' to fit, "
-                f"got {shape_text(lhs)} and {shape_text(rhs)}"
+                f"expected lhs (…, k) and transposed rhs (…, n, k) of '{cls.name}' to be "
+                f"compatible, got {shape_text(lhs)} and {shape_text(rhs)}"
             ) from None
 
     @classmethod
@@ -150,7 +152,7 @@ class LinearOp(OperatorOp):
             product = matmul_type(cls.name, data, transposed(weight), element)
         except ValueError:
             raise ValueError(
-                f"expected data (…, k) and weight (m, k) of '{cls.name}' to fit, "
+                f"expected data (…, k) and weight (m, k) of '{cls.name}' to be compatible, "
                 f"got {shape_text(data)} and {shape_text(weight)}"
             ) from None
         for vector in bias:

@@ -189,7 +189,7 @@ class ScatterNDOp(ScatterOp):
         fits = depth is not None and depth <= len(data.dims)
         if not fits or updates.dims not in (None, (*indices.dims[:-1], *data.dims[depth:])):
             raise ValueError(
-                f"expected indices and updates of '{cls.name}' that fit {shape_text(data)}, "
+                f"expected indices and updates of '{cls.name}' that match {shape_text(data)}, "
                 f"got {shape_text(indices)} and {shape_text(updates)}"
             )
 
@@ -260,7 +260,7 @@ class IndexPutOp(OperatorOp):
             fits = False
         if not fits:
             raise ValueError(
-                f"expected indices and values of '{cls.name}' that fit {shape_text(data)}, "
+                f"expected indices and values of '{cls.name}' that match {shape_text(data)}, "
                 f"got {', '.join(python_shape(d) for d in known)} and {shape_text(values)}"
             )
         return data

@@ -72,7 +72,7 @@ relax.func @main(%x: !relax.tensor<[n], f32>, %i: !relax.tensor<[m], i64>, %u: !
 
 // -----
 
-// CHECK: expected indices and updates of 'relax.scatter_nd' that fit (n, 4), got (m, 1) and (m,)
+// CHECK: expected indices and updates of 'relax.scatter_nd' that match (n, 4), got (m, 1) and (m,)
 relax.func @main(%x: !relax.tensor<[n, 4], f32>, %i: !relax.tensor<[m, 1], i64>, %u: !relax.tensor<[m], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.scatter_nd %x, %i, %u : !relax.tensor<[n, 4], f32>, !relax.tensor<[m, 1], i64>, !relax.tensor<[m], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
@@ -96,7 +96,7 @@ relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
 
 // -----
 
-// CHECK: expected indices and values of 'relax.index_put' that fit (n, 4), got (m,) and (m, 3)
+// CHECK: expected indices and values of 'relax.index_put' that match (n, 4), got (m,) and (m, 3)
 relax.func @main(%x: !relax.tensor<[n, 4], f32>, %i: !relax.tensor<[m], i64>, %v: !relax.tensor<[m, 3], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.index_put %x[%i], %v : !relax.tensor<[n, 4], f32>[!relax.tensor<[m], i64>], !relax.tensor<[m, 3], f32> -> !relax.tensor<*, f32>
   relax.return %x : !relax.tensor<[n, 4], f32>

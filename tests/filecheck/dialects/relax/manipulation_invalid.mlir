@@ -8,7 +8,7 @@ relax.func @main(%x: !relax.tensor<[2, 4], f32>) -> !relax.tensor<[2, 4], f32> {
 
 // -----
 
-// CHECK: expected shape of 'relax.reshape' to have the elements of (n, 4), got (n, 5): match_cast the operand to dims that say it
+// CHECK: expected shape of 'relax.reshape' to have the elements of (n, 4), got (n, 5): use R.match_cast on the operand
 relax.func @main(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], f32> {
   %0 = relax.reshape %x {shape = [#sym.expr<n>, #sym.expr<5>]} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 5], f32>
   relax.return %x : !relax.tensor<[n, 4], f32>

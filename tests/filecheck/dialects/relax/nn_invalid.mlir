@@ -16,7 +16,7 @@ relax.func @main(%x: !relax.tensor<[4], f32>) -> !relax.tensor<[4], f32> {
 
 // -----
 
-// CHECK: expected lhs (…, k) and transposed rhs (…, n, k) of 'relax.matmul' to fit, got (4, 3) and (3, 4)
+// CHECK: expected lhs (…, k) and transposed rhs (…, n, k) of 'relax.matmul' to be compatible, got (4, 3) and (3, 4)
 relax.func @main(%x: !relax.tensor<[4, 3], f32>, %y: !relax.tensor<[3, 4], f32>) -> !relax.tensor<[4, 3], f32> {
   %0 = relax.matmul %x, %y {transpose_rhs = true} : !relax.tensor<[4, 3], f32>, !relax.tensor<[3, 4], f32> -> !relax.tensor<[4, 4], f32>
   relax.return %x : !relax.tensor<[4, 3], f32>
@@ -32,7 +32,7 @@ relax.func @main(%x: !relax.tensor<[4, 3], f32>) -> !relax.tensor<[4, 3], f32> {
 
 // -----
 
-// CHECK: expected channels of 'relax.nn.conv1d' to fit, got (n, 4, 8) as NCW, (2, 4, 3) as OIW and 2 groups
+// CHECK: expected channels of 'relax.nn.conv1d' to be compatible, got (n, 4, 8) as NCW, (2, 4, 3) as OIW and 2 groups
 relax.func @main(%x: !relax.tensor<[n, 4, 8], f32>, %w: !relax.tensor<[2, 4, 3], f32>) -> !relax.tensor<[n, 4, 8], f32> {
   %0 = relax.nn.conv1d %x, %w {groups = 2 : i64} : !relax.tensor<[n, 4, 8], f32>, !relax.tensor<[2, 4, 3], f32> -> !relax.tensor<[n, 2, 6], f32>
   relax.return %x : !relax.tensor<[n, 4, 8], f32>
@@ -128,7 +128,7 @@ relax.func @main(%x: !relax.tensor<[n, 6, w], f32>, %v: !relax.tensor<[6], f32>)
 
 // -----
 
-// CHECK: expected query, key and value of 'relax.nn.attention' to fit, got (b, s, 3, d), (b, t, 2, d) and (b, t, 2, d)
+// CHECK: expected query, key and value of 'relax.nn.attention' to be compatible, got (b, s, 3, d), (b, t, 2, d) and (b, t, 2, d)
 relax.func @main(%q: !relax.tensor<[b, s, 3, d], f32>, %k: !relax.tensor<[b, t, 2, d], f32>) -> !relax.tensor<[b, s, 3, d], f32> {
   %0 = relax.nn.attention %q, %k, %k : !relax.tensor<[b, s, 3, d], f32>, !relax.tensor<[b, t, 2, d], f32>, !relax.tensor<[b, t, 2, d], f32> -> !relax.tensor<[b, s, 3, d], f32>
   relax.return %q : !relax.tensor<[b, s, 3, d], f32>
@@ -152,7 +152,7 @@ relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) ->
 
 // -----
 
-// CHECK: expected shapes of 'relax.einsum' to fit 'ij,i->ij', got (n, c) and (c,)
+// CHECK: expected shapes of 'relax.einsum' to match 'ij,i->ij', got (n, c) and (c,)
 relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32> {
   %0 = relax.einsum %x, %v {subscripts = "ij,i->ij"} : (!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32>
   relax.return %x : !relax.tensor<[n, c], f32>

@@ -320,7 +320,7 @@ relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n], i32>) -> !r
 
 // -----
 
-// CHECK: expected shapes of 'relax.matmul' to fit, got (n, 4) and (5, n)
+// CHECK: expected shapes of 'relax.matmul' to be compatible, got (n, 4) and (5, n)
 relax.func @main(%x: !relax.tensor<[n], f32>, %y: !relax.tensor<[n, 4], f32>, %z: !relax.tensor<[5, n], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.matmul %y, %z : !relax.tensor<[n, 4], f32>, !relax.tensor<[5, n], f32> -> !relax.tensor<[n, n], f32>
   relax.return %x : !relax.tensor<[n], f32>
@@ -344,7 +344,7 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
 
 // -----
 
-// CHECK: expected data (…, k) and weight (m, k) of 'relax.linear' to fit, got (n,) and (4, 5)
+// CHECK: expected data (…, k) and weight (m, k) of 'relax.linear' to be compatible, got (n,) and (4, 5)
 relax.func @main(%x: !relax.tensor<[n], f32>, %w: !relax.tensor<[4, 5], f32>) -> !relax.tensor<[n], f32> {
   %0 = relax.linear %x, %w : !relax.tensor<[n], f32>, !relax.tensor<[4, 5], f32> -> !relax.tensor<[n], f32>
   relax.return %x : !relax.tensor<[n], f32>

@@ -90,7 +90,7 @@ rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
 
 // -----
 
-// CHECK: 'rt.view': expected the view to fit into n * 4 bytes, it ends 16 bytes after
+// CHECK: 'rt.view': expected a view within n * 4 bytes, got one that ends 16 bytes later
 rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
   %a = rt.arena n * 4
   %v = rt.view %a[16] : !tir.buffer<[n * 4], i8> to !tir.buffer<[n], f32>
