@@ -35,6 +35,7 @@ FAMILIES = (
     "reduction",
     "repetition",
     "reshaping",
+    "resizing",
     "scanning",
     "scattering",
     "selection",

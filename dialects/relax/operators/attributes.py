@@ -220,6 +220,25 @@ class Ints(AttributeKind):
 
 
 @dataclass(frozen=True)
+class Floats(AttributeKind):
+    """A sequence of floats; a single number is a sequence of one."""
+
+    @property
+    def what(self) -> str:
+        return "numbers"
+
+    def encode(self, value: Any) -> Attribute:
+        values = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
+        return DenseArrayBase.from_list(f64, [float(plain_number(v)) for v in values])
+
+    def decode(self, attribute: Attribute) -> Any:
+        array = cast("DenseArrayBase[Any]", attribute)
+        if isinstance(attribute, DenseArrayBase) and array.elt_type == f64:
+            return tuple(array.get_values())
+        raise TypeError
+
+
+@dataclass(frozen=True)
 class Exprs(AttributeKind):
     """A shape, or other integers over the symbols of the function: a tuple of `IntExpr`."""
 

@@ -1,0 +1,276 @@
+"""Resizing of one to three spatial dims, with the options of ONNX's ``Resize``."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, opt_prop_def
+
+from ...dtypes import element_type, is_float
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
+from .attributes import Bool, Exprs, Floats, Number, OutDType, Text
+from .base import UnaryOp
+from .conversion import accumulator, converted, wide
+from .elementwise import NUMBERS
+from .inference import require_dtype, require_rank
+from .language import TensorLanguage
+from .resize_axes import METHODS, ROUNDINGS, TRANSFORMATIONS, ResizedDim, Resizing
+from .windows import all_of, expressions, in_order
+
+MOST_TAPS = 8
+"""The most elements that one expression combines; otherwise dims are resized one after another."""
+
+
+class ResizeOp(UnaryOp, ABC):
+    """An operator that interpolates the spatial dims to `size`.
+
+    A transformation of coordinates, as ONNX names them, gives the place of an element in the data.
+    Its factor is that of the sizes, unless `scales` give it: they are the factors of the result's
+    sizes before these are rounded. "tf_crop_and_resize" takes the part `roi`, starts and then ends
+    in units of the dims, and gives `extrapolation_value` outside of the data. With `antialias`, the
+    weights of a smaller result are stretched; with `cubic_exclude`, elements outside of the data
+    have none, by default they are those of the edge. The result is computed at least in float32.
+    """
+
+    SPATIAL: ClassVar[str]
+    """The letters of the spatial dims."""
+
+    method = opt_prop_def(Text(default="linear", choices=METHODS))
+    coordinate_transformation_mode = opt_prop_def(
+        Text(default="half_pixel", choices=TRANSFORMATIONS)
+    )
+    rounding_method = opt_prop_def(Text(default="round", choices=ROUNDINGS))
+    cubic_alpha = opt_prop_def(Number(default=-0.75))
+    cubic_exclude = opt_prop_def(Bool(default=False))
+    extrapolation_value = opt_prop_def(Number(default=0.0))
+    out_dtype = opt_prop_def(OutDType())
+    scales = opt_prop_def(Floats(default=None))
+    antialias = opt_prop_def(Bool(default=False))
+
+    @classmethod
+    def dims(cls, sizes: Sequence[IntExpr], attributes: dict[str, Any]) -> dict[str, ResizedDim]:
+        """How each spatial dim is resized; raises ValueError for wrong attributes."""
+        rank, counts = len(cls.SPATIAL), attributes["size"]
+        if len(counts) != rank:
+            raise ValueError(
+                f"expected size of '{cls.name}' to have {rank} ints, got {len(counts)}"
+            )
+        scales = attributes["scales"] or [None] * rank
+        region = attributes["roi"] or [0.0] * rank + [1.0] * rank
+        if len(scales) != rank or any(s is not None and not s > 0 for s in scales):
+            raise ValueError(
+                f"expected scales of '{cls.name}' to be {rank} positive numbers, got {scales}"
+            )
+        if len(region) != 2 * rank:
+            raise ValueError(
+                f"expected roi of '{cls.name}' to have {2 * rank} numbers, got {len(region)}"
+            )
+        regions = zip(region[:rank], region[rank:], strict=True)
+        made = _resizing(attributes)
+        parts = zip(cls.SPATIAL, sizes, counts, scales, regions, strict=True)
+        return {s: ResizedDim(d, IntExpr.of(c), f, r, made) for s, d, c, f, r in parts}
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (data,), rank = operands, 2 + len(cls.SPATIAL)
+        require_dtype(cls.name, operands, *NUMBERS)
+        require_rank(cls.name, "data", data, rank)
+        dtype = attributes["out_dtype"]
+        element = data.known_element if dtype is None else element_type(dtype)
+        if data.dims is None:
+            return TensorType.of(None, element, rank)
+        layout = attributes["layout"]
+        named = dict(zip(layout, data.dims, strict=True))
+        resized = cls.dims([named[s] for s in cls.SPATIAL], attributes)
+        if any(named[s].constant == 0 and d.count.constant != 0 for s, d in resized.items()):
+            raise ValueError(
+                f"expected spatial dims of '{cls.name}' other than 0, got {shape_text(data)}"
+            )
+        named |= {s: d.count for s, d in resized.items()}
+        return TensorType.of([named[letter] for letter in layout], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (data,), layout = tensors, attributes["layout"]
+        exprs: dict[str, Any] = dict(attributes)
+        exprs["size"] = tuple(te.dim_expr(e) for e in attributes["size"])
+        resized = cls.dims(expressions(te, data, layout, cls.SPATIAL), exprs)
+        moved = {letter: dim for letter, dim in resized.items() if not dim.is_kept}
+        value: Any = data
+        if attributes["method"] == "nearest_neighbor":
+            value = _nearest(te, value, layout, moved)
+        else:
+            dtype = accumulator(data.dtype) if is_float(data.dtype) else "float32"
+            for group in _groups(moved):
+                value = _interpolated(te, value, layout, group, dtype)
+        return _finished(te, value, layout, resized, exprs, exprs["out_dtype"] or data.dtype)
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        (data,), layout = arrays, attributes["layout"]
+        dtype = attributes["out_dtype"] or str(data.dtype)
+        sizes = in_order([IntExpr.of(d) for d in data.shape], layout, cls.SPATIAL)
+        result, outside = wide(data, dtype), np.zeros((1,) * data.ndim, bool)
+        for letter, dim in cls.dims(sizes, attributes).items():
+            axis = layout.index(letter)
+            if not dim.is_kept:
+                exact = result.astype(np.float64)
+                result = np.moveaxis(np.tensordot(exact, dim.numpy_matrix(), (axis, 1)), -1, axis)
+            x = dim.numpy_coordinates(np.float64)
+            beyond = (x < 0) | (x > dim.length.offset - 1)
+            outside = outside | beyond.reshape([-1 if a == axis else 1 for a in range(data.ndim)])
+        if attributes["coordinate_transformation_mode"] == "tf_crop_and_resize":
+            result = np.where(outside, attributes["extrapolation_value"], result)
+        return converted(result, dtype)
+
+
+def _resizing(attributes: dict[str, Any]) -> Resizing:
+    return Resizing(
+        attributes["method"],
+        attributes["coordinate_transformation_mode"],
+        attributes["rounding_method"],
+        attributes["cubic_alpha"],
+        bool(attributes["cubic_exclude"]),
+        attributes["antialias"],
+    )
+
+
+def _groups(moved: dict[str, ResizedDim]) -> list[dict[str, ResizedDim]]:
+    """The dims that are interpolated at once."""
+    groups, taps = list[dict[str, ResizedDim]](), MOST_TAPS
+    for letter, dim in moved.items():
+        own = dim.taps.constant or MOST_TAPS
+        if taps * own <= MOST_TAPS:
+            groups[-1][letter], taps = dim, taps * own
+        else:
+            groups.append({letter: dim})
+            taps = own
+    return groups
+
+
+def _shape(te: TensorLanguage, data: Any, layout: str, moved: dict[str, ResizedDim]) -> Any:
+    dims = [te.dim_expr(d) for d in data.shape]
+    counts = [
+        moved[letter].count if letter in moved else dim
+        for letter, dim in zip(layout, dims, strict=True)
+    ]
+    return te.tensor.shape_of(counts)
+
+
+def _nearest(te: TensorLanguage, data: Any, layout: str, moved: dict[str, ResizedDim]) -> Any:
+    def element(*i: Any) -> Any:
+        at = dict(zip(layout, i, strict=True))
+        at |= {letter: dim.te_index(te, at[letter]) for letter, dim in moved.items()}
+        return data(*at.values())
+
+    return te.compute(_shape(te, data, layout, moved), element, name="resize")
+
+
+def _interpolated(
+    te: TensorLanguage, data: Any, layout: str, group: dict[str, ResizedDim], dtype: str
+) -> Any:
+    """The data with some dims interpolated, in `dtype`."""
+    tables = {s: dim.te_tables(te, dtype, s.lower()) for s, dim in group.items()}
+    shape = _shape(te, data, layout, group)
+
+    def part(letters: str, at: dict[str, Any], i: Sequence[Any]) -> Any:
+        """The sum over the taps of some dims."""
+        if not letters:
+            return data(*at.values()).astype(dtype)
+        letter, place = letters[0], i[layout.index(letters[0])]
+        indices, weights = tables[letter]
+
+        def tap(k: Any) -> Any:
+            inner = part(letters[1:], at | {letter: indices(k, place)}, i)
+            return inner * weights(k, place)
+
+        taps = indices.shape[0]
+        if not isinstance(taps, int) or taps > MOST_TAPS:
+            k = te.reduce_axis((0, taps), name="k")
+            return te.sum(tap(k), axis=k)
+        total = tap(0)
+        for k in range(1, taps):
+            total = total + tap(k)
+        return total
+
+    def element(*i: Any) -> Any:
+        return part("".join(group), dict(zip(layout, i, strict=True)), i)
+
+    return te.compute(shape, element, name="resize")
+
+
+def _finished(
+    te: TensorLanguage,
+    value: Any,
+    layout: str,
+    resized: dict[str, ResizedDim],
+    attributes: dict[str, Any],
+    dtype: str,
+) -> Any:
+    """The result in its dtype, with the value for elements outside of the data."""
+    crops = attributes["coordinate_transformation_mode"] == "tf_crop_and_resize"
+
+    def element(*i: Any) -> Any:
+        found = value(*i).astype(dtype)
+        if not crops:
+            return found
+        at = dict(zip(layout, i, strict=True))
+        inside = [dim.te_is_inside(te, at[s], "float32") for s, dim in resized.items()]
+        fill = te.cast(dtype, te.const(attributes["extrapolation_value"], "float32"))
+        return te.select(all_of(inside), found, fill)
+
+    return te.compute(value.shape, element, name="T_resize")
+
+
+class Region:
+    """The first attributes of a resize, in the order of TVM's."""
+
+    size = opt_prop_def(Exprs())
+    roi = opt_prop_def(Floats(default=None))
+
+
+class OneDimLayout:
+    """The layout of tensors of one spatial dim."""
+
+    SPATIAL: ClassVar[str] = "W"
+    layout = opt_prop_def(Text(default="NCW", choices=("NCW", "NWC")))
+
+
+class TwoDimLayout:
+    """The layout of tensors of two spatial dims."""
+
+    SPATIAL: ClassVar[str] = "HW"
+    layout = opt_prop_def(Text(default="NCHW", choices=("NCHW", "NHWC")))
+
+
+class ThreeDimLayout:
+    """The layout of tensors of three spatial dims."""
+
+    SPATIAL: ClassVar[str] = "DHW"
+    layout = opt_prop_def(Text(default="NCDHW", choices=("NCDHW", "NDHWC")))
+
+
+@irdl_op_definition
+class Resize1dOp(Region, OneDimLayout, ResizeOp):
+    """Interpolate one spatial dim to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
+
+    name = "relax.image.resize1d"
+
+
+@irdl_op_definition
+class Resize2dOp(Region, TwoDimLayout, ResizeOp):
+    """Interpolate two spatial dims to `size`; `torch.nn.functional.interpolate`, ONNX Resize."""
+
+    name = "relax.image.resize2d"
+
+
+@irdl_op_definition
+class Resize3dOp(Region, ThreeDimLayout, ResizeOp):
+    """Interpolate three spatial dims to `size`; `torch.nn.functional.interpolate`."""
+
+    name = "relax.image.resize3d"

@@ -1,0 +1,14 @@
+// RUN: xrelax-opt %s --split-input-file | filecheck %s
+// RUN: xrelax-opt %s --split-input-file --print-op-generic | xrelax-opt --split-input-file | filecheck %s
+
+// Resizes of one to three dims, to sizes that may be symbolic.
+// CHECK-LABEL: @resizes
+relax.func @resizes(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[n, h, w, 3], i8>, %x2: !relax.tensor<[n, c, 4, 5, 6], f16>) -> !relax.tensor<[n, c, 8, 8, 3], f32> {
+  // CHECK: %0 = relax.image.resize1d %x0 {size = [#sym.expr<w * 2>], method = "nearest_neighbor", coordinate_transformation_mode = "asymmetric", rounding_method = "floor", scales = array<f64: 2.000000e+00>}
+  %0 = relax.image.resize1d %x0 {size = [#sym.expr<w * 2>], method = "nearest_neighbor", coordinate_transformation_mode = "asymmetric", rounding_method = "floor", scales = array<f64: 2.0>} : !relax.tensor<[n, c, w], f32> -> !relax.tensor<[n, c, w * 2], f32>
+  // CHECK: %1 = relax.image.resize2d %x1 {size = [#sym.expr<n * 2>, #sym.expr<n * 2>], roi = array<f64: 0.000000e+00, 2.500000e-01, 1.000000e+00, 7.500000e-01>, layout = "NHWC", coordinate_transformation_mode = "tf_crop_and_resize", extrapolation_value = 3 : i64}
+  %1 = relax.image.resize2d %x1 {size = [#sym.expr<n * 2>, #sym.expr<n * 2>], roi = array<f64: 0.0, 0.25, 1.0, 0.75>, layout = "NHWC", coordinate_transformation_mode = "tf_crop_and_resize", extrapolation_value = 3 : i64} : !relax.tensor<[n, h, w, 3], i8> -> !relax.tensor<[n, n * 2, n * 2, 3], i8>
+  // CHECK: %2 = relax.image.resize3d %x2 {size = [#sym.expr<8>, #sym.expr<8>, #sym.expr<3>], method = "cubic", cubic_alpha = -5.000000e-01 : f64, cubic_exclude = true, out_dtype = f32, antialias = true}
+  %2 = relax.image.resize3d %x2 {size = [#sym.expr<8>, #sym.expr<8>, #sym.expr<3>], method = "cubic", cubic_alpha = -0.5 : f64, cubic_exclude = true, out_dtype = f32, antialias = true} : !relax.tensor<[n, c, 4, 5, 6], f16> -> !relax.tensor<[n, c, 8, 8, 3], f32>
+  relax.return %2 : !relax.tensor<[n, c, 8, 8, 3], f32>
+}
