@@ -116,7 +116,7 @@ def verify_reductions_run(loop: tir.ForOp) -> None:
         if block.init is None or not any(p in ancestors(loop) for p in reducing):
             continue
         others = [level for level in reducing if level is not loop]
-        _verify_not_empty(others, block, f"{loop_text(loop)} to be cut")
+        _verify_not_empty(others, block, f"{loop_text(loop)} to be partitioned")
 
 
 def reductions_over(loop: tir.ForOp) -> list[tir.BlockOp]:
@@ -173,7 +173,7 @@ def verify_strips(loop: tir.ForOp) -> None:
     """Raise ScheduleError if a reduction that is initialized in a loop of it may be empty."""
     for block in reductions_over(loop):
         if block.init is not None:
-            what = f"{loop_text(loop)} to be cut into strips"
+            what = f"{loop_text(loop)} to be strip-mined"
             _verify_not_empty(_reducing_loops(block), block, what)
 
 

@@ -151,7 +151,7 @@ REFUSED = [
         row_sum(8, 0),
         lambda s, i, k: s.loop_partition(s.split(k, [None, 4])[1], [2, None]),
         "loop_partition: expected loop 'k', over which block 'Y' reduces, to have iterations for "
-        "loop 'k' to be cut, got extent 0: decompose the reduction first",
+        "loop 'k' to be partitioned, got extent 0: decompose the reduction first",
     ),
     (
         row_sum(),
@@ -194,7 +194,7 @@ REFUSED = [
         matmul_relu("n", 8, "p"),
         lambda s, i, j, k: (s.reorder(k, i, j), s.loop_partition(j, [3, None])),
         "loop_partition: expected loop 'k', over which block 'Y' reduces, to have iterations for "
-        "loop 'j' to be cut, got extent p: decompose the reduction first",
+        "loop 'j' to be partitioned, got extent p: decompose the reduction first",
     ),
     (
         matmul_relu(4, 8, 6),

@@ -279,7 +279,7 @@ def test_strips_of_lanes():
             row_sum(),
             lambda s: s.strip_mine(s.get_loops("Y")[1], 4),
             "expected loop 'k', over which block 'Y' reduces, to have iterations for loop 'k' to "
-            "be cut into strips, got extent m: decompose the reduction first",
+            "be strip-mined, got extent m: decompose the reduction first",
         ),
     ],
 )

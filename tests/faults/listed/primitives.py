@@ -67,7 +67,7 @@ FAULTS = (
         tests=LOOPS,
     ),
     Fault(
-        "loops that drive reductions may be parallel",
+        "loops bound to reduction axes may be parallel",
         S + "loop_checks.py",
         'if is_used and kind_of_axis != "spatial":',
         "if False:",

@@ -62,12 +62,12 @@ def loops_in(blocks: Blocks) -> list[LoopView]:
 
 
 def plain(blocks: Blocks) -> list[LoopView]:
-    """Loops that may be cut."""
+    """Loops that may be partitioned."""
     return [loop for loop in loops_in(blocks) if loop.is_plain]
 
 
 def spatial(blocks: Blocks) -> list[LoopView]:
-    """Loops that may be cut and drive no reduction."""
+    """Loops that may be partitioned and are bound to no reduction axis."""
     return [loop for loop in plain(blocks) if "reduce" not in loop.iterator_kinds]
 
 

@@ -10,7 +10,7 @@ from .steps import BlockAt, LoopAt
 
 @dataclass(frozen=True)
 class LoopView:
-    """A loop: its extent, None for one of symbols; `kind` as in `tir.for`; what it drives."""
+    """A loop: its extent, None for one of symbols; `kind` as in `tir.for`; its iterator kinds."""
 
     at: LoopAt
     extent: int | None
