@@ -105,8 +105,10 @@ def _run_block(plan: _Plan, block: Block) -> None:
         if op.name not in _RT:
             raise EvaluationError(f"expected an operation of a planned function, got '{op.name}'")
         _RT[op.name](plan, op)
-        if plan.session.observe is not None and isinstance(op, rt.CallDPSOp | rt.CallPackedOp):
-            plan.session.observe(op, tuple(plan.buffers(op.outputs)), plan.session.terms)
+        is_call = isinstance(op, rt.CallDPSOp | rt.CallPackedOp | rt.ForOp)
+        if plan.session.observe is not None and is_call:
+            found = plan.buffers(rt.results_of(op))
+            plan.session.observe(op, tuple(found), plan.session.terms)
 
 
 def _check(plan: _Plan, op: rt.CheckOp) -> None:
@@ -212,13 +214,20 @@ def _copy(plan: _Plan, op: rt.CopyOp) -> None:
 def _for(plan: _Plan, op: rt.ForOp) -> None:
     trips = None if op.trips is None else number(op.trips.data, plan.symbols)
     outer, index = plan.symbols, 0
+    own, spare = plan.buffers(op.carried), plan.buffers(op.spare)
+    pair = own, spare
     while trips is None or index < trips:
         if op.condition is not None and not bool(plan.values[op.condition].array):
             break
         plan.symbols = {**outer, op.var.data: index}
+        plan.values.update(zip(op.body.block.args, (*pair[0], *pair[1]), strict=True))
         _run_block(plan, op.body.block)
+        pair = pair[::-1]
         index += 1
     plan.symbols = outer
+    if pair[0] is spare:
+        for target, source in zip(own, spare, strict=True):
+            target.array[...] = source.array
 
 
 def _slice(plan: _Plan, op: rt.SliceOp) -> None:

@@ -8,6 +8,7 @@ from xdsl.ir import Dialect
 from .call import CallDPSOp as CallDPSOp
 from .call import CallPackedOp as CallPackedOp
 from .call import DataflowOp as DataflowOp
+from .call import results_of as results_of
 from .constant import ConstantOp as ConstantOp
 from .constant import LoadedOp as LoadedOp
 from .control import AssertOp as AssertOp

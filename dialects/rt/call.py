@@ -36,7 +36,7 @@ from ..parameters import print_text
 from ..sym import ExprAttr, expr_array, exprs_of, parse_body, parse_expr
 from ..tir.types import BufferType
 from .control import CheckOp
-from .loop import ForOp
+from .loop import ForOp, SliceOp
 from .memory import ArenaOp
 
 PRINT, ASSERT = "relax.print", "relax.assert"
@@ -248,3 +248,20 @@ MAX_CALL_DEPTH = 1000
 def depth_message(name: str) -> str:
     """The error message of a function that recurses too deeply."""
     return f"expected calls of '{name}' to be nested at most {MAX_CALL_DEPTH} deep"
+
+
+def results_of(op: CallDPSOp | CallPackedOp | ForOp) -> tuple[SSAValue, ...]:
+    """The memory that a call writes, and of a loop's only call the memory around the loop."""
+    if not isinstance(op, ForOp):
+        return tuple(op.outputs)
+    calls = (o for o in op.body.block.ops if isinstance(o, CallDPSOp))
+    return tuple(_around(op, output) for call in calls for output in call.outputs)
+
+
+def _around(loop: ForOp, output: SSAValue) -> SSAValue:
+    """The memory of an output after the loop: carried, sliced, or that of the condition."""
+    if output in loop.written:
+        return loop.carried[loop.written.index(output)]
+    if isinstance(output.owner, SliceOp):
+        return output.owner.source
+    return output if loop.condition is None else loop.condition

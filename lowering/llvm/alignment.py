@@ -49,6 +49,9 @@ def _visit(func: rt.FuncOp, found: Aligned) -> None:
         elif isinstance(op, rt.SliceOp):
             if op.source in aligned and is_multiple(op.result.type.size_in_bytes()):
                 aligned.add(op.result)
+        elif isinstance(op, rt.ForOp):
+            pairs = zip(op.carried, op.spare, op.read, op.written, strict=True)
+            aligned |= {v for x, y, *args in pairs if x in aligned and y in aligned for v in args}
         elif isinstance(op, rt.CallDPSOp):
             _record(found, op.callee_name, [v in aligned for v in (*op.inputs, *op.outputs)])
 

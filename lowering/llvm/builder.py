@@ -40,6 +40,8 @@ class FunctionBuilder(Cursor):
         self.is_recursive = False
         self.polls = False
         """Whether the function polls for signals between kernels."""
+        self.always_polls = False
+        """Whether it does so in every call, not only in a branch or loop."""
         self.has_called = False
         self.nested_memory: SSAValue | None = None
         """The memory of one of the nested calls of a function that may call itself."""

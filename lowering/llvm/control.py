@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, loops, rt, tir
 from ...dialects.bounds import is_less
-from ...dialects.int_expr import Sym
 from .builder import FunctionBuilder, Lowering
 from .index import compute, index_value, place_sum
 from .loop_cost import iteration_cost
@@ -259,30 +258,6 @@ def lower_branches(f: FunctionBuilder, op: rt.IfOp) -> None:
     _choice(f, holds, op.true_region.block, op.false_region.block, ())
 
 
-def lower_planned_loop(f: FunctionBuilder, op: rt.ForOp) -> None:
-    """A loop of calls, over a symbol, while a bool in memory holds if there is one."""
-    trips = None if op.trips is None else index_value(f, op.trips.data, ())
-    header = f.add_block([i64])
-    test, body, following = Block(), Block(), Block()
-    (position,) = header.args
-    level = f.push(body)
-    level.values[Sym(op.var.data)] = position
-    f.lower_block(op.body.block)
-    f.branch(header, (f.emit(llvm.AddOp, (position, f.integer(1)), i64, NSW),))
-    f.pop()
-    f.branch(header, (f.integer(0),))
-    f.levels[-1].block = header
-    if trips is not None:
-        f.branch_if(f.emit(llvm.ICmpOp, (position, trips), i1, SLT), test, following)
-        f.continue_in(test)
-    if op.condition is not None:
-        value = f.emit(llvm.LoadOp, (f.value(op.condition),), i8)
-        f.branch_if(f.emit(llvm.ICmpOp, (value, f.integer(0, i8)), i1, NE), body, following)
-    else:
-        f.branch(body, ())
-    f.continue_in(following)
-
-
 CONTROL: dict[type[Operation], Lowering] = {
     loops.ForOp: lower_for,
     loops.IfOp: lower_bounds,
@@ -292,7 +267,6 @@ CONTROL: dict[type[Operation], Lowering] = {
     scf.IfOp: lower_if,
     scf.WhileOp: lower_while,
     rt.AssertOp: lower_size_assert,
-    rt.ForOp: lower_planned_loop,
     rt.IfOp: lower_branches,
     rt.SlotOp: lower_slot,
     scf.YieldOp: lower_yield,

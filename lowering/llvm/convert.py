@@ -49,6 +49,7 @@ from .interface import collect_tables
 from .math_functions import MATH
 from .memory import MEMORY
 from .module_state import ModuleState
+from .planned_loops import PLANNED_LOOPS
 from .vectors import VECTORS
 
 LOWERINGS: dict[type[Operation], Lowering] = {
@@ -60,6 +61,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     **INTEGERS,
     **MATH,
     **MEMORY,
+    **PLANNED_LOOPS,
     **VECTORS,
 }
 """How each operation is lowered."""

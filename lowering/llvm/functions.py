@@ -173,6 +173,8 @@ def _lower_private(module: ModuleState, func: rt.FuncOp) -> None:
         f.lower_block(func.body.block)
         f.finish()
         _add_callee(f, func.sym_name.data, func.args, symbols)
+        if f.always_polls:
+            module.polling.add(func.sym_name.data)
     else:
         enter(f, func.sym_name.data)
         f.lower_block(func.body.block)

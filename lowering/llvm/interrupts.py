@@ -6,7 +6,7 @@
       br %due <= %now: return call i32 %ctx.poll(ptr %ctx)
 
 What a signal's handler raises, `poll` (`runtime.python_calls.entry`) leaves in the context. A
-call with one kernel reads no counter.
+call with one kernel reads no counter; every iteration of a loop does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _POLL_WHEN_DUE = "xrelax.helper.poll_when_due"
 def start_polling(f: FunctionBuilder, func: rt.FuncOp) -> None:
     """Note when a call of the function begins, if it calls kernels after others."""
     called = [op.callee_name for op in func.walk() if isinstance(op, rt.CallDPSOp)]
-    if len(called) < 2 and f.module.private_functions.isdisjoint(called):
+    has_loops = any(isinstance(op, rt.ForOp) for op in func.walk())
+    if len(called) < 2 and not has_loops and f.module.private_functions.isdisjoint(called):
         return
     f.polls = True
     poll = f.emit(llvm.PtrToIntOp, (load_word(f, f.context, POLL, PTR),), i64)
@@ -39,11 +40,20 @@ def start_polling(f: FunctionBuilder, func: rt.FuncOp) -> None:
     f.run(llvm.StoreOp, (due, word_address(f, f.context, DUE)))
 
 
+def poll_in_iteration(f: FunctionBuilder, op: rt.ForOp) -> None:
+    """Poll in every iteration of a loop, unless it calls a function that does."""
+    called = {o.callee_name for o in op.body.block.ops if isinstance(o, rt.CallDPSOp)}
+    if f.module.polling.isdisjoint(called):
+        f.has_called = True
+        poll_signals(f)
+
+
 def poll_signals(f: FunctionBuilder) -> None:
     """Return if the handler of a signal raises; there is no poll before the first kernel."""
     is_first, f.has_called = not (f.has_called or f.is_private), True
     if is_first or not f.polls:
         return
+    f.always_polls |= len(f.levels) == 1
     if _POLL_WHEN_DUE not in f.module.helpers:
         f.module.helpers.add(_POLL_WHEN_DUE)
         _define(f.module)

@@ -179,16 +179,6 @@ def lower_reinterpret(f: FunctionBuilder, op: rt.ReinterpretOp) -> None:
     f.levels[level].values[op.result] = base
 
 
-def lower_slice(f: FunctionBuilder, op: rt.SliceOp) -> None:
-    """An element along the first axis: a pointer to it."""
-    source = cast(BufferType, op.source.type)
-    base, level = f.find(op.source)
-    offset, inner = place_sum(f, (op.index.data * source.element_strides()[0]).terms, ())
-    level = max(level, inner)
-    address = f.module.layout(source).address
-    f.levels[level].values[op.result] = offset_address(f, base, offset, level, address)
-
-
 def lower_alloca(f: FunctionBuilder, op: loops.AllocaOp) -> None:
     """Stack memory, taken once per call of the function around."""
     type_ = op.result.type
@@ -203,12 +193,16 @@ def lower_copy(f: FunctionBuilder, op: rt.CopyOp) -> None:
     source, target = (f.module.layout(cast(BufferType, v.type)) for v in op.operands)
     f.written.add(root_of(op.target))
     if source.type.is_dense and target.type.is_dense:
-        size = index_value(f, source.type.size_in_bytes(), ())
-        args = (f.value(op.target), f.value(op.source), size, f.integer(0, i1))
-        properties = {"intrinsic": string("llvm.memcpy"), **source.alignment}
-        f.run(llvm_ext.IntrinsicOp, args, properties)
-        return
-    _copy_dims(f, op, [])
+        copy_dense(f, source, f.value(op.source), f.value(op.target))
+    else:
+        _copy_dims(f, op, [])
+
+
+def copy_dense(f: FunctionBuilder, layout: Layout, source: SSAValue, target: SSAValue) -> None:
+    """Copy a dense tensor as bytes, from pointer to pointer."""
+    size = index_value(f, layout.type.size_in_bytes(), ())
+    properties = {"intrinsic": string("llvm.memcpy"), **layout.alignment}
+    f.run(llvm_ext.IntrinsicOp, (target, source, size, f.integer(0, i1)), properties)
 
 
 def _copy_dims(f: FunctionBuilder, op: rt.CopyOp, position: list[SSAValue]) -> None:
@@ -235,7 +229,6 @@ MEMORY: dict[type[Operation], Lowering] = {
     loops.StoreOp: lower_store,
     rt.CopyOp: lower_copy,
     rt.ReinterpretOp: lower_reinterpret,
-    rt.SliceOp: lower_slice,
     rt.ViewOp: lower_view,
 }
 """How each access to memory is lowered."""

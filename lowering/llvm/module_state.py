@@ -53,6 +53,8 @@ class ModuleState:
     """Functions with nontemporal stores."""
     private_functions: set[str] = field(default_factory=lambda: set())
     """Graph functions that others call."""
+    polling: set[str] = field(default_factory=lambda: set())
+    """Those that poll for signals in every call."""
     functions: list[Operation] = field(default_factory=lambda: [])
     callees: dict[str, Callee] = field(default_factory=lambda: {})
     helpers: set[str] = field(default_factory=lambda: set())

@@ -77,9 +77,10 @@ class CallConverter(FunctionMemory):
         self.current.add_op(call)
 
     def convert_loop(self, op: relax.LoopOp) -> None:
-        """The loop carries its tensors in the memory of its result; an iteration writes new ones.
+        """The loop carries its tensors in the memory of its result, and in spare memory.
 
-        Slices are views. The new tensors are copied at the end of the iteration.
+        An iteration reads one and writes the other. Slices are views. The condition of a while loop
+        is copied, so that its place is known.
         """
         carried, scanned, given = (
             self.inputs_of(op, group) for group in (op.carried, op.scanned, op.given)
@@ -88,24 +89,34 @@ class CallConverter(FunctionMemory):
         state, stacks = results[: len(carried)], results[len(carried) :]
         self.require(self.call_conditions(op))
         self.current.add_ops([rt.CopyOp(a, b) for a, b in zip(carried, state, strict=True)])
-        index = loop_index(op)
-        slices = [rt.SliceOp(memory, sym(index)) for memory in (*scanned, *stacks)]
         new = [rt.AllocOp(cast(tir.BufferType, memory.type)) for memory in state]
         for alloc, memory in zip(new, state, strict=True):
             alloc.result.name_hint = memory.name_hint
+        self.current.add_ops(new)
+        spare = [alloc.result for alloc in new]
+        index, first = loop_index(op), 0 if op.is_while is None else 1
+        types = [memory.type for memory in state[first:]]
+        body = Block(arg_types=[*types, *types])
+        for arg, memory in zip(body.args, (*state[first:], *spare[first:]), strict=True):
+            arg.name_hint = memory.name_hint
+        read = [*state[:first], *body.args[: len(types)]]
+        written = [*spare[:first], *body.args[len(types) :]]
+        slices = [rt.SliceOp(memory, sym(index)) for memory in (*scanned, *stacks)]
         rows = [s.result for s in slices]
         facts = self.calls[op]
         call = rt.CallDPSOp(
             facts.callee,
-            [*state, *rows[: len(scanned)], *given],
-            [*(a.result for a in new), *rows[len(scanned) :]],
+            [*read, *rows[: len(scanned)], *given],
+            [*written, *rows[len(scanned) :]],
             facts.values,
         )
         call.location = op.location
-        copies = [rt.CopyOp(a.result, b) for a, b in zip(new, state, strict=True)]
-        body = Region(Block([*slices, *new, call, *copies]))
-        condition = None if op.is_while is None else state[0]
-        self.current.add_op(rt.ForOp(index, op.trip_count, condition, body))
+        copies = [rt.CopyOp(a, b) for a, b in zip(spare[:first], state[:first], strict=True)]
+        body.add_ops([*slices, call, *copies])
+        condition = state[0] if first else None
+        self.current.add_op(
+            rt.ForOp(index, op.trip_count, condition, state[first:], spare[first:], Region(body))
+        )
 
     def call_conditions(self, op: ModuleCall) -> list[rt.AssertOp]:
         where = f"call of '{op.callee_name}' in {self.label}"

@@ -155,13 +155,15 @@ def _users(
     What a loop uses, but does not allocate, is live from its first step to its last one.
     """
     for use in memory.uses:
-        yield steps[use.operation]
-        for loop in takewhile(lambda op: op is not around, ancestors(use.operation)):
+        user = use.operation
+        yield steps[user]
+        outer = takewhile(lambda op: op is not around, ancestors(user))
+        for loop in (user, *outer):
             if isinstance(loop, rt.ForOp):
                 yield steps[loop]
-                yield max(steps[op] for op in _in_order(loop.body.block))
-        if isinstance(use.operation, rt.ReinterpretOp | rt.SliceOp):
-            yield from _users(use.operation.result, steps, around)
+                yield from (steps[op] for op in _in_order(loop.body.block))
+        if isinstance(user, rt.ReinterpretOp | rt.SliceOp):
+            yield from _users(user.result, steps, around)
 
 
 def _add_arena(func: rt.FuncOp, plan: MemoryPlan) -> SSAValue:

@@ -141,7 +141,7 @@ rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
 
 // -----
 
-// CHECK: expected calls, copies and allocations in a dataflow region, got 'rt.dataflow'
+// CHECK: expected calls, loops, copies and allocations in a dataflow region, got 'rt.dataflow'
 rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
   rt.dataflow {
     rt.dataflow {
@@ -151,7 +151,7 @@ rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
 
 // -----
 
-// CHECK: 'rt.dataflow': expected calls, copies and allocations in a dataflow region, got 'rt.check'
+// CHECK: 'rt.dataflow': expected calls, loops, copies and allocations in a dataflow region, got 'rt.check'
 rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
   rt.dataflow {
     rt.check %x "x" : !tir.buffer<[n], f32>
@@ -160,7 +160,7 @@ rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
 
 // -----
 
-// CHECK: 'rt.dataflow': expected calls, copies and allocations in a dataflow region, got 'rt.arena'
+// CHECK: 'rt.dataflow': expected calls, loops, copies and allocations in a dataflow region, got 'rt.arena'
 rt.func @main(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[n], f32>) results 1 {
   rt.dataflow {
     %a = rt.arena 64

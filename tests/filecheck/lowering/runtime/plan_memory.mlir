@@ -189,3 +189,89 @@ rt.func private recursive @f(%x: !tir.buffer<[16], f32>, %y: !tir.buffer<[16], f
   rt.call_dps @f(%x) outs(%a) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
   rt.call_packed "f"(%a) outs(%y) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
 }
+
+// -----
+
+// What a loop uses of the memory around is live until its last iteration, also through slices, and
+// although its last use comes before others in the body. Memory of the body is reused: %u has the
+// place of %s. After the loop all of it is free.
+
+// CHECK-LABEL: rt.func @loop
+// CHECK:         [[A:%[0-9]+]] = rt.arena 384
+// CHECK-NEXT:    %a = rt.view [[A]][0] :
+// CHECK:         %b = rt.view [[A]][64] :
+// CHECK:         rt.for i to n {
+// CHECK:           %s = rt.view [[A]][256] :
+// CHECK:           %t = rt.view [[A]][320] :
+// CHECK:           %u = rt.view [[A]][256] :
+// CHECK:         }
+// CHECK:         %c = rt.view [[A]][0] :
+rt.func @loop(%x: !tir.buffer<[n], f32>) {
+  %a = rt.alloc : !tir.buffer<[16], f32>
+  rt.call_packed "f"(%x) outs(%a) : (!tir.buffer<[n], f32>), (!tir.buffer<[16], f32>)
+  %b = rt.alloc : !tir.buffer<[3, 16], f32>
+  rt.call_packed "f"(%a) outs(%b) : (!tir.buffer<[16], f32>), (!tir.buffer<[3, 16], f32>)
+  rt.for i to n {
+    %s = rt.alloc : !tir.buffer<[16], f32>
+    %row = rt.slice %b[i] : !tir.buffer<[3, 16], f32> to !tir.buffer<[16], f32>
+    rt.call_packed "f"(%a, %row) outs(%s) : (!tir.buffer<[16], f32>, !tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+    %t = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%s) outs(%t) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+    %u = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%t) outs(%u) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+  }
+  %c = rt.alloc : !tir.buffer<[16], f32>
+  rt.call_packed "f"(%x) outs(%c) : (!tir.buffer<[n], f32>), (!tir.buffer<[16], f32>)
+}
+
+// -----
+
+// A condition is read before every iteration, and exchanged memory is used in all of them: neither
+// is free in the loop.
+
+// CHECK-LABEL: rt.func @while
+// CHECK:         [[A:%[0-9]+]] = rt.arena 320
+// CHECK:         %a = rt.view [[A]][0] :
+// CHECK:         %b = rt.view [[A]][64] :
+// CHECK:         %c = rt.view [[A]][128] :
+// CHECK:         rt.for i while %c : !tir.buffer<[], i1> carried (%d, %e) = (%a, %b) : !tir.buffer<[16], f32> {
+// CHECK-NEXT:      %s = rt.view [[A]][192] :
+// CHECK:           %t = rt.view [[A]][256] :
+rt.func @while(%x: !tir.buffer<[n], f32>) {
+  %a = rt.alloc : !tir.buffer<[16], f32>
+  %b = rt.alloc : !tir.buffer<[16], f32>
+  %c = rt.alloc : !tir.buffer<[], i1>
+  rt.call_packed "f"(%x) outs(%a, %b, %c) : (!tir.buffer<[n], f32>), (!tir.buffer<[16], f32>, !tir.buffer<[16], f32>, !tir.buffer<[], i1>)
+  rt.for i while %c : !tir.buffer<[], i1> carried (%d, %e) = (%a, %b) : !tir.buffer<[16], f32> {
+    %s = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%d) outs(%e, %s) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>, !tir.buffer<[16], f32>)
+    %t = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%s) outs(%t) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+  }
+}
+
+// -----
+
+// A loop in a loop: %a is live in all iterations of the outer one.
+
+// CHECK-LABEL: rt.func @nested
+// CHECK:         [[A:%[0-9]+]] = rt.arena 192
+// CHECK-NEXT:    %a = rt.view [[A]][0] :
+// CHECK:           %b = rt.view [[A]][64] :
+// CHECK:             %c = rt.view [[A]][128] :
+// CHECK:           %d = rt.view [[A]][64] :
+rt.func @nested(%x: !tir.buffer<[16], f32>) {
+  %a = rt.alloc : !tir.buffer<[16], f32>
+  rt.call_packed "f"(%x) outs(%a) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+  rt.for i to 3 {
+    %b = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%x) outs(%b) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+    rt.for j to 3 {
+      rt.call_packed "g"(%a, %b) outs() : (!tir.buffer<[16], f32>, !tir.buffer<[16], f32>), ()
+      %c = rt.alloc : !tir.buffer<[16], f32>
+      rt.call_packed "f"(%x) outs(%c) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+    }
+    %d = rt.alloc : !tir.buffer<[16], f32>
+    rt.call_packed "f"(%x) outs(%d) : (!tir.buffer<[16], f32>), (!tir.buffer<[16], f32>)
+  }
+}
