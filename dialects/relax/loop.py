@@ -111,10 +111,11 @@ class LoopOp(IRDLOperation):
 
     def verify_(self) -> None:
         fields = self.result.type.types.data
-        if len(fields) < max(1, len(self.carried)):
+        are_tensors = all(isinstance(f, TensorType) for f in fields)
+        if not are_tensors or len(fields) < max(1, len(self.carried)):
             raise VerifyException(
-                f"expected {len(self.carried)} carried tensors, then stacked ones, as the result "
-                f"of '{self.name}', got {self.result.type}"
+                f"expected {len(self.carried)} carried and then stacked tensors as the result of "
+                f"'{self.name}', got {self.result.type}"
             )
         verify_outputs(self.result.type, self.name)
         for carried, field in zip(self.carried, fields, strict=False):
@@ -144,7 +145,7 @@ class LoopOp(IRDLOperation):
             return
         if stacks:
             raise VerifyException(
-                f"expected no scanned and stacked tensors of '{self.name} while', got {len(stacks)}"
+                f"expected no scanned and stacked tensors of a while loop, got {len(stacks)}"
             )
         if not self.carried or not is_condition(self.carried[0].type):
             raise VerifyException(

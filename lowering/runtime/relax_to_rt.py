@@ -44,6 +44,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax, rt, tir
 from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import ZERO
 from ...dialects.nesting import enclosing
 from ..call_signature import extra_symbols
 from ..equations import Equation, always_differ, solve
@@ -79,7 +80,7 @@ def impose_call_constraints(
     while (found := _first_undecided(func, functions, recursive)) is not None:
         call, equation = found
         solution = solve(equation.expected, equation.actual, func.declared_symbols())
-        if solution is None:
+        if solution is None or (solution[1] == ZERO and _is_between_symbols(equation)):
             verdict = (
                 "is never" if always_differ(equation.expected, equation.actual) else "may not be"
             )
@@ -89,6 +90,11 @@ def impose_call_constraints(
                 call,
             )
         substitute_symbols(func, dict([solution]))
+
+
+def _is_between_symbols(equation: Equation) -> bool:
+    """Whether both sides have symbols: ``n * 2`` is n for empty tensors alone, so a mistake."""
+    return bool(equation.expected.symbols() and equation.actual.symbols())
 
 
 def _first_undecided(

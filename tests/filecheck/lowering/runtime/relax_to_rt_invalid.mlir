@@ -107,3 +107,93 @@ relax.func @main(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>, %z: !re
   }
   relax.return %x : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// Loops that do not fit their functions.
+
+// CHECK: 'relax.loop': expected a call of a graph function of the module (main), got 'step'
+relax.func @main(%h: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>> {
+  %l = relax.loop @step to n carried (%h) scanned () given () : (!relax.tensor<[n], f32>) () () -> tuple<!relax.tensor<[n], f32>>
+  relax.return %l : tuple<!relax.tensor<[n], f32>>
+}
+
+// -----
+
+// CHECK: 'relax.loop': loop of 'step': expected 1 argument (i), got the number of the iteration, 1 carried, 0 scanned and 0 given
+relax.func private @step(%i: !relax.prim<i64, i>) -> tuple<> {
+  %o = relax.tuple() : () -> tuple<>
+  relax.return %o : tuple<>
+}
+relax.func @main(%h: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>> {
+  %l = relax.loop @step to n carried (%h) scanned () given () : (!relax.tensor<[n], f32>) () () -> tuple<!relax.tensor<[n], f32>>
+  relax.return %l : tuple<!relax.tensor<[n], f32>>
+}
+
+// -----
+
+// CHECK: 'relax.loop': loop of 'step': expected the result to have type tuple<>, got tuple<!relax.tensor<[n], f32>>
+relax.func private @step(%i: !relax.prim<i64, i>, %h: !relax.tensor<[k], f32>) -> tuple<> {
+  %o = relax.tuple() : () -> tuple<>
+  relax.return %o : tuple<>
+}
+relax.func @main(%h: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>> {
+  %l = relax.loop @step to n carried (%h) scanned () given () : (!relax.tensor<[n], f32>) () () -> tuple<!relax.tensor<[n], f32>>
+  relax.return %l : tuple<!relax.tensor<[n], f32>>
+}
+
+// -----
+
+// CHECK: 'relax.loop': loop of 'step': expected field 1 of the result to have dtype int64, got float32
+relax.func private @step(%i: !relax.prim<i64, i>, %h: !relax.tensor<[k], f32>, %x: !relax.tensor<[], i64>) -> tuple<!relax.tensor<[k], f32>, !relax.tensor<[], i64>> {
+  %o = relax.tuple(%h, %x) : (!relax.tensor<[k], f32>, !relax.tensor<[], i64>) -> tuple<!relax.tensor<[k], f32>, !relax.tensor<[], i64>>
+  relax.return %o : tuple<!relax.tensor<[k], f32>, !relax.tensor<[], i64>>
+}
+relax.func @main(%h: !relax.tensor<[n], f32>, %x: !relax.tensor<[n], i64>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>> {
+  %l = relax.loop @step to n carried (%h) scanned (%x) given () : (!relax.tensor<[n], f32>) (!relax.tensor<[n], i64>) () -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+  relax.return %l : tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
+}
+
+// -----
+
+// A carried tensor that gets longer.
+
+// CHECK: 'relax.loop': loop of 'step': expected field 0 of the result to have shape (n + 1,), got (n,)
+relax.func private @step(%i: !relax.prim<i64, i>, %h: !relax.tensor<[k], f32>) -> tuple<!relax.tensor<[k + 1], f32>> {
+  %g = relax.call_dps_packed "f"(%h) : (!relax.tensor<[k], f32>) -> !relax.tensor<[k + 1], f32>
+  %o = relax.tuple(%g) : (!relax.tensor<[k + 1], f32>) -> tuple<!relax.tensor<[k + 1], f32>>
+  relax.return %o : tuple<!relax.tensor<[k + 1], f32>>
+}
+relax.func @main(%h: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>> {
+  %l = relax.loop @step to n carried (%h) scanned () given () : (!relax.tensor<[n], f32>) () () -> tuple<!relax.tensor<[n], f32>>
+  relax.return %l : tuple<!relax.tensor<[n], f32>>
+}
+
+// -----
+
+// One that would have to be empty.
+
+// CHECK: 'relax.loop': call of 'step' in 'main': n of field 0 of the result may not be n * 2
+relax.func private @step(%i: !relax.prim<i64, i>, %h: !relax.tensor<[k], f32>) -> tuple<!relax.tensor<[k * 2], f32>> {
+  %g = relax.call_dps_packed "f"(%h) : (!relax.tensor<[k], f32>) -> !relax.tensor<[k * 2], f32>
+  %o = relax.tuple(%g) : (!relax.tensor<[k * 2], f32>) -> tuple<!relax.tensor<[k * 2], f32>>
+  relax.return %o : tuple<!relax.tensor<[k * 2], f32>>
+}
+relax.func @main(%h: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>> {
+  %l = relax.loop @step to n carried (%h) scanned () given () : (!relax.tensor<[n], f32>) () () -> tuple<!relax.tensor<[n], f32>>
+  relax.return %l : tuple<!relax.tensor<[n], f32>>
+}
+
+// -----
+
+// Sizes that the number of the iteration decides.
+
+// CHECK: 'relax.loop': loop of 'step': expected a size of argument 'h' to be i in every iteration, got n
+relax.func private @step(%i: !relax.prim<i64, i>, %h: !relax.tensor<[i], f32>) -> tuple<!relax.tensor<[i], f32>> {
+  %o = relax.tuple(%h) : (!relax.tensor<[i], f32>) -> tuple<!relax.tensor<[i], f32>>
+  relax.return %o : tuple<!relax.tensor<[i], f32>>
+}
+relax.func @main(%h: !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>> {
+  %l = relax.loop @step to n carried (%h) scanned () given () : (!relax.tensor<[n], f32>) () () -> tuple<!relax.tensor<[n], f32>>
+  relax.return %l : tuple<!relax.tensor<[n], f32>>
+}
