@@ -199,16 +199,21 @@ def _call_back(planned: ModuleOp, sites: Mapping[int, Site], prefix: str) -> dic
     called: dict[int, Site] = {}
     for op in list(planned.walk()):
         number = _number(op)
-        if isinstance(op, rt.CallDPSOp | rt.CallPackedOp):
-            site = sites.get(number)
-            if (
-                site is not None and len(op.outputs) >= site.tensors
-            ):  # workspaces come after results
-                results = op.outputs[: site.tensors]
-                call = rt.CallPackedOp(f"{prefix}.{number}", results, [])
-                Rewriter.insert_op(call, InsertPoint.after(op))
-                called[number] = site
+        site = None if _is_in_loop(op) else sites.get(number)
+        if site is None or not isinstance(op, rt.CallDPSOp | rt.CallPackedOp | rt.ForOp):
+            continue
+        results = rt.results_of(op)[: site.tensors]  # workspaces come after results
+        if len(results) == site.tensors:
+            call = rt.CallPackedOp(f"{prefix}.{number}", results, [])
+            Rewriter.insert_op(call, InsertPoint.after(op))
+            called[number] = site
     return called
+
+
+def _is_in_loop(op: Operation) -> bool:
+    """Whether an operation is what a loop runs, under the number of the loop."""
+    loop = op.parent_op()
+    return isinstance(loop, rt.ForOp) and _number(loop) == _number(op)
 
 
 def _number(op: Operation) -> int:

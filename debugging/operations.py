@@ -17,7 +17,8 @@ from ..lowering.graph.convert_layout import CHANNELS_LAST
 from ..lowering.graph.convolution_to_matmul import FLATTENED
 
 KernelCall: TypeAlias = relax.CallTIROp | relax.CallTIRInplaceOp | relax.CallDPSPackedOp
-Computes: TypeAlias = relax.OperatorOp | KernelCall | relax.CallPurePackedOp | relax.CallOp
+GraphCall: TypeAlias = relax.CallOp | relax.LoopOp
+Computes: TypeAlias = relax.OperatorOp | KernelCall | relax.CallPurePackedOp | GraphCall
 """What computes tensors."""
 
 _KEY = re.compile(rf"op(\d+)(?:_item(\d+))?({CHANNELS_LAST}|{FLATTENED})?")

@@ -112,8 +112,9 @@ class _Builder:
 
     def name(self, op: Operation) -> tuple[str, ...]:
         """The kind of box, its title, and of a group the operations in it."""
-        if isinstance(op, SymbolCallOp) and _title(op) in self.functions:
-            return "group", _title(op), ", ".join(_operations(self.functions[_title(op)]))
+        called = op.callee_name if isinstance(op, SymbolCallOp | relax.LoopOp) else ""
+        if called in self.functions:
+            return "group", _title(op), ", ".join(_operations(self.functions[called]))
         if isinstance(op, NamedCallOp) and _title(op) not in self.kernels:
             return "library", _title(op)
         is_call = isinstance(op, SymbolCallOp | NamedCallOp)
@@ -151,8 +152,10 @@ def _operations(func: Operation) -> list[str]:
 
 def _title(op: Operation) -> str:
     """The function that a call is of, else the operation."""
+    if isinstance(op, relax.LoopOp):
+        return f"loop of {op.callee_name}"
     if isinstance(op, SymbolCallOp):
-        return op.callee.root_reference.data
+        return op.callee_name
     if isinstance(op, NamedCallOp):
         return op.callee.data
     return op.name.removeprefix("relax.")
