@@ -82,6 +82,9 @@ def non_max_suppression(
 ) -> Tensor:
     """The batch, class and number of boxes of high scores that overlap no better one."""
     values = values_of(boxes, "a number of boxes"), values_of(scores, "a number of boxes")
+    if [v.ndim for v in values] != [3, 3] or values[0].shape != (*values[1].shape[::2], 4):
+        shapes = " and ".join(str(v.shape) for v in values)
+        raise ValueError(f"expected boxes (n, m, 4) and scores (n, k, m), got {shapes}")
     corners = _corners(values[0], bool(center_point_box))
     count = 0 if most is None else int(most.number("a number of boxes"))
     limit = 0.0 if overlap is None else float(overlap.number("an overlap"))
