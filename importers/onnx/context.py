@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from ...dialects.dtypes import element_type
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.types import python_shape
 from ..emitter import Value, is_tensor
+from .scope import GraphImporter, Scope
 from .tensor import Known, Tensor
-
-if TYPE_CHECKING:
-    from .importer import Importer, Scope
 
 
 class Context:
@@ -26,7 +24,7 @@ class Context:
     """
 
     def __init__(
-        self, importer: Importer, scope: Scope, opset: int, outputs: Sequence[bool] = (True,)
+        self, importer: GraphImporter, scope: Scope, opset: int, outputs: Sequence[bool] = (True,)
     ):
         self.importer = importer
         self.emitter = importer.emitter

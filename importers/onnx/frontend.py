@@ -21,8 +21,9 @@ from ..emitter import Emitter
 from ..functions import graph_function, hint
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .checks import verify_texts
-from .importer import Failed, Importer, Scope
+from .importer import Importer
 from .model import Model, read_model
+from .scope import Failed, Scope
 from .tensor import Tensor
 from .weights import NarrowData, dtype_of_element, tensor_data
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ...dialects.int_expr import IntExpr
-from ..emitter import Emitter, dims_of
+from ..emitter import dims_of
 from ..functions import hint
 from ..unsupported import Problem, Unsupported
 from .calls import attribute_value, call
 from .context import Context
 from .fold import folded
 from .functions import function_body
-from .model import Model
+from .graphs import live_nodes, names_used
 from .registry import ADVICE, DEFAULT_ADVICE, Converter, find_converter
+from .scope import Failed, GraphImporter, Scope
 from .tensor import DataDependent, Known, Tensor
 from .weights import DTYPES, NarrowData, tensor_data
-
-Item: TypeAlias = "Tensor | Sequence[Tensor] | None"
-"""What a name of a graph stands for: a tensor, a sequence of tensors, or an absent optional."""
-
 
 MAX_NUMBERS = 64
 """The length of a list that may be a parameter of the compilation."""
@@ -34,49 +30,9 @@ TAKE_NARROW = ("Cast", "DequantizeLinear", "GatherBlockQuantized", "Identity", "
 """Operators that know constants of less than 8 bits."""
 
 
-class Failed:
-    """What the results of a node stand for that could not be imported."""
-
-
 @dataclass
-class Scope:
-    """The items of a graph by name, and those of the graphs around it.
-
-    `used` are the names that it reads, `None` for unknown ones.
-    """
-
-    parent: Scope | None = None
-    items: dict[str, Item | Failed] = field(default_factory=lambda: {})
-    used: Collection[str] | None = None
-
-    def find(self, name: str) -> Item | Failed:
-        """The item of a name; raises ValueError for one that nothing before it has defined."""
-        if name in self.items:
-            return self.items[name]
-        if self.parent is None:
-            raise ValueError(f"expected a value '{name}' of an earlier node, got none")
-        return self.parent.find(name)
-
-    def has(self, name: str) -> bool:
-        """Whether a node before has defined a name."""
-        return name in self.items or (self.parent is not None and self.parent.has(name))
-
-
-@dataclass
-class Importer:
+class Importer(GraphImporter):
     """Converts nodes into operations of one block; problems are noted, and their users skipped."""
-
-    model: Model
-    emitter: Emitter
-    problems: list[Problem] = field(default_factory=lambda: [])
-    needed: set[BlockArgument] = field(default_factory=lambda: set())
-    """Parameters whose values operators need as numbers, such as a shape."""
-    sizes: set[IntExpr] = field(default_factory=lambda: set())
-    """Dims of tensors that nodes have read, which are not negative."""
-    count: int = 0
-    """The number of nodes so far."""
-    copies: int = 1
-    """How often unrolled loops repeat the graph."""
 
     def run_graph(self, graph: Any, scope: Scope, wanted: Sequence[str] | None = None) -> None:
         """Import what the outputs of a graph, or the wanted names, depend on."""
@@ -87,7 +43,7 @@ class Importer:
         for tensor in graph.sparse_initializer:
             self.fail("input", tensor.values.name, "a sparse tensor")
             scope.items[tensor.values.name] = Failed()
-        live = _live(graph.node, names)
+        live = live_nodes(graph.node, names)
         for index, node in enumerate(graph.node):
             self.count += 1
             if index in live:
@@ -219,7 +175,7 @@ class Importer:
             body.inputs, [*operands, *[None] * len(body.inputs)], strict=False
         ):
             scope.items[name] = operand
-        count, live = len(self.problems), _live(body.nodes, body.outputs)
+        count, live = len(self.problems), live_nodes(body.nodes, body.outputs)
         for index, inner in enumerate(body.nodes):
             if index in live:
                 self.run_node(inner, scope)
@@ -269,30 +225,6 @@ def _named(item: Any, name: str) -> Any:
 
 def _operator(node: Any) -> str:
     return f"{node.domain}.{node.op_type}" if node.domain else node.op_type
-
-
-def _live(nodes: Sequence[Any], outputs: Sequence[str]) -> set[int]:
-    """The numbers of the nodes that the outputs depend on."""
-    wanted, found = set(outputs), set[int]()
-    for index, node in reversed(list(enumerate(nodes))):
-        if wanted.intersection(node.output):
-            found.add(index)
-            wanted.update(node.input)
-            for attribute in node.attribute:
-                for graph in [attribute.g, *attribute.graphs]:
-                    wanted.update(names_used(graph))
-    return found
-
-
-def names_used(graph: Any) -> set[str]:
-    """All names that a graph uses, those of the graphs around it among them."""
-    found = {o.name for o in graph.output}
-    for node in graph.node:
-        found.update(node.input)
-        for attribute in node.attribute:
-            for inner in [attribute.g, *attribute.graphs]:
-                found |= names_used(inner)
-    return found
 
 
 def _is_narrow(item: Any) -> bool:

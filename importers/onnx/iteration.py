@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from ...dialects.int_expr import ZERO, IntExpr
 from .context import Context
-from .importer import Failed
-from .nested import has_failed, inner_context, node_count, run
+from .graphs import node_count
+from .nested import has_failed, inner_context, run
 from .parts import row, stacked
+from .scope import Failed
 from .tensor import Tensor
 
 MAX_COPIES = 256

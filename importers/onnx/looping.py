@@ -14,9 +14,11 @@ from ..loops import emit_loop
 from ..unsupported import Unsupported
 from .context import Context
 from .fold_values import objects
-from .importer import Importer, Scope, names_used, parameters_of
+from .graphs import names_used
+from .importer import Importer, parameters_of
 from .iteration import MAX_COPIES, Iteration, Step, Stopped
 from .nested import leaves
+from .scope import Scope
 from .tensor import DataDependent, Tensor
 
 ADVICE = f"at most {MAX_COPIES} nodes over all iterations are unrolled, which knows more"

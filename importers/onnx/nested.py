@@ -10,7 +10,7 @@ from xdsl.ir import Block
 
 from ..emitter import Emitter
 from .context import Context
-from .importer import Failed, Scope
+from .scope import Failed, Scope
 from .tensor import Tensor
 
 
@@ -57,12 +57,6 @@ def run(ctx: Context, graph: Any, items: Mapping[str, Any]) -> list[Any]:
 def has_failed(items: Sequence[Any]) -> bool:
     """Whether an item could not be imported."""
     return any(isinstance(item, Failed) for item in items)
-
-
-def node_count(graph: Any) -> int:
-    """The number of nodes of a graph, with those of the graphs inside."""
-    inner = [g for n in graph.node for a in n.attribute for g in (a.g, *a.graphs)]
-    return len(graph.node) + sum(map(node_count, inner))
 
 
 def structure(item: Any) -> Any:

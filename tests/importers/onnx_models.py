@@ -61,6 +61,28 @@ def node(operator: str, inputs: str, outputs: str = "y", **attributes: Any) -> o
     return helper.make_node(operator, inputs.split(), outputs.split(), **attributes)
 
 
+def value(name: str, element: int = onnx.TensorProto.FLOAT, shape: Any = None) -> Any:
+    """The description of an input or output of a graph, of floats by default."""
+    return helper.make_tensor_value_info(name, element, shape)
+
+
+def body_graph(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    constants: Mapping[str, Any] | None = None,
+) -> onnx.GraphProto:
+    """The body of a node; inputs and outputs are names of floats, or values."""
+    given, results = ([value(i) if isinstance(i, str) else i for i in v] for v in (inputs, outputs))
+    tensors = [numpy_helper.from_array(np.asarray(v), n) for n, v in (constants or {}).items()]
+    return helper.make_graph(nodes, "body", given, results, tensors)
+
+
+def operations(compiled: OnnxModel) -> list[str]:
+    """The names of the operations of an imported module."""
+    return [op.name for op in compiled.module.op.walk()]
+
+
 def check_all(
     nodes: Any,
     shapes: Mapping[str, Sequence[int | str]],

@@ -12,12 +12,12 @@ from ....dialects.int_expr import IntExpr
 from ...emitter import Value
 from ...unsupported import Unsupported
 from ..context import Context
-from ..importer import Failed
 from ..iteration import Iteration, unrolled
 from ..looping import looped
 from ..nested import has_failed, inner_context, leaves, rebuilt, run, structure
 from ..parts import common_dims, row, stacked
 from ..registry import converts
+from ..scope import Failed
 from ..tensor import Tensor, axis_of
 
 UNBOUNDED = 2**31 - 1
