@@ -21,7 +21,10 @@ from .nested import leaves
 from .scope import Scope
 from .tensor import DataDependent, Tensor
 
-ADVICE = f"at most {MAX_COPIES} nodes over all iterations are unrolled, which knows more"
+ADVICE = (
+    f"give sizes as numbers by shape_dict: loops of up to {MAX_COPIES} nodes over all iterations "
+    "are unrolled"
+)
 
 
 class Ends(Exception):
@@ -43,7 +46,7 @@ class BodyImporter(Importer):
             problem.tensor = self.origins[next(iter(found))]
             self.demanded.append(problem)
         else:
-            self.fail(name, name, problem.reason, place, ADVICE)
+            self.fail(node.op_type, name, problem.reason, place, ADVICE)
 
 
 @dataclass

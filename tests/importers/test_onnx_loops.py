@@ -184,6 +184,30 @@ def test_loop_that_reads_sizes_and_constants_around_it():
     check(made, {"h": floats(2, 3), "x": floats(5, 3)})
 
 
+def test_numbers_that_a_body_needs():
+    """A parameter outside of the loop may be one; what the loop changes may not."""
+    nodes = [
+        node("Identity", "c", "c2"), node("Slice", "w z e", "a"),
+        node("ReduceSum", "a", "s", keepdims=0), node("Add", "h s", "h2"),
+    ]  # fmt: skip
+    body = graph(nodes, [*COUNTING, "h"], [value("c2", BOOL, []), "h2"])
+    given = {**STATES, "e": ("int64", [1])}
+    constants = {"m": np.array(300), "c": np.array(True), "z": np.array([0])}
+    made = loop_model(body, "m c h", "y", given, constants)
+    for end in (1, 2):
+        feeds = {"h": floats(2, 3), "w": floats(2, 3), "e": np.array([end])}
+        compiled = check(made, feeds, tolerance=1e-4)
+    assert compiled.constant_inputs == ("e",) and "relax.loop" in operations(compiled)
+    nodes = [node("Identity", "c", "c2"), node("Add", "e2 z", "e3"), node("Slice", "h z e2", "h2")]
+    states = ["h", value("e2", INT, [1])]
+    body = graph(nodes, [*COUNTING, *states], [value("c2", BOOL, []), "h2", value("e3", INT, [1])])
+    made = loop_model(body, "m c h e", "y t", given, constants)
+    with pytest.raises(
+        ValueError, match=r"Slice \('h2'\) .* ends that depends on data; give sizes"
+    ):
+        compile_onnx(made)
+
+
 SCANS = [
     {},
     {"scan_input_directions": [1], "scan_output_directions": [1]},
