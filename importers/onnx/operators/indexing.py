@@ -17,6 +17,8 @@ _REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "min": "min", "max"
 @converts("Gather")
 def gather(ctx: Context, data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     """The slices of an axis at indices."""
+    if not data.rank:
+        raise ValueError("expected a tensor of at least one dim, got a number")
     axis = axis_of(axis, data.rank)
     known = indices.known
     if known is None or known.ndim:
