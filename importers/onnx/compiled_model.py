@@ -43,32 +43,37 @@ class OnnxModel:
 
     Inputs may be arrays of any library; results are xrelax tensors, a tuple where there are
     several. `run` is ONNX Runtime's ``InferenceSession.run``. Where operators need the values of an
-    input as numbers, such as a shape, a call compiles the model for its values; the last 32
-    versions are kept.
+    input as numbers, such as a shape, or the rank of a result depends on a size, a call compiles
+    the model for these numbers; the last 32 versions are kept.
     """
 
     def __init__(self, imported: OnnxImport, options: Mapping[str, Any]):
         self.input_names = list(imported.inputs)
         self.output_names = list(imported.outputs)
         self.constant_inputs: tuple[str, ...] = ()
-        """The inputs that a version is compiled for."""
+        """The inputs for whose values a version is compiled."""
+        self.constant_sizes: tuple[str, ...] = ()
+        """The symbols of shapes for whose numbers a version is compiled."""
         self._imported, self._options = imported, options
         self._versions: OrderedDict[Any, tuple[IRModule, Executable]] = OrderedDict()
         try:
-            self._version({})
+            self._version({}, {})
         except NeedsValues as needs:
             self._need(needs)
 
     def _need(self, needs: NeedsValues) -> None:
         names = {*self.constant_inputs, *needs.names}
         self.constant_inputs = tuple(name for name in self.input_names if name in names)
+        self.constant_sizes = tuple(sorted({*self.constant_sizes, *needs.symbols}))
         self._versions.clear()
 
-    def _version(self, values: Mapping[str, TensorData]) -> tuple[IRModule, Executable]:
-        """The module and its code for values of inputs; raises NeedsValues if more are needed."""
-        key = tuple(values.items())
+    def _version(
+        self, values: Mapping[str, TensorData], sizes: Mapping[str, int]
+    ) -> tuple[IRModule, Executable]:
+        """The module and its code for values and sizes; raises NeedsValues if more are needed."""
+        key = (*values.items(), *sizes.items())
         if key not in self._versions:
-            module = IRModule(replace(self._imported, values=values).module())
+            module = IRModule(replace(self._imported, values=values, sizes=sizes).module())
             self._versions[key] = module, build(module, **self._options)
             if len(self._versions) > MAX_VERSIONS:
                 self._versions.popitem(last=False)
@@ -86,11 +91,17 @@ class OnnxModel:
             constants = {name: as_tensor(given[name]) for name in self.constant_inputs}
             values = {n: TensorData.of(t.view().copy(), t.dtype) for n, t in constants.items()}
             try:
-                _, executable = self._version(values)
+                _, executable = self._version(values, self._sizes(given))
             except NeedsValues as needs:
                 self._need(needs)
                 continue
             return executable["main"](*(given[n] for n in self.input_names if n not in constants))
+
+    def _sizes(self, given: Mapping[str, Any]) -> Mapping[str, int]:
+        if not self.constant_sizes:
+            return {}
+        shapes = {name: as_tensor(value).shape for name, value in given.items()}
+        return self._imported.sizes_of(self.constant_sizes, shapes)
 
     def run(self, output_names: Sequence[str] | None, feeds: Mapping[str, Any]) -> list[Any]:
         """The outputs with these names, or all, as NumPy arrays.
@@ -123,7 +134,7 @@ class OnnxModel:
 
     def _last(self) -> tuple[IRModule, Executable]:
         if not self._versions:
-            names = ", ".join(self.constant_inputs)
+            names = ", ".join([*self.constant_inputs, *self.constant_sizes])
             raise ValueError(f"expected a call first, which gives the values of {names}")
         return next(reversed(self._versions.values()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any
@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block
 from ...dialects import relax
 from ...dialects.diagnostics import verify
 from ...dialects.dtypes import element_type
-from ...dialects.int_expr import IntExpr, sym
+from ...dialects.int_expr import IntExpr, Sym, sym
 from ...dialects.relax import TensorData
 from ...dialects.sym import RESERVED
 from ...ir.module import IRModule
@@ -64,15 +64,20 @@ def from_onnx(
             Problem("input", name, "", "its values must be known", "make it an initializer")
             for name in needs.names
         ]
+        problems += [
+            Problem("size", symbol, "", "it must be known", "give it by shape_dict")
+            for symbol in needs.symbols
+        ]
         raise UnsupportedError(problems) from None
 
 
 class NeedsValues(Exception):
-    """The values of inputs determine shapes or attributes: they must be known for an import."""
+    """The values of inputs, or sizes, determine shapes: they must be known for an import."""
 
-    def __init__(self, names: Sequence[str]):
-        super().__init__(", ".join(names))
+    def __init__(self, names: Sequence[str], symbols: Iterable[str]):
+        super().__init__(", ".join([*names, *symbols]))
         self.names = tuple(names)
+        self.symbols = tuple(sorted(symbols))
 
 
 @dataclass
@@ -85,6 +90,8 @@ class OnnxImport:
     keeps_params: bool = False
     values: Mapping[str, TensorData] = field(default_factory=lambda: {})
     """Values of inputs, which are then no parameters."""
+    sizes: Mapping[str, int] = field(default_factory=lambda: {})
+    """Numbers for symbols of the file's shapes."""
 
     def __post_init__(self) -> None:
         graph = self.model.graph
@@ -119,8 +126,9 @@ class OnnxImport:
         if self.importer.problems:
             raise UnsupportedError(self.importer.problems)
         parameters = [name for name in self.inputs if name not in self.values]
-        if needed := self.importer.needed:
-            raise NeedsValues([parameters[arg.index] for arg in needed])
+        needed, symbols = self.importer.needed, self.importer.needed_sizes
+        if needed or symbols:
+            raise NeedsValues([parameters[arg.index] for arg in needed], symbols)
         attrs: dict[str, Attribute] = {}
         if self.keeps_params:
             attrs = {
@@ -176,6 +184,16 @@ class OnnxImport:
             scope.items[tensor.name] = Tensor.of_value(self.emitter, arg)
         return found
 
+    def sizes_of(self, symbols: Collection[str], shapes: Mapping[str, Sequence[int]]) -> Any:
+        """The numbers for symbols by the shapes of inputs, as far as these have the right rank."""
+        found: dict[str, int] = {}
+        for name, shape in shapes.items():
+            dims = self._type(name, self.given[name].type).dims or ()
+            for dim, size in zip(dims, shape, strict=False):
+                if isinstance(atom := dim.as_atom, Sym) and atom.name in symbols:
+                    found.setdefault(atom.name, size)
+        return found
+
     def _type(self, name: str, given: Any) -> relax.TensorType:
         """The type of an input; raises Unsupported for what is no tensor of known rank."""
         kind = given.WhichOneof("value")
@@ -197,7 +215,7 @@ class OnnxImport:
         if dim.HasField("dim_value") and dim.dim_value >= 0:
             return IntExpr.of(dim.dim_value)
         is_named = any(c.isalnum() for c in dim.dim_param)  # some files call all open dims "?"
-        return sym(self._symbol(dim.dim_param if is_named else f"{self.names[name]}_{axis}"))
+        return self._size(dim.dim_param if is_named else f"{self.names[name]}_{axis}")
 
     def _given_dim(self, name: str, dim: Any) -> IntExpr:
         if hasattr(dim, "__index__") and index(dim) >= 0:
@@ -205,7 +223,11 @@ class OnnxImport:
         text = getattr(dim, "name", dim)
         if not isinstance(text, str):
             raise ValueError(f"expected dims of '{name}' that are sizes or names, got {dim!r}")
-        return sym(self._symbol(text))
+        return self._size(text)
+
+    def _size(self, name: str) -> IntExpr:
+        symbol = self._symbol(name)
+        return IntExpr.of(self.sizes[symbol]) if symbol in self.sizes else sym(symbol)
 
     def _symbol(self, name: str) -> str:
         verify_texts([name])

@@ -10,6 +10,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ...dialects.sym import expr_symbols
 from ..emitter import dims_of
 from ..functions import hint
 from ..unsupported import Problem, Unsupported
@@ -20,7 +21,7 @@ from .functions import function_body
 from .graphs import live_nodes, names_used
 from .registry import ADVICE, DEFAULT_ADVICE, Converter, find_converter
 from .scope import Failed, GraphImporter, Scope
-from .tensor import DataDependent, Known, Tensor
+from .tensor import DataDependent, Known, SizeDependent, Tensor
 from .weights import DTYPES, NarrowData, tensor_data
 
 MAX_NUMBERS = 64
@@ -74,6 +75,9 @@ class Importer(GraphImporter):
                 raise Unsupported(f"result '{missing[0]}'")
         except DataDependent as problem:
             self.demand(problem, node, name, place)
+            results = None
+        except SizeDependent as problem:
+            self.needed_sizes.update(problem.symbols)
             results = None
         except Unsupported as problem:
             advice = problem.advice or ADVICE.get(node.op_type, DEFAULT_ADVICE)
@@ -186,15 +190,28 @@ class Importer(GraphImporter):
 
 def parameters_of(value: SSAValue) -> set[BlockArgument]:
     """The parameters that a value depends on."""
-    found, seen, work = set[BlockArgument](), set[SSAValue](), [value]
+    return {v for v in _sources(value) if isinstance(v, BlockArgument)}
+
+
+def symbols_of(value: SSAValue) -> set[str]:
+    """The symbols of sizes that the operations use on which a value depends."""
+    ops = [v.owner for v in _sources(value) if isinstance(v.owner, Operation)]
+    used = [a for op in ops for a in op.properties.values()]
+    return {s for attribute in used for s in expr_symbols(attribute)}
+        s for op in ops for attribute in op.properties.values() for s in expr_symbols(attribute)
+    }
+
+
+def _sources(value: SSAValue) -> set[SSAValue]:
+    """The values that a value depends on, and itself."""
+    seen, work = set[SSAValue](), [value]
     while work:
         value = work.pop()
-        if isinstance(value, BlockArgument):
-            found.add(value)
-        elif value not in seen:
+        if value not in seen:
             seen.add(value)
-            work += [o for op in cast("Operation", value.owner).walk() for o in op.operands]
-    return found
+            if isinstance(value.owner, Operation):
+                work += [o for op in value.owner.walk() for o in op.operands]
+    return seen
 
 
 def _is_small(parameter: BlockArgument) -> bool:

@@ -56,6 +56,8 @@ class GraphImporter(ABC):
     problems: list[Problem] = field(default_factory=lambda: [])
     needed: set[BlockArgument] = field(default_factory=lambda: set())
     """Parameters whose values operators need as numbers, such as a shape."""
+    needed_sizes: set[str] = field(default_factory=lambda: set())
+    """Symbols of sizes that operators need as numbers."""
     sizes: set[IntExpr] = field(default_factory=lambda: set())
     """Dims of tensors that nodes have read, which are not negative."""
     count: int = 0

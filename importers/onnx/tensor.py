@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -128,7 +128,7 @@ class Tensor:
         if self._known is None:
             raise DataDependent(self, what)
         if self._known.dtype == object:
-            raise Unsupported(f"{what} that depends on sizes", "give these sizes as numbers")
+            raise SizeDependent({s for e in self.sizes(what) for s in e.symbols()}, what)
         return self._known
 
     def number(self, what: str) -> Any:
@@ -162,6 +162,15 @@ class DataDependent(Unsupported):
     def __init__(self, tensor: Tensor, what: str):
         super().__init__(f"{what} that depends on data", "make it a constant of the model")
         self.tensor = tensor
+
+
+class SizeDependent(Unsupported):
+    """What an operator needs as numbers depends on the sizes of inputs: these symbols."""
+
+    def __init__(self, symbols: Collection[str], what: str):
+        named = ", ".join(sorted(symbols))
+        super().__init__(f"{what} that depends on sizes", f"give {named} as numbers by shape_dict")
+        self.symbols = frozenset(symbols)
 
 
 def axis_of(axis: int, rank: int) -> int:

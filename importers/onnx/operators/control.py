@@ -12,13 +12,14 @@ from ....dialects.int_expr import IntExpr
 from ...emitter import Value
 from ...unsupported import Unsupported
 from ..context import Context
+from ..importer import parameters_of, symbols_of
 from ..iteration import Iteration, unrolled
 from ..looping import looped
 from ..nested import has_failed, inner_context, leaves, rebuilt, run, structure
 from ..parts import common_dims, row, stacked
 from ..registry import converts
 from ..scope import Failed
-from ..tensor import Tensor, axis_of
+from ..tensor import DataDependent, SizeDependent, Tensor, axis_of
 
 UNBOUNDED = 2**31 - 1
 """Exporters write this number of iterations, or a larger one, for a loop until a condition."""
@@ -59,7 +60,7 @@ def _emitted(
 ) -> list[Tensor]:
     flag = ctx.astype(ctx.reshape(condition, []), "bool")
     pairs = list(zip(*tensors, strict=True))
-    wanted = [_common(pair) for pair in pairs]
+    wanted = [_common(condition, pair) for pair in pairs]
     regions: list[Region] = []
     for inner, own in zip(contexts, tensors, strict=True):
         values = [inner.fitted(t, d).value for t, d in zip(own, wanted, strict=True)]
@@ -81,8 +82,12 @@ def _packed(ctx: Context, values: Sequence[Value]) -> Value:
     return op.result
 
 
-def _common(pair: Sequence[Tensor]) -> list[IntExpr]:
-    """The dims of the results of both branches; raises Unsupported for different constants."""
+def _common(condition: Tensor, pair: Sequence[Tensor]) -> list[IntExpr]:
+    """The dims of the results of both branches.
+
+    Where ranks or constant dims differ the condition must be known: raises DataDependent, or
+    SizeDependent.
+    """
     first, second = pair
     if first.dtype != second.dtype:
         raise ValueError(f"expected branches of one dtype, got {first.dtype} and {second.dtype}")
@@ -91,9 +96,16 @@ def _common(pair: Sequence[Tensor]) -> list[IntExpr]:
         for a, b in zip(first.dims, second.dims, strict=False)
     )
     if apart:
-        shapes = (f"({', '.join(map(str, t.dims))})" for t in pair)
-        raise Unsupported(f"branches of shapes {' and '.join(shapes)}", STATIC)
+        what = f"the condition of branches of shapes {shape_text(first)} and {shape_text(second)}"
+        if parameters_of(condition.value):
+            raise DataDependent(condition, what)
+        raise SizeDependent(symbols_of(condition.value), what)
     return common_dims(pair)
+
+
+def shape_text(tensor: Tensor) -> str:
+    """The shape of a tensor for a message."""
+    return f"({', '.join(map(str, tensor.dims))})"
 
 
 @converts("Loop")
