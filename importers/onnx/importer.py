@@ -198,8 +198,6 @@ def symbols_of(value: SSAValue) -> set[str]:
     ops = [v.owner for v in _sources(value) if isinstance(v.owner, Operation)]
     used = [a for op in ops for a in op.properties.values()]
     return {s for attribute in used for s in expr_symbols(attribute)}
-        s for op in ops for attribute in op.properties.values() for s in expr_symbols(attribute)
-    }
 
 
 def _sources(value: SSAValue) -> set[SSAValue]:
