@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..dialects.int_expr import IntExpr
-from .emitter import Emitter, Value, dims_of
+from .emitter import Emitter, Value, dims_of, dtype_of
 from .loops import emit_loop
 
 Activation = Callable[[Emitter, Value], Value]
@@ -60,19 +60,38 @@ def _loop(
     states: Sequence[Value],
     given: Sequence[Value],
     reverse: bool,
+    lengths: Value | None,
 ) -> Layer:
-    """Run a step for every row of x; its first state is the output."""
+    """Run a step for every row of x; its first state is the output.
+
+    With `lengths` (batch,) rows of a sequence after its end change no state, and their output is 0.
+    """
     if reverse:
         x = emitter.op("flip", x, axis=[0])
+    trips = dims_of(x)[0]
+    ends = [] if lengths is None else [lengths]
 
     def body(
         inner: Emitter, index: IntExpr, carried: list[Value], rows: list[Value], given: list[Value]
     ) -> tuple[list[Value], list[Value]]:
-        found = step(inner, rows[0], carried, given)
-        return found, found[:1]
+        found = step(inner, rows[0], carried, given[: len(given) - len(ends)])
+        if not ends:
+            return found, found[:1]
+        time = inner.number(trips - 1 - index if reverse else index, "int64")
+        runs = inner.op("expand_dims", inner.op("less", time, given[-1]), axis=[1])
+        kept = [inner.op("where", runs, *pair) for pair in zip(found, carried, strict=True)]
+        return kept, [inner.op("where", runs, found[0], inner.number(0.0, dtype_of(found[0])))]
 
-    trips = dims_of(x)[0]
-    *last, outputs = emit_loop(emitter, name, body, states, scanned=[x], given=given, trips=trips)
+    *last, outputs = emit_loop(
+        emitter,
+        name,
+        body,
+        states,
+        scanned=[x],
+        given=[*given, *ends],
+        trips=trips,
+        sizes=[trips],
+    )
     if reverse:
         outputs = emitter.op("flip", outputs, axis=[0])
     return Layer(outputs, last)
@@ -87,29 +106,41 @@ def lstm(
     *,
     order: str = "ifgo",
     reverse: bool = False,
+    lengths: Value | None = None,
     activations: Sequence[Activation] = (sigmoid, tanh, tanh),
+    peepholes: Value | None = None,
 ) -> Layer:
     """An LSTM over x (time, batch, input); `order` names the gates i, f, o and the input g.
 
-    The states are the hidden state and the cell, (batch, hidden) each. PyTorch's order is "ifgo",
-    ONNX's "iofg". Source: Hochreiter and Schmidhuber (1997).
+    The states are the hidden state and the cell, (batch, hidden) each. `peepholes` (3 * hidden,)
+    are weights of the cell for the gates i, o and f. PyTorch's order is "ifgo", ONNX's "iofg".
+    Source: Hochreiter and Schmidhuber (1997), Gers and Schmidhuber (2000).
     """
     gate, of_input, of_cell = activations
     projected = linear(emitter, x, weights.inputs, weights.input_bias)
     biases = [] if weights.hidden_bias is None else [weights.hidden_bias]
+    peeps = [] if peepholes is None else gates(emitter, peepholes, 3)
 
     def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
         h, c = states
-        recurrent, *bias = given
-        total = e.op("add", linear(e, h, recurrent, bias[0] if bias else None), row)
+        recurrent, bias = given[0], given[1] if biases else None
+        of = dict(zip("iof", given[len(given) - len(peeps) :], strict=bool(peeps)))
+        total = e.op("add", linear(e, h, recurrent, bias), row)
         parts = dict(zip(order, gates(e, total, 4), strict=True))
-        kept = e.op("multiply", gate(e, parts["f"]), c)
-        added = e.op("multiply", gate(e, parts["i"]), of_input(e, parts["g"]))
-        c = e.op("add", kept, added)
-        return [e.op("multiply", gate(e, parts["o"]), of_cell(e, c)), c]
 
-    given = [weights.hidden, *biases]
-    return _loop(emitter, "lstm_step", step, projected, [hidden, cell], given, reverse)
+        def opened(name: str, cell: Value) -> Value:
+            part = parts[name]
+            if name in of:
+                part = e.op("add", part, e.op("multiply", of[name], cell))
+            return gate(e, part)
+
+        kept = e.op("multiply", opened("f", c), c)
+        added = e.op("multiply", opened("i", c), of_input(e, parts["g"]))
+        new = e.op("add", kept, added)
+        return [e.op("multiply", opened("o", new), of_cell(e, new)), new]
+
+    given = [weights.hidden, *biases, *peeps]
+    return _loop(emitter, "lstm_step", step, projected, [hidden, cell], given, reverse, lengths)
 
 
 def gru(
@@ -120,6 +151,7 @@ def gru(
     *,
     order: str = "rzn",
     reverse: bool = False,
+    lengths: Value | None = None,
     reset_before: bool = False,
     activations: Sequence[Activation] = (sigmoid, tanh),
 ) -> Layer:
@@ -147,7 +179,8 @@ def gru(
         difference = e.op("subtract", h, candidate)
         return [e.op("add", candidate, e.op("multiply", update, difference))]
 
-    return _loop(emitter, "gru_step", step, projected, [hidden], [weights.hidden, *biases], reverse)
+    given = [weights.hidden, *biases]
+    return _loop(emitter, "gru_step", step, projected, [hidden], given, reverse, lengths)
 
 
 def _products(
@@ -165,6 +198,7 @@ def rnn(
     *,
     activation: Activation = tanh,
     reverse: bool = False,
+    lengths: Value | None = None,
 ) -> Layer:
     """A plain recurrent layer over x (time, batch, input). Source: Elman (1990)."""
     projected = linear(emitter, x, weights.inputs, weights.input_bias)
@@ -175,4 +209,5 @@ def rnn(
         product = linear(e, states[0], recurrent, bias[0] if bias else None)
         return [activation(e, e.op("add", product, row))]
 
-    return _loop(emitter, "rnn_step", step, projected, [hidden], [weights.hidden, *biases], reverse)
+    given = [weights.hidden, *biases]
+    return _loop(emitter, "rnn_step", step, projected, [hidden], given, reverse, lengths)
