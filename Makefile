@@ -37,7 +37,7 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 	@mkdir -p build
 	@$(BIN)/python examples/image_classifier.py --output build $(DEMO_ARGS)
 
-docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
+docs: $(VENV)/ready-dev-docs-models-onnx  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict $(DOCS_ARGS)
 
 test: lint types unit fuzz  ## lint, check types, run the tests and a minute of fuzz (EXTRAS=dev,demo,models adds PyTorch)

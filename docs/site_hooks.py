@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,27 @@ _PAGE = re.compile(r'href="(\.\./[\w/.]*)\.(?:md|ipynb)"')
 
 def on_config(config: Any) -> Any:
     """Let the reference find the package, whose folder may have any name."""
-    folder = FOLDER.parent / "build" / "import"
-    folder.mkdir(parents=True, exist_ok=True)
-    link = folder / "xrelax"
-    if not link.exists():
-        link.symlink_to(FOLDER.parent, target_is_directory=True)
+    link_package(FOLDER.parent, FOLDER.parent / "build" / "import" / "xrelax")
     if str(FOLDER) not in sys.path:
         sys.path.insert(0, str(FOLDER))
     return config
+
+
+def link_package(root: Path, package: Path) -> None:
+    """Make a folder with links to the package's modules, and to nothing else of the checkout.
+
+    mkdocstrings reads every module below it, and would follow a link to the checkout itself in
+    circles.
+    """
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    names = {name.split(".")[1] for name in project["tool"]["setuptools"]["packages"][1:]}
+    if package.is_symlink():
+        package.unlink()
+    package.mkdir(parents=True, exist_ok=True)
+    for path in [*root.glob("*.py"), *(root / name for name in names)]:
+        link = package / path.name
+        if not link.exists():
+            link.symlink_to(path, target_is_directory=path.is_dir())
 
 
 def on_files(files: Files, config: Any) -> Files:

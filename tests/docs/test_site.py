@@ -37,7 +37,8 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("torch")  # names of its front end have pages too
+    for module in ("mkdocs", "mkdocstrings", "torch", "onnx"):  # front ends have pages too
+        pytest.importorskip(module)
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -85,6 +86,17 @@ def test_every_operator_has_an_example_that_ran(site: Path):
 def test_pages_of_passes_have_examples(site: Path):
     texts = {name: (site / f"reference/passes/{name}.html").read_text() for name in PASSES}
     assert [name for name, text in texts.items() if 'id="example"' not in text] == []
+
+
+def test_the_reference_reads_the_package_alone(tmp_path: Path):
+    pytest.importorskip("mkdocs")
+    from site_hooks import link_package
+
+    for _ in range(2):  # a second build finds the links of the first
+        link_package(ROOT, tmp_path / "xrelax")
+    links = {path.name for path in (tmp_path / "xrelax").iterdir()}
+    assert {"names.py", "runtime", "tir"} <= links
+    assert not links & {"build", "docs", "examples", "tests", ".venv"}
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path):
