@@ -14,17 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from operator_examples import operator_examples
 from update import sentence, table
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import parse_pipeline
 
 from xrelax.dialects import get_context
 from xrelax.dialects.relax import OPERATORS
-from xrelax.ir.module import IRModule
 from xrelax.names import NAMES, resolve
 from xrelax.pipeline import PASSES, STAGES, load_pass
-from xrelax.reference.evaluate import evaluate
 from xrelax.tools.located_parser import parse_ir
 
 ROOT = Path(__file__).parents[1]
@@ -76,12 +73,7 @@ def _description(value: Any, place: str) -> str:
 
 
 def _operators() -> Index:
-    sys.path[:0] = [str(ROOT / "tests" / "operators")]
-    from harness import all_cases
-
-    cases: dict[str, Any] = {}
-    for case in all_cases():
-        cases.setdefault(case.operator, case)
+    examples = operator_examples()
     rows: list[tuple[str, str]] = []
     texts: dict[str, str] = {}
     for name, op in sorted(OPERATORS.items()):
@@ -89,31 +81,8 @@ def _operators() -> Index:
         rows.append((f"[R.{short}]({short}.md)", sentence(op)))
         arguments = ", ".join([*op.operand_names(), *op.attribute_names()])
         text = f"# R.{short}\n\n```python\nR.{short}({arguments})\n```\n\n{inspect.getdoc(op)}\n\n"
-        if name in cases:
-            text += _operator_example(cases[name])
-        texts[short] = text
+        texts[short] = text + examples.get(name, "")
     return "Operators", "operators", rows, texts
-
-
-def _operator_example(case: Any) -> str:
-    """A drawn call of an operator as a module, and what it computes."""
-    from harness import draw_examples, graph_function
-
-    drawn = [e for e in draw_examples(case, 4) if not e.is_symbolic and e.dtype != "bfloat16"]
-    example = min(drawn, key=lambda e: abs(sum(a.size for a in e.arrays) - 6))
-    function = graph_function(example)
-    module = IRModule(ModuleOp([function]))
-    shown = evaluate(module.op, example.name, example.arrays)
-    lines = [f"x{i} = {_array(a)}" for i, a in enumerate(example.arrays)]
-    lines += [f"result = {_array(r)}" for r in shown]
-    script = "\n".join(line for line in module.script().splitlines() if not line.startswith("#"))
-    return (
-        f"## Example\n\n```python\n{script.strip()}\n```\n\n```text\n{chr(10).join(lines)}\n```\n"
-    )
-
-
-def _array(array: Any) -> str:
-    return np.array2string(np.asarray(array), precision=4, threshold=24, separator=", ")
 
 
 def _passes() -> Index:

@@ -18,8 +18,9 @@ _PAGE = re.compile(r'href="(\.\./[\w/.]*)\.(?:md|ipynb)"')
 def on_config(config: Any) -> Any:
     """Let the reference find the package, whose folder may have any name."""
     link_package(FOLDER.parent, FOLDER.parent / "build" / "import" / "xrelax")
-    if str(FOLDER) not in sys.path:
-        sys.path.insert(0, str(FOLDER))
+    for folder in (FOLDER, FOLDER.parent / "tests" / "operators"):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
     return config
 
 
