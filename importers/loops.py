@@ -87,5 +87,5 @@ def _row(type_: relax.TensorType) -> relax.TensorType:
 
 def _stacked(type_: relax.TensorType, trips: IntExpr | None) -> TypeAttribute:
     if trips is None or type_.dims is None:
-        raise ValueError("expected a known number of iterations to stack outputs")
+        raise ValueError(f"expected a known shape and number of iterations to stack, got {type_}")
     return relax.TensorType.of([trips, *type_.dims], type_.known_element)

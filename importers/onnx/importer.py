@@ -77,7 +77,7 @@ class Importer(GraphImporter):
             self.demand(problem, node, name, place)
             results = None
         except SizeDependent as problem:
-            self.needed_sizes.update(problem.symbols)
+            self.demand_sizes(problem, node, name, place)
             results = None
         except Unsupported as problem:
             advice = problem.advice or ADVICE.get(node.op_type, DEFAULT_ADVICE)
@@ -93,11 +93,14 @@ class Importer(GraphImporter):
 
     def demand(self, problem: DataDependent, node: Any, name: str, place: str) -> None:
         """Note the parameters that must be known for a node, or that its data cannot be."""
-        found = parameters_of(problem.tensor.value)
-        if found and all(map(_is_small, found)):
-            self.needed.update(found)
+        if may_be_known(problem.tensor.value):
+            self.needed.update(parameters_of(problem.tensor.value))
         else:
             self.fail(_operator(node), name, problem.reason, place, problem.advice)
+
+    def demand_sizes(self, problem: SizeDependent, node: Any, name: str, place: str) -> None:
+        """Note the sizes that must be known for a node."""
+        self.needed_sizes.update(problem.symbols)
 
     def fail(
         self,
@@ -191,6 +194,12 @@ class Importer(GraphImporter):
 def parameters_of(value: SSAValue) -> set[BlockArgument]:
     """The parameters that a value depends on."""
     return {v for v in _sources(value) if isinstance(v, BlockArgument)}
+
+
+def may_be_known(value: SSAValue) -> bool:
+    """Whether a value depends on parameters of few numbers alone."""
+    found = parameters_of(value)
+    return bool(found) and all(map(_is_small, found))
 
 
 def symbols_of(value: SSAValue) -> set[str]:

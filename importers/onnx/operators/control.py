@@ -12,7 +12,7 @@ from ....dialects.int_expr import IntExpr
 from ...emitter import Value
 from ...unsupported import Unsupported
 from ..context import Context
-from ..importer import parameters_of, symbols_of
+from ..importer import may_be_known, parameters_of, symbols_of
 from ..iteration import Iteration, unrolled
 from ..looping import looped
 from ..nested import has_failed, inner_context, leaves, rebuilt, run, structure
@@ -41,11 +41,15 @@ def _chosen(ctx: Context, condition: Tensor, graphs: Sequence[Any]) -> tuple[Any
     """The results of the graph that a condition chooses on calls."""
     contexts = [inner_context(ctx) for _ in graphs]
     found: list[list[Any]] = []
+    problems = len(ctx.importer.problems)
     for inner, graph in zip(contexts, graphs, strict=True):
         inner.importer.count = ctx.importer.count
         found.append(run(inner, graph, {}))
         ctx.importer.count = inner.importer.count
     if any(map(has_failed, found)):
+        if may_be_known(condition.value):  # the other branch may be for other inputs
+            del ctx.importer.problems[problems:]
+            raise DataDependent(condition, "a condition")
         return tuple(Failed() for _ in ctx.outputs)
     forms = [[structure(item) for item in items] for items in found]
     if forms[0] != forms[1]:
@@ -139,7 +143,7 @@ def scan_batch(
         raise Unsupported("sequences of different lengths", "export with opset 9")
     batch = inputs[0].dims[0]
     if not batch.is_constant:
-        raise Unsupported("a batch that is a symbol", "export with opset 9")
+        raise SizeDependent(batch.symbols(), "a batch")
     rows = [
         scan(
             ctx,

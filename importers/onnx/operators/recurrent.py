@@ -146,10 +146,10 @@ class _Inputs:
     def state(self, given: Tensor | None, direction: int) -> Value:
         """The initial state of a direction, zeros where none is given."""
         ctx, axis = self.ctx, 1 if self.layout else 0
+        dims = [self.x.dims[1], self.hidden]
         if given is None:
-            zero = ctx.number(0.0, self.x.dtype)
-            return ctx.broadcast(zero, [self.x.dims[1], self.hidden]).value
-        return row(ctx, given, axis, IntExpr.of(direction)).value
+            return ctx.broadcast(ctx.number(0.0, self.x.dtype), dims).value
+        return ctx.fitted(row(ctx, given, axis, IntExpr.of(direction)), dims).value
 
     def results(self, layers: Sequence[Layer]) -> tuple[Tensor, ...]:
         """The outputs of all steps, and the last states, with an axis for directions."""
