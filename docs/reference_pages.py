@@ -1,7 +1,7 @@
 """The reference of the site: a page for every public name, operator and pass, each from its code.
 
-Examples of operators are cases of the operators' tests, and those of passes their FileCheck tests;
-they run when the site is built.
+Examples run when the site is built. Those of names are the programs in the folder examples, those
+of operators cases of the operators' tests, and those of passes their FileCheck tests.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from name_examples import first_names, programs, value_of
 from operator_examples import operator_examples
 from update import sentence, table
 from xdsl.utils.arg_spec import parse_pipeline
 
 from xrelax.dialects import get_context
 from xrelax.dialects.relax import OPERATORS
-from xrelax.names import NAMES, resolve
+from xrelax.names import NAMES
 from xrelax.pipeline import PASSES, STAGES, load_pass
 from xrelax.tools.located_parser import parse_ir
 
@@ -47,29 +48,39 @@ Index = tuple[str, str, list[tuple[str, str]], dict[str, str]]
 
 
 def _names() -> Index:
-    rows: list[tuple[str, str]] = []
+    known = first_names()
+    rows = {n: (f"[tvm.{n}]({n}.md)", sentence(value_of(n))) for n in known}
+    examples = {name: p.markdown() for p in programs() for name in p.names}
     texts: dict[str, str] = {}
-    first: dict[int, str] = {}
-    for name, place in NAMES.items():  # today's spellings come first
-        prefix, _, last = name.rpartition(".")
-        value = resolve(f"{prefix}." if prefix else "", last)
-        rows.append((f"[tvm.{name}]({name}.md)", sentence(value)))
-        known = first.setdefault(id(value), name)
-        text = f"Another name of [tvm.{known}]({known}.md).\n\n{sentence(value)}."
-        texts[name] = f"# tvm.{name}\n\n{_description(value, place) if known == name else text}\n"
-    return "Python API", "api", sorted(rows), texts
+    for name, first in known.items():
+        what = f"{sentence(value_of(name))}."
+        also = "" if name == first else f"Another name of [tvm.{first}]({first}.md)."
+        inside = [row for n, row in rows.items() if n.rpartition(".")[0] == name]
+        parts = [f"# tvm.{name}", also, what, examples.get(name) or examples[first]]
+        parts += [f"## Names\n\n{table(('Name', 'What it is'), inside)}"] if inside else []
+        parts += [] if also else [_description(value_of(name), NAMES[name])]
+        texts[name] = "\n\n".join(filter(None, parts))
+    return "Python API", "api", sorted(rows.values()), texts
 
 
 def _description(value: Any, place: str) -> str:
-    """What is written of a value where it is defined; names that are aliases show the same."""
-    is_written = inspect.isfunction(value) and value.__code__.co_name == value.__name__
-    if inspect.isclass(value) or is_written:  # not what a loop makes, as `cuda`
-        return f"::: {value.__module__}.{value.__name__}"
+    """What is written of a value where it is defined."""
+    if inspect.isclass(value):
+        options = f"    options:\n      inherited_members: {_inherited(value)}\n"
+        return f"::: {value.__module__}.{value.__name__}\n{options}"
     if inspect.ismodule(value):
-        return f"::: {value.__name__}"
-    name = place.rpartition(":")[2]
-    called = f"```python\n{name}{inspect.signature(value)}\n```\n\n" if callable(value) else ""
-    return f"{called}{inspect.getdoc(value)}"
+        return f"::: {value.__name__}\n"
+    if value.__code__.co_name == value.__name__:
+        return f"::: {value.__module__}.{value.__name__}\n"
+    name = place.rpartition(":")[2]  # what a loop makes, as `cuda`
+    return f"## {name}\n\n```python\n{name}{inspect.signature(value)}\n```\n"
+
+
+def _inherited(value: type) -> list[str]:
+    """The members that a class inherits, but for the helpers of base classes in modules `base`."""
+    bases = [c for c in value.__mro__[1:] if c.__module__.startswith("xrelax.")]
+    shown = [c for c in bases if not c.__module__.endswith(".base")]
+    return [name for c in shown for name in vars(c) if not name.startswith("_")]
 
 
 def _operators() -> Index:

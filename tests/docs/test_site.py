@@ -73,6 +73,17 @@ def test_every_name_has_a_page(site: Path):
     assert missing == []
 
 
+def test_every_name_has_an_example_that_ran(site: Path):
+    texts = {name: (site / f"reference/api/{name}.html").read_text() for name in NAMES}
+    assert [name for name, text in texts.items() if 'id="example"' not in text] == []
+
+
+def test_pages_of_classes_show_inherited_members(site: Path):
+    page = Links((site / "reference/api/tir.Schedule.html").read_text())
+    anchors = {f"xrelax.tir.schedule.Schedule.{name}" for name in ("mod", "split", "get_loops")}
+    assert anchors <= page.anchors
+
+
 def test_every_operator_has_an_example_that_ran(site: Path):
     bare = [
         name

@@ -1,0 +1,141 @@
+"""Examples of tensor expressions, kernels and schedules."""
+# ruff: noqa: E402
+
+# %% te
+import numpy as np
+
+import xrelax as tvm
+from xrelax import te
+
+n = te.var("n")
+x = te.placeholder((n, 4), "float32", name="x")
+k = te.reduce_axis((0, 4), name="k")
+y = te.compute((n,), lambda i: te.sum(te.exp(x[i, k]), axis=k), name="y")
+function = te.create_prim_func([x, y])
+print(function)
+
+sums = np.empty(2, "float32")
+tvm.build(function)["main"](np.zeros((2, 4), "float32"), sums)
+print(sums)
+
+# %% topi
+from xrelax import te, topi
+
+x = te.placeholder((2, 3), "float32", name="x")
+y = topi.nn.relu(topi.add(x, 1.0))
+print(y.shape, y.dtype)
+print(te.create_prim_func([x, y]))
+
+# %% tir
+import xrelax as tvm
+from xrelax import tir
+from xrelax.script import tir as T
+
+
+@T.prim_func
+def double(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            Y[vi] = X[vi] * 2.0
+
+
+schedule = tir.Schedule(double)
+(loop,) = schedule.get_loops(schedule.get_block("Y"))
+outer, inner = schedule.split(loop, [None, 4])
+schedule.vectorize(inner)
+schedule.mod.show()
+
+# %% tir.IndexMap
+import numpy as np
+
+from xrelax import tir
+
+tiles = tir.IndexMap.from_func(lambda i, j: (i // 2, j, i % 2))
+print(tiles.map_indices([5, 1]), tiles.map_shape([6, 4]))
+print(tiles.inverse([6, 4]))
+print(tiles.map_ndarray(np.arange(8).reshape(4, 2)).tolist())
+
+# %% tir.PrimFunc
+import numpy as np
+
+import xrelax as tvm
+from xrelax import tir
+from xrelax.script import tir as T
+
+
+@T.prim_func
+def double(X: T.Buffer((3,), "float32"), Y: T.Buffer((3,), "float32")):
+    for i in range(3):
+        with T.block("Y"):
+            vi = T.axis.spatial(3, i)
+            Y[vi] = X[vi] * 2.0
+
+
+print(isinstance(double, tir.PrimFunc), double.name, double.attrs)
+result = np.empty(3, "float32")
+tvm.build(double)["double"](np.ones(3, "float32"), result)
+print(result)
+
+# %% tir.Schedule
+from xrelax import te, tir, topi
+
+x, w = (te.placeholder((64, 64), "float32", name=name) for name in "xw")
+schedule = tir.Schedule(te.create_prim_func([x, w, topi.matmul(x, w)]))
+i, j, k = schedule.get_loops(schedule.get_block("matmul"))
+outer, lanes = schedule.split(j, [None, 16])
+schedule.reorder(i, outer, k, lanes)
+schedule.vectorize(lanes)
+schedule.parallel(i)
+print(schedule.mod["main"])
+
+# %% tir.ScheduleError
+from xrelax import te, tir
+
+x = te.placeholder((8,), "float32", name="x")
+k = te.reduce_axis((0, 8), name="k")
+total = te.compute((), lambda: te.sum(x[k], axis=k), name="total")
+schedule = tir.Schedule(te.create_prim_func([x, total]))
+(loop,) = schedule.get_loops("total")
+try:
+    schedule.parallel(loop)
+except tir.ScheduleError as error:
+    print(error)
+
+# %% tir.TensorIntrin
+from xrelax import te, tir
+
+
+def doubled(n):
+    x = te.placeholder((n,), "float32", name="x")
+    return te.create_prim_func([x, te.compute((n,), lambda i: x[i] * 2, name="y")])
+
+
+vectorized = tir.Schedule(doubled(4))
+vectorized.vectorize(vectorized.get_loops("y")[0])
+tir.TensorIntrin.register("example.double", doubled(4), vectorized.func, override=True)
+
+schedule = tir.Schedule(doubled(32))
+outer, inner = schedule.split(schedule.get_loops("y")[0], [None, 4])
+schedule.tensorize(inner, "example.double")
+print(schedule.mod["main"])
+
+# %% tir.Var
+from xrelax import relax, te, tir
+
+n = tir.Var("n", "int64")
+x = relax.Var("x", relax.TensorStructInfo((n, n + 1), "float32"))
+print(x.struct_info, relax.op.flatten(x).struct_info)
+
+# %% tir.schedule
+from xrelax import te, tir
+
+x = te.placeholder((8, 8), "float32", name="x")
+function = te.create_prim_func([x, te.compute((8, 8), lambda i, j: x[j, i], name="y")])
+schedule = tir.schedule.Schedule(function)
+schedule.parallel(schedule.get_loops("y")[0])
+print(schedule.trace)
+
+other = tir.schedule.Schedule(function)
+schedule.trace.apply_to_schedule(other)  # replays the primitives
+assert other.mod.script() == schedule.mod.script()

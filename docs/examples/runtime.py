@@ -1,0 +1,163 @@
+"""Examples of devices, tensors, registered functions and executables."""
+# ruff: noqa: E402
+
+# %% cpu device Device
+import xrelax as tvm
+
+print(tvm.cpu(), tvm.device("cpu:0") == tvm.cpu(), tvm.Device() == tvm.cpu())
+try:
+    tvm.device("gpu")
+except ValueError as error:
+    print(error)
+
+# %% cuda rocm opencl metal vulkan webgpu
+import xrelax as tvm
+
+for device in (tvm.cuda, tvm.rocm, tvm.opencl, tvm.metal, tvm.vulkan, tvm.webgpu):
+    try:
+        device()
+    except ValueError as error:
+        print(error)
+
+# %% nd.array
+import numpy as np
+
+import xrelax as tvm
+
+numbers = np.array([1.0, 2.0, 3.0])
+x = tvm.nd.array(numbers)
+y = tvm.nd.array([[1, 2], [3, 4]], dtype="float32")
+numbers[0] = 9  # x is a copy
+print(x)
+print(y)
+
+# %% nd.NDArray
+import numpy as np
+
+import xrelax as tvm
+
+x = tvm.nd.array(np.zeros(3, "float32"))
+copied, shared = x.numpy(), np.asarray(x)
+shared[1] = 5
+print(isinstance(x, tvm.nd.NDArray), x.shape, x.dtype, x.device, x.nbytes)
+print(x.numpy(), copied)
+
+# %% nd.empty
+import numpy as np
+
+import xrelax as tvm
+
+x = tvm.nd.empty((2, 3), "float32")
+x.copyfrom(np.eye(2, 3))
+print(x)
+
+# %% runtime
+import numpy as np
+
+import xrelax as tvm
+
+array = np.zeros((2, 2), "float32")
+x = tvm.runtime.from_numpy(array)  # shares the memory
+array[0, 0] = 1
+print(x)
+print(tvm.runtime.tensor([1, 2]).dtype)
+
+# %% register_global_func
+import numpy as np
+
+import xrelax as tvm
+from xrelax.script import relax as R
+
+
+@tvm.register_global_func("example.increment", override=True)
+def increment(x, out):
+    out.copyfrom(x.numpy() + 1)
+
+
+@R.function
+def main(x: R.Tensor((3,), "float32")):
+    return R.call_dps_packed("example.increment", (x,), out_sinfo=R.Tensor((3,), "float32"))
+
+
+print(tvm.build(main)(np.zeros(3, "float32")))
+
+# %% get_global_func
+import xrelax as tvm
+
+
+@tvm.register_global_func("example.double", override=True)
+def double(x):
+    return 2 * x
+
+
+print(tvm.get_global_func("example.double")(21))
+print(tvm.get_global_func("example.unknown", allow_missing=True))
+try:
+    tvm.get_global_func("example.unknown")
+except ValueError as error:
+    print(error)
+
+# %% relax.Executable
+import numpy as np
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor(("n", 4), "float32")):
+    return R.sum(x, axis=1)
+
+
+executable = tvm.build(main)
+print(isinstance(executable, relax.Executable), list(executable.functions))
+print(executable["main"])
+print(executable["main"](np.ones((2, 4), "float32")))
+
+# %% load_module
+import tempfile
+
+import numpy as np
+
+import xrelax as tvm
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    return R.add(x, x)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    tvm.build(main).save(f"{folder}/double.xr")
+    loaded = tvm.load_module(f"{folder}/double.xr")  # needs no compiler
+    print(loaded["main"](np.ones(3, "float32")))
+
+# %% relax.VirtualMachine
+import numpy as np
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+    return R.subtract(x, y)
+
+
+vm = relax.VirtualMachine(tvm.build(main), tvm.cpu())
+x, y = np.array([5, 7], "float32"), np.array([1, 2], "float32")
+print(vm["main"](x, y))
+vm.set_input("main", x, y=x)
+vm.invoke_stateful("main")
+print(vm.get_outputs("main"))
+
+# %% runtime.num_threads runtime.set_num_threads
+import xrelax as tvm
+
+before = tvm.runtime.num_threads()
+tvm.runtime.set_num_threads(1)
+print(tvm.runtime.num_threads())
+tvm.runtime.set_num_threads(before)
