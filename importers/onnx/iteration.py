@@ -114,11 +114,13 @@ def unrolled(loop: Iteration) -> tuple[Any, ...] | None:
     importer.copies = before * max(limit, 1)
     try:
         steps = _steps(loop, limit)
+        if steps is None:
+            return None
+        return loop.results(steps[-1].carried, _stacks(loop, steps[1:]))
     except Stopped:
         return loop.failed()
     finally:
         importer.copies = before
-    return None if steps is None else loop.results(steps[-1].carried, _stacks(loop, steps[1:]))
 
 
 def _steps(loop: Iteration, limit: int) -> list[Step] | None:
@@ -162,6 +164,6 @@ def _empty(loop: Iteration, output: int) -> Tensor:
     before = Step(loop.first.condition, loop.first.carried, loop.rows(trial, 0))
     after = loop.run(trial, before, trial.array(0, "int64"))
     if after is None:
-        raise ValueError("expected a body that can be imported")
+        raise Stopped
     element: Tensor = after.others[output]
     return loop.ctx.emit("zeros", shape=[ZERO, *element.dims], dtype=element.dtype)

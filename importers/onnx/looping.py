@@ -19,7 +19,7 @@ from .importer import Importer, parameters_of
 from .iteration import MAX_COPIES, Iteration, Step, Stopped
 from .nested import leaves
 from .scope import Scope
-from .tensor import DataDependent, Tensor
+from .tensor import DataDependent, SizeDependent, Tensor
 
 ADVICE = (
     f"give sizes as numbers by shape_dict: loops of up to {MAX_COPIES} nodes over all iterations "
@@ -37,6 +37,8 @@ class BodyImporter(Importer):
 
     origins: dict[SSAValue, Tensor] = field(default_factory=lambda: {})
     """The tensors outside of the loop by their values in the body."""
+    index: str = ""
+    """The symbol for the number of the iteration."""
     demanded: list[DataDependent] = field(default_factory=lambda: [])
 
     def demand(self, problem: DataDependent, node: Any, name: str, place: str) -> None:
@@ -47,6 +49,14 @@ class BodyImporter(Importer):
             self.demanded.append(problem)
         else:
             self.fail(node.op_type, name, problem.reason, place, ADVICE)
+
+    def demand_sizes(self, problem: SizeDependent, node: Any, name: str, place: str) -> None:
+        """Note the sizes that must be known; the number of the iteration cannot be."""
+        if self.index in problem.symbols:
+            reason = problem.reason.replace("on sizes", "on the iteration")
+            self.fail(node.op_type, name, reason, place, ADVICE)
+        else:
+            super().demand_sizes(problem, node, name, place)
 
 
 @dataclass
@@ -68,7 +78,7 @@ def looped(loop: Iteration, bound: Tensor | None = None) -> tuple[Any, ...]:
     data.
     """
     if not all(isinstance(item, Tensor) for item in loop.carried):
-        raise Unsupported("a sequence that a loop changes", ADVICE)
+        raise _only_unrolled(loop, bound, "a sequence that a loop changes")
     if loop.trips is None and bound is None and not loop.ends:
         raise ValueError("expected a number of iterations or a condition, got none")
     captured = _captured(loop)
@@ -82,6 +92,15 @@ def looped(loop: Iteration, bound: Tensor | None = None) -> tuple[Any, ...]:
         return _Loop(loop, captured, bound, True).emitted()
     except Stopped:
         return loop.failed()
+
+
+def _only_unrolled(loop: Iteration, bound: Tensor | None, what: str) -> Unsupported:
+    """The error for a loop that must be unrolled: its number of iterations must be known."""
+    if bound is not None:
+        return DataDependent(bound, f"a number of iterations, for {what},")
+    if loop.trips is not None and not loop.trips.is_constant:
+        return SizeDependent(loop.trips.symbols(), f"a number of iterations, for {what},")
+    return Unsupported(what, ADVICE)
 
 
 def _demand_count(loop: Iteration, bound: Tensor | None) -> NoReturn:
@@ -159,7 +178,7 @@ class _Loop:
     ) -> tuple[list[Value], list[Value]]:
         """Import an iteration into a function."""
         inside = dict(zip((t.value for t in self._given()), given, strict=False))
-        ctx = self._context(emitter, inside)
+        ctx = self._context(emitter, index, inside)
         if self.bound is not None and self.is_while:
             self._inner_bound = Tensor.of_value(emitter, inside[self.bound.value])
         states = [Tensor.of_value(emitter, value) for value in carried]
@@ -169,12 +188,12 @@ class _Loop:
         after = self.loop.run(ctx, Step(condition, states, elements), number)
         return self._results(ctx, after, states, index)
 
-    def _context(self, emitter: Emitter, inside: Mapping[Value, Value]) -> Context:
+    def _context(self, emitter: Emitter, index: IntExpr, inside: Mapping[Value, Value]) -> Context:
         outer = self.loop.ctx.importer
         origins = {inside[t.value]: t for t in self.captured.tensors}
         importer = BodyImporter(
-            outer.model, emitter, outer.problems, sizes=outer.sizes, count=outer.count,
-            origins=origins,
+            outer.model, emitter, outer.problems, needed_sizes=outer.needed_sizes,
+            sizes=outer.sizes, count=outer.count, origins=origins, index=str(index),
         )  # fmt: skip
 
         def entered(item: Any) -> Any:
@@ -197,7 +216,9 @@ class _Loop:
         if after is None:
             raise Stopped
         for old, new in zip(before, after.carried, strict=True):
-            _verify_same(old, new)
+            if _changes(old, new):
+                what = "a tensor that changes its shape in each iteration"
+                raise _only_unrolled(self.loop, self.bound, what)
         carried = [t.value for t in after.carried]
         if self.is_while:
             condition = after.condition if self.loop.ends else ctx.array(True, "bool")
@@ -211,11 +232,9 @@ def _is_true(condition: Tensor) -> bool:
     return condition.known is not None and bool(condition.known.all())
 
 
-def _verify_same(old: Tensor, new: Any) -> None:
-    """Raise Unsupported if an iteration changes the type of a carried tensor."""
-    changes = not isinstance(new, Tensor) or new.dtype != old.dtype or new.rank != old.rank
-    if not changes:
-        pairs = zip(old.dims, new.dims, strict=True)
-        changes = any(a != b and (b - a).is_constant for a, b in pairs)
-    if changes:
-        raise Unsupported("a tensor that changes its shape in each iteration", ADVICE)
+def _changes(old: Tensor, new: Any) -> bool:
+    """Whether an iteration changes the type of a carried tensor."""
+    if not isinstance(new, Tensor) or new.dtype != old.dtype or new.rank != old.rank:
+        return True
+    pairs = zip(old.dims, new.dims, strict=True)
+    return any(a != b and (b - a).is_constant for a, b in pairs)

@@ -137,6 +137,44 @@ def test_loop_whose_tensor_grows():
         compile_onnx(made)
 
 
+def test_sequence_that_a_loop_changes():
+    """Scripts of PyTorch collect results in a list."""
+    nodes = [
+        node("Identity", "c", "c2"), node("Gather", "x i", "r"), node("Add", "h r", "h2"),
+        node("SequenceInsert", "q h2", "q2"),
+    ]  # fmt: skip
+    states = ["h", value("q")]
+    body = graph(nodes, [*COUNTING, *states], [value("c2", BOOL, []), "h2", value("q2")])
+    made = model(
+        [
+            node("Shape", "x", "s"), node("Gather", "s zero", "m"), node("SequenceEmpty", "", "e"),
+            with_blanks(loop(body, "m c h e", "last all"), "c"),
+            node("ConcatFromSequence", "all", "y", axis=0, new_axis=1),
+        ],
+        {"x": ("float32", ["t", 2]), "h": ("float32", [2])}, ["y"], 13, {"zero": np.array(0)},
+    )  # fmt: skip
+    compiled = compile_onnx(made)
+    for t in (3, 5):
+        x, h = floats(t, 2), floats(2)
+        compare(compiled.run(None, {"x": x, "h": h}), [h + np.cumsum(x, 0)])
+    assert compiled.constant_sizes == ("t",)
+
+
+def test_numbers_that_depend_on_the_iteration():
+    nodes = [
+        node("Identity", "c", "c2"), node("Unsqueeze", "i zero", "e"),
+        node("ConstantOfShape", "e", "z"), node("ReduceSum", "z", "s", keepdims=0),
+        node("Add", "h s", "h2"), node("Squeeze", "z", "o"),
+    ]  # fmt: skip
+    body = graph(nodes, [*COUNTING, "h"], [value("c2", BOOL, []), "h2", "o"])
+    constants = {"m": np.array(300), "c": np.array(True), "zero": np.array([0])}
+    made = loop_model(body, "m c h", "y z2", {"h": ("float32", [3])}, constants)
+    with pytest.raises(
+        ValueError, match=r"Squeeze \('o'\) .* which dims are 1 that depends on the it"
+    ):
+        compile_onnx(made)
+
+
 def test_loop_in_a_loop_with_a_branch():
     inner = graph(
         [

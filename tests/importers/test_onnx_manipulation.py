@@ -64,8 +64,10 @@ def test_squeeze_and_unsqueeze(opset):
 def test_squeeze_all():
     check_all(node("Squeeze", "x"), {"x": [1, 3, 1]}, [{"x": floats(1, 3, 1)}])
     made = model(node("Squeeze", "x"), {"x": ("float32", ["n", 3])}, ["y"])
-    with pytest.raises(ValueError, match="dims of 1 where n may be 1; give the axes"):
-        compile_onnx(made)
+    compiled = compile_onnx(made)
+    for n in (1, 2):
+        assert compiled.run(None, {"x": floats(n, 3)})[0].shape == ((3,) if n == 1 else (2, 3))
+    assert compiled.constant_sizes == ("n",)
 
 
 @pytest.mark.parametrize("perm", [None, [2, 0, 1]])

@@ -10,13 +10,12 @@ from ....dialects.bounds import is_non_negative
 from ....dialects.dtypes import FLOATS
 from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv, maximum
 from ....dialects.relax import TensorData
-from ...unsupported import Unsupported
 from ..context import Context
 from ..fold_values import is_symbolic, objects
 from ..parts import numbered, product
 from ..ratio import Ratio, as_element
 from ..registry import converts
-from ..tensor import Tensor
+from ..tensor import SizeDependent, Tensor
 from ..weights import dtype_of_element
 
 
@@ -80,7 +79,7 @@ def range_(ctx: Context, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
         return _float_range(ctx, start, limit, delta)
     first, last, step = (t.size("a bound") for t in (start, limit, delta))
     if not step.is_constant:
-        raise Unsupported("a step that depends on sizes", "give these sizes as numbers")
+        raise SizeDependent(step.symbols(), "a step")
     if step.offset == 0:
         raise ValueError("expected a step other than 0")
     span, size = (last - first, step) if step.offset > 0 else (first - last, -step)

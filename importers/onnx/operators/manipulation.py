@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from ....dialects.bounds import is_non_negative
 from ....dialects.int_expr import ONE, ZERO, IntExpr, floordiv, maximum
-from ...unsupported import Unsupported
 from ..context import Context, broadcast_dims
 from ..parts import joined, part, product
 from ..registry import converts
-from ..tensor import Tensor, axes_of, axis_of
+from ..tensor import SizeDependent, Tensor, axes_of, axis_of
 
 
 @converts("Reshape")
@@ -61,9 +60,8 @@ def flatten(ctx: Context, x: Tensor, *, axis: int = 1) -> Tensor:
 def squeeze_by_attribute(ctx: Context, x: Tensor, *, axes: list[int] | None = None) -> Tensor:
     """The tensor without dims of 1; axes are an attribute before opset 13."""
     if axes is None:
-        symbolic = [str(d) for d in x.dims if not d.is_constant]
-        if symbolic:
-            raise Unsupported(f"dims of 1 where {symbolic[0]} may be 1", "give the axes")
+        if symbols := {s for d in x.dims for s in d.symbols()}:
+            raise SizeDependent(symbols, "which dims are 1")
         axes = [a for a, d in enumerate(x.dims) if d == ONE]
     removed = axes_of(axes, x.rank)
     x = ctx.fitted(x, [ONE if a in removed else d for a, d in enumerate(x.dims)])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, TypeAlias, cast
 
 from ....dialects.int_expr import ZERO, IntExpr
-from ...unsupported import Unsupported
 from ..context import Context
 from ..nested import has_failed, run
 from ..parts import joined, part, stacked
 from ..registry import converts
-from ..tensor import Tensor, axis_of
+from ..tensor import SizeDependent, Tensor, axis_of
 
 Items: TypeAlias = "list[Any]"
 
@@ -95,7 +94,7 @@ def _ranges(dim: IntExpr, split: Tensor | None) -> list[tuple[IntExpr, IntExpr]]
             raise ValueError(f"expected lengths of {dim} elements, got {total}")
         return [(sum(lengths[:i], ZERO), n) for i, n in enumerate(lengths)]
     if not dim.is_constant:
-        raise Unsupported("a sequence whose length is a symbol", "give the dim by shape_dict")
+        raise SizeDependent(dim.symbols(), "the length of a sequence")
     length = 1 if split is None else int(split.number("a length"))
     if length < 1:
         raise ValueError(f"expected a length of at least 1, got {length}")
