@@ -126,7 +126,7 @@ class ResizedDim:
             case "align_corners":
                 return choose(size > 1, x * ((length - 1) / _above_0(size - 1, choose)), x * 0)
             case "pytorch_half_pixel":
-                return choose(size > 1, place(x + 0.5) - 0.5, x * 0)
+                return choose(count > 1, place(x + 0.5) - 0.5, x * 0)
             case "tf_half_pixel_for_nn":
                 return place(x + 0.5)
             case "half_pixel_symmetric":
