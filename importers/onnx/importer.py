@@ -27,6 +27,12 @@ from .weights import DTYPES, NarrowData, tensor_data
 MAX_NUMBERS = 64
 """The length of a list that may be a parameter of the compilation."""
 
+OF_ONE_DTYPE = frozenset(
+    "Add And Concat Div Equal Greater GreaterOrEqual Less LessOrEqual Max Min Mod Mul Or Range Sub"
+    " Sum Xor".split()
+)
+"""Operators on known values whose inputs have one dtype."""
+
 TAKE_NARROW = ("Cast", "DequantizeLinear", "GatherBlockQuantized", "Identity", "QuantizeLinear")
 """Operators that know constants of less than 8 bits."""
 
@@ -164,11 +170,14 @@ class Importer(GraphImporter):
         pairs = zip(values, operands, strict=True)
         if not values or any(v is None and o is not None for v, o in pairs):
             return None
+        dtypes = {o.dtype for o in operands if isinstance(o, Tensor)}
+        if operator in OF_ONE_DTYPE and len(dtypes) > 1:
+            return None  # the operator's converter says what is wrong
         found = folded(operator, values, attributes, opset, self.sizes)
         if found is None:
             return None
-        dtypes = [_dtype(operator, f, operands, attributes) for f in found]
-        return [Tensor.of_known(self.emitter, f, d) for f, d in zip(found, dtypes, strict=True)]
+        results = [(f, _dtype(operator, f, operands, attributes)) for f in found]
+        return [Tensor.of_known(self.emitter, f, dtype) for f, dtype in results]
 
     def expanded(
         self, node: Any, domain: str, opset: int, operands: Sequence[Any]

@@ -41,6 +41,9 @@ def joined(ctx: Context, tensors: Sequence[Tensor], axis: int) -> Tensor:
     axis = axis_of(axis, tensors[0].rank)
     if len(tensors) == 1:
         return tensors[0]
+    dtypes = list(dict.fromkeys(t.dtype for t in tensors))
+    if len(dtypes) > 1:
+        raise ValueError(f"expected tensors of one dtype, got {' and '.join(dtypes)}")
     known = [t.known for t in tensors]
     if all(k is not None for k in known):
         values = np.concatenate(alike(*(k for k in known if k is not None)), axis)

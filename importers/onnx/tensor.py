@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...dialects.dtypes import is_float
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax import TensorData
 from ...runtime.dtype import bfloat16_to_float32, to_bfloat16
@@ -140,12 +141,18 @@ class Tensor:
 
     def ints(self, what: str) -> list[int]:
         """The values as ints; raises Unsupported as `numbers`."""
-        return [int(v) for v in self.numbers(what).reshape(-1)]
+        return [int(v) for v in self._integers(what).numbers(what).reshape(-1)]
+
+    def _integers(self, what: str) -> Tensor:
+        if is_float(self.dtype):
+            raise ValueError(f"expected {what} to be of integers, got {self.dtype}")
+        return self
 
     def sizes(self, what: str) -> list[IntExpr]:
         """The values as integer expressions, such as a shape; raises Unsupported for data."""
-        if self._known is None:
+        if self._integers(what).known is None:
             raise DataDependent(self, what)
+        assert self._known is not None
         return [e if isinstance(e, IntExpr) else IntExpr.of(int(e)) for e in self._known.flat]
 
     def size(self, what: str) -> IntExpr:
