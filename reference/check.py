@@ -105,16 +105,21 @@ def check_pipeline(
 
 
 def public_functions(module: ModuleOp) -> list[str]:
-    """Graph functions that are not private, and kernels that no function of the module calls."""
+    """Graph functions that are not private, and kernels that no function of the module calls.
+
+    Private kernels count only if there are no others, as passes may remove them.
+    """
     called = {op.callee_name for op in module.walk() if isinstance(op, _CALLS)}
     found: list[str] = []
+    hidden: list[str] = []
     for op in module.body.block.ops:
         if isinstance(op, relax.FuncOp | rt.FuncOp):
             is_entry = op.is_entry if isinstance(op, rt.FuncOp) else op.private is None
             found += [op.sym_name.data] if is_entry else []
         elif isinstance(op, tir.PrimFuncOp | loops.FuncOp) and op.sym_name.data not in called:
-            found.append(op.sym_name.data)
-    return found
+            is_private = isinstance(op, tir.PrimFuncOp) and op.attr("private") is not None
+            (hidden if is_private else found).append(op.sym_name.data)
+    return found or hidden
 
 
 def _function(module: ModuleOp, name: str) -> Operation | None:

@@ -108,6 +108,14 @@ def test_public_functions(parse, programs):
     assert public_functions(parse(programs["kernels"])) == ["difference", "sum", "total"]
 
 
+def test_private_kernels_without_calls_count_if_they_are_alone(parse, programs):
+    from xrelax.reference.check import public_functions
+
+    hidden = "tir.prim_func @hidden(%X: !tir.buffer<[4], f32>) attributes {private} {\n}\n"
+    assert public_functions(parse(programs["graph"] + hidden)) == ["total", "main"]
+    assert public_functions(parse(hidden)) == ["hidden"]
+
+
 def test_machine_code_is_compared_at_the_end(parse, programs):
     def correct(name, args):
         x, y = (a.astype("f8") for a in args)
