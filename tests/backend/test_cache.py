@@ -55,6 +55,29 @@ def test_another_program_is_compiled(folder, compiled, change):
     np.testing.assert_array_equal(executable(X).numpy(), expected)
 
 
+LOOP = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def step(i: R.Prim(value="i"), h: R.Tensor((4,), "float32")):
+        i = T.int64()
+        return (R.add(h, h),)
+
+    @R.function
+    def main(h: R.Tensor((4,), "float32")):
+        r = R.loop(cls.step, (h,), trips={})
+        return r[0]
+"""
+
+
+def test_loops_are_found_by_their_text(folder, compiled):
+    """Another number of iterations is another program, whose kernels are known."""
+    for trips in (3, 3, 5):
+        executable = relax.build(from_source(LOOP.format(trips)))
+        np.testing.assert_array_equal(executable(ROW.astype("float32")).numpy(), ROW * 2**trips)
+    assert len(files(folder, MODULE)) == 2 and len(files(folder, KERNEL)) == 1
+
+
 def test_another_target_is_another_build(folder, compiled):
     relax.build(module())
     narrow = relax.build(module(), "llvm -mcpu=x86-64")

@@ -232,6 +232,56 @@ def test_a_branch_that_is_not_taken_has_no_values():
     assert taken == {"exp": ((8,),), "sin": ()} and report.first_bad is None
 
 
+LOOPS = from_source("""
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def scan(i: R.Prim(value="i"), h: R.Tensor(("n",), "float32"), x: R.Tensor((), "float32")):
+        i, n = T.int64(), T.int64()
+        a = R.tanh(R.add(h, x))
+        return (a, R.sum(a), R.exp(a))
+
+    @R.function(private=True)
+    def until(i: R.Prim(value="i"), c: R.Tensor((), "bool"), h: R.Tensor(("n",), "float32")):
+        i, n = T.int64(), T.int64()
+        a = R.multiply(h, R.const(0.5, "float32"))
+        return (R.less(R.const(0.1, "float32"), R.max(a)), a)
+
+    @R.function
+    def main(
+        c: R.Tensor((), "bool"), h: R.Tensor(("n",), "float32"), x: R.Tensor(("m",), "float32")
+    ):
+        n, m = T.int64(), T.int64()
+        with R.dataflow():
+            r = R.loop(cls.scan, (h,), scanned=(x,))
+            y = R.nn.relu(r[2])
+            w = R.loop(cls.until, (c, r[0]), trips=m, is_while=True)
+            z = R.multiply(w[1], h)
+            R.output(y, z)
+        return (y, z)
+""")
+
+
+@pytest.mark.parametrize("stage", ["relax", "tir", "rt", "loops", "asm"])
+def test_loops_are_rows_with_the_tensors_of_all_iterations(stage):
+    executable = relax.build(LOOPS)
+    for trips in (0, 1, 4, 5):
+        h, x = RNG.standard_normal(3, np.float32), RNG.standard_normal(trips, np.float32)
+        report = executable.debug("main", np.array(True), h, x, stage=stage)
+        assert [o.name for o in report] == ["r", "y", "w", "z"] and report.first_bad is None
+        assert report["r"].operator == "loop @scan"
+        assert report["r"].shapes == ((3,), (trips,), (trips, 3))
+        assert {o.name: o.verdict for o in report} == dict.fromkeys("rywz", "ok")
+        state, sums, rows = report["r"].values.values()
+        for row, total, number in zip(rows, sums, x, strict=True):
+            h = np.tanh(h + number)
+            np.testing.assert_allclose(row, np.exp(h), rtol=1e-5)
+            np.testing.assert_allclose(total, h.sum(), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(state, h, rtol=1e-5)
+        goes_on, halved = report["w"].values.values()
+        assert bool(goes_on) == (trips == 0 or halved.max() > 0.1)
+
+
 def test_picture(report, tmp_path):
     pytest.importorskip("matplotlib")
     report.plot(tmp_path / "errors.svg")

@@ -85,6 +85,34 @@ def test_fused_groups_and_kernels():
     assert titles(kernels, "group") == titles(kernels, "operation") == []
 
 
+LOOP = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def step(i: R.Prim(value="i"), h: R.Tensor((4,), "float32"), w: R.Tensor((4,), "float32")):
+        i = T.int64()
+        return (R.nn.relu(R.add(h, w)),)
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), w: R.Tensor((4,), "float32")):
+        r = R.loop(cls.step, (x,), given=(w,), trips=3)
+        y = r[0]
+        return y
+"""
+
+
+def test_loops_are_groups():
+    picture = from_source(LOOP).show_graph()
+    assert picture.boxes[2].kind == "group"
+    assert picture.boxes[2].lines == ("loop of step", "add, nn.relu, tuple")
+    tensor = "float32 (4,) 16 bytes"
+    assert links(picture) == [
+        ("x", "loop of step", tensor),
+        ("w", "loop of step", tensor),
+        ("loop of step", "result", tensor),
+    ]
+
+
 def test_calls_by_name_are_of_kernels_or_of_a_library():
     text = relax.transform.FuseTIR()(fused(from_source(MLP))).script(show_meta=True)
     text = text.replace("R.call_tir(cls.fused_matmul_add_relu", 'R.call_dps_packed("NAME"')

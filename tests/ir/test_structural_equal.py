@@ -43,6 +43,17 @@ relax.func @main(%x: !relax.tensor<[n, m], f32>) -> !relax.tensor<[n, m], f32> {
   relax.return %out : !relax.tensor<[n, m], f32>
 }
 """
+LOOP = """
+relax.func @main(%c: !relax.tensor<[], i1>, %g: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f32>)
+    -> tuple<!relax.tensor<[], i1>> {
+  %a = relax.loop @step to n carried (%c) scanned (%x) given () : (!relax.tensor<[], i1>)
+    (!relax.tensor<[n], f32>) () -> tuple<!relax.tensor<[], i1>>
+  %b = relax.loop @step while to n carried (%c) scanned () given (%g, %c) :
+    (!relax.tensor<[], i1>) () (!relax.tensor<[], i1>, !relax.tensor<[], i1>)
+    -> tuple<!relax.tensor<[], i1>>
+  relax.return %b : tuple<!relax.tensor<[], i1>>
+}
+"""
 
 
 def parse(text):
@@ -94,6 +105,27 @@ def test_names_of_values_loops_parameters_and_symbols_do_not_count(names):
 @pytest.mark.parametrize("names", [{"n": "m", "m": "n"}, {"x": "y", "a": "lv", "out": "gv"}])
 def test_names_in_graphs_do_not_count(names):
     check_equal(GRAPH, rename(GRAPH, **names))
+    check_equal(LOOP, rename(LOOP, **names))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("@step to n", "@other to n", "'callee' of 'relax.loop' in @main"),
+        ("while to n", "while", "'trips' of 'relax.loop' in @main / .* got none"),
+        ("while to n", "to n", "'while' of 'relax.loop' in @main / .* got none"),
+        ("while to n", "while to n * 2", r"'trips' of 'relax.loop' .* to be n, got n \* 2"),
+        ("(%g, %c)", "(%c, %g)", "operands of 'relax.loop' in @main"),
+        (
+            "scanned (%x) given () : (!relax.tensor<[], i1>)\n    (!relax.tensor<[n], f32>) ()",
+            "scanned () given (%x) : (!relax.tensor<[], i1>)\n    () (!relax.tensor<[n], f32>)",
+            "'operandSegmentSizes' of 'relax.loop' in @main",
+        ),
+    ],
+)  # fmt: skip
+def test_differences_in_loops(old, new, message):
+    assert LOOP.count(old) == 1
+    check_different(LOOP, LOOP.replace(old, new), message)
 
 
 def test_symbols_have_to_be_renamed_consistently():

@@ -197,3 +197,28 @@ def test_profiles_of_a_compiled_model():
     compiled = tvm.compile(model, (x,))
     report = compiled.profile(x, repeat=2)
     assert sum(k.operations for k in report) >= 2 * 2 * 16 * 8
+
+
+def test_kernels_of_a_loop_are_counted_for_every_iteration():
+    module = from_source("""
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def step(i: R.Prim(value="i"), h: R.Tensor((4, 8), "float32"), w: R.Tensor((8, 8), "float32")):
+        i = T.int64()
+        return (R.matmul(h, w),)
+
+    @R.function
+    def main(
+        h: R.Tensor((4, 8), "float32"), w: R.Tensor((8, 8), "float32"), x: R.Tensor(("n",), "bool")
+    ):
+        n = T.int64()
+        r = R.loop(cls.step, (h,), given=(w,), trips=n)
+        return R.nn.relu(r[0])
+""")
+    h, w = RNG.standard_normal((4, 8), np.float32), RNG.standard_normal((8, 8), np.float32)
+    for trips in (0, 3):
+        report = relax.build(module).profile("main", h, w, np.zeros(trips, bool), repeat=2)
+        calls = {kernel.name: kernel.calls for kernel in report}
+        assert calls == {"relu": 1} | ({"matmul": trips} if trips else {})
+    assert report["matmul"].operations == trips * 2 * 4 * 8 * 8

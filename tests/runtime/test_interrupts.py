@@ -82,7 +82,10 @@ print(*sorted(finished))
 
 
 def output(script, threads=1, steps=40, size=1024):
-    source = SCRIPT.format(steps=steps, size=size) + script
+    return output_of(SCRIPT.format(steps=steps, size=size) + script, threads)
+
+
+def output_of(source, threads=1):
     run = subprocess.run(
         [sys.executable, "-c", source],
         capture_output=True,
@@ -92,6 +95,52 @@ def output(script, threads=1, steps=40, size=1024):
     )
     assert not run.returncode, run.stderr
     return run.stdout.split()
+
+
+LOOPS = """
+import os, signal, threading
+import numpy as np
+from xrelax import relax
+from xrelax.script import from_source
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+SOURCE = '''
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def step(i: R.Prim(value="i"), c: R.Tensor((), "bool"), d: R.Tensor((), "bool")):
+        i = T.int64()
+        return RESULT
+
+    @R.function
+    def main(c: R.Tensor((), "bool")):
+        r = R.loop(cls.step, (c, c), is_while=True)
+        return r[0]
+'''
+
+def send():
+    signal.raise_signal(signal.SIGINT) if os.name == "nt" else os.kill(os.getpid(), signal.SIGINT)
+
+for result in {results}:
+    main = relax.build(from_source(SOURCE.replace("RESULT", result)))["main"]
+    assert not main(np.array(False)).numpy()
+    for round in range(2):
+        timer = threading.Timer(0.3, send)
+        timer.start()
+        try:
+            main(np.array(True))
+            print("ended")
+        except KeyboardInterrupt:
+            print("interrupted")
+        timer.join()
+"""
+
+
+def test_a_loop_without_end_is_interrupted():
+    """Also one whose function calls no kernel."""
+    negated = "R.logical_not(R.logical_not(d))"
+    results = ["(c, d)", f"(c, {negated})", f"({negated}, c)"]
+    assert output_of(LOOPS.format(results=results)) == ["interrupted"] * 6
 
 
 @pytest.mark.parametrize("threads", [1, 2])
