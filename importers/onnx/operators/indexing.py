@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects.bounds import is_non_negative
+from ....dialects.dtypes import FLOATS
 from ....dialects.int_expr import ONE, IntExpr, maximum
 from ..context import Context
 from ..parts import numbered, product, row
@@ -96,7 +97,8 @@ def one_hot(
     ctx: Context, indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1
 ) -> Tensor:
     """The second of two values at the index along a new axis, the first elsewhere."""
-    count = depth.size("a depth")
+    is_float = depth.dtype in FLOATS
+    count = IntExpr.of(int(depth.number("a depth"))) if is_float else depth.size("a depth")
     axis = axis_of(axis, indices.rank + 1)
     places = ctx.astype(indices, "int64")
     wrapped = ctx.elementwise("add", places, ctx.number(count, "int64"))
