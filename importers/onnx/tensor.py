@@ -129,7 +129,8 @@ class Tensor:
         if self._known is None:
             raise DataDependent(self, what)
         if self._known.dtype == object:
-            raise SizeDependent({s for e in self.sizes(what) for s in e.symbols()}, what)
+            elements = (getattr(e, "numerator", e) for e in self._known.flat)
+            raise SizeDependent({s for e in elements for s in IntExpr.of(e).symbols()}, what)
         return self._known
 
     def number(self, what: str) -> Any:

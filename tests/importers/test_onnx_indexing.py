@@ -100,6 +100,19 @@ def test_one_hot_of_a_symbolic_depth():
     check(made, {"x": floats(4), "i": np.array([0, 3, -1, 9])})
 
 
+def test_one_hot_of_a_float_as_depth():
+    nodes = [
+        node("Shape", "x", "s"), node("Squeeze", "s", "n"), node("Cast", "n", "d", to=1),
+        node("OneHot", "i d v"),
+    ]  # fmt: skip
+    inputs = {"x": ("float32", ["n"]), "i": ("int64", [3])}
+    compiled = compile_onnx(model(nodes, inputs, ["y"], 13, {"v": np.float32([0, 1])}))
+    for n in (2, 5):
+        found = compiled.run(None, {"x": floats(n), "i": np.array([0, 1, 1])})
+        np.testing.assert_array_equal(found[0], np.eye(n, dtype=np.float32)[[0, 1, 1]])
+    assert compiled.constant_sizes == ("n",)
+
+
 @pytest.mark.parametrize("axis", [None, 1])
 def test_compress(axis):
     inputs = {"x": ("float32", ["n", 4]), "c": ("bool", [3])}
