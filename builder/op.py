@@ -11,6 +11,8 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any, cast
 
+from xdsl.ir import Attribute
+
 from ..dialects.diagnostics import suggestion
 from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
@@ -26,34 +28,45 @@ __script_path__ = "relax.op"
 def call_tir(gvar: Any, args: Any, out_sinfo: Any = None, tir_vars: Any = None, **old: Any) -> Expr:
     """The call of a PrimFunc, whose results have the types `out_sinfo`.
 
-    A list stands for several; in the older form a shape comes with ``dtype=``.
+    `args` is a tensor or a sequence of them, and a list of types stands for several results. Other
+    forms are ``out_ty=``, and a shape with ``dtype=``. `tir_vars` are the values of parameters that
+    are numbers. Raises ValueError or Diagnostic with one line where the arguments
+    do not fit, and TypeError for other keywords.
     """
-    out = output_type(_first(out_sinfo, old), old.pop("dtype", None))
-    return expression(kernel_call(gvar, args, out, tir_vars))
+    return expression(kernel_call(gvar, args, _output(out_sinfo, old), tir_vars))
 
 
 def call_tir_inplace(
     gvar: Any, args: Any, inplace_indices: Any, out_sinfo: Any = None, tir_vars: Any = None
 ) -> Expr:
-    """The call of a PrimFunc that writes outputs into the arguments at these positions, or -1."""
+    """The call of a PrimFunc that writes outputs into arguments, otherwise as `call_tir`.
+
+    `inplace_indices` has the position of an argument for each output, or -1 for a new tensor.
+    """
     several = isinstance(inplace_indices, list | tuple)
     positions = cast("Sequence[int]", inplace_indices) if several else [inplace_indices]
-    out = output_type(_first(out_sinfo, {}))
-    return expression(inplace_call(gvar, args, positions, out, tir_vars))
+    return expression(inplace_call(gvar, args, positions, _output(out_sinfo, {}), tir_vars))
 
 
 def call_dps_packed(func: str | ExternFunc, args: Any, out_sinfo: Any = None, **old: Any) -> Expr:
-    """The call by name of a function in destination-passing style."""
-    out = output_type(_first(out_sinfo, old), old.pop("dtype", None))
-    return expression(kernel_call(func, args, out))
+    """The call by name of a function in destination-passing style.
+
+    `func` names a PrimFunc of the module or a registered function, which writes its results; they
+    are passed after the arguments. `args` and `out_sinfo` are those of `call_tir`.
+    """
+    return expression(kernel_call(func, args, _output(out_sinfo, old)))
 
 
-def _first(out: Any, old: dict[str, Any]) -> Any:
+def _output(out: Any, old: dict[str, Any]) -> Attribute:
+    """The type of the results, also from the keywords of older forms."""
+    dtype = old.pop("dtype", None)
     for name in ("out_ty", "shape", "out_shape", "output_shape"):
         out = old.pop(name, out)
+    if old:
+        raise TypeError(f"expected out_sinfo, out_ty, or shape and dtype, got '{next(iter(old))}'")
     if out is None:
         raise ValueError("expected out_sinfo, the type of the result, got none")
-    return out
+    return output_type(out, dtype)
 
 
 def loop(
@@ -86,12 +99,18 @@ def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Exp
 
 
 def print(*values: Any, format: str = "") -> Expr:
-    """Values are printed, in program order."""
+    """Values are printed, in program order.
+
+    `format` is one of ``str.format``; without it, values are separated by spaces.
+    """
     return Call(Op.get("relax.print"), values, {"format": format})
 
 
 def assert_op(condition: Any, format_args: Any = (), format: str = "") -> Expr:
-    """The program fails with a message unless the condition holds."""
+    """The program raises AssertionError unless the condition, a bool of rank 0, holds.
+
+    The message is `format`, in which ``{}`` stand for the values `format_args`.
+    """
     several = isinstance(format_args, list | tuple)
     values = cast("Sequence[Any]", format_args) if several else (format_args,)
     return Call(Op.get("relax.assert_op"), [condition, *values], {"format": format})
@@ -161,7 +180,8 @@ def __dir__() -> list[str]:
 def const(value: Any, dtype: Any = None) -> Constant:
     """A constant tensor of a dtype or struct info; without one, of the dtype that the value has.
 
-    Takes numbers, lists, Tensors, NumPy and torch arrays, and copies none that needs no conversion.
-    Raises ValueError with one line for another shape than the struct info's.
+    Python's ints are int32, its floats float32. Takes numbers, lists, Tensors, NumPy and torch
+    arrays, and copies none that needs no conversion. Raises ValueError with one line for another
+    shape than the struct info's.
     """
     return Constant(value, dtype)

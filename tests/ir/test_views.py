@@ -241,6 +241,10 @@ CALL_ERRORS = {
         lambda x, y: relax.op.call_dps_packed("f", (x,)),
         "expected out_sinfo, the type of the result, got none",
     ),
+    "keyword": (
+        lambda x, y: relax.op.call_dps_packed("f", (x,), R.Tensor((4,), "float32"), dtypes="int8"),
+        "expected out_sinfo, out_ty, or shape and dtype, got 'dtypes'",
+    ),
     "operator": (
         lambda x, y: tvm.ir.Op.get("relax.multply"),
         "expected an operator of the graph, got 'relax.multply', did you mean 'relax.multiply'",
