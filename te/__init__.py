@@ -47,7 +47,12 @@ from .tensor import shape_of as shape_of
 
 
 def var(name: str = "n", dtype: str = "int64") -> Index:
-    """A symbolic dim; TVM's ``te.var``."""
+    """A symbolic dim; TVM's ``te.var``.
+
+    It is an int64 of at least 0, also for the `dtype` "int32". Raises ValueError for any other one.
+    """
+    if dtype not in ("int32", "int64"):
+        raise ValueError(f"expected dtype of symbol '{name}' to be int32 or int64, got '{dtype}'")
     return symbol(name)
 
 

@@ -239,6 +239,10 @@ ERRORS = [
         lambda: te.create_prim_func([one()], "int16"),
         r"index_dtype_override to be int32, int64 or None, got 'int16'",
     ),
+    (
+        lambda: te.var("n", "float32"),
+        r"expected dtype of symbol 'n' to be int32 or int64, got 'float32'",
+    ),
     (lambda: te.const(300, "uint8"), r"expected a number of uint8 in \[0, 255\], got 300"),
     (lambda: one()[0] << 1, r"expected integers for 'shift_left', got float32"),
     (lambda: ~one()[0], r"expected an integer or bool for '~', got float32"),
