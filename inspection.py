@@ -67,7 +67,11 @@ def lower_to(
 
 
 def stages(mod: View) -> list[tuple[str, str]]:
-    """The text of a module, or of one function, at every stage of the pipeline, in order."""
+    """The text of a module, or of one function, at every stage of the pipeline, in order.
+
+    Pairs have the name of a stage and the IR, which is lowered for this CPU. Raises TypeError for
+    other objects, Diagnostic or PassFailedException where the module cannot be lowered.
+    """
     module = module_of(mod)
 
     def texts() -> list[tuple[str, str]]:

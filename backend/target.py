@@ -31,8 +31,8 @@ class Target:
     number of cores; with one they are the defaults of `CacheSizes`, and the number is unknown.
     `-model=NAME=VALUE,…` changes fields of the `MachineModel` for the schedules' cost model.
     `-math=accurate` selects math functions within 1 ulp, which `docs/math.md` compares with
-    `-math=fast`. Raises `BackendError` for a kind other than `llvm` and for an unknown option,
-    triple, processor, feature or value.
+    `-math=fast`. A `host` is kept, and has no effect. Raises `BackendError` for a kind other than
+    `llvm` and for an unknown option, triple, processor, feature or value.
     """
 
     kind: str

@@ -22,7 +22,10 @@ __script_path__ = "relax.analysis"
 
 
 def remove_all_unused(func: Function | DataflowBlock) -> Function:
-    """A copy of a function without pure bindings that nothing depends on."""
+    """A copy of a function without pure bindings that nothing depends on.
+
+    Raises TypeError for anything but a graph function.
+    """
     if not isinstance(func, Function):
         raise TypeError(f"expected a graph function, got {type(func).__name__}")
     op = func.op.clone()
@@ -32,7 +35,10 @@ def remove_all_unused(func: Function | DataflowBlock) -> Function:
 
 
 def well_formed(obj: IRModule | BaseFunc, check_struct_info: bool = True) -> bool:
-    """Whether a module, with its calls, or a function verifies."""
+    """Whether a module, with its calls, or a function verifies.
+
+    Types are always checked: `check_struct_info` is ignored.
+    """
     module = obj if isinstance(obj, IRModule) else IRModule.from_expr(obj)
     try:
         check(module.op)
@@ -123,7 +129,7 @@ def post_order_visit(expr: Any, visit: Callable[[Any], Any]) -> None:
 
 
 def contains_impure_call(func: Function) -> bool:
-    """Whether a function does more than to compute its result."""
+    """Whether a function has effects: it prints, asserts, or calls functions that are not pure."""
     block = func.op.regions[0].block
     assert isinstance(block, Block)
     return not all(is_pure(op) for op in block.ops)

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 
 class Unsupported(Exception):
-    """Raised by a converter for unsupported arguments; the importer adds the place."""
+    """Raised by a converter for unsupported arguments; the importer adds the place.
+
+    `reason` says what is not supported, `advice` what to do about it.
+    """
 
     def __init__(self, reason: str, advice: str = ""):
         super().__init__(reason)

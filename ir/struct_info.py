@@ -68,7 +68,8 @@ class TensorStructInfo(StructInfo[TensorType]):
     """A tensor: its shape, or only its rank `ndim`, and its dtype, each of which may be unknown.
 
     A shape is a tuple, another tensor's shape, or anything that iterates over dims; a dim is a
-    number, an expression of symbols, or a string. The dtype "" is unknown.
+    number, an expression of symbols, or a string. The dtype "" is unknown, `vdevice` is ignored.
+    Raises ValueError for a dtype that does not exist, and for an `ndim` other than the shape's.
     """
 
     def __init__(

@@ -25,7 +25,8 @@ class PassContext:
     """How passes run inside of ``with PassContext(…):``.
 
     A pass of a higher `opt_level` than the context is skipped unless `required_pass` names it, and
-    one that `disabled_pass` names is always skipped. `instruments` see each pass.
+    one that `disabled_pass` names is always skipped. `instruments` see each pass. A pass may read
+    `config`; those of the compiler do not.
     """
 
     def __init__(
@@ -255,13 +256,26 @@ def _on_functions(kind: type[BaseFunc]) -> Callable[[Any], Any]:
 
 module_pass = pass_decorator(
     lambda d, info: pass_of(d, info, "transform_module", lambda t: t),
-    "Decorator of a function ``(mod, ctx)`` or a class with `transform_module`: a pass on modules.",
+    """Decorator of a function or of a class, which makes it a pass on modules.
+
+    ``(mod, ctx)`` returns the new module; in a class it is the method `transform_module`. The
+    options are the `opt_level` and the `name`, by default that of the definition. `required` is
+    recorded, and `traceable` ignored. Raises TypeError for a class without the method.
+    """,
 )
 function_pass = pass_decorator(
     lambda d, info: pass_of(d, info, "transform_function", _on_functions(Function)),
-    "Decorator of a function ``(func, mod, ctx)``, or a class: a pass on each graph function.",
+    """Decorator of a function or of a class, which makes it a pass on each graph function.
+
+    ``(func, mod, ctx)`` returns the new function; in a class it is the method `transform_function`.
+    The options are those of `module_pass`.
+    """,
 )
 prim_func_pass = pass_decorator(
     lambda d, info: pass_of(d, info, "transform_function", _on_functions(PrimFunc)),
-    "Decorator of a function ``(func, mod, ctx)``, or a class: a pass on each PrimFunc.",
+    """Decorator of a function or of a class, which makes it a pass on each PrimFunc.
+
+    ``(func, mod, ctx)`` returns the new function; in a class it is the method `transform_function`.
+    The options are those of `module_pass`.
+    """,
 )

@@ -57,7 +57,11 @@ class BindParams(Pass):
 
 
 class BindSymbolicVars(Pass):
-    """Symbols of a function become numbers; TVM's ``relax.transform.BindSymbolicVars``."""
+    """Symbols of a function become numbers; TVM's ``relax.transform.BindSymbolicVars``.
+
+    `binding_map` has the numbers by symbol or name. Calling it raises Diagnostic with one line for
+    an unknown function or symbol, and for a negative number.
+    """
 
     info = PassInfo("bind-symbolic-vars")
 

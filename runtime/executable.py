@@ -117,7 +117,7 @@ class Executable:
 
     @property
     def functions(self) -> Mapping[str, FunctionSpec]:
-        """The signature of every function."""
+        """The signature of every function, by name."""
         return MappingProxyType(self._specs)
 
     @property
@@ -240,7 +240,7 @@ class Executable:
         repeat: int = 1,
         min_repeat_ms: float = 0,
     ) -> TimeEvaluator:
-        """A callable that measures a function on its arguments; TVM's ``time_evaluator``."""
+        """A callable that measures a function: see `VirtualMachine.time_evaluator`."""
         return TimeEvaluator(self[func_name], number, repeat, min_repeat_ms)
 
 

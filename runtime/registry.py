@@ -25,8 +25,10 @@ def register_func(name: str | Function, f: Function | None = None, override: boo
     """Register a function under a name, as `tvm.register_func` and `register_global_func`.
 
     Three forms: `register_func("env.add", add)`, `@register_func("env.add")`, and the bare
-    `@register_func`, which takes the function's own name. All return the function itself.
-    Raises ValueError for a name that is taken, unless `override` is given.
+    `@register_func`, which takes the function's own name. All return the function itself. Compiled
+    code that calls it by name passes tensors; in destination-passing style the results come last.
+    Raises ValueError for a name that is taken, unless `override` is given, and TypeError for a
+    value that is not callable.
     """
     if not isinstance(name, str):
         return _register(name.__name__, name, override)

@@ -170,7 +170,7 @@ def empty(
 ) -> Tensor:
     """A tensor with undefined values in new, 64-byte aligned memory.
 
-    Raises ValueError for a device other than the CPU.
+    Raises ValueError for a negative dim, an unknown dtype, and a device other than the CPU.
     """
     if device is not None:
         _check_device(device)

@@ -68,7 +68,12 @@ DEFAULT_ADVICE = "write it with supported operators, or register a converter wit
 
 
 def converts(*overloads: str) -> Callable[[Converter], Converter]:
-    """Register a function as the converter of ATen overloads such as "aten.add.Tensor"."""
+    """Register a function as the converter of ATen overloads such as "aten.add.Tensor".
+
+    It is called as ``converter(context, *args, **kwargs)`` with the arguments of a node, in which
+    tensors are values of the graph, and returns the node's value, or a tuple for several. It
+    replaces the converter that an overload has. `Unsupported` refuses arguments.
+    """
 
     def register(converter: Converter) -> Converter:
         CONVERTERS.update(dict.fromkeys(overloads, converter))
