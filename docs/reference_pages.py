@@ -6,12 +6,14 @@ of operators cases of the operators' tests, and those of passes their FileCheck 
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from name_examples import first_names, programs, value_of
@@ -69,11 +71,26 @@ def _description(value: Any, place: str) -> str:
         options = f"    options:\n      inherited_members: {_inherited(value)}\n"
         return f"::: {value.__module__}.{value.__name__}\n{options}"
     if inspect.ismodule(value):
-        return f"::: {value.__name__}\n"
+        options = f"    options:\n      members: {_public(value)}\n"
+        return f"::: {value.__name__}\n{options}"
     if value.__code__.co_name == value.__name__:
         return f"::: {value.__module__}.{value.__name__}\n"
     name = place.rpartition(":")[2]  # what a loop makes, as `cuda`
     return f"## {name}\n\n```python\n{name}{inspect.signature(value)}\n```\n"
+
+
+def _public(module: ModuleType) -> list[str]:
+    """The public names that a module defines or, by ``import x as x``, exports."""
+    found: list[str] = []
+    for node in ast.parse(inspect.getsource(module)).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.append(name)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                found.append(name)
+            case ast.ImportFrom(names=names):
+                found += [n.name for n in names if n.name == n.asname]
+    return [name for name in found if not name.startswith("_")]
 
 
 def _inherited(value: type) -> list[str]:

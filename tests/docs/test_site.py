@@ -78,10 +78,23 @@ def test_every_name_has_an_example_that_ran(site: Path):
     assert [name for name, text in texts.items() if 'id="example"' not in text] == []
 
 
-def test_pages_of_classes_show_inherited_members(site: Path):
-    page = Links((site / "reference/api/tir.Schedule.html").read_text())
-    anchors = {f"xrelax.tir.schedule.Schedule.{name}" for name in ("mod", "split", "get_loops")}
-    assert anchors <= page.anchors
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("tir.Schedule", "xrelax.tir.schedule.Schedule mod split get_loops"),  # inherited
+        ("te", "xrelax.te create_prim_func compute placeholder"),  # imported
+        ("relax.frontend.nn", "xrelax.builder.nn spec Linear"),
+    ],
+)
+def test_pages_show_members(site: Path, name: str, members: str):
+    page = Links((site / f"reference/api/{name}.html").read_text())
+    owner, *names = members.split()
+    assert {f"{owner}.{member}" for member in names} <= page.anchors
+
+
+def test_pages_of_namespaces_list_their_names(site: Path):
+    page = Links((site / "reference/api/relax.html").read_text())
+    assert {"relax.Var.html", "relax.build.html", "relax.frontend.html"} <= set(page.links)
 
 
 def test_every_operator_has_an_example_that_ran(site: Path):
