@@ -80,7 +80,10 @@ def test_maps():
 @pytest.mark.parametrize(
     "act, message",
     [
-        (lambda: tir.IndexMap.from_func(lambda *i: i), "expected ndim for a function of any number of indices"),
+        (
+            lambda: tir.IndexMap.from_func(lambda *i: i),
+            "expected ndim for a function of any number of indices",
+        ),
         (
             lambda: tir.IndexMap.from_func(lambda i: i, 2),
             "expected a map of 2 indices, got one of i",
