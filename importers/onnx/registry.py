@@ -39,6 +39,7 @@ _THEMES = (
     "convolution",
     "creation",
     "einsum",
+    "grid_sampling",
     "indexing",
     "linear",
     "losses",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drawing import FLOATS, Draw
-from harness import Case, torch
+from harness import Case, all_symbolic, torch
 
 LETTERS = {1: "W", 2: "HW", 3: "DHW"}
 RESIZED = {"float32": 5e-5, "float16": 1e-2, "bfloat16": 6e-2, "float64": 1e-12}
@@ -95,7 +95,46 @@ def any_resize(rank: int):
     return draw
 
 
+def grid(rank: int, method: str):
+    def draw(d: Draw):
+        x, _ = image(d, rank, f"NC{LETTERS[rank]}")
+        points = d.array((x.shape[0], rank, *(d.size(1) for _ in range(rank))), -1.7, 1.7)
+        attributes = {
+            "method": method,
+            "layout": f"NC{LETTERS[rank]}",
+            "padding_mode": d.pick(("zeros", "border", "reflection")),
+            "align_corners": d.chance(50),
+        }
+        return [x, points], attributes
+
+    return draw
+
+
+def grid_symbols(shapes: Any, attributes: Any) -> Any:
+    """Symbols for sizes other than 1, but not for the number of coordinates."""
+    (data, points), attributes = all_symbolic(shapes, attributes)
+    return [data, (points[0], shapes[1][1], *points[2:])], attributes
+
+
+def grid_sample(x: Any, grid: Any, method: str, layout: str, **options: Any):
+    return torch.nn.functional.grid_sample(x, grid.movedim(1, -1), method, **options)
+
+
 CASES = (
+    *(
+        Case(
+            "relax.image.grid_sample",
+            grid(rank, method),
+            grid_sample if rank > 1 else None,
+            ("float32", "float64"),
+            atol=RESIZED,
+            symbolic=grid_symbols,
+            note=f"{method}-{rank}d",
+        )
+        for method in ("nearest", "bilinear", "bicubic")
+        for rank in LETTERS
+        if method != "bicubic" or rank == 2
+    ),
     *(
         Case(
             f"relax.image.resize{r}d",

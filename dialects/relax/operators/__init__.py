@@ -20,6 +20,7 @@ FAMILIES = (
     "einsum",
     "elementwise",
     "float_functions",
+    "grid_sampling",
     "indexed_pooling",
     "indexing",
     "joining",

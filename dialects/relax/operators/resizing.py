@@ -17,7 +17,8 @@ from .attributes import Bool, Exprs, Floats, Number, OutDType, Text
 from .base import UnaryOp
 from .conversion import accumulator, converted, wide
 from .elementwise import NUMBERS
-from .inference import require_dtype, require_rank
+from .indexing import where_filled
+from .inference import divides, require_dtype, require_rank
 from .language import TensorLanguage
 from .resize_axes import METHODS, ROUNDINGS, TRANSFORMATIONS, ResizedDim, Resizing
 from .windows import all_of, expressions, in_order
@@ -162,11 +163,19 @@ def _shape(te: TensorLanguage, data: Any, layout: str, moved: dict[str, ResizedD
     return te.tensor.shape_of(counts)
 
 
+def _sizes(te: TensorLanguage, moved: dict[str, ResizedDim]) -> Any:
+    """The sizes of dims that may have no element where the result has."""
+    doubtful = [d.length for d in moved.values() if not divides(d.length, d.count)]
+    return te.tensor.shape_of(doubtful)
+
+
 def _nearest(te: TensorLanguage, data: Any, layout: str, moved: dict[str, ResizedDim]) -> Any:
+    sizes = _sizes(te, moved)
+
     def element(*i: Any) -> Any:
         at = dict(zip(layout, i, strict=True))
         at |= {letter: dim.te_index(te, at[letter]) for letter, dim in moved.items()}
-        return data(*at.values())
+        return where_filled(te, sizes, data(*at.values()))
 
     return te.compute(_shape(te, data, layout, moved), element, name="resize")
 
@@ -176,12 +185,13 @@ def _interpolated(
 ) -> Any:
     """The data with some dims interpolated, in `dtype`."""
     tables = {s: dim.te_tables(te, dtype, s.lower()) for s, dim in group.items()}
+    sizes = _sizes(te, group)
     shape = _shape(te, data, layout, group)
 
     def part(letters: str, at: dict[str, Any], i: Sequence[Any]) -> Any:
         """The sum over the taps of some dims."""
         if not letters:
-            return data(*at.values()).astype(dtype)
+            return where_filled(te, sizes, data(*at.values())).astype(dtype)
         letter, place = letters[0], i[layout.index(letters[0])]
         indices, weights = tables[letter]
 

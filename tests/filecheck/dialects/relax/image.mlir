@@ -12,3 +12,15 @@ relax.func @resizes(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[n, h
   %2 = relax.image.resize3d %x2 {size = [#sym.expr<8>, #sym.expr<8>, #sym.expr<3>], method = "cubic", cubic_alpha = -0.5 : f64, cubic_exclude = true, out_dtype = f32, antialias = true} : !relax.tensor<[n, c, 4, 5, 6], f16> -> !relax.tensor<[n, c, 8, 8, 3], f32>
   relax.return %2 : !relax.tensor<[n, c, 8, 8, 3], f32>
 }
+
+// -----
+
+// Samples of an image and of a volume.
+// CHECK-LABEL: @samples
+relax.func @samples(%x0: !relax.tensor<[n, c, h, w], f32>, %g0: !relax.tensor<[n, 2, a, b], f32>, %x1: !relax.tensor<[n, c, d, h, w], f16>, %g1: !relax.tensor<[n, 3, 2, 3, 4], f32>) -> !relax.tensor<[n, c, 2, 3, 4], f16> {
+  // CHECK: %0 = relax.image.grid_sample %x0, %g0 {method = "bicubic", padding_mode = "reflection"} : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[n, 2, a, b], f32> -> !relax.tensor<[n, c, a, b], f32>
+  %0 = relax.image.grid_sample %x0, %g0 {method = "bicubic", padding_mode = "reflection"} : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[n, 2, a, b], f32> -> !relax.tensor<[n, c, a, b], f32>
+  // CHECK: %1 = relax.image.grid_sample %x1, %g1 {layout = "NCDHW", align_corners = false}
+  %1 = relax.image.grid_sample %x1, %g1 {layout = "NCDHW", align_corners = false} : !relax.tensor<[n, c, d, h, w], f16>, !relax.tensor<[n, 3, 2, 3, 4], f32> -> !relax.tensor<[n, c, 2, 3, 4], f16>
+  relax.return %1 : !relax.tensor<[n, c, 2, 3, 4], f16>
+}
