@@ -40,7 +40,8 @@ FAULTS = (
     Fault(
         "kernels are moved over calls in place",
         G + "fusion_groups.py",
-        "    if isinstance(op, relax.CallTIRInplaceOp | relax.CallOp):\n        return False\n",
+        "    if isinstance(op, relax.CallTIRInplaceOp | relax.CallOp | relax.LoopOp):\n"
+        "        return False\n",
         "",
         tests=TESTS,
     ),

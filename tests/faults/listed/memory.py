@@ -59,10 +59,17 @@ FAULTS = (
     Fault(
         "uses under other dims do not count",
         PASS,
-        "        if isinstance(use.operation, rt.ReinterpretOp):\n",
+        "        if isinstance(user, rt.ReinterpretOp | rt.SliceOp):\n",
         "        if False:\n",
         ("attention",),
         TESTS,
+    ),
+    Fault(
+        "memory that a loop uses is free between its iterations",
+        PASS,
+        "            if isinstance(loop, rt.ForOp):\n",
+        "            if False:\n",
+        tests=TESTS,
     ),
     Fault(
         "memory is in use from its first to its second use",
