@@ -37,10 +37,10 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 	@mkdir -p build
 	@$(BIN)/python examples/image_classifier.py --output build $(DEMO_ARGS)
 
-docs: $(VENV)/ready-dev-docs-models-onnx  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
+docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict $(DOCS_ARGS)
 
-test: lint types unit fuzz  ## lint, check types, run the tests and a minute of fuzz (EXTRAS=dev,demo,models adds PyTorch)
+test: lint types unit fuzz  ## lint, check types, run the tests and a minute of fuzz (EXTRAS=dev,demo,models adds PyTorch and ONNX)
 
 unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu"; SAMPLE=1: all cases)
 	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 --sample $(SAMPLE) $(TEST_ARGS)

@@ -1,10 +1,16 @@
 """Models made of functions, and comparison of what they compile to with PyTorch."""
 
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
+
+collect_ignore_glob = (
+    [] if find_spec("onnx") and find_spec("onnxruntime") else ["onnx_*.py", "test_onnx_*.py"]
+)
+"""Tests of ONNX files compare with the package's evaluator and with ONNX Runtime."""
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
 """Largest difference over the largest expected number, by dtype."""
