@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import black
 import numpy as np
 from drawing import Draw
 from harness import Case, Example, all_cases, graph_function
@@ -18,7 +19,7 @@ from xrelax.reference.evaluate import evaluate
 
 DTYPES = ("float32", "int32", "int64", "bool")
 """The dtypes to show, the first that an operator is tested with."""
-DRAWN = 32
+DRAWN = 40
 """Calls to choose from."""
 LARGEST = 9
 """Operands are at most this large, unless a case needs larger ones."""
@@ -38,8 +39,9 @@ class PlainDraw(Draw):
         return max(least, self.pick((1, 2, 2, 3, 3)))
 
     def shape(self, low: int = 0, high: int = 3, least: int = 0) -> tuple[int, ...]:
-        """A shape of rank 1 or 2, or of the nearest rank."""
-        return super().shape(max(low, min(1, high)), min(high, max(low, 2)), least)
+        """A shape of rank 0 to 2, or of the nearest rank."""
+        lowest = low if self.chance(40) else max(low, min(1, high))
+        return super().shape(lowest, min(high, max(low, 2)), least)
 
     def array(
         self,
@@ -76,9 +78,10 @@ class Call:
     def markdown(self) -> str:
         """The function and the values, as a section of a page."""
         script = function_view(self.function).script().splitlines()
-        program = "\n".join(line for line in script if not line.startswith("#")).strip()
+        program = "\n".join(line for line in script if not line.startswith("#"))
+        program = black.format_str(program.strip(), mode=black.Mode())
         values = "\n".join(self.values())
-        return f"## Example\n\n```python\n{program}\n```\n\n```text\n{values}\n```\n"
+        return f"## Example\n\n```python\n{program}```\n\n```text\n{values}\n```\n"
 
 
 def operator_examples() -> dict[str, str]:
@@ -127,6 +130,10 @@ def _difficulty(call: Call) -> tuple[int, ...]:
         all(a.ndim == 0 for a in call.operands),
         len(call.operands) < 2,
         sum(map(_clamped, call.operands)),
+        max(0, *(total - 4 * SIZE for total in totals)),
+        sum(len(op.properties) for op in call.function.body.block.ops),
+        max((a.ndim for a in call.operands), default=0),
+        sum(a.ndim <= 2 and 1 in a.shape for a in arrays),
         abs(max(totals) - SIZE),
         min(totals),
     )
