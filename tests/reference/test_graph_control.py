@@ -79,3 +79,38 @@ def test_a_cast_that_fails():
         evaluate(cast, "main", [X])
     with pytest.raises(EvaluationError, match=r"match_cast of 'x' to \(4,\) in 'main'"):
         evaluate(lower_to(cast, "rt"), "main", [X])
+
+
+LOOPS = module("""
+    @R.function(private=True)
+    def step(i: R.Prim(value="i"), c: R.Tensor((), "bool"), h: R.Tensor((3,), "float32"),
+             g: R.Tensor((3,), "float32")):
+        i = T.int64()
+        a = R.add(h, g)
+        return (R.less(R.max(a), R.const(9.0, "float32")), a)
+
+    @R.function(private=True)
+    def scan(i: R.Prim(value="i"), h: R.Tensor((3,), "float32"), x: R.Tensor((), "float32")):
+        i = T.int64()
+        a = R.multiply(h, x)
+        return (a, R.negative(a))
+
+    @R.function
+    def main(h: R.Tensor((3,), "float32"), x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")):
+        n = T.int64()
+        r = R.loop(cls.scan, (h,), scanned=(x,))
+        s = R.loop(cls.step, (c, h), given=(h,), trips=n, is_while=True)
+        return (r[0], r[1], s[1])
+""")
+
+
+@pytest.mark.parametrize("stage", ("relax", "tir", "rt", "loops"))
+@pytest.mark.parametrize("trips", [0, 1, 2, 3, 8])
+def test_loops(stage, trips):
+    """Of an odd and an even number of iterations, and until a condition is false."""
+    numbers = np.arange(1, trips + 1, dtype="float32")
+    last, stack, total = evaluate(lower_to(LOOPS, stage), "main", [X, numbers, np.array(True)])
+    products = X * np.cumprod(numbers)[:, None]
+    np.testing.assert_array_equal(stack, -products)
+    np.testing.assert_array_equal(last, products[-1] if trips else X)
+    np.testing.assert_array_equal(total, X * (min(trips, 4) + 1))

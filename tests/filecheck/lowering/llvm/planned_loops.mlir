@@ -60,3 +60,21 @@ loops.func @k(%C: !tir.buffer<[], i1>) {
 // CHECK:         %[[HOLDS:.*]] = llvm.load %[[C]] : !llvm.ptr -> i8
 // CHECK-NEXT:    %[[MORE:.*]] = llvm.icmp "ne" %[[HOLDS]]
 // CHECK-NEXT:    llvm.cond_br %[[MORE]]
+
+// -----
+
+// Slices of aligned memory are aligned if their size is a multiple of the alignment.
+
+rt.func @main() {
+  %a = rt.arena 384
+  %x = rt.view %a[0] : !tir.buffer<[384], i8> to !tir.buffer<[2, 16], f32>
+  %y = rt.view %a[128] : !tir.buffer<[384], i8> to !tir.buffer<[2, 20], f32>
+  rt.for i to 2 {
+    %r = rt.slice %x[i] : !tir.buffer<[2, 16], f32> to !tir.buffer<[16], f32>
+    %s = rt.slice %y[i] : !tir.buffer<[2, 20], f32> to !tir.buffer<[20], f32>
+    rt.call_dps @k(%r) outs(%s) : (!tir.buffer<[16], f32>), (!tir.buffer<[20], f32>)
+  }
+}
+loops.func @k(%X: !tir.buffer<[16], f32>, %Y: !tir.buffer<[20], f32>) noalias {
+}
+// CHECK: llvm.func internal @xrelax.k({{.*}}%X: !llvm.ptr {llvm.align = 64 : i64{{.*}}%Y: !llvm.ptr {llvm.align = 4 : i64
