@@ -66,10 +66,12 @@ def _verify_distinct(what: str, names: Sequence[Any]) -> None:
 
 
 def verify_texts(names: Iterable[Any]) -> None:
-    """Raise ValueError unless names are texts."""
+    """Raise ValueError unless names are texts of one line, which messages may show."""
     for name in names:
         if not isinstance(name, str):  # protobuf gives bytes for what is no text
             raise ValueError(f"expected names in UTF-8, got {name!r}")
+        if len(name.splitlines()) > 1 or name.endswith("\n"):
+            raise ValueError(f"expected names of one line, got {name!r}")
 
 
 def verify_functions(model: Any) -> None:

@@ -118,7 +118,8 @@ class Importer(GraphImporter):
         cause: Exception | None = None,
     ) -> None:
         """Note a problem."""
-        self.problems.append(Problem(target, name, place, reason, advice, cause))
+        line = " ".join(reason.split())
+        self.problems.append(Problem(target, name, place, line, advice, cause))
 
     def converted(self, node: Any, scope: Scope) -> list[Any] | None:
         """The results of a node; `None` where an operand has failed before."""

@@ -91,6 +91,7 @@ def tensor_data(tensor: Any, folder: Path | None) -> TensorData:
     `folder` is where external data may be. Raises ValueError for data that does not fit the shape,
     and for a file outside of the folder; Unsupported for an element type that is absent here.
     """
+    verify_texts([tensor.name])
     narrow = NARROW.get(tensor.data_type)
     dtype = dtype_of_element(tensor.data_type) if narrow is None else narrow.dtype
     shape = tuple(int(d) for d in tensor.dims)

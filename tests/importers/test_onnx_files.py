@@ -161,6 +161,8 @@ def test_attributes_that_repeat():
 def test_names_that_are_no_text():
     content = small().SerializeToString().replace(b"sum", b"s\xffm")
     assert message(content) == r"expected names in UTF-8, got b's\xffm'"
+    content = small().SerializeToString().replace(b"sum", b"s\nm")
+    assert message(content) == r"expected names of one line, got 's\nm'"
 
 
 def test_inputs_that_are_missing():

@@ -144,7 +144,9 @@ def _powers(x: Formula, p: float) -> Formula:
 
 
 def _root(x: Formula, p: float) -> Formula:
-    """``x ** (1 / p)``."""
+    """``x ** (1 / p)``; raises ValueError for a `p` without a norm."""
+    if p <= 0:
+        raise ValueError(f"expected a positive p, got {p}")
     if p == 2:
         return x.apply("sqrt")
     return x if p == 1 else x.with_("power", 1 / p)

@@ -132,7 +132,7 @@ def upsample(ctx: Context, x: Tensor, *, scales: list[float], mode: str = "neare
 @converts("Resize", since=10)
 def resize_by_factors(ctx: Context, x: Tensor, scales: Tensor, *, mode: str = "nearest") -> Tensor:
     """The tensor resized by a factor for each axis."""
-    return _by_factors(ctx, x, [float(s) for s in scales.numbers("factors")], mode)
+    return _by_factors(ctx, x, [float(s) for s in scales.numbers("factors").flat], mode)
 
 
 @converts("Resize", since=11)

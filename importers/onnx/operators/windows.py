@@ -37,6 +37,9 @@ class Windows:
         for name, values in given.items():
             if len(values) != rank:
                 raise ValueError(f"expected {name} of {rank} dims, got {len(values)}")
+            constants = [d.offset for d in map(IntExpr.of, values) if d.is_constant]
+            if any(value < 1 for value in constants):
+                raise ValueError(f"expected positive {name}, got {min(constants)}")
         return Windows([IntExpr.of(s) for s in sizes], steps, dilated)
 
     @property
