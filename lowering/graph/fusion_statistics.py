@@ -16,6 +16,7 @@ from ...dialects.int_expr import Atom, IntExpr, Sym
 from ...dialects.relax.types import tensors_in
 from ..call_signature import Formal, unify
 from ..functions import functions_by_name
+from ..loop_types import loop_index
 from .annotate_tir_op_pattern import AnnotateTIROpPatternPass
 from .fuse_ops import FuseOpsPass
 from .fuse_tir import FuseTIRPass
@@ -39,8 +40,8 @@ def statistics_of(
 ) -> FusionStatistics:
     """The kernels of a graph function and its callees; `symbols` has the value of each symbol.
 
-    Both branches of an ``if`` count. Raises ValueError for an unknown function, and for a size that
-    `symbols` does not determine.
+    Both branches of an ``if`` count, and every iteration of a loop. Raises ValueError for an
+    unknown function, for a size that `symbols` does not determine, and for a while loop.
     """
     functions = functions_by_name(module)
     func = functions.get(function)
@@ -92,18 +93,32 @@ def _kernel_sizes(
             types = [a.type for a in op.args] + [op.result.type]
             tensors = [t for type_ in types for t in tensors_in(type_)]
             yield sum(_bytes(t, symbols) for t in tensors)
-        elif isinstance(op, relax.CallOp):
+        elif isinstance(op, relax.CallOp | relax.LoopOp):
             callee = functions.get(op.callee_name)
             if isinstance(callee, relax.FuncOp) and callee is not func:
-                yield from _kernel_sizes(callee, functions, _callee_symbols(op, callee, symbols))
+                inner = _callee_symbols(op, callee, symbols)
+                sizes = list(_kernel_sizes(callee, functions, inner))
+                for _ in range(_trips(op, symbols)):
+                    yield from sizes
+
+
+def _trips(op: relax.CallOp | relax.LoopOp, symbols: Mapping[str, int]) -> int:
+    """How often the function runs; raises ValueError for a loop whose condition decides."""
+    if isinstance(op, relax.CallOp):
+        return 1
+    if op.trip_count is None or op.is_while is not None:
+        raise ValueError(f"expected loops with a number of trips, got one of '{op.callee_name}'")
+    return max(_product([op.trip_count], symbols), 0)
 
 
 def _callee_symbols(
-    call: relax.CallOp, callee: relax.FuncOp, symbols: Mapping[str, int]
+    op: relax.CallOp | relax.LoopOp, callee: relax.FuncOp, symbols: Mapping[str, int]
 ) -> dict[str, int]:
     formals = [t for p in callee.params for t in tensors_in(p.type)]
-    actuals = [t for a in call.args for t in tensors_in(a.type)]
-    where = f"call of '{call.callee_name}'"
+    is_loop = isinstance(op, relax.LoopOp)
+    types = op.body_types(loop_index(op))[0] if is_loop else [a.type for a in op.args]
+    actuals = [t for type_ in types for t in tensors_in(type_)]
+    where = f"call of '{op.callee_name}'"
     found = unify(where, [Formal("argument", t) for t in formals], actuals).symbols
     return {s: n for s, e in found.items() if (n := _number(e, symbols)) is not None}
 

@@ -347,3 +347,28 @@ def test_statistics():
         fusion_statistics(module)
     with pytest.raises(ValueError, match="expected a graph function of the module, got 'f'"):
         fusion_statistics(module, "f")
+
+
+LOOP = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def step(i: R.Prim(value="i"), c: R.Tensor((), "bool"), h: R.Tensor(("k",), "float32")):
+        i, k = T.int64(), T.int64()
+        return (c, R.nn.relu(R.add(h, h)))
+
+    @R.function
+    def main(c: R.Tensor((), "bool"), h: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        r = R.loop(cls.step, (c, h), trips=n, is_while={})
+        return R.nn.relu(r[1])
+"""
+
+
+def test_statistics_of_loops():
+    counted = module_of(from_source(LOOP.format(False)))
+    before, after = fusion_statistics(counted, "main", {"n": 5})
+    assert (before.kernels, after.kernels) == (11, 6)
+    assert (before.bytes, after.bytes) == (4 * 5 * (5 * 5 + 2), 4 * 5 * (5 * 2 + 2))
+    with pytest.raises(ValueError, match="with a number of trips, got one of 'step'"):
+        fusion_statistics(module_of(from_source(LOOP.format(True))), "main", {"n": 5})
