@@ -130,9 +130,7 @@ def test_symbol_that_two_arguments_contradict():
 
     batch = Dim("batch")
     model = xrelax.compile(Sum(), (X, X), dynamic_shapes={"x": {0: batch}, "y": {0: batch}})
-    with pytest.raises(
-        ValueError, match="'batch' to be 4 as in argument 'x', got 3 in argument"
-    ):
+    with pytest.raises(ValueError, match="'batch' to be 4 as in argument 'x', got 3 in argument"):
         model(X, X[:3])
 
 
