@@ -27,7 +27,10 @@ def reshape(ctx: Context, x: Tensor, shape: Tensor, *, allowzero: int = 0) -> Te
 
 
 def _reshaped(ctx: Context, x: Tensor, shape: Sequence[IntExpr], allowzero: bool) -> Tensor:
-    dims = [x.dims[a] if d == ZERO and not allowzero else d for a, d in enumerate(shape)]
+    copied = [a for a, d in enumerate(shape) if d == ZERO and not allowzero]
+    if any(a >= x.rank for a in copied):
+        raise ValueError(f"expected copies of dims of {_text(x.dims)}, got {_text(shape)}")
+    dims = [x.dims[a] if a in copied else d for a, d in enumerate(shape)]
     free = [a for a, d in enumerate(dims) if d.is_constant and d.offset == -1]
     total = product(x.dims)
     if free:
