@@ -48,6 +48,7 @@ _THEMES = (
     "pooling",
     "packed_weights",
     "quantized",
+    "quantized_attention",
     "quantized_layers",
     "quantized_products",
     "quantized_windows",

@@ -316,3 +316,31 @@ def test_a_quantized_network():
     made = model(nodes, {"x": ("float32", ["n", 2, 8, 8])}, ["y"], 17, constants)
     feeds = {"x": floats(3, 2, 8, 8)}
     compare(compile_onnx(made).run(None, feeds), by_onnxruntime(made, feeds), 1e-4)
+
+
+@pytest.mark.parametrize("masks", [None, "lengths", "keys"])
+@pytest.mark.parametrize("causal", [0, 1])
+def test_attention(masks, causal):
+    constants = {
+        "w": integers("int8", 8, 24), "b": floats(24), "xs": np.float32(0.01),
+        "ws": np.float32(0.005), "xz": np.uint8(120), "wz": np.int8(0),
+        "m": np.array([3, 5], "int32") if masks == "lengths" else
+        np.array([[1, 1, 0, 1, 0], [1, 0, 1, 1, 1]], "int32"),
+    }  # fmt: skip
+    names = ["x", "w", "b", "xs", "ws", "m" if masks else "", "xz", "wz"]
+    made = contributed(
+        "QAttention", names, {"x": ("uint8", [2, 5, 8])}, constants,
+        num_heads=2, unidirectional=causal,
+    )  # fmt: skip
+    check(made, {"x": integers("uint8", 2, 5, 8)}, tolerance=1e-4)
+
+
+def test_attention_that_is_not_supported():
+    constants = {"w": integers("int8", 8, 24), "b": floats(24), "s": np.float32(0.01)}
+    inputs = {"x": ("uint8", [2, 5, 8])}
+    made = contributed("QAttention", ["x", "w", "b", "s", "s"], inputs, constants, num_heads=3)
+    with pytest.raises(UnsupportedError, match="3 parts of 3 heads, got a width of 24"):
+        compile_onnx(made)
+    made.graph.node[0].attribute.add(name="do_rotary", type=2, i=1)
+    with pytest.raises(UnsupportedError, match="past keys, or embeddings of positions"):
+        compile_onnx(made)
