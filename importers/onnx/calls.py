@@ -13,6 +13,7 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 from onnx import AttributeProto
 
 from ...dialects.relax import TensorData
+from ...dialects.relax.types import python_shape
 from ..unsupported import Unsupported
 from .registry import Converter
 from .tensor import Tensor
@@ -102,11 +103,17 @@ def call(
 ) -> Any:
     """What a converter makes of a node's inputs and attributes.
 
-    Raises ValueError for inputs that are missing or too many, and for attributes that are missing
-    or of another type; Unsupported for unknown attributes.
+    Raises ValueError for inputs that are missing, too many, or of a rank that the converter does
+    not expect, and for attributes that are missing or of another type; Unsupported for unknown
+    attributes.
     """
     known = signature_of(converter)
-    return converter(context, *_inputs(known, inputs), **_attributes(known, attributes))
+    given, named = _inputs(known, inputs), _attributes(known, attributes)
+    try:
+        return converter(context, *given, **named)
+    except IndexError as error:  # of a dim that an input does not have
+        shapes = [python_shape(t.dims) for t in inputs if isinstance(t, Tensor)]
+        raise ValueError(f"expected inputs of other ranks, got {', '.join(shapes)}") from error
 
 
 def _inputs(known: Signature, inputs: Sequence[Any]) -> Sequence[Any]:

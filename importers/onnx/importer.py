@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.sym import expr_symbols
 from ..emitter import dims_of
@@ -268,5 +269,5 @@ def _is_narrow(item: Any) -> bool:
 def one_line(error: Exception) -> str:
     """The message of an error, with its type if it is no usual one for wrong arguments."""
     text = " ".join(str(error).split())
-    usual = isinstance(error, TypeError | ValueError | IndexError)
+    usual = isinstance(error, TypeError | ValueError | VerifyException)
     return text if usual and text else f"{type(error).__name__}: {text}"

@@ -28,6 +28,7 @@ import onnx
 from onnx_bases import bases
 from onnx_mutants import mutant
 from onnx_nodes import ATOL
+from xdsl.utils.exceptions import VerifyException
 
 from xrelax.importers.onnx.compiled_model import compile_onnx
 from xrelax.importers.onnx.weights import DTYPES
@@ -137,7 +138,7 @@ def _refusal(error: Exception) -> Found:
     """A refusal, which is a failure if its lines do not say what was expected."""
     problems = error.problems if isinstance(error, UnsupportedError) else ()
     for problem in problems:
-        if problem.cause is not None and not isinstance(problem.cause, CLEAR):
+        if problem.cause is not None and not isinstance(problem.cause, (*CLEAR, VerifyException)):
             return Found("EXCEPTION", f"{type(problem.cause).__name__}: {problem}")
     lines = str(error).count("\n") + 1
     if isinstance(error, UnicodeError) or lines != (len(problems) + 1 if problems else 1):
