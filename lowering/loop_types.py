@@ -123,12 +123,10 @@ def _stacked(
     name: str, output: Attribute, known: dict[str, IntExpr], trips: IntExpr | None
 ) -> TypeAttribute:
     type_ = substituted(forget_symbols(output, known.keys()), known)
-    is_tensor = isinstance(type_, TensorType)
-    dims = () if is_tensor and type_.rank == 0 else type_.dims if is_tensor else None
-    if not isinstance(type_, TensorType) or dims is None:
+    if not isinstance(type_, TensorType) or (type_.dims is None and type_.rank != 0):
         raise Diagnostic(
             f"expected outputs of '{name}' to be tensors whose shapes follow from its arguments, "
             f"and not from the number of the iteration, got {output}"
         )
     assert trips is not None
-    return TensorType.of([trips, *dims], type_.known_element)
+    return TensorType.of([trips, *(type_.dims or ())], type_.known_element)
