@@ -54,6 +54,7 @@ _THEMES = (
     "quantized_windows",
     "recurrent",
     "reduction",
+    "regions",
     "resize",
     "sampling",
     "scanning",

@@ -34,6 +34,7 @@ FAMILIES = (
     "pooling",
     "quantization",
     "reduction",
+    "region_pooling",
     "repetition",
     "reshaping",
     "resizing",

@@ -23,17 +23,19 @@ class Functions:
     select: Callable[[Any, Any, Any], Any]
     largest: Callable[[Any, Any], Any]
     smallest: Callable[[Any, Any], Any]
+    let: Callable[[Callable[[Any], Any], Any], Any]
+    """A function of a value that is computed once."""
 
     @staticmethod
     def of_te(te: TensorLanguage) -> Functions:
         """Those of tensor expressions."""
-        return Functions(te.floor, te.fabs, te.select, te.max, te.min)
+        return Functions(te.floor, te.fabs, te.select, te.max, te.min, te.let)
 
     @staticmethod
     def of_numpy() -> Functions:
         """Those of arrays."""
         where = cast("Callable[[Any, Any, Any], Any]", np.where)
-        return Functions(np.floor, np.abs, where, np.maximum, np.minimum)
+        return Functions(np.floor, np.abs, where, np.maximum, np.minimum, lambda f, x: f(x))
 
     def clipped(self, x: Any, size: Any) -> Any:
         """A coordinate or index, moved to the nearest element."""
@@ -43,12 +45,17 @@ class Functions:
         """A coordinate reflected at both ends of a dim, until it is in the dim."""
         low, span = (0.0, size - 1) if align_corners else (-0.5, size)
         span = self.largest(span, size * 0)
-        distance = self.fabs(x - low)
         length = self.select(span > 0, span, size * 0 + 1)
-        flips = self.floor(distance / length)
-        rest = self.select(span > 0, distance - flips * length, distance * 0)
-        is_even = flips - self.floor(flips * 0.5) * 2 < 1
-        return self.clipped(self.select(is_even, rest, span - rest) + low, size)
+
+        def folded(distance: Any) -> Any:
+            return self.let(lambda f: reflected(distance, f), self.floor(distance / length))
+
+        def reflected(distance: Any, flips: Any) -> Any:
+            rest = self.select(span > 0, distance - flips * length, distance * 0)
+            is_even = flips - self.floor(flips * 0.5) * 2 < 1
+            return self.clipped(self.select(is_even, rest, span - rest) + low, size)
+
+        return self.let(folded, self.fabs(x - low))
 
     def place(self, x: Any, size: Any, align_corners: bool) -> Any:
         """The coordinate in elements of one in units of the dim."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import product
 from operator import mul
 from typing import Any
@@ -70,41 +71,7 @@ class GridSampleOp(OperatorOp):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (data, grid), taps = tensors, TAPS[attributes["method"]]
-        dtype = accumulator(data.dtype) if is_float(data.dtype) else "float32"
-        functions, rank = Functions.of_te(te), data.ndim - 2
-
-        def place(n: Any, dim: Any, *at: Any) -> Any:
-            return _place(functions, grid(n, dim, *at).astype(dtype), sizes(dim), attributes)
-
-        def sizes(dim: Any) -> Any:
-            """The size of the dim that a coordinate is along, in `dtype`."""
-            found = te.cast(dtype, te.const(0) + data.shape[-1])
-            for axis in range(1, rank):
-                own = te.cast(dtype, te.const(0) + data.shape[-1 - axis])
-                found = te.select(te.EQ(dim, axis), own, found)
-            return found
-
-        places = te.compute(grid.shape, place, name="places")
-
-        def element(n: Any, c: Any, *at: Any) -> Any:
-            points = [places(n, rank - 1 - axis, *at) for axis in range(rank)]
-            if taps == 1:
-                index = [te.cast("int32", te.nearbyint(x)) for x in points]
-                return _read(te, data, (n, c), index)
-            low = [te.floor(x) for x in points]
-            first = [te.cast("int32", x) - (taps // 2 - 1) for x in low]
-            weights = [functions.weights(taps, x - f) for x, f in zip(points, low, strict=True)]
-            total: Any = te.const(0, dtype)
-            for offset in product(range(taps), repeat=rank):
-                index = [f + o for f, o in zip(first, offset, strict=True)]
-                if taps == 4:
-                    index = _padded(te, functions, index, data.shape[2:], attributes)
-                weight = reduce(mul, (w[o] for w, o in zip(weights, offset, strict=True)))
-                total = total + _read(te, data, (n, c), index).astype(dtype) * weight
-            return total.astype(data.dtype)
-
-        return te.compute((*data.shape[:2], *grid.shape[2:]), element, name="grid_sample")
+        return _Samples(te, tensors[0], tensors[1], attributes).compute()
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
@@ -131,6 +98,116 @@ class GridSampleOp(OperatorOp):
         return converted(total, str(data.dtype))
 
 
+@dataclass(frozen=True)
+class _Samples:
+    """The tensor expression of samples: all channels share tables of indices and weights."""
+
+    te: TensorLanguage
+    data: Any
+    grid: Any
+    attributes: dict[str, Any]
+
+    @cached_property
+    def taps(self) -> int:
+        """The number of elements along each dim that a sample is made of."""
+        return TAPS[self.attributes["method"]]
+
+    @cached_property
+    def dtype(self) -> str:
+        """The dtype of coordinates and weights."""
+        return accumulator(self.data.dtype) if is_float(self.data.dtype) else "float32"
+
+    def compute(self) -> Any:
+        """The samples."""
+        te, (batch, rank, *points) = self.te, self.grid.shape
+        places = te.compute(self.grid.shape, self._place, name="places")
+
+        def index(n: Any, dim: Any, k: Any, *at: Any) -> Any:
+            return self._index(places(n, dim, *at), dim, k)
+
+        def weight(n: Any, dim: Any, k: Any, *at: Any) -> Any:
+            return self._weight(places(n, dim, *at), k)
+
+        table = (batch, rank, self.taps, *points)
+        indices = te.compute(table, index, name="indices")
+        weights = te.compute(table, weight, name="weights") if self.taps > 1 else None
+
+        def element(n: Any, c: Any, *at: Any) -> Any:
+            total: Any = None
+            for taps in product(range(self.taps), repeat=rank):
+                pairs = [(rank - 1 - axis, k) for axis, k in enumerate(taps)]
+                value = self._read((n, c), [indices(n, dim, k, *at) for dim, k in pairs])
+                if weights is None:
+                    return value
+                factor = reduce(mul, (weights(n, dim, k, *at) for dim, k in pairs))
+                term = value.astype(self.dtype) * factor
+                total = term if total is None else total + term
+            return total.astype(self.data.dtype)
+
+        return te.compute((*self.data.shape[:2], *points), element, name="grid_sample")
+
+    def _size(self, dim: Any) -> Any:
+        """The size of the dim that a coordinate is along, in `dtype`; the last one comes first."""
+        te = self.te
+        first, *others = [te.cast(self.dtype, te.const(0) + d) for d in self.data.shape[:1:-1]]
+        for number, size in enumerate(others, 1):
+            first = te.select(te.EQ(dim, number), size, first)
+        return first
+
+    def _place(self, n: Any, dim: Any, *at: Any) -> Any:
+        x, functions = self.grid(n, dim, *at).astype(self.dtype), Functions.of_te(self.te)
+
+        def placed(size: Any) -> Any:
+            return _place(functions, x, size, self.attributes)
+
+        return self.te.let(placed, self._size(dim))
+
+    def _index(self, place: Any, dim: Any, k: Any) -> Any:
+        """The index of an element around a point, -1 outside of the data."""
+        te = self.te
+        low = te.nearbyint(place) if self.taps == 1 else te.floor(place) - float(self.taps // 2 - 1)
+
+        def padded(size: Any) -> Any:
+            found = te.cast("int32", low) + k
+            if self.taps == 4:
+                found = self._moved(found, size)
+            return te.let(lambda i: inside(i, size), found)
+
+        def inside(index: Any, size: Any) -> Any:
+            known = (index >= 0) & (index < te.cast("int32", size))
+            return te.select(known, index, te.const(-1, "int32"))
+
+        return te.let(padded, self._size(dim))
+
+    def _moved(self, index: Any, size: Any) -> Any:
+        """An index outside of the data as that of the element which stands there."""
+        te, functions = self.te, Functions.of_te(self.te)
+        mode, x = self.attributes["padding_mode"], te.cast(self.dtype, index)
+        if mode == "zeros":
+            return index
+        if mode == "border":
+            return te.cast("int32", functions.clipped(x, size))
+        return te.cast("int32", functions.reflected(x, size, self.attributes["align_corners"]))
+
+    def _weight(self, place: Any, k: Any) -> Any:
+        te = self.te
+
+        def chosen(f: Any) -> Any:
+            first, *others = Functions.of_te(te).weights(self.taps, f)
+            for number, weight in enumerate(others, 1):
+                first = te.select(te.EQ(k, number), weight, first)
+            return first
+
+        return te.let(chosen, place - te.floor(place))
+
+    def _read(self, before: Sequence[Any], index: Sequence[Any]) -> Any:
+        """An element, or 0 for an index of -1."""
+        te, data = self.te, self.data
+        value = data(*before, *(te.max(i, 0) for i in index))
+        value = where_filled(te, data.shape[2:], value)
+        return te.select(all_of([i >= 0 for i in index]), value, te.const(0, data.dtype))
+
+
 def _place(functions: Functions, x: Any, size: Any, attributes: dict[str, Any]) -> Any:
     """The coordinate of a point in elements, in the data if that is how it is padded."""
     corners, mode = attributes["align_corners"], attributes["padding_mode"]
@@ -140,39 +217,6 @@ def _place(functions: Functions, x: Any, size: Any, attributes: dict[str, Any]) 
     if mode == "border":
         return functions.clipped(place, size)
     return functions.reflected(place, size, corners)
-
-
-def _read(te: TensorLanguage, data: Any, before: Sequence[Any], index: Sequence[Any]) -> Any:
-    """An element, or 0 outside of the data."""
-    inside, places = list[Any](), list[Any]()
-    for i, size in zip(index, data.shape[2:], strict=True):
-        end = size if isinstance(size, int) else te.cast("int32", size)
-        inside += [i >= 0, i < end]
-        places.append(te.max(te.min(i, end - 1), 0))
-    value = where_filled(te, data.shape[2:], data(*before, *places))
-    return te.select(all_of(inside), value, te.const(0, data.dtype))
-
-
-def _padded(
-    te: TensorLanguage,
-    functions: Functions,
-    index: Sequence[Any],
-    sizes: Sequence[Any],
-    attributes: dict[str, Any],
-) -> list[Any]:
-    """Indices in the data, if elements outside of it are others of it."""
-    mode, found = attributes["padding_mode"], list[Any]()
-    for i, size in zip(index, sizes, strict=True):
-        if mode == "reflection":
-            x, whole = te.cast("float32", i), te.cast("float32", te.const(0) + size)
-            corners = attributes["align_corners"]
-            found.append(te.cast("int32", functions.reflected(x, whole, corners)))
-        elif mode == "border":
-            end = size if isinstance(size, int) else te.cast("int32", size)
-            found.append(te.max(te.min(i, end - 1), 0))
-        else:
-            found.append(i)
-    return found
 
 
 def _numpy_padded(

@@ -162,10 +162,13 @@ class ResizedDim:
         def place(at: Any, k: Any) -> Any:
             return te.cast("int32", te.floor(self.te_coordinate(te, at, dtype))) - before + k
 
+        def weigh(distance: Any) -> Any:
+            return self.resizing.weight(distance, choose)
+
         def raw(k: Any, at: Any) -> Any:
             x, index = self.te_coordinate(te, at, dtype), place(at, k)
             distance = te.fabs(x - te.cast(dtype, index)) / self._te_shrink(te, dtype)
-            weight = self.resizing.weight(distance, choose)
+            weight = te.let(weigh, distance)
             if self.resizing.excludes:
                 inside = (index >= 0) & (index < end)
                 weight = te.select(inside, weight, te.const(0, dtype))

@@ -24,3 +24,15 @@ relax.func @samples(%x0: !relax.tensor<[n, c, h, w], f32>, %g0: !relax.tensor<[n
   %1 = relax.image.grid_sample %x1, %g1 {layout = "NCDHW", align_corners = false} : !relax.tensor<[n, c, d, h, w], f16>, !relax.tensor<[n, 3, 2, 3, 4], f32> -> !relax.tensor<[n, c, 2, 3, 4], f16>
   relax.return %1 : !relax.tensor<[n, c, 2, 3, 4], f16>
 }
+
+// -----
+
+// Pools over regions.
+// CHECK-LABEL: @regions
+relax.func @regions(%x: !relax.tensor<[n, c, h, w], f32>, %r: !relax.tensor<[m, 5], f32>) -> !relax.tensor<[m, c, 2, 2], f32> {
+  // CHECK: %0 = relax.vision.roi_align %x, %r {pooled_size = array<i64: 7, 7>, spatial_scale = 5.000000e-01 : f64, sample_ratio = 2 : i64, aligned = true, mode = "max"} : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[m, 5], f32> -> !relax.tensor<[m, c, 7, 7], f32>
+  %0 = relax.vision.roi_align %x, %r {pooled_size = array<i64: 7, 7>, spatial_scale = 0.5 : f64, sample_ratio = 2 : i64, aligned = true, mode = "max"} : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[m, 5], f32> -> !relax.tensor<[m, c, 7, 7], f32>
+  // CHECK: %1 = relax.vision.roi_pool %x, %r {pooled_size = array<i64: 2>}
+  %1 = relax.vision.roi_pool %x, %r {pooled_size = array<i64: 2>} : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[m, 5], f32> -> !relax.tensor<[m, c, 2, 2], f32>
+  relax.return %1 : !relax.tensor<[m, c, 2, 2], f32>
+}

@@ -45,3 +45,19 @@ relax.func @main(%x: !relax.tensor<[n, c, 0, w], f32>, %g: !relax.tensor<[n, 2, 
   %0 = relax.image.grid_sample %x, %g : !relax.tensor<[n, c, 0, w], f32>, !relax.tensor<[n, 2, 4, 4], f32> -> !relax.tensor<[n, c, 4, 4], f32>
   relax.return %0 : !relax.tensor<[n, c, 4, 4], f32>
 }
+
+// -----
+
+// CHECK: expected rois of 'relax.vision.roi_pool' to be rows of 5 numbers, got (m, 4)
+relax.func @main(%x: !relax.tensor<[n, c, h, w], f32>, %r: !relax.tensor<[m, 4], f32>) -> !relax.tensor<[m, c, 2, 2], f32> {
+  %0 = relax.vision.roi_pool %x, %r {pooled_size = array<i64: 2>} : !relax.tensor<[n, c, h, w], f32>, !relax.tensor<[m, 4], f32> -> !relax.tensor<[m, c, 2, 2], f32>
+  relax.return %0 : !relax.tensor<[m, c, 2, 2], f32>
+}
+
+// -----
+
+// CHECK: expected data of 'relax.vision.roi_align' to have elements, got (0, c, h, w)
+relax.func @main(%x: !relax.tensor<[0, c, h, w], f32>, %r: !relax.tensor<[m, 5], f32>) -> !relax.tensor<[m, c, 2, 2], f32> {
+  %0 = relax.vision.roi_align %x, %r {pooled_size = array<i64: 2>} : !relax.tensor<[0, c, h, w], f32>, !relax.tensor<[m, 5], f32> -> !relax.tensor<[m, c, 2, 2], f32>
+  relax.return %0 : !relax.tensor<[m, c, 2, 2], f32>
+}
