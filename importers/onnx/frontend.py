@@ -15,6 +15,7 @@ from ...dialects.diagnostics import verify
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import IntExpr, Sym, sym
 from ...dialects.relax import TensorData
+from ...dialects.relax.types import python_shape
 from ...dialects.sym import RESERVED
 from ...ir.module import IRModule
 from ..emitter import Emitter
@@ -117,6 +118,7 @@ class OnnxImport:
         scope = Scope()
         for name in self.inputs:
             if name in self.values:
+                self._verify_value(name, self.values[name])
                 scope.items[name] = Tensor.of_data(self.emitter, self.values[name])
             else:
                 self._add_input(name, scope)
@@ -157,6 +159,21 @@ class OnnxImport:
             except ValueError as error:
                 self.importer.fail("output", name, str(error))
         return found
+
+    def _verify_value(self, name: str, data: TensorData) -> None:
+        """Raise ValueError for a value that has not the dtype or the shape of an input."""
+        type_ = self._type(name, self.given[name].type)
+        dims, parameter = type_.dims or (), self.names[name]
+        if data.dtype != type_.dtype:
+            raise ValueError(
+                f"expected argument '{parameter}' to have dtype {type_.dtype}, got {data.dtype}"
+            )
+        pairs = zip(dims, data.shape, strict=False)
+        if len(dims) != len(data.shape) or any(d.is_constant and d.offset != s for d, s in pairs):
+            raise ValueError(
+                f"expected argument '{parameter}' to have shape {python_shape(dims)}, "
+                f"got {data.shape}"
+            )
 
     def _add_input(self, name: str, scope: Scope) -> None:
         try:

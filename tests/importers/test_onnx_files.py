@@ -436,3 +436,23 @@ def test_inputs_that_are_no_identifiers():
         "expected names of inputs that are identifiers, got 'a b'"
     )
     assert from_onnx(made)["main"].op.params[0].name_hint
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (np.array([2, 3], "int32"), "argument 'shape' to have dtype int64, got int32"),
+        (np.array([6]), r"argument 'shape' to have shape \(2,\), got \(1,\)"),
+        (np.array([[2, 3]]), r"argument 'shape' to have shape \(2,\), got \(1, 2\)"),
+        (np.array([-1, -1]), r"expected one dim to infer, got \(-1, -1\) for \(n\)"),
+        (np.array([2, -5]), "expected tensor dims over symbols of at least 0, got -10"),
+        (np.array([7, 7]), "expected dim 0 to be 49, got 6"),
+    ],
+)
+def test_values_of_inputs_that_are_compiled_for(shape, expected):
+    inputs = {"x": ("float32", ["n"]), "shape": ("int64", [2])}
+    compiled = compile_onnx(
+        model(helper.make_node("Reshape", ["x", "shape"], ["y"]), inputs, ["y"])
+    )
+    with pytest.raises(ValueError, match=expected):
+        compiled(np.arange(6, dtype="float32"), shape)
