@@ -47,8 +47,7 @@ def test_reshape_keeps_the_shape_that_it_works_out():
         (
             "[n, 4], f32",
             (m, 4),
-            "to have the elements of (n, 4), got (m, 4): "
-            "use R.match_cast on the operand",
+            "to have the elements of (n, 4), got (m, 4): use R.match_cast on the operand",
         ),
         (
             "[n], f32",

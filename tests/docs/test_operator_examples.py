@@ -9,7 +9,7 @@ from operator_examples import example_of, first_cases
 from xrelax.dialects.relax import OPERATORS
 
 CASES = first_cases()
-LARGEST = 200
+LARGEST = 256
 """Elements of all operands, those of convolutions over three dims included."""
 
 
