@@ -32,8 +32,10 @@ CONVERTERS: dict[tuple[str, str], list[Version]] = {}
 _THEMES = (
     "activation",
     "arithmetic",
+    "attention",
     "channel_normalization",
     "columns",
+    "contributed_attention",
     "control",
     "conversion",
     "convolution",
@@ -56,6 +58,7 @@ _THEMES = (
     "reduction",
     "regions",
     "resize",
+    "rotary",
     "sampling",
     "scanning",
     "skip_normalization",

@@ -162,12 +162,19 @@ def attention_operands(d: Draw):
             bias[d.numpy.random(bias.shape) < 0.5] = float("-inf")
         operands.append(bias)
     attributes: dict[str, Any] = {"scale": 0.3} if d.chance(30) else {}
+    attributes |= {"softcap": 0.5} if d.chance(30) else {}
     causal = d.pick((None, "TopLeft", "BottomRight"))
     return operands, attributes if causal is None else {**attributes, "causal_mask": causal}
 
 
 def attention(
-    q: Any, k: Any, v: Any, bias: Any = None, scale: Any = None, causal_mask: str | None = None
+    q: Any,
+    k: Any,
+    v: Any,
+    bias: Any = None,
+    scale: Any = None,
+    causal_mask: str | None = None,
+    softcap: Any = None,
 ):
     repeats, queries, keys = q.shape[2] // k.shape[2], q.shape[1], k.shape[1]
     mask = torch.zeros((1, 1, queries, keys), dtype=q.dtype) if bias is None else bias
@@ -178,6 +185,10 @@ def attention(
     mask = mask.expand(q.shape[0], q.shape[2], queries, keys)
     k, v = (x.repeat_interleave(repeats, dim=2) for x in (k, v))
     q, k, v = (x.movedim(1, 2) for x in (q, k, v))
+    if softcap is not None:
+        products = q @ k.mT * (q.shape[-1] ** -0.5 if scale is None else scale)
+        scores = torch.tanh(products / softcap) * softcap + mask
+        return (torch.softmax(scores, -1).nan_to_num(0) @ v).movedim(1, 2)
     found = torch.nn.functional.scaled_dot_product_attention(q, k, v, mask, scale=scale)
     return found.movedim(1, 2)
 

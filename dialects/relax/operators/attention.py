@@ -26,6 +26,7 @@ class AttentionOp(OperatorOp):
     (batch, keys, key heads, value size); heads are a multiple of key heads. `scale` is by default
     ``1 / sqrt(size)``. A `causal_mask` hides keys after the query, aligned at the first pair
     ("TopLeft") or at the last ("BottomRight"). A query whose keys are all hidden gives zeros.
+    With `softcap`, products `x` are ``softcap * tanh(x / softcap)`` before the bias is added.
     `torch.nn.functional.scaled_dot_product_attention`, which has the dims in another order.
     """
 
@@ -36,6 +37,7 @@ class AttentionOp(OperatorOp):
     bias = opt_operand_def(TensorType)
     scale = opt_prop_def(Number(default=None))
     causal_mask = opt_prop_def(Text(default=None, choices=("TopLeft", "BottomRight")))
+    softcap = opt_prop_def(Number(default=None))
     assembly_format = (
         "$query `,` $key `,` $value (`bias` $bias^ `:` type($bias))? attr-dict "
         "`:` type($query) `,` type($key) `,` type($value) `->` type($result)"
@@ -98,6 +100,8 @@ class AttentionOp(OperatorOp):
         key, value = (np.repeat(a, repeats, axis=2) for a in (key, value))
         scores: NDArray[Any] = np.einsum("bihd,bjhd->bhij", query, key)
         scores = scores * scores.dtype.type(_scale(attributes, query.shape[3]))
+        if cap := attributes["softcap"]:
+            scores = np.tanh(scores / cap) * cap
         for mask in bias:
             scores = scores + mask
         queries, keys = scores.shape[2:]
@@ -153,6 +157,8 @@ def _scores(
 
     def masked(*i: Any) -> Any:
         value = products(*i) * scale
+        if cap := attributes["softcap"]:
+            value = te.tanh(value / te.const(cap, dtype)) * te.const(cap, dtype)
         for mask in bias:
             value = value + mask(*te.broadcast_index(mask.shape, i)).astype(dtype)
         if attributes["causal_mask"] is None:

@@ -19,17 +19,17 @@ def product(ctx: Context, a: Tensor, b: Tensor, out_dtype: str | None = None) ->
     if not a.rank or not b.rank:
         raise ValueError("expected operands of at least one dim, got a number")
     rows, columns = a.dims[:-1], b.dims[b.rank - 1 :] if b.rank > 1 else []
-    inner = _common(a.dims[-1], b.dims[max(b.rank - 2, 0)])
+    inner = equal_dim(a.dims[-1], b.dims[max(b.rank - 2, 0)])
     batch = broadcast_dims(rows[:-1], b.dims[:-2])
     a = ctx.fitted(a, [*_own(rows[:-1], batch), *rows[-1:], inner])
     b = ctx.fitted(b, [*_own(b.dims[:-2], batch), inner, *columns])
     return ctx.emit("matmul", a, b, out_dtype=out_dtype)
 
 
-def _common(one: IntExpr, other: IntExpr) -> IntExpr:
+def equal_dim(one: IntExpr, other: IntExpr) -> IntExpr:
     """What two dims are that must be equal: the constant one, else the first."""
     if one.is_constant and other.is_constant and one != other:
-        raise ValueError(f"expected a matmul over one length, got {one} and {other}")
+        raise ValueError(f"expected dims of one size, got {one} and {other}")
     return other if other.is_constant else one
 
 
@@ -66,7 +66,7 @@ def gemm(
 
 def _linear(ctx: Context, a: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """``a @ weight.T + bias``."""
-    rows, inner = a.dims[0], _common(a.dims[1], weight.dims[1])
+    rows, inner = a.dims[0], equal_dim(a.dims[1], weight.dims[1])
     a, weight = ctx.fitted(a, [rows, inner]), ctx.fitted(weight, [weight.dims[0], inner])
     if bias is None:
         return ctx.emit("linear", a, weight)
