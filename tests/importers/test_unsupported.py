@@ -245,16 +245,6 @@ def test_nodes_that_no_result_needs_are_no_problem():
     assert xrelax.compile(Model(), (torch.ones(2),))(torch.ones(2)).tolist() == [2, 2]
 
 
-def test_control_flow_is_one_problem():
-    class Model(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
-
-    (problem,) = problems_of(Model(), torch.ones(3))
-    assert problem.target == "higher_order.cond"
-    assert "torch.where" in problem.advice
-
-
 def test_symbol_that_no_input_gives():
     class Model(torch.nn.Module):
         def forward(self, x: Any) -> Any:

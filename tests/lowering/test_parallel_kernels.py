@@ -150,5 +150,5 @@ def main(X: T.Buffer(({SIZE},), "float32"), Y: T.Buffer(({SIZE},), "float32")):
             vi = T.axis.spatial({SIZE}, i)
             Y[vi] = S[0]
 """
-    with pytest.raises(Diagnostic, match=r":10:13: error: .* block 'S' reads \[0\] of 'S' before"):
+    with pytest.raises(Diagnostic, match=r":10:13: error: .* got \[0\] of 'S', which nothing has"):
         relax.build(from_source(running))
