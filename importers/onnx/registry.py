@@ -41,6 +41,7 @@ _THEMES = (
     "convolution",
     "creation",
     "einsum",
+    "fourier",
     "grid_sampling",
     "indexing",
     "linear",
