@@ -201,13 +201,13 @@ def mel_weight_matrix(
     output_datatype: int = 1,
 ) -> Tensor:
     """The weights of frequencies in bands that are triangles on the mel scale."""
-    count, size = bands.number("the number of bands"), length.number("the length of a transform")
-    limits = [b.number("a frequency") for b in (lowest, highest)]
+    count: int = bands.number("the number of bands")
+    size: int = length.number("the length of a transform")
+    limits = [float(b.number("a frequency")) for b in (lowest, highest)]
     low, high = (2595 * log10(1 + limit / 700) for limit in limits)
-    numbers: Any = np.arange(count + 2)
-    mels = low + numbers * (high - low) / (count + 2)
+    mels = low + np.arange(count + 2) * (high - low) / (count + 2)
     hertz = 700 * (10 ** (mels / 2595) - 1)
-    edges: Any = ((size + 1) * hertz // rate.number("a sample rate")).astype(int)
+    edges = ((size + 1) * hertz // float(rate.number("a sample rate"))).astype(np.int64)
     weights = _triangles(edges[:-2], edges[1:-1], edges[2:], size // 2 + 1)
     return ctx.array(weights, dtype_of_element(output_datatype))
 
