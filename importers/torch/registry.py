@@ -28,6 +28,7 @@ _THEMES = (
     "normalization",
     "recurrent",
     "reduction",
+    "resizing",
     "slicing",
     "sorting",
     "windows",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....dialects import relax
 from ....dialects.int_expr import ONE
 from ...emitter import Value, dims_of
 from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
 
-_NAMES = {1: "conv1d", 2: "conv2d"}
+_RANKS = (1, 2, 3)
 
 
 def each(value: Any, count: int) -> list[int]:
@@ -26,14 +27,14 @@ def convolve(
 ) -> Value:  # fmt: skip
     """A convolution with optional bias; an unbatched input gets a batch of 1."""
     spatial = len(dims_of(weight)) - 2
-    if spatial not in _NAMES:
-        raise Unsupported(f"expected a convolution of 1 or 2 spatial dims, got {spatial}")
+    if spatial not in _RANKS:
+        raise Unsupported(f"expected a convolution of 1 to 3 spatial dims, got {spatial}")
     if len(dims_of(x)) == spatial + 1:
         batch = ctx.op("expand_dims", x, axis=[0])
         return ctx.op(
             "squeeze", convolve(ctx, batch, weight, bias, transposed, **attributes), axis=[0]
         )
-    name = f"nn.{_NAMES[spatial]}{'_transpose' if transposed else ''}"
+    name = f"nn.conv{spatial}d{'_transpose' if transposed else ''}"
     given = {n: v if isinstance(v, int) and n == "groups" else each(v, spatial)
              for n, v in attributes.items()}  # fmt: skip
     given["padding"] = given["padding"] * 2
@@ -44,24 +45,25 @@ def convolve(
     return ctx.op("add", result, ctx.reshape(bias, shape))
 
 
-@converts("aten.conv1d.default", "aten.conv2d.default")
+@converts("aten.conv1d.default", "aten.conv2d.default", "aten.conv3d.default")
 def forward(
     ctx: Context, x: Value, weight: Value, bias: Value | None = None, stride: Any = 1,
     padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Value:  # fmt: skip
-    """A convolution of one or two spatial dims."""
+    """A convolution of one to three spatial dims."""
     return convolve(
         ctx, x, weight, bias, False,
         strides=stride, padding=padding, dilation=dilation, groups=groups,
     )  # fmt: skip
 
 
-@converts("aten.conv_transpose1d.default", "aten.conv_transpose2d.input")
+@converts("aten.conv_transpose1d.default", "aten.conv_transpose2d.input",
+          "aten.conv_transpose3d.input")  # fmt: skip
 def backward(
     ctx: Context, x: Value, weight: Value, bias: Value | None = None, stride: Any = 1,
     padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
 ) -> Value:  # fmt: skip
-    """A transposed convolution of one or two spatial dims."""
+    """A transposed convolution of one to three spatial dims."""
     return convolve(
         ctx, x, weight, bias, True,
         strides=stride, padding=padding, dilation=dilation, groups=groups,
@@ -83,28 +85,36 @@ def convolution(
 
 def pool(ctx: Context, operator: str, x: Value, spatial: int, **attributes: Any) -> Value:
     """A pool; an unbatched input gets a batch of 1."""
-    if len(dims_of(x)) == spatial + 1:
-        batch = ctx.op("expand_dims", x, axis=[0])
-        return ctx.op("squeeze", ctx.op(operator, batch, **attributes), axis=[0])
-    return ctx.op(operator, x, **attributes)
+    return pools(ctx, operator, x, spatial, **attributes)[0]
+
+
+def pools(
+    ctx: Context, operator: str, x: Value, spatial: int, **attributes: Any
+) -> tuple[Value, ...]:
+    """The results of a pool; an unbatched input gets a batch of 1."""
+    is_single = len(dims_of(x)) == spatial + 1
+    found = ctx.op(operator, ctx.op("expand_dims", x, axis=[0]) if is_single else x, **attributes)
+    results = (found,) if isinstance(found.type, relax.TensorType) else ctx.fields(found)
+    return tuple(ctx.op("squeeze", r, axis=[0]) if is_single else r for r in results)
 
 
 def _strides(stride: Any, size: list[int], spatial: int) -> list[int]:
     return size if stride is None or stride == [] or stride == () else each(stride, spatial)
 
 
-def _max_pool(spatial: int) -> Callable[..., Value]:
+def _max_pool(spatial: int, suffix: str = "") -> Callable[..., Any]:
     def convert(
         ctx: Context, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0,
         dilation: Any = 1, ceil_mode: bool = False,
-    ) -> Value:  # fmt: skip
+    ) -> Any:  # fmt: skip
         size = each(kernel_size, spatial)
-        return pool(
-            ctx, f"nn.max_pool{spatial}d", x, spatial,
+        found = pools(
+            ctx, f"nn.max_pool{spatial}d{suffix}", x, spatial,
             pool_size=size, strides=_strides(stride, size, spatial),
             padding=each(padding, spatial) * 2, dilation=each(dilation, spatial),
             ceil_mode=ceil_mode,
         )  # fmt: skip
+        return found if suffix else found[0]
 
     return convert
 
@@ -114,14 +124,12 @@ def _avg_pool(spatial: int) -> Callable[..., Value]:
         ctx: Context, x: Value, kernel_size: Any, stride: Any = None, padding: Any = 0,
         ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
     ) -> Value:  # fmt: skip
-        if divisor_override is not None:
-            raise Unsupported("expected a mean over the window, got a divisor of its own")
         size = each(kernel_size, spatial)
         return pool(
             ctx, f"nn.avg_pool{spatial}d", x, spatial,
             pool_size=size, strides=_strides(stride, size, spatial),
             padding=each(padding, spatial) * 2, ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad,
+            count_include_pad=count_include_pad, divisor_override=divisor_override,
         )  # fmt: skip
 
     return convert
@@ -137,21 +145,22 @@ def _adaptive_pool(kind: str, spatial: int) -> Callable[..., Value]:
     return convert
 
 
-for _spatial in (1, 2):
+for _spatial in _RANKS:
     converts(f"aten.max_pool{_spatial}d.default")(_max_pool(_spatial))
+    converts(f"aten.max_pool{_spatial}d_with_indices.default")(_max_pool(_spatial, "_with_indices"))
     converts(f"aten.avg_pool{_spatial}d.default")(_avg_pool(_spatial))
     converts(
         f"aten.adaptive_avg_pool{_spatial}d.default", f"aten._adaptive_avg_pool{_spatial}d.default"
     )(_adaptive_pool("avg", _spatial))
 
 
-@converts("aten.adaptive_max_pool2d.default")
-def adaptive_max_pool2d(ctx: Context, x: Value, output_size: Any) -> tuple[Any, None]:
-    """A max pool; its indices must be unused."""
-    return _adaptive_pool("max", 2)(ctx, x, output_size), None
+def _adaptive_max_pool(spatial: int) -> Callable[..., tuple[Any, None]]:
+    def convert(ctx: Context, x: Value, output_size: Any) -> tuple[Any, None]:
+        """A max pool; its indices must be unused."""
+        return _adaptive_pool("max", spatial)(ctx, x, output_size), None
+
+    return convert
 
 
-@converts("aten.max_pool2d_with_indices.default")
-def max_pool2d_with_indices(ctx: Context, *args: Any, **kwargs: Any) -> tuple[Any, None]:
-    """A max pool; its indices must be unused."""
-    return _max_pool(2)(ctx, *args, **kwargs), None
+for _spatial in (2, 3):
+    converts(f"aten.adaptive_max_pool{_spatial}d.default")(_adaptive_max_pool(_spatial))

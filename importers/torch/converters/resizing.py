@@ -1,0 +1,102 @@
+"""Interpolation to other sizes, and samples at the points of grids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ....dialects.dtypes import FLOATS
+from ...emitter import Value, dims_of, dtype_of
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
+
+_LINEAR = {1: "linear1d", 2: "bilinear2d", 3: "trilinear3d"}
+_ANTIALIASED = {"antialias": True, "cubic_exclude": True, "cubic_alpha": -0.5}
+"""The weights of elements outside of the data are 0, and Keys's parameter is -0.5."""
+
+
+def _resize(ctx: Context, x: Value, factors: Sequence[float | None], **attributes: Any) -> Value:
+    """The data in the size of the result; factors that PyTorch rounded sizes from replace these."""
+    spatial = len(dims_of(x)) - 2
+    known = [f for f in factors if f is not None]
+    return ctx.op(
+        f"image.resize{spatial}d", x, size=ctx.dims[2:],
+        scales=known if len(known) == spatial else None, **attributes,
+    )  # fmt: skip
+
+
+def _nearest(**attributes: Any) -> tuple[Callable[..., Value], Callable[..., Value]]:
+    """Converters of the overloads with a list of factors, and with a factor for each dim."""
+
+    def of_list(ctx: Context, x: Value, size: Any, factors: Any = None) -> Value:
+        return _resize(ctx, x, factors or (), method="nearest_neighbor", **attributes)
+
+    def of_dims(ctx: Context, x: Value, size: Any, *factors: Any) -> Value:
+        return of_list(ctx, x, size, factors)
+
+    return of_list, of_dims
+
+
+def _interpolated(
+    method: str, **attributes: Any
+) -> tuple[Callable[..., Value], Callable[..., Value]]:
+    """Converters of both overloads for linear and cubic interpolation."""
+
+    def of_list(
+        ctx: Context, x: Value, size: Any, align_corners: bool, factors: Any = None
+    ) -> Value:
+        if dtype_of(x) not in FLOATS:
+            raise Unsupported(f"expected floats to interpolate, got {dtype_of(x)}")
+        if align_corners:
+            mode = "align_corners"
+            return _resize(
+                ctx, x, (), method=method, coordinate_transformation_mode=mode, **attributes
+            )
+        return _resize(ctx, x, factors or (), method=method, **attributes)
+
+    def of_dims(ctx: Context, x: Value, size: Any, align_corners: bool, *factors: Any) -> Value:
+        return of_list(ctx, x, size, align_corners, factors)
+
+    return of_list, of_dims
+
+
+def _register(name: str, converters: tuple[Callable[..., Value], Callable[..., Value]]) -> None:
+    of_list, of_dims = converters
+    converts(f"aten.{name}.vec")(of_list)
+    converts(f"aten.{name}.default")(of_dims)
+
+
+for _spatial, _name in _LINEAR.items():
+    _floor = {"coordinate_transformation_mode": "asymmetric", "rounding_method": "floor"}
+    _register(f"upsample_nearest{_spatial}d", _nearest(**_floor))
+    _centers = {
+        "coordinate_transformation_mode": "tf_half_pixel_for_nn",
+        "rounding_method": "floor",
+    }
+    _register(f"_upsample_nearest_exact{_spatial}d", _nearest(**_centers))
+    _register(f"upsample_{_name}", _interpolated("linear"))
+_register("upsample_bicubic2d", _interpolated("cubic"))
+_register("_upsample_bilinear2d_aa", _interpolated("linear", **_ANTIALIASED))
+_register("_upsample_bicubic2d_aa", _interpolated("cubic", **_ANTIALIASED))
+
+
+@converts("aten.grid_sampler.default", "aten.grid_sampler_2d.default",
+          "aten.grid_sampler_3d.default")  # fmt: skip
+def grid_sampler(
+    ctx: Context,
+    x: Value,
+    grid: Value,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Value:
+    """The data at the points of a grid, whose coordinates are its last dim."""
+    rank = len(dims_of(x))
+    points = ctx.permute(grid, [0, rank - 1, *range(1, rank - 1)])
+    return ctx.op(
+        "image.grid_sample", x, points,
+        method=("bilinear", "nearest", "bicubic")[interpolation_mode],
+        padding_mode=("zeros", "border", "reflection")[padding_mode],
+        layout=("NCHW", "NCDHW")[rank - 4], align_corners=align_corners,
+    )  # fmt: skip
