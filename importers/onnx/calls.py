@@ -10,7 +10,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
-from onnx import AttributeProto
+from onnx import AttributeProto, GraphProto
 
 from ...dialects.relax import TensorData
 from ...dialects.relax.types import python_shape
@@ -29,6 +29,9 @@ _KINDS: Mapping[Any, str] = {
     TensorData: "a tensor",
 }
 """The types of attributes that are checked, and their names in messages."""
+
+_GRAPHS = ("body", "else_branch", "then_branch")
+"""Attributes that are graphs."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,8 @@ def _attributes(known: Signature, attributes: Mapping[str, Any]) -> Mapping[str,
 
 
 def _verify_attribute(name: str, value: Any, hint: Any) -> None:
+    if name in _GRAPHS and not isinstance(value, GraphProto):
+        raise ValueError(f"expected attribute '{name}' to be a graph, got {kind_of(value)}")
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     kinds = [_kind(kind) for kind in kinds if kind is not NoneType]
     if all(kind in _KINDS for kind in kinds) and not any(_is_a(value, kind) for kind in kinds):

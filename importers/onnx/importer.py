@@ -170,7 +170,7 @@ class Importer(GraphImporter):
         """The results of arithmetic on known values."""
         values = [o.known if isinstance(o, Tensor) else None for o in operands]
         pairs = zip(values, operands, strict=True)
-        if not values or any(v is None and o is not None for v, o in pairs):
+        if not values or values[0] is None or any(v is None and o is not None for v, o in pairs):
             return None
         dtypes = {o.dtype for o in operands if isinstance(o, Tensor)}
         if operator in OF_ONE_DTYPE and len(dtypes) > 1:

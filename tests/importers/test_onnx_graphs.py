@@ -127,6 +127,11 @@ def test_attributes_of_another_type(value, got):
     assert expected in message(node("LeakyRelu", alpha=value))
 
 
+def test_bodies_that_are_no_graphs():
+    expected = "expected attribute 'body' to be a graph, got a string"
+    assert expected in message(node("Loop", ["", "", "x"], body="x"))
+
+
 def test_attributes_without_a_type_unknown_ones_and_missing_ones():
     made = node("LeakyRelu", alpha=1.0)
     made.graph.node[0].attribute[0].type = 0
@@ -236,3 +241,19 @@ def test_values_of_inputs_that_are_compiled_for(shape, expected):
     )
     with pytest.raises(ValueError, match=expected):
         compiled(np.arange(6, dtype="float32"), shape)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_images_without_elements(mode):
+    crop = {"mode": mode, "coordinate_transformation_mode": "tf_crop_and_resize"}
+    made = model(
+        helper.make_node("Resize", ["x", "roi", "", "sizes"], ["y"], **crop),
+        {"x": ("float32", [2, 1, 4, 4])},
+        ["y"],
+        initializers={
+            "roi": np.array([0, 0, 0.2, 0.2, 1, 1, 0.8, 0.8], "float32"),
+            "sizes": np.array([2, 1, 0, 3]),
+        },
+    )
+    compiled = compile_onnx(made, check=True)
+    assert compiled(np.ones((2, 1, 4, 4), "float32")).shape == (2, 1, 0, 3)

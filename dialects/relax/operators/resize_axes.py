@@ -114,7 +114,7 @@ class ResizedDim:
     def coordinate(self, x: Any, length: Any, count: Any, choose: Choose) -> Any:
         """The coordinate in the data of element `x`, for these sizes as floats."""
         if self.scale is None:
-            size, place = count, _times(length / count)
+            size, place = count, _times(length / _above_0(count, choose))
         else:
             size, place = length * self.scale, _divided(self.scale)
         start, end = self.region
@@ -130,7 +130,7 @@ class ResizedDim:
             case "tf_half_pixel_for_nn":
                 return place(x + 0.5)
             case "half_pixel_symmetric":
-                middle = length / 2 * (1 - count / size)
+                middle = length / 2 * (1 - count / _above_0(size, choose))
                 return middle + place(x + 0.5) - 0.5
             case _:
                 step = (end - start) * (length - 1) / _above_0(size - 1, choose)
