@@ -1,4 +1,4 @@
-"""Transposed convolutions: convolutions of the dilated data with the flipped weight."""
+"""Transposed convolutions: by phases, or convolutions of dilated data with a flipped weight."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .conversion import accumulator
 from .convolution import ChannelError, ConvolutionOp
 from .inference import divides
 from .language import TensorLanguage
+from .phases import Phases, has_phases
 from .windows import Window, all_of, expressions, in_order, spatial_ints, windows_of
 
 
@@ -49,6 +50,20 @@ class TransposedConvolutionOp(ConvolutionOp, ABC):
                     f"expected padding of '{cls.name}' to leave a result, got a dim of {size}"
                 )
         return sizes, weight[0] * groups
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        data, weight = tensors
+        layout, kernel, _ = cls.layouts(attributes)
+        dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
+        sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
+        windows = windows_of(cls.name, sizes[2:], attributes)
+        if not all(has_phases(w) for w in windows):
+            return super().compute(te, tensors, attributes)
+        counts, _ = cls.geometry(dims, sizes, attributes)
+        return Phases(te, cls.SPATIAL, tuple(windows), tuple(counts)).compute(
+            tensors, cls.layouts(attributes), attributes
+        )
 
     @classmethod
     def channels_last(
