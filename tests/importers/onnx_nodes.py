@@ -2,6 +2,7 @@
 
 A case is `passed`, `wrong` (another number, shape or dtype), `unsupported` (the importer says so),
 `absent` (a type that tensors here do not have, or an input that is no tensor), or `failed`.
+``--write`` writes the list of unsupported cases.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,9 @@ import onnx
 from xrelax.importers.onnx.compiled_model import compile_onnx
 from xrelax.importers.onnx.weights import DTYPES
 from xrelax.importers.unsupported import UnsupportedError
+
+UNSUPPORTED = Path(__file__).with_name("onnx_unsupported.txt")
+"""The cases that are unsupported, by reason."""
 
 ATOL = {"float16": 1e-2, "bfloat16": 5e-2}
 
@@ -31,6 +36,8 @@ class Outcome:
 
     state: str
     detail: str = ""
+    reason: str = ""
+    """Why a case is unsupported, without the place."""
 
 
 @cache
@@ -69,7 +76,9 @@ def run_case(name: str) -> Outcome:
                 if problem := difference(one, array(wanted), case):
                     return Outcome("wrong", problem)
     except UnsupportedError as error:
-        return Outcome("unsupported", str(error.problems[0]))
+        problem = error.problems[0]
+        reason = f"{problem.target}: {problem.reason or 'no converter'}"
+        return Outcome("unsupported", str(problem), reason)
     except Exception as error:  # a failure of the compiler, which the table shows
         text = " ".join(str(error).split())
         return Outcome("failed", f"{type(error).__name__}: {text[:200]}")
@@ -110,8 +119,32 @@ def outcomes(pattern: str) -> Iterator[tuple[str, Outcome]]:
             yield name, run_case(name)
 
 
+def listed() -> dict[str, str]:
+    """The reasons of the cases in the list of unsupported ones, by name."""
+    reason, found = "", dict[str, str]()
+    for line in UNSUPPORTED.read_text().splitlines():
+        if line.startswith("  "):
+            found[line.strip()] = reason
+        else:
+            reason = line
+    return found
+
+
+def write_list() -> None:
+    """Write the list of unsupported cases by reason."""
+    reasons: dict[str, list[str]] = {}
+    for name, outcome in outcomes(""):
+        if outcome.state == "unsupported":
+            reasons.setdefault(outcome.reason, []).append(name)
+    lines = [line for r in sorted(reasons) for line in (r, *(f"  {n}" for n in sorted(reasons[r])))]
+    UNSUPPORTED.write_text("".join(f"{line}\n" for line in lines))
+
+
 def main(arguments: list[str]) -> None:
     """Print the counts, and a line for each case that does not pass."""
+    if "--write" in arguments:
+        write_list()
+        return
     patterns = [a for a in arguments if not a.startswith("-")]
     counts: Counter[str] = Counter()
     for name, outcome in outcomes("|".join(patterns)):
