@@ -11,7 +11,7 @@ from onnx import helper
 from onnx_bases import bases
 
 DIMS = (0, 1, 2, 3, 5, -1, -2, 7, 64, 1 << 20, 1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63))
-FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e30, -1e-30, float("inf"), float("nan"))
+FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e30, -1e-30, float("inf"))
 TEXTS = ("", "x", "y", "NOTSET", "SAME_UPPER", "VALID", "nearest", "reflect", "\u00e9", "a b", "R")
 FLAGS = (
     *("align_corners", "allowzero", "antialias", "broadcast", "ceil_mode", "center_point_box"),
