@@ -16,59 +16,17 @@ from numpy.typing import NDArray
 
 from ...int_expr import IntExpr
 from .language import TensorLanguage
+from .resize_options import ROUNDINGS, Choose, Resizing
 
-TRANSFORMATIONS = (
-    "half_pixel",
-    "align_corners",
-    "asymmetric",
-    "pytorch_half_pixel",
-    "tf_half_pixel_for_nn",
-    "tf_crop_and_resize",
-    "half_pixel_symmetric",
+_REPEATING = (
+    ("asymmetric", "floor"),
+    ("tf_half_pixel_for_nn", "floor"),
+    *(("half_pixel", rounding) for rounding in ROUNDINGS if rounding.startswith("round")),
 )
-ROUNDINGS = ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
-METHODS = ("nearest_neighbor", "linear", "cubic")
+"""Coordinates and roundings by which a multiple of the size repeats each element."""
 
-Choose = Callable[[Any, Any, Any], Any]
-"""A function of a condition, the value where it holds, and the value elsewhere."""
-
-
-@dataclass(frozen=True)
-class Resizing:
-    """The attributes of a resize, apart from its sizes."""
-
-    method: str
-    transformation: str
-    rounding: str
-    alpha: float
-    excludes: bool
-    antialias: bool
-
-    @property
-    def radius(self) -> int:
-        """The distance from which on elements have no weight, without antialiasing."""
-        return 1 if self.method == "linear" else 2
-
-    def rounded(self, x: Any, floor: Any, ceil: Any) -> Any:
-        """The index that is nearest to a coordinate."""
-        match self.rounding:
-            case "floor":
-                return floor(x)
-            case "ceil":
-                return ceil(x)
-            case "round_prefer_floor":
-                return ceil(x - 0.5)
-            case _:
-                return floor(x + 0.5)
-
-    def weight(self, distance: Any, choose: Choose) -> Any:
-        """The weight of an element by its distance, which is not negative."""
-        if self.method == "linear":
-            return choose(distance < 1, 1 - distance, distance * 0)
-        a, d = self.alpha, distance
-        near = ((a + 2) * d - (a + 3)) * d * d + 1
-        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-        return choose(d <= 1, near, choose(d < 2, far, d * 0))
+_STEPPING = tuple(("asymmetric", rounding) for rounding in ROUNDINGS)
+"""Those by which a fraction of the size takes elements at even distances."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +95,19 @@ class ResizedDim:
                 whole = x * step + start * (length - 1)
                 return choose(size > 1, whole, x * 0 + (start + end) * (length - 1) * 0.5)
 
+    def _exact_index(self, at: Any) -> Any:
+        """The index of the nearest element by integers, if one size is a multiple of the other.
+
+        Vectors of elements are then contiguous, or have a stride.
+        """
+        mode = (self.resizing.transformation, self.resizing.rounding)
+        times = _quotient(self.count, self.length)
+        if times is not None and self.scale in (None, times) and mode in _REPEATING:
+            return at // times
+        times = _quotient(self.length, self.count)
+        is_step = self.scale is None or (times is not None and self.scale * times == 1)
+        return at * times if times is not None and is_step and mode in _STEPPING else None
+
     # Tensor expressions.
 
     def te_coordinate(self, te: TensorLanguage, at: Any, dtype: str) -> Any:
@@ -146,6 +117,8 @@ class ResizedDim:
 
     def te_index(self, te: TensorLanguage, at: Any) -> Any:
         """The index of the nearest element, in bounds."""
+        if (exact := self._exact_index(at)) is not None:
+            return exact
         place = self.te_coordinate(te, at, "float32")
         return self._te_inside(te, self.resizing.rounded(place, te.floor, te.ceil))
 
@@ -209,6 +182,9 @@ class ResizedDim:
         rows = np.arange(self.count.offset)
         matrix = np.zeros((len(rows), length))
         if resizing.method == "nearest_neighbor":
+            if (exact := self._exact_index(rows)) is not None:
+                matrix[rows, exact] = 1
+                return matrix
             x = self.numpy_coordinates(np.float32)
             index = np.clip(resizing.rounded(x, np.floor, np.ceil), 0, length - 1)
             matrix[rows, index.astype(int)] = 1
@@ -223,6 +199,14 @@ class ResizedDim:
         if resizing.excludes or resizing.antialias:
             matrix /= matrix.sum(axis=1, keepdims=True)
         return matrix
+
+
+def _quotient(size: IntExpr, divisor: IntExpr) -> int | None:
+    """The integer that a size is a multiple of another by."""
+    if divisor.constant == 0:
+        return None
+    times = (size // divisor).constant
+    return times if times and size == divisor * times else None
 
 
 def _times(factor: Any) -> Callable[[Any], Any]:

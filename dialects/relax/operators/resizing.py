@@ -20,7 +20,8 @@ from .elementwise import NUMBERS
 from .indexing import where_filled
 from .inference import divides, require_dtype, require_rank
 from .language import TensorLanguage
-from .resize_axes import METHODS, ROUNDINGS, TRANSFORMATIONS, ResizedDim, Resizing
+from .resize_axes import ResizedDim
+from .resize_options import METHODS, ROUNDINGS, TRANSFORMATIONS, Resizing
 from .windows import all_of, expressions, in_order
 
 MOST_TAPS = 8
