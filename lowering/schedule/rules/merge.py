@@ -143,14 +143,19 @@ def _has_long_rows(block: tir.BlockOp, loop: tir.ForOp, statement: Operation) ->
 
 
 def _loops_of_producers(block: tir.BlockOp, statement: Operation) -> list[tir.ForOp]:
-    """The loops around all stores of what the block loads, innermost first.
+    """The loops around all blocks that store what the block loads, innermost first.
 
     Vectorized and thread-bound loops are left out, and those inside of them.
     """
     loaded = loaded_buffers(block)
     inside = operations_in(statement)
     stores = [s for s in inside if isinstance(s, tir.StoreOp) and s.buffer in loaded]
-    nests = [[p for p in ancestors(s) if isinstance(p, tir.ForOp)] for s in stores]
+    around = [list(ancestors(s)) for s in stores]
+    blocks = [next(i for i, p in enumerate(a) if isinstance(p, tir.BlockOp)) for a in around]
+    nests = [
+        [p for p in a[position:] if isinstance(p, tir.ForOp)]
+        for a, position in zip(around, blocks, strict=True)
+    ]
     shared = [loop for loop in nests[0] if all(loop in n for n in nests[1:])] if nests else []
     return [loop for loop in shared if all(_has_statements(p) for p in (loop, *ancestors(loop)))]
 

@@ -230,3 +230,32 @@ tir.prim_func @swapped_operands(%X: !tir.buffer<[64, 99], f32>, %W: !tir.buffer<
     }
   }
 }
+
+// -----
+
+// Loops inside of a block that stores several elements are part of it: what follows runs behind it.
+// CHECK-LABEL: tir.prim_func @inner_loops
+// CHECK:           tir.block "T" (%{{.*}}: spatial (0, 4) = %i)
+// CHECK-NEXT:        tir.for %j in (0, 8)
+// CHECK:           tir.for %{{.*}} in (0, 8) vectorized
+// CHECK-NEXT:        tir.block "Y"
+tir.prim_func @inner_loops(%X: !tir.buffer<[4, 8], f32>, %Y: !tir.buffer<[4, 8], f32>) {
+  %T = tir.alloc_buffer : !tir.buffer<[4, 8], f32>
+  tir.for %i in (0, 4) {
+    tir.block "T" (%vi: spatial (0, 4) = %i) reads (%X[%vi, 0 : 8]) writes (%T[%vi, 0 : 8]) {
+      tir.for %j in (0, 8) {
+        %x = tir.load %X[%vi, %j] : !tir.buffer<[4, 8], f32>
+        %s = arith.mulf %x, %x : f32
+        tir.store %s, %T[%vi, %j] : !tir.buffer<[4, 8], f32>
+      }
+    }
+  }
+  tir.for %i in (0, 4) {
+    tir.for %j in (0, 8) {
+      tir.block "Y" (%vi: spatial (0, 4) = %i, %vj: spatial (0, 8) = %j) reads (%T[%vi, %vj]) writes (%Y[%vi, %vj]) {
+        %t = tir.load %T[%vi, %vj] : !tir.buffer<[4, 8], f32>
+        tir.store %t, %Y[%vi, %vj] : !tir.buffer<[4, 8], f32>
+      }
+    }
+  }
+}
