@@ -25,7 +25,7 @@ class Bins(ABC):
     def pool(
         self, te: TensorLanguage, ib: Any, inputs: Any, output: Any, at: Any, size: Sequence[int]
     ) -> None:
-        """The statements that pool one bin: ``output[at]`` for data and regions."""
+        """The statements that pool one bin of a region, for all channels."""
 
     @abstractmethod
     def numpy(
@@ -51,11 +51,12 @@ class AlignedBins(Bins):
     def pool(
         self, te: TensorLanguage, ib: Any, inputs: Any, output: Any, at: Any, size: Sequence[int]
     ) -> None:
-        (data, rois), (region, channel, *place), dtype = inputs, at, output.dtype
-        image = ib.let(_image_of(te, data, rois, region))
+        (data, rois), (region, *place), dtype = inputs, at, output.dtype
+        image, channels = ib.let(_image_of(te, data, rois, region)), data.shape[1]
         dims = [self._dim(te, ib, rois, region, d, place[d], size[d], dtype) for d in (0, 1)]
-        total, some = ib.allocate(dtype, (1,), "total"), ib.allocate("bool", (1,), "some")
-        ib.store(total, (0,), te.const(0, dtype))
+        totals, some = ib.allocate(dtype, (channels,), "totals"), ib.allocate("bool", (1,), "some")
+        with ib.for_range(0, channels, "c") as c:
+            ib.store(totals, (c,), te.const(0, dtype))
         ib.store(some, (0,), te.const(False))
         (first, step, rows), (left, stride, columns) = dims
         with ib.for_range(0, rows, "i") as i:
@@ -64,16 +65,17 @@ class AlignedBins(Bins):
             with ib.for_range(0, columns, "j") as j:
                 x = ib.let(left + (te.cast(dtype, j) + 0.5) * stride)
                 lower = self._taps(te, ib, x, data.shape[3], dtype)
-                parts = [
-                    data(image, channel, a, b).astype(dtype) * (v * w)
-                    for (a, v), (b, w) in product(upper, lower)
-                ]
-                ib.store(total, (0,), self._combined(te, total(0), parts, some(0)))
+                taps = [(a, b, ib.let(v * w)) for (a, v), (b, w) in product(upper, lower)]
+                is_next = ib.let(some(0))
+                with ib.for_range(0, channels, "c") as c:
+                    parts = [data(image, c, a, b).astype(dtype) * w for a, b, w in taps]
+                    ib.store(totals, (c,), self._combined(te, totals(c), parts, is_next))
                 ib.store(some, (0,), te.const(True))
-        result = total(0)
-        if not self.takes_largest:
-            result = result / te.cast(dtype, te.max(rows * columns, 1))
-        ib.store(output, at, result)
+        with ib.for_range(0, channels, "c") as c:
+            result = totals(c)
+            if not self.takes_largest:
+                result = result / te.cast(dtype, te.max(rows * columns, 1))
+            ib.store(output, (region, c, *place), result)
 
     def _dim(
         self, te: TensorLanguage, ib: Any, rois: Any, region: Any, dim: int, place: Any,
@@ -152,7 +154,7 @@ class PooledBins(Bins):
     def pool(
         self, te: TensorLanguage, ib: Any, inputs: Any, output: Any, at: Any, size: Sequence[int]
     ) -> None:
-        (data, rois), (region, channel, *place), dtype = inputs, at, output.dtype
+        (data, rois), (region, *place), dtype = inputs, at, output.dtype
         image = ib.let(_image_of(te, data, rois, region))
         (top, bottom), (left, right) = (
             self._range(te, ib, rois, region, d, place[d], size[d], data.shape[2 + d])
@@ -160,11 +162,12 @@ class PooledBins(Bins):
         )
         best = ib.allocate(dtype, (1,), "best")
         is_empty = (bottom <= top) | (right <= left)
-        lowest = te.const(float("-inf"), dtype)
-        ib.store(best, (0,), te.select(is_empty, te.const(0, dtype), lowest))
-        with ib.for_range(top, bottom, "i") as i, ib.for_range(left, right, "j") as j:
-            ib.store(best, (0,), te.max(best(0), data(image, channel, i, j).astype(dtype)))
-        ib.store(output, at, best(0))
+        start = ib.let(te.select(is_empty, te.const(0, dtype), te.const(float("-inf"), dtype)))
+        with ib.for_range(0, data.shape[1], "c") as c:
+            ib.store(best, (0,), start)
+            with ib.for_range(top, bottom, "i") as i, ib.for_range(left, right, "j") as j:
+                ib.store(best, (0,), te.max(best(0), data(image, c, i, j).astype(dtype)))
+            ib.store(output, (region, c, *place), best(0))
 
     def _range(
         self, te: TensorLanguage, ib: Any, rois: Any, region: Any, dim: int, place: Any,

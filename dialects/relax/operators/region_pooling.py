@@ -68,7 +68,8 @@ class RegionPoolOp(OperatorOp, ABC):
         def pooled(ib: Any, inputs: Any, outputs: Sequence[Any], *at: Any) -> None:
             bins.pool(te, ib, (data, rois), outputs[0], at, size)
 
-        found = te.extern([shape], [data, rois], pooled, [dtype], shape, "T_regions")[0]
+        axes = (rois.shape[0], *size)
+        found = te.extern([shape], [data, rois], pooled, [dtype], axes, "T_regions")[0]
         return rounded(te, found, data.dtype)
 
     @classmethod
