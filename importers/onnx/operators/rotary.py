@@ -44,13 +44,13 @@ class Rotation:
         length = equal_dim(x.dims[1], length)
         x = ctx.fitted(x, [x.dims[0], length, *x.dims[2:]])
         cosines, sines = (ctx.fitted(t, [batch, length, half]) for t in (self.cosines, self.sines))
-        return Rotation(cosines, sines, self.interleaved)._turned(ctx, x)
+        return Rotation(cosines, sines, self.interleaved)._of_heads(ctx, x)
 
-    def _turned(self, ctx: Context, x: Tensor) -> Tensor:
+    def _of_heads(self, ctx: Context, x: Tensor) -> Tensor:
         """The heads, whose dims are those of the tables."""
         count = self.cosines.dims[2] * 2
-        turned = part(ctx, x, 3, ZERO, count) if x.dims[3] != count else x
-        result = self._rotated(ctx, turned, count)
+        pairs = part(ctx, x, 3, ZERO, count) if x.dims[3] != count else x
+        result = self._rotated(ctx, pairs, count)
         rest = x.dims[3] - count
         if rest == ZERO:
             return result
