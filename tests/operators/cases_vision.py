@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
 from drawing import FLOATS, Draw, as_dtype
-from harness import Case, all_symbolic
+from harness import Case, all_symbolic, torch
 
 
 def regions(aligns: bool):
@@ -38,9 +40,79 @@ def region_symbols(shapes: Any, attributes: Any) -> Any:
     return [data, (rois[0], 5)], attributes
 
 
+def region_pool(data: Any, rois: Any, size: Sequence[int], pooled: Any) -> Any:
+    """The results of `pooled(image, region, bin)` for every bin of each region."""
+    result = torch.zeros(rois.shape[0], data.shape[1], *size, dtype=data.dtype)
+    for number, row in enumerate(rois.double().tolist()):
+        for y, x in np.ndindex(*size):
+            result[number, :, y, x] = pooled(data[int(row[0])], row[1:], (y, x))
+    return result
+
+
+def samples(image: Any, points: Sequence[Sequence[float]]) -> Any:
+    """Products of elements and weights around points: (points, 4, channels)."""
+    height, width = image.shape[1:]
+    ys, xs = (torch.tensor([p[d] for p in points], dtype=torch.float64) for d in (0, 1))
+    inside = (ys >= -1) & (ys <= height) & (xs >= -1) & (xs <= width)
+    ys, xs = ys.clamp(0, height - 1), xs.clamp(0, width - 1)
+    top, left = ys.long(), xs.long()
+    parts = [
+        image[:, (top + i).clamp(max=height - 1), (left + j).clamp(max=width - 1)]
+        * (1 - (ys - top - i).abs()) * (1 - (xs - left - j).abs()) * inside
+        for i in (0, 1) for j in (0, 1)
+    ]  # fmt: skip
+    return torch.stack(parts).permute(2, 0, 1)
+
+
+def roi_align(
+    data: Any, rois: Any, *, pooled_size: Sequence[int], spatial_scale: float, sample_ratio: int,
+    aligned: bool, mode: str,
+) -> Any:  # fmt: skip
+    """As torchvision.ops.roi_align describes it."""
+
+    def pooled(image: Any, region: Sequence[float], at: Sequence[int]) -> Any:
+        axes: list[list[float]] = []
+        for d in (0, 1):
+            low, high = (region[1 - d + n] * spatial_scale - 0.5 * aligned for n in (0, 2))
+            each = (high - low if aligned else max(high - low, 1)) / pooled_size[d]
+            count = sample_ratio or max(ceil(each), 0)
+            axes.append([low + (at[d] + (i + 0.5) / count) * each for i in range(count)])
+        points = [(y, x) for y in axes[0] for x in axes[1]]
+        if not points:
+            return 0
+        found = samples(image.double(), points)
+        return found.sum(1).mean(0) if mode == "avg" else found.amax((0, 1))
+
+    return region_pool(data, rois, pooled_size, pooled)
+
+
+def roi_pool(data: Any, rois: Any, *, pooled_size: Sequence[int], spatial_scale: float) -> Any:
+    """As torchvision.ops.roi_pool describes it."""
+
+    def pooled(image: Any, region: Sequence[float], at: Sequence[int]) -> Any:
+        bounds: list[slice] = []
+        for d in (0, 1):
+            ends = np.array([region[1 - d], region[3 - d]], np.float32) * np.float32(spatial_scale)
+            low, high = np.copysign(np.floor(np.abs(ends) + np.float32(0.5)), ends).astype(int)
+            each = np.float32(max(high - low + 1, 1)) / np.float32(pooled_size[d])
+            limits = floor(at[d] * each) + low, ceil((at[d] + 1) * each) + low
+            bounds.append(slice(*(min(max(e, 0), image.shape[1 + d]) for e in limits)))
+        part = image[:, bounds[0], bounds[1]]
+        return part.amax((1, 2)) if part.numel() else 0
+
+    return region_pool(data, rois, pooled_size, pooled)
+
+
 ATOL = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 2e-5, "float64": 1e-12}
 
 CASES = (
-    Case("relax.vision.roi_align", regions(True), None, FLOATS, atol=ATOL, symbolic=region_symbols),
-    Case("relax.vision.roi_pool", regions(False), None, FLOATS, symbolic=region_symbols),
+    Case(
+        "relax.vision.roi_align",
+        regions(True),
+        roi_align,
+        FLOATS,
+        atol=ATOL,
+        symbolic=region_symbols,
+    ),
+    Case("relax.vision.roi_pool", regions(False), roi_pool, FLOATS, symbolic=region_symbols),
 )
