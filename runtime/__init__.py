@@ -4,6 +4,7 @@ Nothing here imports the compiler: NumPy and the standard library are enough, an
 native code.
 """
 
+from . import linear_algebra as linear_algebra  # registers its functions
 from .device import Device as Device
 from .device import cpu as cpu
 from .device import device as device

@@ -128,7 +128,8 @@ def _evaluate(op: relax.OperatorOp, arrays: Sequence[NDArray[Any]]) -> list[NDAr
     try:
         with np.errstate(all="ignore"):
             found: Any = op.reference(values, attributes)
-    except IndexError:  # which is for the program to report when it gets there
+    # The program reports these when it gets there.
+    except (IndexError, np.linalg.LinAlgError):
         return None
     fields = cast("Sequence[Any]", found) if _is_tuple(op) else [found]
     types = tensors_in(op.result.type)

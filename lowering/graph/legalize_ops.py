@@ -7,7 +7,8 @@ becomes
     %y = relax.call_tir @relu(%x) : (!relax.tensor<[1, n], f32>) -> !relax.tensor<[1, n], f32>
 
 with a private ``tir.prim_func @relu`` in the module. Operators with the same operand types and
-attributes share one function; scalar constants are inlined. TVM's ``LegalizeOps``.
+attributes share one function; scalar constants are inlined. Operators of the runtime, such as
+``relax.linalg.inv``, become calls of its registered functions. TVM's ``LegalizeOps``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import relax, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, IntExpr, Sym
+from ...dialects.relax.operators.library import LibraryOp
 from ...dialects.relax.operators.reshaping import MemoryViewOp
 from ...dialects.relax.types import shape_text, tensors_in
 from ...dialects.sym import expr_array, expr_symbols
@@ -150,6 +152,10 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     labels = type(op).operand_labels(len(op.operands))
     inputs = [_input(op, label, o) for label, o in zip(labels, op.operands, strict=True)]
     _require_known_result(op, inputs)
+    if isinstance(op, LibraryOp):
+        callee = op.callee(op.attribute_values())
+        _replace(op, relax.CallDPSPackedOp(callee, op.operands, op.result.type))
+        return
     opaque, names = _opaque_dims(inputs)
     if names and _infers_same_result(op, opaque, names):
         inputs = opaque
@@ -173,7 +179,10 @@ def _legalize(op: relax.OperatorOp, kernels: _Kernels) -> None:
     )
     pairs = zip(op.operands, inputs, strict=True)
     args = [o for o, i in pairs if isinstance(i, relax.TensorType)]
-    call = relax.CallTIROp(kernel.sym_name.data, args, op.result.type, variables)
+    _replace(op, relax.CallTIROp(kernel.sym_name.data, args, op.result.type, variables))
+
+
+def _replace(op: relax.OperatorOp, call: relax.CallTIROp | relax.CallDPSPackedOp) -> None:
     call.location = op.location
     call.result.name_hint = op.result.name_hint
     Rewriter.replace_op(op, call)
