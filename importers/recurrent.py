@@ -7,6 +7,7 @@ the hidden state alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..dialects.int_expr import IntExpr
@@ -16,13 +17,27 @@ from .loops import emit_loop
 Activation = Callable[[Emitter, Value], Value]
 
 
-class Weights(NamedTuple):
+@dataclass(frozen=True)
+class Weights:
     """The weights of a layer: (gates * hidden, input), (gates * hidden, hidden), and biases."""
 
     inputs: Value
     hidden: Value
     input_bias: Value | None
     hidden_bias: Value | None
+
+    def of_inputs(self, emitter: Emitter, x: Value) -> Value:
+        """The products of the inputs of all steps."""
+        return linear(emitter, x, self.inputs, self.input_bias)
+
+    @property
+    def given(self) -> list[Value]:
+        """The values that a step needs for the product of the hidden state."""
+        return [self.hidden, *(() if self.hidden_bias is None else (self.hidden_bias,))]
+
+    def of_hidden(self, emitter: Emitter, hidden: Value, given: Sequence[Value]) -> Value:
+        """The product of a hidden state by the `given` values as a step has them."""
+        return linear(emitter, hidden, given[0], given[1] if len(given) > 1 else None)
 
 
 class Layer(NamedTuple):
@@ -117,15 +132,14 @@ def lstm(
     Source: Hochreiter and Schmidhuber (1997), Gers and Schmidhuber (2000).
     """
     gate, of_input, of_cell = activations
-    projected = linear(emitter, x, weights.inputs, weights.input_bias)
-    biases = [] if weights.hidden_bias is None else [weights.hidden_bias]
+    projected = weights.of_inputs(emitter, x)
+    count = len(weights.given)
     peeps = [] if peepholes is None else gates(emitter, peepholes, 3)
 
     def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
         h, c = states
-        recurrent, bias = given[0], given[1] if biases else None
-        of = dict(zip("iof", given[len(given) - len(peeps) :], strict=bool(peeps)))
-        total = e.op("add", linear(e, h, recurrent, bias), row)
+        of = dict(zip("iof", given[count:], strict=bool(peeps)))
+        total = e.op("add", weights.of_hidden(e, h, given[:count]), row)
         parts = dict(zip(order, gates(e, total, 4), strict=True))
 
         def opened(name: str, cell: Value) -> Value:
@@ -139,7 +153,7 @@ def lstm(
         new = e.op("add", kept, added)
         return [e.op("multiply", opened("o", new), of_cell(e, new)), new]
 
-    given = [weights.hidden, *biases, *peeps]
+    given = [*weights.given, *peeps]
     return _loop(emitter, "lstm_step", step, projected, [hidden, cell], given, reverse, lengths)
 
 
@@ -161,32 +175,29 @@ def gru(
     the hidden state before it. PyTorch's order is "rzn", ONNX's "zrn". Source: Cho et al. (2014).
     """
     gate, of_state = activations
-    projected = linear(emitter, x, weights.inputs, weights.input_bias)
-    biases = [] if weights.hidden_bias is None else [weights.hidden_bias]
+    projected = weights.of_inputs(emitter, x)
 
     def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
         (h,) = states
-        recurrent, *bias = given
         inputs = dict(zip(order, gates(e, row, 3), strict=True))
-        products = _products(e, h, recurrent, bias, order)
+        products = _products(e, weights, h, given, order)
         reset = gate(e, e.op("add", inputs["r"], products["r"]))
         update = gate(e, e.op("add", inputs["z"], products["z"]))
         if reset_before:
-            scaled = _products(e, e.op("multiply", reset, h), recurrent, bias, order)["n"]
+            scaled = _products(e, weights, e.op("multiply", reset, h), given, order)["n"]
         else:
             scaled = e.op("multiply", reset, products["n"])
         candidate = of_state(e, e.op("add", inputs["n"], scaled))
         difference = e.op("subtract", h, candidate)
         return [e.op("add", candidate, e.op("multiply", update, difference))]
 
-    given = [weights.hidden, *biases]
-    return _loop(emitter, "gru_step", step, projected, [hidden], given, reverse, lengths)
+    return _loop(emitter, "gru_step", step, projected, [hidden], weights.given, reverse, lengths)
 
 
 def _products(
-    e: Emitter, h: Value, recurrent: Value, bias: Sequence[Value], order: str
+    e: Emitter, weights: Weights, h: Value, given: Sequence[Value], order: str
 ) -> dict[str, Value]:
-    total = linear(e, h, recurrent, bias[0] if bias else None)
+    total = weights.of_hidden(e, h, given)
     return dict(zip(order, gates(e, total, 3), strict=True))
 
 
@@ -201,13 +212,10 @@ def rnn(
     lengths: Value | None = None,
 ) -> Layer:
     """A plain recurrent layer over x (time, batch, input). Source: Elman (1990)."""
-    projected = linear(emitter, x, weights.inputs, weights.input_bias)
-    biases = [] if weights.hidden_bias is None else [weights.hidden_bias]
+    projected = weights.of_inputs(emitter, x)
 
     def step(e: Emitter, row: Value, states: list[Value], given: list[Value]) -> list[Value]:
-        recurrent, *bias = given
-        product = linear(e, states[0], recurrent, bias[0] if bias else None)
+        product = weights.of_hidden(e, states[0], given)
         return [activation(e, e.op("add", product, row))]
 
-    given = [weights.hidden, *biases]
-    return _loop(emitter, "rnn_step", step, projected, [hidden], given, reverse, lengths)
+    return _loop(emitter, "rnn_step", step, projected, [hidden], weights.given, reverse, lengths)

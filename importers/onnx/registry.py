@@ -54,6 +54,7 @@ _THEMES = (
     "quantized_attention",
     "quantized_layers",
     "quantized_products",
+    "quantized_recurrent",
     "quantized_windows",
     "recurrent",
     "reduction",

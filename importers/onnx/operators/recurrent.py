@@ -2,112 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ....dialects.int_expr import IntExpr
-from ...emitter import Emitter, Value
+from ...emitter import Value
 from ...recurrent import Activation, Layer, Weights, gru, lstm, rnn
 from ...unsupported import Unsupported
 from ..context import Context
 from ..parts import part, row, stacked
 from ..registry import converts
 from ..tensor import Tensor
+from .recurrent_activations import activations as find_activations
 
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
 
-def _number(e: Emitter, value: float, like: Value) -> Value:
-    return e.number(value, str(getattr(like.type, "dtype", "float32")))
-
-
-def _affine(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-    scaled = e.op("multiply", x, _number(e, alpha, x))
-    return e.op("add", scaled, _number(e, beta, x))
-
-
-def _hard_sigmoid(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-    return e.op("clip", _affine(e, x, alpha, beta), min=0.0, max=1.0)
-
-
-def _scaled_tanh(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-    inner = e.op("tanh", e.op("multiply", x, _number(e, beta, x)))
-    return e.op("multiply", inner, _number(e, alpha, x))
-
-
-def _elu(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-    positive = e.op("greater", x, _number(e, 0.0, x))
-    scaled = e.op("multiply", e.op("expm1", x), _number(e, alpha, x))
-    return e.op("where", positive, x, scaled)
-
-
-def _thresholded(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-    above = e.op("greater", x, _number(e, alpha, x))
-    return e.op("where", above, x, _number(e, 0.0, x))
-
-
-def _softsign(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-    return e.op("divide", x, e.op("add", e.op("abs", x), _number(e, 1.0, x)))
-
-
-def _leaky(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-    return e.op("nn.leakyrelu", x, alpha=alpha)
-
-
-def _plain(operator: str) -> Callable[[Emitter, Value, float, float], Value]:
-    def apply(e: Emitter, x: Value, alpha: float, beta: float) -> Value:
-        return e.op(operator, x)
-
-    return apply
-
-
-_ACTIVATIONS: dict[str, tuple[Callable[[Emitter, Value, float, float], Value], float, float]] = {
-    "affine": (_affine, 1.0, 0.0),
-    "elu": (_elu, 1.0, 0.0),
-    "hardsigmoid": (_hard_sigmoid, 0.2, 0.5),
-    "leakyrelu": (_leaky, 0.01, 0.0),
-    "relu": (_plain("nn.relu"), 0.0, 0.0),
-    "scaledtanh": (_scaled_tanh, 1.0, 1.0),
-    "sigmoid": (_plain("sigmoid"), 0.0, 0.0),
-    "softplus": (_plain("nn.softplus"), 0.0, 0.0),
-    "softsign": (_softsign, 0.0, 0.0),
-    "tanh": (_plain("tanh"), 0.0, 0.0),
-    "thresholdedrelu": (_thresholded, 1.0, 0.0),
-}
-"""Functions of ONNX by their names in lower case, with the defaults of alpha and beta."""
-_WITH_ALPHA = ("affine", "elu", "hardsigmoid", "leakyrelu", "scaledtanh", "thresholdedrelu")
-_WITH_BETA = ("affine", "hardsigmoid", "scaledtanh")
-
-
-def _activations(
-    names: Sequence[str], alphas: Sequence[float], betas: Sequence[float], clip: float | None
-) -> list[Activation]:
-    """Functions by name; alphas and betas are for those that have one, in order."""
-    alpha, beta = iter(alphas), iter(betas)
-    found: list[Activation] = []
-    for name in map(str.lower, names):
-        if name not in _ACTIVATIONS:
-            raise Unsupported(f"activation '{name}'")
-        function, a, b = _ACTIVATIONS[name]
-        a = next(alpha, a) if name in _WITH_ALPHA else a
-        b = next(beta, b) if name in _WITH_BETA else b
-        found.append(_bound(function, a, b, clip))
-    return found
-
-
-def _bound(
-    function: Callable[[Emitter, Value, float, float], Value],
-    alpha: float,
-    beta: float,
-    clip: float | None,
-) -> Activation:
-    def apply(e: Emitter, x: Value) -> Value:
-        x = x if not clip else e.op("clip", x, min=-clip, max=clip)
-        return function(e, x, alpha, beta)
-
-    return apply
-
-
-class _Inputs:
+class Inputs:
     """The operands of a recurrent operator, by direction."""
 
     def __init__(
@@ -133,15 +43,18 @@ class _Inputs:
         self.hidden = r.dims[2]
 
     def weights(self, direction: int) -> Weights:
-        """The weights of a direction; both biases are halves of one vector."""
-        ctx, number = self.ctx, IntExpr.of(direction)
-        biases: list[Value | None] = [None, None]
-        if self.b is not None:
-            both = row(ctx, self.b, 0, number)
-            size = both.dims[0] // 2
-            biases = [part(ctx, both, 0, size * i, size).value for i in range(2)]
-        inputs, hidden = (row(ctx, t, 0, number).value for t in (self.w, self.r))
-        return Weights(inputs, hidden, biases[0], biases[1])
+        """The weights of a direction."""
+        number = IntExpr.of(direction)
+        inputs, hidden = (row(self.ctx, t, 0, number).value for t in (self.w, self.r))
+        return Weights(inputs, hidden, *self.biases(direction))
+
+    def biases(self, direction: int) -> list[Value | None]:
+        """The biases of a direction, halves of one vector."""
+        if self.b is None:
+            return [None, None]
+        both = row(self.ctx, self.b, 0, IntExpr.of(direction))
+        size = both.dims[0] // 2
+        return [part(self.ctx, both, 0, size * i, size).value for i in range(2)]
 
     def state(self, given: Tensor | None, direction: int) -> Value:
         """The initial state of a direction, zeros where none is given."""
@@ -198,22 +111,43 @@ def lstm_(
     """A layer of LSTM in one direction or two."""
     if input_forget:
         raise Unsupported("coupled input and forget gates")
-    inputs = _Inputs(ctx, x, w, r, b, lengths, direction, layout)
-    names = activations or ["Sigmoid", "Tanh", "Tanh"] * len(inputs.reversals)
-    functions = _activations(names, activation_alpha, activation_beta, clip)
+    inputs = Inputs(ctx, x, w, r, b, lengths, direction, layout)
+    functions = lstm_activations(inputs, activations, activation_alpha, activation_beta, clip)
+    return lstm_layers(inputs, (initial_h, initial_c), p, functions)
+
+
+def lstm_activations(
+    inputs: Inputs,
+    names: list[str] | None,
+    alphas: Sequence[float],
+    betas: Sequence[float],
+    clip: float | None,
+) -> list[list[Activation]]:
+    """Three activations for each direction."""
+    names = names or ["Sigmoid", "Tanh", "Tanh"] * len(inputs.reversals)
+    functions = find_activations(names, alphas, betas, clip)
     # ONNX Runtime does not clip the cell, the input of the last activation.
-    unclipped = _activations(names, activation_alpha, activation_beta, None)
-    functions[2::3] = unclipped[2::3]
-    layers: list[Layer] = []
-    chosen = _per_direction(functions, len(inputs.reversals), 3)
-    for number, (reverse, own) in enumerate(zip(inputs.reversals, chosen, strict=True)):
-        states = (inputs.state(given, number) for given in (initial_h, initial_c))
+    functions[2::3] = find_activations(names, alphas, betas, None)[2::3]
+    return _per_direction(functions, len(inputs.reversals), 3)
+
+
+def lstm_layers(
+    inputs: Inputs,
+    states: Sequence[Tensor | None],
+    p: Tensor | None,
+    activations: Sequence[Sequence[Activation]],
+) -> tuple[Tensor, ...]:
+    """The results of a layer of LSTM, from its initial states and its peepholes."""
+    ctx, layers = inputs.ctx, list[Layer]()
+    for number, (reverse, own) in enumerate(zip(inputs.reversals, activations, strict=True)):
+        hidden, cell = (inputs.state(given, number) for given in states)
         layers.append(
             lstm(
                 ctx.emitter,
                 inputs.x.value,
                 inputs.weights(number),
-                *states,
+                hidden,
+                cell,
                 order="iofg",
                 reverse=reverse,
                 activations=own,
@@ -245,9 +179,9 @@ def gru_(
     layout: int = 0,
 ) -> tuple[Tensor, ...]:
     """A layer of GRU in one direction or two."""
-    inputs = _Inputs(ctx, x, w, r, b, lengths, direction, layout)
+    inputs = Inputs(ctx, x, w, r, b, lengths, direction, layout)
     names = activations or ["Sigmoid", "Tanh"] * len(inputs.reversals)
-    functions = _activations(names, activation_alpha, activation_beta, clip)
+    functions = find_activations(names, activation_alpha, activation_beta, clip)
     chosen = _per_direction(functions, len(inputs.reversals), 2)
     return inputs.results(
         [
@@ -287,9 +221,9 @@ def rnn_(
     layout: int = 0,
 ) -> tuple[Tensor, ...]:
     """A plain recurrent layer in one direction or two."""
-    inputs = _Inputs(ctx, x, w, r, b, lengths, direction, layout)
+    inputs = Inputs(ctx, x, w, r, b, lengths, direction, layout)
     names = activations or ["Tanh"] * len(inputs.reversals)
-    functions = _activations(names, activation_alpha, activation_beta, clip)
+    functions = find_activations(names, activation_alpha, activation_beta, clip)
     chosen = _per_direction(functions, len(inputs.reversals), 1)
     return inputs.results(
         [
