@@ -85,3 +85,17 @@ def check() -> Callable[..., None]:
                 assert_close(compiled(*given), model(*given))
 
     return run
+
+
+@pytest.fixture
+def compiled() -> Callable[..., Any]:
+    """The result of a compiled function of tensors: ``compiled(f, x, y)``."""
+    import torch
+
+    import xrelax
+
+    def run(function: Any, *inputs: Any) -> Any:
+        with torch.no_grad():
+            return xrelax.compile(as_model(function), inputs)(*inputs)
+
+    return run
