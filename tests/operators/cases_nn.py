@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from drawing import FLOATS, NUMBERS, Draw
 from harness import Case, all_symbolic, torch
 
@@ -36,6 +37,23 @@ def widened(d: Draw):
     operands, attributes = matrices(d)
     wide = {"int8": "int32", "uint8": "int32", "float16": "float32", "bfloat16": "float32"}
     return operands, {**attributes, "out_dtype": wide[d.dtype]}
+
+
+def grouped_operands(d: Draw):
+    groups, rows, k, n = d.size(1), d.size(), d.size(), d.size()
+    offsets = sorted(d.integer(0, rows) for _ in range(groups))
+    transposed = d.chance(50)
+    weight = d.array((groups, *((n, k) if transposed else (k, n))))
+    given = [d.array((rows, k)), weight, np.array(offsets, d.pick(("int32", "int64")))]
+    return given, {"transpose_rhs": True} if transposed else {}
+
+
+def grouped_matmul(data: Any, weight: Any, offsets: Any, transpose_rhs: bool = False):
+    result = data.new_zeros(len(data), weight.shape[1 if transpose_rhs else 2])
+    starts = [0, *offsets.tolist()]
+    for start, end, matrix in zip(starts, starts[1:], weight, strict=False):
+        result[start:end] = data[start:end] @ (matrix.mT if transpose_rhs else matrix)
+    return result
 
 
 def linear_operands(d: Draw):
@@ -223,6 +241,7 @@ CASES = (
     summed("relax.matmul", matrices, matmul, NUMBERS),
     summed("relax.matmul", widened, matmul, SHORT, note="out_dtype"),
     summed("relax.linear", linear_operands, lambda *x: torch.nn.functional.linear(*x), NUMBERS),
+    summed("relax.grouped_matmul", grouped_operands, grouped_matmul, NUMBERS),
     summed("relax.einsum", letters_and_tensors, einsum),
     Case("relax.outer", vectors, lambda x, y: torch.outer(x, y), NUMBERS),
     summed("relax.nn.batch_norm", batch_norm_operands, batch_norm),

@@ -21,6 +21,7 @@ FAMILIES = (
     "elementwise",
     "float_functions",
     "grid_sampling",
+    "grouped_matmul",
     "indexed_pooling",
     "indexing",
     "joining",

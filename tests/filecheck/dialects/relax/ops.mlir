@@ -205,3 +205,13 @@ relax.func impure @run_time(%c: !relax.tensor<[], i1>, %x: !relax.tensor<[n], f3
   %z = relax.call_tir_inplace @f(%x, %y) inplace [-1, 1] vars [1 + n] : (!relax.tensor<[n], f32>, !relax.tensor<[n], f32>) -> tuple<!relax.tensor<[n], f32>, !relax.tensor<[n], f32>>
   relax.return %x : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// Rows in groups of a symbolic number, by matrices that are transposed.
+// CHECK-LABEL: @grouped_matmul
+relax.func @grouped_matmul(%x: !relax.tensor<[n, 4], f32>, %w: !relax.tensor<[3, 6, 4], f32>, %ends: !relax.tensor<[3], i32>) -> !relax.tensor<[n, 6], f32> {
+  // CHECK: %0 = relax.grouped_matmul %x, %w, %ends {transpose_rhs = true} : !relax.tensor<[n, 4], f32>, !relax.tensor<[3, 6, 4], f32>, !relax.tensor<[3], i32> -> !relax.tensor<[n, 6], f32>
+  %0 = relax.grouped_matmul %x, %w, %ends {transpose_rhs = true} : !relax.tensor<[n, 4], f32>, !relax.tensor<[3, 6, 4], f32>, !relax.tensor<[3], i32> -> !relax.tensor<[n, 6], f32>
+  relax.return %0 : !relax.tensor<[n, 6], f32>
+}

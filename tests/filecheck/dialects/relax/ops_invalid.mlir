@@ -634,3 +634,11 @@ relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
   }
   relax.return %x : !relax.tensor<[n], f32>
 }
+
+// -----
+
+// CHECK: expected data (m, k), weight (g, k, n) and offsets (g,) of 'relax.grouped_matmul', got (n, 4), (3, 6, 4), (3,)
+relax.func @main(%x: !relax.tensor<[n, 4], f32>, %w: !relax.tensor<[3, 6, 4], f32>, %ends: !relax.tensor<[3], i32>) -> !relax.tensor<[n, 6], f32> {
+  %0 = relax.grouped_matmul %x, %w, %ends : !relax.tensor<[n, 4], f32>, !relax.tensor<[3, 6, 4], f32>, !relax.tensor<[3], i32> -> !relax.tensor<[n, 6], f32>
+  relax.return %0 : !relax.tensor<[n, 6], f32>
+}
