@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import mul
 from typing import Any
@@ -25,24 +26,38 @@ def linear(ctx: Context, x: Value, weight: Value, bias: Value | None = None) -> 
           "aten.dot.default")  # fmt: skip
 def matmul(ctx: Context, x: Value, other: Value) -> Value:
     """``x @ other``; with a transposed matrix, `linear`."""
-    weight = _transposed_matrix(other)
+    weight = _transposed(other)
     if weight is not None:
         return ctx.op("linear", x, weight)
     return ctx.op("matmul", x, other)
 
 
-def _transposed_matrix(value: Value) -> Value | None:
-    """The operand of a transpose of a matrix; `None` for other values."""
+def _transposed(value: Value, axes: Sequence[int] = (1, 0)) -> Value | None:
+    """The operand of a transpose with these axes; `None` for other values."""
     owner = value.owner
-    if isinstance(owner, relax.OPERATORS["relax.permute_dims"]) and permutation(owner) == [1, 0]:
-        return owner.operands[0]
+    if isinstance(owner, relax.OPERATORS["relax.permute_dims"]):
+        return owner.operands[0] if permutation(owner) == list(axes) else None
     return None
+
+
+@converts("aten._grouped_mm.default", "transformers.grouped_mm_fallback.default")
+def grouped_mm(
+    ctx: Context, x: Value, weight: Value, offs: Value | None = None, bias: Value | None = None,
+    out_dtype: Any = None,
+) -> Value:  # fmt: skip
+    """Rows of `x` times the matrices of their groups, which end at the offsets."""
+    if len(dims_of(x)) != 2 or len(dims_of(weight)) != 3 or offs is None or bias is not None:
+        raise Unsupported("expected a matrix whose rows are in groups, without a bias")
+    own = _transposed(weight, [0, 2, 1])
+    if own is not None:
+        return ctx.op("grouped_matmul", x, own, offs, transpose_rhs=True)
+    return ctx.op("grouped_matmul", x, weight, offs)
 
 
 @converts("aten.addmm.default")
 def addmm(ctx: Context, x: Value, mat1: Value, mat2: Value, beta: Any = 1, alpha: Any = 1) -> Value:
     """``beta * x + alpha * (mat1 @ mat2)``."""
-    weight = _transposed_matrix(mat2)
+    weight = _transposed(mat2)
     if weight is not None and (beta, alpha) == (1, 1) and dims_of(x) == dims_of(weight)[:1]:
         return ctx.op("linear", mat1, weight, x)
     return _sum(ctx, x, ctx.op("matmul", mat1, mat2), beta, alpha)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import mul
 from typing import Any
 
 import torch
 
+from ....dialects.int_expr import ONE
 from ...emitter import Value, axis_of, dims_of, dtype_of
 from ...unsupported import Unsupported
 from ..context import Context
@@ -215,6 +218,25 @@ def cumprod(ctx: Context, x: Value, dim: int, dtype: Any = None) -> Value:
 def _scan(ctx: Context, operator: str, x: Value, dim: int) -> Value:
     x = ctx.astype(x, ctx.dtype)
     return ctx.op(operator, x, axis=axis_of(dim, len(dims_of(x)))) if dims_of(x) else x
+
+
+@converts("aten.histc.default")
+def histc(ctx: Context, x: Value, bins: int = 100, min: Any = 0, max: Any = 0) -> Value:
+    """The numbers of elements in intervals of equal width from `min` to `max`."""
+    if min >= max:
+        raise Unsupported("expected limits of the intervals, of which the first is smaller")
+    dtype = dtype_of(x)
+    least, most = ctx.number(min, dtype), ctx.number(max, dtype)
+    scaled = binary(ctx, "multiply", ctx.op("subtract", x, least), bins, dtype)
+    place = ctx.op("floor", ctx.op("divide", scaled, ctx.op("subtract", most, least)))
+    place = ctx.op("minimum", place, ctx.number(bins - 1, dtype))
+    within = ctx.op("logical_and", ctx.op("greater_equal", x, least), ctx.op("less_equal", x, most))
+    place = ctx.op("where", within, place, ctx.number(-1, dtype))
+    count = reduce(mul, dims_of(x), ONE)
+    place = ctx.reshape(ctx.astype(place, "int64"), [ONE, count])
+    intervals = ctx.op("arange", start=0, end=bins, step=1, dtype="int64")
+    equal = ctx.op("equal", ctx.op("expand_dims", intervals, axis=[1]), place)
+    return ctx.op("sum", ctx.astype(equal, dtype), axis=[1])
 
 
 @converts("aten.logsumexp.default")
