@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 from ...dialects import relax
 from ...ir.module import IRModule
 from ..unsupported import Problem, UnsupportedError
+from .error_checks import move_checks
 from .export import decompositions
 from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes, submodule
 from .parameters import parameter_data
@@ -97,9 +98,11 @@ class Program:
             warnings.simplefilter("ignore", FutureWarning)
             anything: Any = given  # its types are partly unknown
             try:
-                return anything.run_decompositions(table)
+                decomposed = anything.run_decompositions(table)
             except RuntimeError:  # a decomposition that PyTorch cannot trace
                 return given  # the import then reports the operators without converters
+        move_checks(decomposed.graph)
+        return decomposed
 
     @property
     def graph(self) -> fx.Graph:
