@@ -14,7 +14,8 @@ from typing import Any, cast
 from xdsl.ir import Attribute
 
 from ..dialects.diagnostics import suggestion
-from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp
+from ..dialects.dims import dims_of
+from ..dialects.relax import OPERATORS, MatchCastOp, ShapeOfOp, TensorToShapeOp
 from ..ir.call_parts import ExternFunc, GlobalVar, Op
 from ..ir.calls import Call, inplace_call, kernel_call, output_type
 from ..ir.calls import loop as loop_op
@@ -124,6 +125,15 @@ def alloc_tensor(shape: Any, dtype: str = "float32") -> Expr:
 def shape_of(expr: Any) -> Expr:
     """The shape of a tensor as a value."""
     return expression(ShapeOfOp(to_value(expr)))
+
+
+def tensor_to_shape(expr: Any, at_most: Any) -> Expr:
+    """The shape that the numbers of an int64 tensor of rank 1 are.
+
+    `at_most` has the largest value of each, which memory is planned for. `match_cast` to
+    ``R.Shape`` gives names to the dims.
+    """
+    return expression(TensorToShapeOp(to_value(expr), dims_of(at_most)))
 
 
 def match_cast(value: Any, struct_info: Any) -> Expr:

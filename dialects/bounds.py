@@ -6,7 +6,7 @@ non-negative. The counterparts are TVM's ``arith::ConstIntBoundAnalyzer`` and ``
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -146,6 +146,17 @@ def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
     if expr.constant is not None:
         return Interval(expr, expr)
     return _interval_of(expr, tuple([ranges.get(atom) for atom in expr.all_atoms]))
+
+
+def limited(sizes: Iterable[tuple[str, IntExpr]]) -> Ranges:
+    """The ranges of symbols from 0 to limits over earlier ones; raises ValueError without one."""
+    found: dict[Atom, Interval] = {}
+    for name, limit in sizes:
+        span = interval_of(limit, found)
+        if span is None:
+            raise ValueError(f"expected a limit of '{name}' with an upper bound, got {limit}")
+        found[Sym(name)] = Interval(ZERO, span.upper)
+    return found
 
 
 @lru_cache(maxsize=1 << 16)

@@ -40,6 +40,7 @@ SPECIAL = (
     "relax.match_cast",
     "relax.print",
     "relax.shape_of",
+    "relax.tensor_to_shape",
 )
 """Operations of the graph that are no operators of the operator set."""
 

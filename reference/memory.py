@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dialects import rt
 from ..dialects.dtypes import byte_width
+from ..dialects.tir.types import BufferType
 from .expressions import number, shape_of
 from .values import Array, EvaluationError, Precision, Value
 
@@ -189,14 +190,26 @@ def cell_bytes(precision: Precision) -> int:
 def place_view(
     source: Buffer, op: rt.ViewOp, symbols: Mapping[str, int], precision: Precision
 ) -> Buffer:
-    """The tensor at its place; raises EvaluationError where it does not fit into the source.
+    """The tensor of an `rt.view` at its place; raises as `view_of`."""
+    name, offset = op.result.name_hint or "a view", number(op.offset.data, symbols)
+    return view_of(source, op.result.type, offset, name, symbols, precision)
+
+
+def view_of(
+    source: Buffer,
+    type_: BufferType,
+    offset: int,
+    name: str,
+    symbols: Mapping[str, int],
+    precision: Precision,
+) -> Buffer:
+    """A tensor in memory of bytes; raises EvaluationError where it does not fit.
 
     Elements keep their planned distance, so that views overlap where the plan makes them.
     """
-    type_, cell = op.result.type, cell_bytes(precision)
-    shape, offset = shape_of(type_.dims, symbols), number(op.offset.data, symbols)
+    cell, width = cell_bytes(precision), byte_width(type_.element_type)
+    shape = shape_of(type_.dims, symbols)
     steps = [number(s, symbols) for s in type_.element_strides()]
-    name, width = op.result.name_hint or "a view", byte_width(type_.element_type)
     storage = precision.storage(type_.dtype)
     if not np.prod(shape):
         return Buffer(np.empty(shape, storage), type_.dtype, name)

@@ -207,6 +207,14 @@ def _shape_of(graph: Graph, op: relax.ShapeOfOp) -> None:
     graph.values[op.result] = Shape(cast(Buffer, graph.values[op.tensor]).dims)
 
 
+def _tensor_to_shape(graph: Graph, op: relax.TensorToShapeOp) -> None:
+    numbers = [int(n) for n in cast(Buffer, graph.values[op.tensor]).array]
+    for value, limit in zip(numbers, shape_of(op.limits, graph.symbols), strict=True):
+        if not 0 <= value <= limit:
+            raise EvaluationError(f"tensor_to_shape: expected a dim from 0 to {limit}, got {value}")
+    graph.values[op.result] = Shape(tuple(numbers))
+
+
 def _shape(graph: Graph, op: relax.ShapeOp) -> None:
     graph.values[op.result] = Shape(shape_of(op.result.type.dims or (), graph.symbols))
 
@@ -272,6 +280,7 @@ _RELAX: dict[str, Callable[[Graph, Any], None]] = {
     "relax.return": _nothing,
     "relax.shape": _shape,
     "relax.shape_of": _shape_of,
+    "relax.tensor_to_shape": _tensor_to_shape,
     "relax.tuple": _tuple,
     "relax.tuple_get_item": _tuple_get_item,
     "relax.yield": _nothing,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -11,22 +11,22 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from ..dialects import rt
-from ..dialects.relax.types import PrimType, ShapeType
+from ..dialects.relax.types import PrimType, ShapeType, TensorType, type_symbols
 from ..dialects.rt.call import ASSERT
 from ..dialects.sym import exprs_of
 from ..dialects.tir import BufferType
 from .arguments import Expected, GraphValue, Shape, bind_symbols, bind_values, flatten
 from .expressions import number, shape_of
-from .memory import Buffer, cell_bytes, place_view
+from .memory import Buffer, cell_bytes, place_view, view_of
 from .relax import constant_buffer
 from .session import Session, check_apart
-from .values import POISON_BYTE, EvaluationError
+from .values import POISON_BYTE, Array, EvaluationError
 
 
 @dataclass
 class _Plan:
     session: Session
-    symbols: Mapping[str, int]
+    symbols: dict[str, int]
     values: dict[SSAValue, Buffer] = field(default_factory=lambda: {})
 
     def buffers(self, values: Sequence[SSAValue]) -> list[Buffer]:
@@ -44,29 +44,46 @@ def run_planned(session: Session, func: rt.FuncOp, args: Sequence[GraphValue]) -
         memory = [leaf for arg in args for leaf in flatten(arg) if isinstance(leaf, Buffer)]
         symbols = _bind(func, memory, known)
         results = _results(session, func, symbols)
-        _run_on(session, func, [*memory, *results], symbols)
+        symbols |= _run_on(session, func, [*memory, *results], symbols)
         if func.signature is None or not func.signature.outputs.data:
             return tuple(results)
-        return _result(func.signature.outputs.data[0], iter(results), symbols)
+        (type_,) = func.signature.outputs.data
+        return _result(session, type_, iter(results), symbols, func.reported_symbols)
     except EvaluationError as error:
         raise EvaluationError(f"in '{func.sym_name.data}': {error}") from None
 
 
 def _results(session: Session, func: rt.FuncOp, symbols: Mapping[str, int]) -> list[Buffer]:
     """Fresh memory for the results of a function."""
-    types = [cast(BufferType, r.type) for r in func.results_]
-    arrays = [session.precision.fresh(t.dtype, shape_of(t.dims, symbols)) for t in types]
-    return [
-        Buffer(array, type_.dtype, f"result {i}")
-        for i, (array, type_) in enumerate(zip(arrays, types, strict=True))
-    ]
+    found: list[Buffer] = []
+    for position, (result, type_) in enumerate(zip(func.results_, func.graph_results, strict=True)):
+        memory, name = cast(BufferType, result.type), f"result {position}"
+        shape = shape_of(memory.dims, symbols)
+        if type_ is not None and type_symbols(type_) & set(func.reported_symbols):
+            found.append(Buffer(_bytes(session, shape[0]), memory.dtype, name))
+        else:
+            found.append(Buffer(session.precision.fresh(memory.dtype, shape), memory.dtype, name))
+    return found
 
 
-def _result(type_: Attribute, memory: Iterator[Buffer], symbols: Mapping[str, int]) -> GraphValue:
+def _bytes(session: Session, size: int) -> Array:
+    return np.full(size * cell_bytes(session.precision), POISON_BYTE, np.uint8)
+
+
+def _result(
+    session: Session,
+    type_: Attribute,
+    memory: Iterator[Buffer],
+    symbols: Mapping[str, int],
+    reported: Collection[str],
+) -> GraphValue:
     """A value of a type of the graph, with tensors taken from memory in order."""
     match type_:
         case TupleType(types=fields):
-            return tuple(_result(f, memory, symbols) for f in fields.data)
+            return tuple(_result(session, f, memory, symbols, reported) for f in fields.data)
+        case TensorType(dims=dims) if dims is not None and type_symbols(type_) & set(reported):
+            dense = BufferType.of(dims, type_.element_type)
+            return view_of(next(memory), dense, 0, "a result", symbols, session.precision)
         case ShapeType():
             return Shape(shape_of(type_.dims or (), symbols))
         case PrimType() if type_.expr is not None:
@@ -77,9 +94,11 @@ def _result(type_: Attribute, memory: Iterator[Buffer], symbols: Mapping[str, in
 
 def _run_on(
     session: Session, func: rt.FuncOp, memory: Sequence[Buffer], symbols: Mapping[str, int]
-) -> None:
-    plan = _Plan(session, symbols, dict(zip(func.args, memory, strict=True)))
+) -> dict[str, int]:
+    """Run a function on memory; returns its symbols, also those of the sizes that it read."""
+    plan = _Plan(session, dict(symbols), dict(zip(func.args, memory, strict=True)))
     _run_block(plan, func.body.block)
+    return plan.symbols
 
 
 def _bind(
@@ -127,10 +146,15 @@ def _alloc(plan: _Plan, op: rt.AllocOp) -> None:
     plan.values[op.result] = _fresh(plan, op.result)
 
 
+def _read_sizes(plan: _Plan, op: rt.ReadSizesOp) -> None:
+    for (name, _), value in zip(op.symbols, plan.values[op.source].array, strict=True):
+        plan.symbols[name] = int(value)
+
+
 def _arena(plan: _Plan, op: rt.ArenaOp) -> None:
     (size,) = shape_of([op.size.data], plan.symbols)
-    content = np.full(size * cell_bytes(plan.session.precision), POISON_BYTE, np.uint8)
-    plan.values[op.result] = Buffer(content, "int8", op.result.name_hint or "the arena")
+    content, name = _bytes(plan.session, size), op.result.name_hint or "the arena"
+    plan.values[op.result] = Buffer(content, "int8", name)
 
 
 def _view(plan: _Plan, op: rt.ViewOp) -> None:
@@ -267,6 +291,7 @@ _RT: dict[str, Callable[[_Plan, Any], None]] = {
     "rt.for": _for,
     "rt.if": _if,
     "rt.loaded": _loaded,
+    "rt.read_sizes": _read_sizes,
     "rt.reinterpret": _reinterpret,
     "rt.slice": _slice,
     "rt.view": _view,

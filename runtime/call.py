@@ -28,7 +28,7 @@ from .memory import ArenaPool, Storage
 from .outputs import Outputs, accepts_out
 from .python_words import python_words
 from .signature import FunctionSpec, Signature
-from .structure import Size, flatten, unflatten
+from .structure import Size, flatten, reported_sizes, unflatten
 from .tensor import Tensor
 
 _CTX_BYTES = 8 * CONTEXT_WORDS
@@ -137,8 +137,11 @@ class CompiledFunction:
         """A call whose arguments or result are tuples, shapes or integers too."""
         tensors, sizes = self._flattened(signature, bind_arguments(self.spec, args, kwargs))
         found, plan = self.resolve(tensors, sizes)
+        results = self._run(found, plan)
         symbols = dict(zip(self.spec.symbols, plan.symbols, strict=True))
-        return unflatten(signature.result, iter(self._run(found, plan)), symbols)
+        if self.spec.reported:
+            symbols |= reported_sizes(self.spec, results)
+        return unflatten(signature.result, iter(results), symbols)
 
     def _flattened(
         self, signature: Signature, values: Sequence[Any]

@@ -126,7 +126,8 @@ class FunctionSpec:
     allocates), then the values of `symbols`. `arena_size` is the scratch memory of a call in bytes.
     `checks[i]` is the message of the run-time check with id i, where `{0}` and `{1}` stand for the
     values that native code reports. `takes_memory` says that native code allocates memory for
-    nested calls while it runs. A `signature` replaces `params` as the interface for users. Raises
+    nested calls while it runs. A `signature` replaces `params` as the interface for users. The last
+    results hold the values of the `reported` symbols, which dims of other results depend on. Raises
     ValueError for an inconsistent interface.
     """
 
@@ -141,6 +142,7 @@ class FunctionSpec:
     checks: tuple[str, ...] = ()
     takes_memory: bool = False
     signature: Signature | None = None
+    reported: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _check_function(self)
@@ -177,6 +179,7 @@ class FunctionSpec:
             checks=tuple(data["checks"]),
             takes_memory=data["takes_memory"],
             signature=_signature(data["signature"]),
+            reported=tuple(data["reported"]),
         )
 
 
@@ -242,7 +245,7 @@ def _check_function(spec: FunctionSpec) -> None:
     for symbol in (s for shape in used for d in shape for s in dim_symbols(d)):
         if symbol not in spec.symbols:
             raise ValueError(f"symbol '{symbol}' is used in '{spec.name}' but not declared")
-    if len(spec.results) > 1 and not spec.returns_tuple:
+    if len(spec.results) > 1 and not spec.returns_tuple and not spec.reported:
         raise ValueError(f"'{spec.name}' has {len(spec.results)} results but returns no tuple")
 
 

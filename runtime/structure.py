@@ -2,7 +2,8 @@
 
 A node is the structure of such a value, as JAX's pytrees: the index of a tensor among the
 parameters or results, ``("tuple", …)`` of nodes, ``("shape", …)`` of dims,
-``("prim", dtype, dim)``, or for results ``("nothing",)``.
+``("prim", dtype, dim)``, or for results ``("nothing",)`` and ``("sized", dtype, …)``, a tensor
+whose dims depend on reported symbols, in memory for more elements.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .layout import Layout
 from .signature import Dim, FunctionSpec, Node, evaluate_dim
 from .tensor import Tensor, from_numpy
 
@@ -82,11 +84,25 @@ def unflatten(node: Node, results: Iterator[Any], symbols: Mapping[str, int]) ->
             return None
         case "tuple":
             return tuple(unflatten(cast(Node, n), results, symbols) for n in node[1:])
+        case "sized":
+            shape = tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[2:])
+            memory = next(results)
+            return Tensor(memory.address, Layout(shape, node[1]), memory.owner)
         case "shape":
             return tuple(evaluate_dim(cast(Dim, d), symbols) for d in node[1:])
         case _:
             value = evaluate_dim(cast(Dim, node[2]), symbols)
             return bool(value) if node[1] == "bool" else value
+
+
+def reported_sizes(spec: FunctionSpec, results: Sequence[Tensor]) -> dict[str, int]:
+    """The values of the reported symbols, which the last results hold."""
+    found: list[int] = []
+    for result in reversed(results):
+        if len(found) == len(spec.reported):
+            break
+        found[:0] = result.view().tolist()
+    return dict(zip(spec.reported, found, strict=True))
 
 
 def tensors_over(spec: FunctionSpec, args: Sequence[Any]) -> list[Any]:
@@ -118,7 +134,7 @@ def result_arrays(spec: FunctionSpec, result: Value) -> list[NDArray[Any]]:
 
 
 def _arrays(node: Node, value: Value) -> Iterator[NDArray[Any]]:
-    if isinstance(node, int):
+    if isinstance(node, int) or node[0] == "sized":
         yield value.view()
     elif node[0] == "nothing":
         return

@@ -41,6 +41,7 @@ from .values import MatchCastOp as MatchCastOp
 from .values import PrimValueOp as PrimValueOp
 from .values import ShapeOfOp as ShapeOfOp
 from .values import ShapeOp as ShapeOp
+from .values import TensorToShapeOp as TensorToShapeOp
 
 
 class _RelaxDialect(Dialect):
@@ -76,6 +77,7 @@ RelaxDialect = _RelaxDialect(
         ReturnOp,
         ShapeOfOp,
         ShapeOp,
+        TensorToShapeOp,
         TupleGetItemOp,
         TupleOp,
         YieldOp,

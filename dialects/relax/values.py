@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import StringAttr, TupleType, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ..int_expr import IntLike
+from ..int_expr import IntExpr, IntLike
 from ..irdl import IRDLOperation, irdl_op_definition
+from ..sym import ExprArray, expr_array, exprs_of
 from .types import ObjectType, PrimType, ShapeType, TensorType
 
 
@@ -83,6 +84,46 @@ class ShapeOfOp(IRDLOperation):
 
     def verify_(self) -> None:
         expected = shape_type_of(self.tensor.type)
+        if self.result.type != expected:
+            raise VerifyException(f"expected {expected}, got {self.result.type}")
+
+
+@irdl_op_definition
+class TensorToShapeOp(IRDLOperation):
+    """The shape that the numbers of an i64 tensor are; TVM's ``R.tensor_to_shape``.
+
+    ``%s = relax.tensor_to_shape %t at_most [n * 4] : !relax.tensor<[1], i64>``. A `match_cast` of
+    the result declares symbols for its dims. A number outside of 0 to `at_most` is an error at run
+    time. The limits are what memory for tensors of these dims is planned for: expressions over
+    earlier symbols.
+    """
+
+    name = "relax.tensor_to_shape"
+    tensor = operand_def(TensorType)
+    at_most = prop_def(ExprArray)
+    result = result_def(ShapeType)
+    traits = traits_def(Pure())
+    assembly_format = "$tensor `at_most` $at_most attr-dict `:` type($tensor) `->` type($result)"
+
+    def __init__(self, tensor: SSAValue, at_most: Sequence[IntLike]):
+        super().__init__(
+            operands=[tensor],
+            properties={"at_most": expr_array(at_most)},
+            result_types=[ShapeType.of(None, len(at_most))],
+        )
+
+    @property
+    def limits(self) -> tuple[IntExpr, ...]:
+        """The largest value of each dim."""
+        return exprs_of(self.at_most)
+
+    def verify_(self) -> None:
+        wanted = TensorType.of([len(self.limits)], i64)
+        if self.tensor.type != wanted:
+            raise VerifyException(
+                f"expected {wanted} for {len(self.limits)} limits, got {self.tensor.type}"
+            )
+        expected = ShapeType.of(None, len(self.limits))
         if self.result.type != expected:
             raise VerifyException(f"expected {expected}, got {self.result.type}")
 

@@ -24,6 +24,7 @@ from .memory import ReinterpretOp as ReinterpretOp
 from .memory import SlotOp as SlotOp
 from .memory import ViewOp as ViewOp
 from .memory import memory_of as memory_of
+from .sizes import ReadSizesOp as ReadSizesOp
 
 RTDialect = Dialect(
     "rt",
@@ -41,6 +42,7 @@ RTDialect = Dialect(
         FuncOp,
         IfOp,
         LoadedOp,
+        ReadSizesOp,
         ReinterpretOp,
         SliceOp,
         SlotOp,

@@ -23,6 +23,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ..bounds import Ranges, limited
 from ..int_expr import Sym, symbol_text
 from ..irdl import irdl_op_definition
 from ..parameters import (
@@ -32,11 +33,12 @@ from ..parameters import (
     print_text,
 )
 from ..relax.symbols import determined_symbols
-from ..relax.types import tensors_in
+from ..relax.types import TensorType, tensors_in
 from ..sym import parse_symbol
 from ..tir.func import symbols_of
 from ..tir.types import BufferType
 from .loop import ForOp
+from .sizes import ReadSizesOp
 
 _T = TypeVar("_T")
 
@@ -72,7 +74,9 @@ class FuncOp(FunctionOp):
     parameter in memory determines: callers pass them to a private function, and a public one reads
     them from the shapes and numbers of its `signature`. The signature has the user's parameters and
     results, as types of the graph, if they are not one tensor for each parameter: its tensors in
-    order are the parameters and results in memory.
+    order are the parameters and results in memory. `reported` are symbols of `rt.read_sizes` in the
+    types of results: their memory is for the limits, and further results, i64 tensors of rank 1,
+    hold the values.
     """
 
     name = "rt.func"
@@ -86,6 +90,7 @@ class FuncOp(FunctionOp):
     symbols = opt_prop_def(ArrayAttr[StringAttr])
     signature = opt_prop_def(FunctionType)
     signature_names = opt_prop_def(ArrayAttr[StringAttr])
+    reported = opt_prop_def(ArrayAttr[StringAttr])
     traits = traits_def(NoTerminator(), IsolatedFromAbove(), SymbolOpInterface())
 
     def __init__(
@@ -101,6 +106,7 @@ class FuncOp(FunctionOp):
         symbols: Sequence[str] = (),
         signature: tuple[Sequence[str], FunctionType] | None = None,
         on_load: bool = False,
+        reported: Sequence[str] = (),
     ):
         super().__init__(
             properties={
@@ -115,6 +121,7 @@ class FuncOp(FunctionOp):
                 "symbols": _names_attribute(symbols) if symbols else None,
                 "signature": None if signature is None else signature[1],
                 "signature_names": None if signature is None else _names_attribute(signature[0]),
+                "reported": _names_attribute(reported) if reported else None,
             },
             regions=[body],
         )
@@ -138,6 +145,22 @@ class FuncOp(FunctionOp):
     def symbol_names(self) -> tuple[str, ...]:
         """The symbols that no parameter in memory determines."""
         return () if self.symbols is None else tuple(s.data for s in self.symbols.data)
+
+    @property
+    def reported_symbols(self) -> tuple[str, ...]:
+        """The symbols whose values the last results hold."""
+        return () if self.reported is None else tuple(s.data for s in self.reported.data)
+
+    @property
+    def graph_results(self) -> list[TensorType | None]:
+        """The types of the graph of the results in memory, as far as a signature has them."""
+        outputs = () if self.signature is None else self.signature.outputs.data
+        found: list[TensorType | None] = [t for type_ in outputs for t in tensors_in(type_)]
+        return [*found, *(None for _ in range(self.num_results.data - len(found)))]
+
+    def read_sizes(self) -> Ranges:
+        """The ranges of the symbols that `rt.read_sizes` declares, over those of the parameters."""
+        return limited(s for op in self.walk() if isinstance(op, ReadSizesOp) for s in op.symbols)
 
     @property
     def user_params(self) -> list[tuple[str, Attribute]]:
@@ -181,23 +204,24 @@ class FuncOp(FunctionOp):
         self._verify_symbols()
 
     def _verify_symbols(self) -> None:
-        """Verify that symbols are determined by the parameters, or by a loop around their use."""
-        work: list[tuple[Operation, frozenset[str]]] = [(self, frozenset(self.declared_symbols()))]
-        while work:
-            op, declared = work.pop()
-            if isinstance(op, ForOp):
-                if op.var.data in declared:
-                    raise VerifyException(f"expected a new symbol of a loop, got '{op.var.data}'")
-                inner = declared | {op.var.data}
-            else:
-                inner = declared
-            for symbol in sorted(symbols_of(op) - declared):
-                raise VerifyException(
-                    f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "
-                    f"'{self.sym_name.data}'"
-                )
-            blocks = [block for region in op.regions for block in region.blocks]
-            work += [(nested, inner) for block in blocks for nested in block.ops]
+        """Verify that parameters, a loop around the use, or sizes read earlier declare symbols."""
+        self._verify_declared(self, frozenset(self.declared_symbols()))
+
+    def _verify_declared(self, op: Operation, declared: frozenset[str]) -> None:
+        for symbol in sorted(symbols_of(op) - declared):
+            raise VerifyException(
+                f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "
+                f"'{self.sym_name.data}'"
+            )
+        if isinstance(op, ForOp):
+            declared = declared | _new(declared, [op.var.data], "a loop")
+        for block in (block for region in op.regions for block in region.blocks):
+            inner = declared
+            for nested in block.ops:
+                self._verify_declared(nested, inner)
+                if isinstance(nested, ReadSizesOp):
+                    names = [name for name, _ in nested.symbols]
+                    inner = inner | _new(inner, names, f"'{nested.name}'")
 
     def _verify_signature(self) -> None:
         if self.signature is None:
@@ -212,6 +236,8 @@ class FuncOp(FunctionOp):
             ("results", outputs, self.results_),
         ):
             count = sum(len(tensors_in(t)) for t in types)
+            if what == "results":
+                memory = memory[: len(memory) - self._report_count()]
             if count != len(memory):
                 raise VerifyException(
                     f"expected {count} {what} for the signature, got {len(memory)}"
@@ -219,6 +245,15 @@ class FuncOp(FunctionOp):
         missing = set(self.symbol_names) - set(determined_symbols(inputs))
         for symbol in sorted(missing):
             raise VerifyException(f"expected the signature to determine symbol '{symbol}'")
+
+    def _report_count(self) -> int:
+        """The number of results that hold the values of reported symbols."""
+        missing, count = len(self.reported_symbols), 0
+        while missing > 0:
+            count += 1
+            type_ = cast(BufferType, self.args[-count].type)
+            missing -= (type_.dims[0].constant or missing) if type_.rank == 1 else missing
+        return count
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:
@@ -234,6 +269,7 @@ class FuncOp(FunctionOp):
         written = _parse_listed(parser, "written", parser.parse_integer)
         symbols = _parse_listed(parser, "symbols", lambda: parse_symbol(parser))
         signature = _parse_signature(parser)
+        reported = _parse_listed(parser, "reported", lambda: parse_symbol(parser))
         return FuncOp(
             name,
             names[: len(args) - results],
@@ -246,6 +282,7 @@ class FuncOp(FunctionOp):
             symbols,
             signature,
             on_load,
+            reported,
         )
 
     def print(self, printer: Printer) -> None:
@@ -271,8 +308,19 @@ class FuncOp(FunctionOp):
                 printer.print_list(names, lambda n: print_text(printer, n))
             printer.print_string(" : ")
             printer.print_attribute(self.signature)
+        if self.reported_symbols:
+            printer.print_string(
+                f" reported [{', '.join(map(symbol_text, self.reported_symbols))}]"
+            )
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def _new(declared: frozenset[str], names: Sequence[str], what: str) -> frozenset[str]:
+    for name in names:
+        if name in declared:
+            raise VerifyException(f"expected a new symbol of {what}, got '{name}'")
+    return frozenset(names)
 
 
 def _names_attribute(names: Sequence[str]) -> ArrayAttr[StringAttr]:

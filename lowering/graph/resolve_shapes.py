@@ -18,22 +18,39 @@
 
 Parameters with a known rank only get a new symbol for each dim. Symbols that a cast declares are
 replaced by the dims that they match; the cast still checks the dims in which its two types differ.
+Where an operator's result has as many elements as data says, they are counted first::
+
+    %p = relax.nonzero %x : !relax.tensor<[n], f32> -> !relax.tensor<rank 2, i64>
+
+⇒
+
+::
+
+    %c = …the number of elements of %x that are not 0
+    %s = relax.tensor_to_shape %c at_most [n]
+    relax.match_cast %s : !relax.shape<rank 1> -> !relax.shape<[count]>
+    %p = relax.nonzero %x size [count] : … -> !relax.tensor<[1, count], i64>
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from math import prod
+from typing import Any, cast
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Block, Operation, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
-from ...dialects.int_expr import IntExpr, IntLike, Sym, sym
-from ...dialects.relax.symbols import declared_in, paired_dims
+from ...dialects.diagnostics import Diagnostic
+from ...dialects.int_expr import ONE, IntExpr, IntLike, Sym, sym
+from ...dialects.relax.operators.nonzero import NonzeroOp
+from ...dialects.relax.symbols import declared_in, determined_symbols, paired_dims
 from ...dialects.relax.types import python_shape, shape_text
 from ..functions import call_graph, callees_first, functions_by_name, graph_functions, unique_name
 from ..substitute import set_type, substitute_own_symbols, substituted
@@ -86,7 +103,7 @@ def _resolve(func: relax.FuncOp, functions: Mapping[str, Operation]) -> None:
 
     for name, param in zip(func.names, func.params, strict=True):
         set_type(param, _with_dims(param.type, name, fresh))
-    _Resolver(func, functions).block(func.body.block)
+    _Resolver(func, functions, fresh).block(func.body.block)
     refresh_types(func, functions)
 
 
@@ -110,8 +127,16 @@ def _with_dims(type_: Attribute, name: str, fresh: Callable[[str], IntExpr]) -> 
 class _Resolver(TypeRefresher):
     """Substitutes the symbols of casts in program order; those of a branch are scoped to it."""
 
-    def __init__(self, func: relax.FuncOp, functions: Mapping[str, Operation]):
+    def __init__(
+        self,
+        func: relax.FuncOp,
+        functions: Mapping[str, Operation],
+        fresh: Callable[[str], IntExpr],
+    ):
         super().__init__(func, functions)
+        self.fresh = fresh
+        self.read: set[str] = set()
+        """Symbols whose values are those of tensors."""
         self.values: dict[str, IntLike] = {}
 
     def op(self, op: Operation) -> None:
@@ -121,6 +146,27 @@ class _Resolver(TypeRefresher):
             self._cast(op)
         else:
             super().op(op)
+        if isinstance(op, NonzeroOp) and op.size is None:
+            self._count(op)
+
+    def _count(self, op: NonzeroOp) -> None:
+        """Give an operator the number of elements of its result, a symbol, as an attribute."""
+        (x,), size = op.operands, self.fresh("count")
+        if not isinstance(x.type, relax.TensorType) or x.type.dims is None:
+            raise Diagnostic(
+                f"expected data of '{op.name}' to have a known shape, got {x.type}", op
+            )
+        new = _Inserted(op)
+        zero = new.add(relax.ConstantOp(relax.TensorData.of(np.array(0, x.type.dtype))))
+        holds = new.operator("astype", new.operator("not_equal", x, zero), dtype="int64")
+        count = new.operator("expand_dims", new.operator("sum", holds), axis=[0])
+        limit = prod(x.type.dims, start=ONE)
+        shape = new.add(relax.TensorToShapeOp(count, [limit]))
+        new.add(relax.MatchCastOp(shape, relax.ShapeType.of([size]), f"({size},)"))
+        self.read |= size.symbols()
+        found = new.operator("nonzero", x, size=[size])
+        found.name_hint = op.result.name_hint
+        Rewriter.replace_op(op, [], [found])
 
     def branch(self, block: Block) -> None:
         values = dict(self.values)
@@ -129,17 +175,38 @@ class _Resolver(TypeRefresher):
 
     def _cast(self, op: relax.MatchCastOp) -> None:
         wanted = op.result.type
+        if isinstance(op.value.owner, relax.TensorToShapeOp):
+            self.read.update(determined_symbols([wanted]))
         pairs = list(paired_dims(wanted, op.value.type))
         own = {
             atom.name: value
             for dim, value in reversed(pairs)
-            if isinstance(atom := dim.as_atom, Sym) and atom.name not in self.declared
+            if isinstance(atom := dim.as_atom, Sym)
+            and atom.name not in self.declared
+            and atom.name not in self.read
         }
         self.values |= own
         resolved = substituted(wanted, own)
         if op.written is None:
             op.written = StringAttr(_written(wanted))
         set_type(op.result, resolved)
+
+
+@dataclass
+class _Inserted:
+    """Inserts operations before one."""
+
+    before: Operation
+
+    def add(self, op: Operation) -> SSAValue:
+        """The result of an operation."""
+        op.location = self.before.location
+        Rewriter.insert_op(op, InsertPoint.before(self.before))
+        return op.results[0]
+
+    def operator(self, name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+        """The result of an operator of the graph."""
+        return self.add(relax.OPERATORS[f"relax.{name}"].of(operands, attributes))
 
 
 def _written(type_: Attribute) -> str:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import arith, llvm, scf
 from xdsl.dialects.builtin import DictionaryAttr, UnitAttr, i1, i8, i64
+from xdsl.dialects.llvm import LLVMArrayType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, loops, rt, tir
 from ...dialects.bounds import is_less
+from ...dialects.int_expr import Sym
 from .builder import FunctionBuilder, Lowering
 from .index import compute, index_value, place_sum
 from .loop_cost import iteration_cost
+from .native_calls import field_address
 from .parallel import call_parallel, outline, slots_in
 from .repeated_loops import forks, is_repeated
 from .types import EQ, NE, NSW, SGE, SLT, integer_attr, lowered
@@ -34,6 +37,14 @@ def packs_index(loop: loops.ForOp) -> bool:
                 if any(isinstance(v.owner, arith.ShLIOp) for v in op.operands):
                     return True
     return False
+
+
+def read_sizes(f: FunctionBuilder, op: rt.ReadSizesOp) -> None:
+    """Loads of sizes, which are symbols from here on."""
+    base = f.value(op.source)
+    for position, (name, _) in enumerate(op.symbols):
+        address = field_address(f, base, LLVMArrayType(len(op.symbols), i64), position)
+        f.define(Sym(name), f.emit(llvm.LoadOp, (address,), i64))
 
 
 _HINTS: dict[str, dict[str, Attribute]] = {
@@ -268,6 +279,7 @@ CONTROL: dict[type[Operation], Lowering] = {
     scf.WhileOp: lower_while,
     rt.AssertOp: lower_size_assert,
     rt.IfOp: lower_branches,
+    rt.ReadSizesOp: read_sizes,
     rt.SlotOp: lower_slot,
     scf.YieldOp: lower_yield,
     tir.AssertOp: lower_assert,

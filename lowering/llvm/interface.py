@@ -7,7 +7,7 @@ packed calls and checks by the same tables.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -18,7 +18,7 @@ from ...dialects import loops, rt, tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import Atom, Compound, IntExpr, Sym
 from ...dialects.relax.constant import TensorData
-from ...dialects.relax.types import PrimType, ShapeType
+from ...dialects.relax.types import PrimType, ShapeType, TensorType, type_symbols
 from ...dialects.rt.call import depth_message
 from ...dialects.tir.types import BufferType
 from ...runtime.signature import (
@@ -175,6 +175,7 @@ def _function_spec(
         checks=checks,
         takes_memory=nests,
         signature=_signature(func),
+        reported=func.reported_symbols,
     )
 
 
@@ -184,15 +185,21 @@ def _signature(func: rt.FuncOp) -> Signature | None:
     names, types = zip(*func.user_params, strict=True) if func.user_params else ((), ())
     params, results = itertools.count(), itertools.count()
     outputs = func.signature.outputs.data
-    result = _node(outputs[0], results) if outputs else NOTHING
+    sizes = frozenset(func.reported_symbols)
+    result = _node(outputs[0], results, sizes) if outputs else NOTHING
     return Signature(tuple(names), tuple(_node(t, params) for t in types), result)
 
 
-def _node(type_: Attribute, tensors: Iterator[int]) -> Node:
+def _node(
+    type_: Attribute, tensors: Iterator[int], reported: Collection[str] = frozenset()
+) -> Node:
     """The structure of a value of a graph type; tensors are numbered in order."""
     match type_:
         case TupleType(types=fields):
-            return ("tuple", *(_node(f, tensors) for f in fields.data))
+            return ("tuple", *(_node(f, tensors, reported) for f in fields.data))
+        case TensorType() if type_symbols(type_) & set(reported):
+            next(tensors)
+            return ("sized", type_.dtype, *plain_dims(type_.dims or ()))
         case ShapeType():
             return ("shape", *plain_dims(type_.dims or ()))
         case PrimType() if type_.expr is not None:

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType, TupleType
+from xdsl.dialects.builtin import FunctionType, TupleType, i8
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects import relax, rt
+from ...dialects import relax, rt, tir
+from ...dialects.bounds import Ranges, limited
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import IntExpr
+from ...dialects.int_expr import IntExpr, Sym, sym
 from ...dialects.relax.operators.reshaping import MemoryViewOp
+from ...dialects.relax.symbols import dims_in
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
+from ...dialects.relax.types import type_symbols
 from ..call_signature import extra_symbols, is_plain, leaf_names
-from ..functions import blame
+from ..functions import blame, unique_name
 from ..scope import locate
 from .convert_calls import CallConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
+from .memory_plan import largest
 
 
 def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:
@@ -88,12 +92,21 @@ def convert_function(
 
 
 class _FunctionConverter(CallConverter):
+    def __init__(
+        self, func: relax.FuncOp, name: str, private: bool, calls: Mapping[Operation, CallFacts]
+    ):
+        super().__init__(func, name, private, calls)
+        self.reads: dict[SSAValue, rt.ReadSizesOp] = {}
+        self.reported: dict[SSAValue, rt.ReadSizesOp] = {}
+        self.declared = set(func.declared_symbols())
+
     def convert(self, recursive: bool) -> rt.FuncOp:
         names = self.add_params()
         self.add_results()
         checks = self.entry.last_op
         for op in self.func.body.block.ops:
             self.convert_op(op)
+        self.report_sizes()
         if checks is not None:
             self.entry.insert_ops_after(self.prologue, checks)
         elif self.entry.first_op is not None:
@@ -101,7 +114,7 @@ class _FunctionConverter(CallConverter):
         func = rt.FuncOp(
             self.name,
             names,
-            len(self.results),
+            len(self.results) + len(self.reported),
             Region(self.entry),
             returns_tuple=isinstance(self.func.result_type, TupleType),
             private=self.private,
@@ -109,6 +122,7 @@ class _FunctionConverter(CallConverter):
             written=self.written_arguments(),
             symbols=extra_symbols(self.func),
             signature=None if self.private else self.signature(),
+            reported=[s for read in self.reported.values() for s, _ in read.symbols],
         )
         func.location = self.func.location
         return func
@@ -119,7 +133,7 @@ class _FunctionConverter(CallConverter):
     def signature(self) -> tuple[Sequence[str], FunctionType] | None:
         types = [p.type for p in self.func.params]
         result = self.func.returned.type
-        if is_plain(types, result):
+        if is_plain(types, result) and not self.reported:
             return None
         return self.func.names, FunctionType.from_lists(types, [result])
 
@@ -160,12 +174,39 @@ class _FunctionConverter(CallConverter):
     def add_results(self) -> None:
         returned = self.func.returned
         self.verify_type(returned.type, f"the result of {self.label}")
-        self.results = [
-            self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
-            for leaf in leaves(returned)
-        ]
+        self.results = [self.add_result(leaf) for leaf in leaves(returned)]
         self.destinations = self.place_results(self.func.body.block, returned, self.results)
         self.known[0].update(d for r in self.results for d in buffer_dims(r))
+
+    def add_result(self, leaf: Leaf) -> SSAValue:
+        """An argument for a result; one of unknown dims has the bytes of their limits."""
+        own = tensor_type(leaf)
+        if own.dims is None or not type_symbols(own) & self.sizes.keys():
+            return self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
+        if self.private:
+            raise Diagnostic(
+                f"expected the dims of the result of {self.label}, which other functions call, "
+                f"to depend on those of its parameters, got {own}"
+            )
+        type_ = buffer_type(own, f"result of {self.label}")
+        size = largest(type_.size_in_bytes(), self.limits(), f"the size of {own}")
+        arg = self.entry.insert_arg(tir.BufferType.of([size], i8), len(self.entry.args))
+        arg.name_hint = leaf[0].name_hint
+        self.sized[arg] = type_
+        return arg
+
+    def limits(self) -> Ranges:
+        """The ranges of the sizes that the function reads."""
+        return limited(self.sizes.items())
+
+    def report_sizes(self) -> None:
+        """Copy the sizes that results depend on to results of their own."""
+        wanted = type_symbols(self.func.returned.type)
+        for source, read in self.reads.items():
+            if wanted.intersection(s for s, _ in read.symbols):
+                arg = self.entry.insert_arg(source.type, len(self.entry.args))
+                self.reported[source] = read
+                self.current.add_op(rt.CopyOp(source, arg))
 
     def add_arg(self, leaf: Leaf, subject: str, hint: str | None) -> SSAValue:
         arg = self.entry.insert_arg(buffer_type(tensor_type(leaf), subject), len(self.entry.args))
@@ -189,17 +230,24 @@ class _FunctionConverter(CallConverter):
             new = new.next_op
 
     def convert_dataflow(self, op: relax.DataflowOp) -> None:
+        if any(isinstance(nested, relax.TensorToShapeOp) for nested in op.walk()):
+            self.convert_ops(op.body.block)  # later operations depend on the sizes, too
+            return
         outer, inner = self.current, Block()
         self.outer, self.current = outer, inner
         self.escaping = {
             leaf for value in op.output.values for own in leaves(value) for leaf in in_memory(own)
         }
-        for nested in op.body.block.ops:
-            if not isinstance(nested, relax.OutputOp):
-                self.convert_op(nested)
+        self.convert_ops(op.body.block)
         self.current, self.outer, self.escaping = outer, None, set()
         if inner.first_op is not None:
             self.current.add_op(rt.DataflowOp(Region(inner)))
+
+    def convert_ops(self, block: Block) -> None:
+        """Convert the operations of a dataflow block."""
+        for nested in block.ops:
+            if not isinstance(nested, relax.OutputOp):
+                self.convert_op(nested)
 
     def convert_if(self, op: relax.IfOp) -> None:
         results = self.outputs_of(op, op.result)
@@ -222,7 +270,37 @@ class _FunctionConverter(CallConverter):
         return region
 
     def convert_match_cast(self, op: relax.MatchCastOp) -> None:
-        self.require(cast_conditions(op, self.label))
+        if isinstance(shape := op.value.owner, relax.TensorToShapeOp):
+            self.read_sizes(op, shape)
+        else:
+            self.require(cast_conditions(op, self.label))
+
+    def read_sizes(self, op: relax.MatchCastOp, shape: relax.TensorToShapeOp) -> None:
+        """Declare the symbols of a cast, and check their values and the other dims."""
+        source, dims = self.memory[leaves(shape.tensor)[0]], list(dims_in(op.result.type))
+        names = [self.size_name(dim, i) for i, dim in enumerate(dims)]
+        read = rt.ReadSizesOp(source, names, shape.limits)
+        self.reads[source] = read
+        checks: list[Operation] = []
+        for (name, limit), dim in zip(read.symbols, dims, strict=True):
+            what = f"tensor_to_shape in {self.label}: expected a dim"
+            checks.append(rt.AssertOp(sym(name), "ge", 0, f"{what} of at least 0, got {{0}}"))
+            checks.append(
+                rt.AssertOp(limit, "ge", sym(name), f"{what} of at most {{0}}, got {{1}}")
+            )
+            if dim != sym(name):
+                checks.append(rt.AssertOp(sym(name), "eq", dim, f"{what} of {{1}}, got {{0}}"))
+        self.current.add_ops([read, *checks])
+
+    def size_name(self, dim: IntExpr, position: int) -> str:
+        """The new symbol that a dim of a cast declares; a fresh one for other dims."""
+        atom = dim.as_atom
+        if isinstance(atom, Sym) and atom.name in self.sizes and atom.name not in self.declared:
+            self.declared.add(atom.name)
+            return atom.name
+        name = unique_name(f"size_{position}", self.declared | self.sizes.keys())
+        self.declared.add(name)
+        return name
 
     def convert_constant(self, op: relax.ConstantOp) -> None:
         constant = rt.ConstantOp(op.value.data)
@@ -270,6 +348,7 @@ _CONVERT: dict[type[Operation], Callable[[_FunctionConverter, Any], None]] = {
     relax.ReturnOp: _FunctionConverter.convert_return,
     relax.ShapeOfOp: lambda _, op: None,
     relax.ShapeOp: lambda _, op: None,
+    relax.TensorToShapeOp: lambda _, op: None,
     relax.TupleGetItemOp: lambda _, op: None,
     relax.TupleOp: lambda _, op: None,
 }

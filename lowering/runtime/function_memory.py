@@ -12,7 +12,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects import relax, rt, tir
 from ...dialects.bounds import is_non_negative
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import IntExpr
+from ...dialects.int_expr import ZERO, IntExpr, Sym
+from ...dialects.relax.symbols import dims_in
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
 from ...dialects.relax.types import tensors_in
 from ..equations import Equation
@@ -90,12 +91,17 @@ class FunctionMemory:
         """Parameters that calls change in place; the parameters of callees are copies."""
         self.prologue: list[Operation] = []
         """Checks of dims at entry."""
+        self.sizes = read_sizes(func)
+        """The symbols whose values the function reads from tensors."""
+        self.sized: dict[SSAValue, tir.BufferType] = {}
+        """The memory of results whose dims have such symbols, in bytes, and their types."""
 
     def place_results(
         self, block: Block, value: SSAValue, places: Sequence[SSAValue]
     ) -> dict[Leaf, SSAValue]:
         """The memory of tensors that are computed in `places`; sources of views keep their type."""
         found = destinations(block, value, places)
+        found = {leaf: place for leaf, place in found.items() if place not in self.sized}
         direct = set(zip(leaves(value), places, strict=True))
         for leaf, place in found.items():
             if (leaf, place) not in direct:
@@ -130,7 +136,10 @@ class FunctionMemory:
     def copy_missing(self, value: SSAValue, places: Sequence[SSAValue]) -> None:
         """Copy the tensors of a value that were not computed directly in `places`."""
         for leaf, place in zip(leaves(value), places, strict=True):
-            if rt.memory_of(self.memory[leaf]) is not rt.memory_of(place):
+            if (type_ := self.sized.get(place)) is not None:
+                view = rt.ViewOp(place, ZERO, type_)
+                self.current.add_ops([view, rt.CopyOp(self.memory[leaf], view.result)])
+            elif rt.memory_of(self.memory[leaf]) is not rt.memory_of(place):
                 self.current.add_op(rt.CopyOp(self.memory[leaf], place))
 
     def inputs_of(self, op: Operation, args: Sequence[SSAValue]) -> list[SSAValue]:
@@ -169,7 +178,7 @@ class FunctionMemory:
             self.known[-1].add(dim)
             message = f"expected dim {dim} of {subject} in {self.label} to be at least 0, got {{0}}"
             check = rt.AssertOp(dim, "ge", 0, message)
-            if len(self.known) == 1:
+            if len(self.known) == 1 and not dim.symbols() & self.sizes.keys():
                 self.prologue.append(check)
             else:
                 self.require([check])
@@ -180,6 +189,18 @@ class FunctionMemory:
         (outer or self.current).add_op(op)
         self.memory[leaf] = memory
         return memory
+
+
+def read_sizes(func: relax.FuncOp) -> dict[str, IntExpr]:
+    """The symbols that casts of tensors' numbers declare, each with its limit."""
+    known = set(func.declared_symbols())
+    found: dict[str, IntExpr] = {}
+    for op in func.walk():
+        if isinstance(op, relax.MatchCastOp) and isinstance(op.value.owner, relax.TensorToShapeOp):
+            for dim, limit in zip(dims_in(op.result.type), op.value.owner.limits, strict=True):
+                if isinstance(atom := dim.as_atom, Sym) and atom.name not in known:
+                    found.setdefault(atom.name, limit)
+    return found
 
 
 def written_parameters(func: relax.FuncOp) -> set[Leaf]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...dialects.bounds import is_non_negative
+from ...dialects.bounds import Ranges, interval_of, is_non_negative
+from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ZERO, IntExpr, maximum
 from ...runtime.memory import ALIGNMENT
 
@@ -93,3 +94,13 @@ def _choose(slots: Sequence[_Slot], request: Request) -> int | None:
         return (difference is None, abs(difference or 0), index)
 
     return min(fitting or growing, key=misfit, default=None)
+
+
+def largest(expr: IntExpr, ranges: Ranges, subject: str) -> IntExpr:
+    """The upper bound of an expression; raises Diagnostic if it has none."""
+    if not ranges:
+        return expr
+    span = interval_of(expr, ranges)
+    if span is None:
+        raise Diagnostic(f"expected {subject} to have an upper bound, got {expr}")
+    return span.upper

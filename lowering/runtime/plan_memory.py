@@ -44,13 +44,14 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import rt, tir
+from ...dialects.bounds import Ranges
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ONE, Atom, IntExpr, Sym
 from ...dialects.nesting import ancestors
 from ...dialects.sym import exprs_of
 from ..call_signature import buffer_formals, unify
 from ..functions import call_graph, callees_first, functions_by_name, verify_recursive
-from .memory_plan import MemoryPlan, Request, plan_memory
+from .memory_plan import MemoryPlan, Request, largest, plan_memory
 
 
 def straight_line(func: rt.FuncOp) -> Iterator[Operation]:
@@ -132,7 +133,8 @@ def plan_function(func: rt.FuncOp) -> IntExpr | None:
         allocs.remove(op)
     if not allocs:
         return None
-    plan = plan_memory([_request(op, steps) for op in allocs])
+    sizes = func.read_sizes()
+    plan = plan_memory([_request(op, steps, sizes) for op in allocs])
     arena = _add_arena(func, plan)
     for op, offset in zip(allocs, plan.offsets, strict=True):
         view = rt.ViewOp(arena, offset, op.result.type)
@@ -140,9 +142,10 @@ def plan_function(func: rt.FuncOp) -> IntExpr | None:
     return plan.size
 
 
-def _request(op: rt.AllocOp, steps: dict[Operation, int]) -> Request:
+def _request(op: rt.AllocOp, steps: dict[Operation, int], sizes: Ranges) -> Request:
+    """The memory of a buffer, for the limits of sizes that are read while the function runs."""
     users = list(_users(op.result, steps, op.parent_op()))
-    size = op.result.type.size_in_bytes()
+    size = largest(op.result.type.size_in_bytes(), sizes, f"the bytes of {op.result.type}")
     # An empty buffer needs an address too, or its view would be the same value as another one.
     return Request(ONE if size.constant == 0 else size, min(users), max(users))
 

@@ -104,6 +104,7 @@ class CallParser:
             "R.prim_value": shapes.prim_value,
             "R.shape": shapes.shape,
             "R.shape_of": shapes.shape_of,
+            "R.tensor_to_shape": shapes.tensor_to_shape,
             "R.tuple": self._tuple,
         }
 

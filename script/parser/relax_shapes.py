@@ -35,6 +35,12 @@ class ShapeCallParser:
         (value,) = self._arguments(node, ("expr",))
         return self.function.emit(relax.ShapeOfOp(self.function.value(value)), node)
 
+    def tensor_to_shape(self, node: ast.Call) -> SSAValue:
+        """``R.tensor_to_shape(t, at_most=[n])``."""
+        value, limits = self._arguments(node, ("expr", "at_most"))
+        operand, dims = self.function.value(value), self.function.annotations.dims(limits)
+        return self.function.emit(relax.TensorToShapeOp(operand, dims), node)
+
     def shape(self, node: ast.Call) -> SSAValue:
         """``R.shape([n, 4])``."""
         (dims,) = self._arguments(node, ("values",))

@@ -28,6 +28,7 @@ from ...dialects.relax import (
     PrintOp,
     ShapeOfOp,
     ShapeOp,
+    TensorToShapeOp,
     TupleGetItemOp,
     TupleOp,
 )
@@ -61,6 +62,7 @@ class ValueTexts:
             PrintOp: lambda op: self._formatted("R.print", op.format.data, *op.operands),
             PrimValueOp: lambda op: call_text("R.prim_value", self._dim(op.result.type.expr)),
             ShapeOfOp: lambda op: call_text("R.shape_of", self.value(op.tensor)),
+            TensorToShapeOp: self._tensor_to_shape,
             ShapeOp: lambda op: call_text("R.shape", self._dims(op.result.type.dims)),
             TupleGetItemOp: lambda op: f"{self.value(op.tuple_value)}[{op.index.data}]",
             TupleOp: lambda op: self._tuple(op.fields),
@@ -140,6 +142,10 @@ class ValueTexts:
 
     def _typed(self, function: str, value: SSAValue, type_: Attribute) -> str:
         return call_text(function, self.value(value), self.types.text(type_))
+
+    def _tensor_to_shape(self, op: TensorToShapeOp) -> str:
+        limits = f"at_most={self._dims(op.limits)}"
+        return call_text("R.tensor_to_shape", self.value(op.tensor), limits)
 
     def _dims(self, dims: Sequence[IntExpr]) -> str:
         return f"[{', '.join(map(self._dim, dims))}]"

@@ -192,7 +192,22 @@ def torch_index_put(data, *index, accumulate=False):
     return one_by_one(data, [*chosen, *after], new, "add" if accumulate else "update")
 
 
+def some_zeros(d: Draw):
+    shape = d.shape()
+    x = d.array(shape, -2, 2)
+    array = np.where(d.array(shape, dtype="bool"), x, np.zeros((), x.dtype))
+    return [array], {"size": (d.pick((0, 1, int(np.count_nonzero(array)), 30)),)}
+
+
+def positions(x, size):
+    found, result = x.nonzero().T, torch.zeros(x.ndim, *size, dtype=torch.int64)
+    count = min(found.shape[1], *size)
+    result[:, :count] = found[:, :count]
+    return result
+
+
 CASES = (
+    Case("relax.nonzero", some_zeros, positions, ALL),
     *(
         Case("relax.take", take(m), torch_take, ALL, note=m)
         for m in ("fast", "clip", "wrap", "nan")

@@ -32,6 +32,7 @@ FAMILIES = (
     "matrix_decompositions",
     "moments",
     "multi_indexing",
+    "nonzero",
     "normalization",
     "patterns",
     "pooling",

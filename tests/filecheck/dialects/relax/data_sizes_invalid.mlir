@@ -1,0 +1,31 @@
+// RUN: xrelax-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+// CHECK: expected !relax.tensor<[1], i64> for 1 limits, got !relax.tensor<[2], i64>
+relax.func @count(%c: !relax.tensor<[2], i64>) -> !relax.tensor<[2], i64> {
+  %s = relax.tensor_to_shape %c at_most [#sym.expr<4>] : !relax.tensor<[2], i64> -> !relax.shape<rank 1>
+  relax.return %c : !relax.tensor<[2], i64>
+}
+
+// -----
+
+// CHECK: expected !relax.tensor<[1], i64> for 1 limits, got !relax.tensor<[1], i32>
+relax.func @dtype(%c: !relax.tensor<[1], i32>) -> !relax.tensor<[1], i32> {
+  %s = relax.tensor_to_shape %c at_most [#sym.expr<4>] : !relax.tensor<[1], i32> -> !relax.shape<rank 1>
+  relax.return %c : !relax.tensor<[1], i32>
+}
+
+// -----
+
+// CHECK: expected !relax.shape<rank 1>, got !relax.shape<[4]>
+relax.func @result(%c: !relax.tensor<[1], i64>) -> !relax.tensor<[1], i64> {
+  %s = relax.tensor_to_shape %c at_most [#sym.expr<4>] : !relax.tensor<[1], i64> -> !relax.shape<[4]>
+  relax.return %c : !relax.tensor<[1], i64>
+}
+
+// -----
+
+// CHECK: expected size of 'relax.nonzero' to be one dim, got 2
+relax.func @size(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[1, 4], i64> {
+  %b = relax.nonzero %x {size = [#sym.expr<4>, #sym.expr<4>]} : !relax.tensor<[n], f32> -> !relax.tensor<[1, 4], i64>
+  relax.return %b : !relax.tensor<[1, 4], i64>
+}

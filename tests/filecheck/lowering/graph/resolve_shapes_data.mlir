@@ -1,0 +1,32 @@
+// RUN: xrelax-opt %s -p resolve-shapes --split-input-file | filecheck %s
+
+// The elements are counted before their positions; a cast's symbol is the count.
+// CHECK-LABEL: @main
+relax.func @main(%x: !relax.tensor<[n, 3], f32>) -> !relax.tensor<rank 2, i64> {
+  // CHECK:      %0 = relax.constant
+  // CHECK-NEXT: %1 = relax.not_equal %x, %0
+  // CHECK-NEXT: %2 = relax.astype %1 {dtype = i64}
+  // CHECK-NEXT: %3 = relax.sum %2
+  // CHECK-NEXT: %4 = relax.expand_dims %3
+  // CHECK-NEXT: %5 = relax.tensor_to_shape %4 at_most [#sym.expr<n * 3>] : !relax.tensor<[1], i64> -> !relax.shape<rank 1>
+  // CHECK-NEXT: %6 = relax.match_cast %5 written "(count,)" : !relax.shape<rank 1> -> !relax.shape<[count]>
+  // CHECK-NEXT: %a = relax.nonzero %x {size = [#sym.expr<count>]} : !relax.tensor<[n, 3], f32> -> !relax.tensor<[2, count], i64>
+  %a = relax.nonzero %x : !relax.tensor<[n, 3], f32> -> !relax.tensor<rank 2, i64>
+  // CHECK-NEXT: %b = relax.match_cast %a written "(2, m)" : !relax.tensor<[2, count], i64> -> !relax.tensor<[2, count], i64>
+  %b = relax.match_cast %a : !relax.tensor<rank 2, i64> -> !relax.tensor<[2, m], i64>
+  // CHECK-NEXT: %c = relax.add %b, %b : !relax.tensor<[2, count], i64>, !relax.tensor<[2, count], i64> -> !relax.tensor<[2, count], i64>
+  %c = relax.add %b, %b : !relax.tensor<[2, m], i64>, !relax.tensor<[2, m], i64> -> !relax.tensor<[2, m], i64>
+  relax.return %c : !relax.tensor<[2, m], i64>
+}
+
+// -----
+
+// A given size stays.
+// CHECK-LABEL: @static
+// CHECK-NEXT: %a = relax.nonzero %x {size = [#sym.expr<4>]}
+// CHECK-NEXT: relax.match_cast
+relax.func @static(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 2, i64> {
+  %a = relax.nonzero %x {size = [#sym.expr<4>]} : !relax.tensor<[n], f32> -> !relax.tensor<[1, 4], i64>
+  %b = relax.match_cast %a : !relax.tensor<[1, 4], i64> -> !relax.tensor<[1, 4], i64>
+  relax.return %b : !relax.tensor<[1, 4], i64>
+}
