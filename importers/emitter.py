@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from xdsl.dialects.builtin import LocationAttr, TupleType
+from xdsl.dialects.builtin import LocationAttr, TupleType, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
 from ..dialects.dtypes import FLOATS, element_type
-from ..dialects.int_expr import ONE, IntExpr
+from ..dialects.int_expr import ONE, IntExpr, sym
 from ..lowering.functions import unique_name
 from ..runtime.dtype import to_bfloat16
 from .unsupported import Unsupported
@@ -45,6 +45,7 @@ class Emitter:
         self.block = block
         self.functions = Functions() if functions is None else functions
         self.location: LocationAttr | None = None
+        self._counts = 0
         self._numbers: dict[tuple[str, str], Value] = {}
 
     def insert(self, op: Operation) -> None:
@@ -127,6 +128,27 @@ class Emitter:
         if list(type_of(value).dims or ()) == list(dims):
             return value
         return self.op("broadcast_to", value, shape=list(dims))
+
+    def read_sizes(
+        self, numbers: Value, dims: Sequence[IntExpr], limits: Sequence[IntExpr]
+    ) -> list[IntExpr]:
+        """Declare symbols as the numbers of an int64 vector, which are at most the limits."""
+        shape = relax.TensorToShapeOp(numbers, limits)
+        self.insert(shape)
+        self.insert(relax.MatchCastOp(shape.result, relax.ShapeType.of(dims)))
+        return list(dims)
+
+    def positions(self, x: Value) -> Value:
+        """The positions of elements that are not 0, a column of int64 for each.
+
+        Their number is a new symbol.
+        """
+        self._counts += 1
+        found, count = self.op("nonzero", x), sym(f"count_{self._counts}")
+        rank = IntExpr.of(len(dims_of(x)))
+        cast_op = relax.MatchCastOp(found, relax.TensorType.of([rank, count], i64))
+        self.insert(cast_op)
+        return cast_op.result
 
     def fitted(self, value: Value, dims: Sequence[IntExpr]) -> Value:
         """The tensor for a broadcast to a shape: its dims other than 1 equal the shape's last dims.

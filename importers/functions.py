@@ -9,6 +9,8 @@ from xdsl.ir import Attribute, Block, Region
 
 from ..dialects import relax
 from ..dialects.parameters import value_hint
+from ..dialects.relax.symbols import determined_symbols
+from ..dialects.relax.type_relations import forget_symbols
 from .dataflow import in_dataflow
 from .emitter import Value
 
@@ -43,9 +45,9 @@ def graph_function(
     result = returned[0]
     entry.add_op(relax.ReturnOp(result))
     dictionary = DictionaryAttr(attrs) if attrs else None
-    return relax.FuncOp(
-        name, list(names), result.type, Region(entry), private=private, attrs=dictionary
-    )
+    known = set(determined_symbols(a.type for a in entry.args))
+    type_ = forget_symbols(result.type, known)  # those of sizes that depend on data
+    return relax.FuncOp(name, list(names), type_, Region(entry), private=private, attrs=dictionary)
 
 
 def hint(name: str) -> str | None:

@@ -34,6 +34,9 @@ from .source_lines import location, place
 GETITEM = "_operator.getitem"
 """The function that selects one of several results."""
 
+READS = ("aten._local_scalar_dense.default", "aten.item.default")
+"""Functions that read the number in a tensor, which may be a size then."""
+
 DROPPED = frozenset(
     {
         "aten._assert_async.msg",
@@ -236,6 +239,8 @@ class _Importer:
             return self.size_or_constant(node.meta.get("val"))
         if node.op != "call_function":
             raise Unsupported(f"expected a call of a function, got {node.op}")
+        if overload_name(node.target) in READS:
+            return self.call(node)
         if isinstance(node.meta.get("val"), torch.SymInt):
             return self.given.symbols.expr(node.meta["val"])
         if isinstance(node.meta.get("val"), torch.SymFloat):

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
+from torch.utils import _pytree as pytree
 
 from ...dialects.int_expr import IntExpr, floordiv, floormod, maximum, minimum, sym
 from ...dialects.sym import RESERVED
@@ -33,6 +34,8 @@ class Symbols:
 
     def __init__(self, names: Mapping[str, str] | None = None):
         self.names = dict(names or {})
+        self.data: set[str] = set()
+        """The symbols whose values operations of the graph give."""
 
     def expr(self, size: Any) -> IntExpr:
         """A size or sympy expression as `IntExpr`; raises Unsupported for unknown functions."""
@@ -55,12 +58,21 @@ class Symbols:
     def name(self, symbol: sympy.Symbol) -> str:
         """The name of a symbol; raises Unsupported for one whose value depends on data."""
         text = str(symbol)
-        if text.startswith("u") and text not in self.names:
+        if _depends_on_data(text) and text not in self.names and text not in self.data:
             raise Unsupported(
                 f"expected a size that the arguments' shapes determine, got '{text}'",
                 "the value depends on data",
             )
         return self.names.get(text, text)
+
+    def declare(self, result: Any) -> None:
+        """Accept the sizes of a node's results that depend on data: the node computes them."""
+        for value in pytree.tree_leaves(result):
+            sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
+            for size in sizes:
+                if isinstance(size, torch.SymInt):
+                    names = {str(s) for s in _node(size).expr.free_symbols}
+                    self.data |= set(filter(_depends_on_data, names))
 
     def dims(self, tensor: torch.Tensor) -> list[IntExpr]:
         """The dims of a tensor of the graph."""
@@ -69,6 +81,41 @@ class Symbols:
     def dims_of_input(self, value: Any) -> list[IntExpr]:
         """The dims of an input; empty for a number."""
         return self.dims(value) if isinstance(value, torch.Tensor) else []
+
+
+def _depends_on_data(name: str) -> bool:
+    return name.startswith("u")
+
+
+_UNLIMITED = 1 << 40
+"""Bounds from here on are those of integers, and say nothing about a size."""
+
+
+def upper_bound(shape_env: Any, symbol: sympy.Symbol) -> Any:
+    """The largest value of a size that depends on data by `torch._check`s; None without a limit."""
+    known: Any = shape_env.var_to_range.get(symbol)
+    if known is not None and int(known.lower) < 0:
+        return None
+    for check in shape_env.deferred_runtime_asserts.get(symbol, ()):
+        found = _limit(check.expr, symbol)
+        if found is not None:
+            return found
+    if known is None or not known.upper.is_Integer or int(known.upper) >= _UNLIMITED:
+        return None
+    return known.upper
+
+
+def _limit(relation: Any, symbol: sympy.Symbol) -> Any:
+    """What a relation says that a symbol is at most, in terms of others."""
+    sides: Any = relation.args
+    if isinstance(relation, sympy.Ge | sympy.Gt):
+        sides = sides[::-1]
+    elif not isinstance(relation, sympy.Le | sympy.Lt):
+        return None
+    rest: Any = (symbol - (sides[0] - sides[1])).expand()
+    if rest.has(symbol) or any(_depends_on_data(str(s)) for s in rest.free_symbols):
+        return None
+    return rest - 1 if isinstance(relation, sympy.Lt | sympy.Gt) else rest
 
 
 def dim_names(shape_env: Any) -> dict[str, str]:

@@ -12,6 +12,7 @@ from ...emitter import Value, axis_of, dims_of, dtype_of, is_tensor
 from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
+from .data_sizes import expanded
 
 
 @converts("aten.embedding.default")
@@ -47,8 +48,7 @@ def gather(ctx: Context, x: Value, dim: int, index: Value, *_: Any, **__: Any) -
 @converts("aten.index.Tensor")
 def index(ctx: Context, x: Value, indices: Sequence[Value | None]) -> Value:
     """``x[i0, i1, …]`` with integer tensors, which broadcast, or None for a whole dim."""
-    given = {axis: t for axis, t in enumerate(indices) if t is not None}
-    _refuse_masks(given.values())
+    given = {a: t for a, t in enumerate(expanded(ctx, list(indices))) if t is not None}
     axes = list(given)
     if len(axes) == 1:
         return ctx.op("take", x, given[axes[0]], axis=axes[0])
@@ -70,14 +70,6 @@ def _in_place(axes: list[int], rank: int, found: int) -> list[int]:
     return [*range(width, after), *range(width), *range(after, found)]
 
 
-def _refuse_masks(tensors: Any) -> None:
-    if any(dtype_of(t) == "bool" for t in tensors):
-        raise Unsupported(
-            "expected indices that are integers, got a mask",
-            "use torch.where(mask, a, b): the shape of the result depends on data",
-        )
-
-
 @converts("aten.index_put.default")
 def index_put(
     ctx: Context, x: Value, indices: Sequence[Value | None], values: Value,
@@ -86,8 +78,10 @@ def index_put(
     """`x` with `values` at the positions of an index."""
     given = [t for t in indices if t is not None]
     if len(given) == 1 and dtype_of(given[0]) == "bool" and not accumulate:
-        return _masked_put(ctx, x, list(indices), values)
-    _refuse_masks(given)
+        if (placed := _masked_put(ctx, x, list(indices), values)) is not None:
+            return placed
+    indices = expanded(ctx, list(indices))
+    given = [t for t in indices if t is not None]
     axes, rank = [a for a, t in enumerate(indices) if t is not None], len(dims_of(x))
     order = [*axes, *(a for a in range(rank) if a not in axes)]
     front = ctx.permute(x, order)
@@ -100,15 +94,14 @@ def index_put(
     return ctx.permute(result, [order.index(a) for a in range(rank)])
 
 
-def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Value) -> Value:
+def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Value) -> Value | None:
+    """The result for values of the dims after the mask, by a choice; None for other values."""
     axis = next(a for a, t in enumerate(indices) if t is not None)
     mask = indices[axis]
     assert mask is not None
     rank, own = len(dims_of(x)), len(dims_of(mask))
     if len(dims_of(values)) > rank - axis - own:
-        raise Unsupported(
-            "expected values for the dims after the mask", "use torch.where(mask, a, b)"
-        )
+        return None
     mask = ctx.fitted(mask, dims_of(x)[axis : axis + own])
     mask = ctx.reshape(mask, [*[ONE] * axis, *dims_of(mask), *[ONE] * (rank - axis - own)])
     values = ctx.fitted(ctx.astype(values, dtype_of(x)), dims_of(x))

@@ -1,0 +1,132 @@
+"""Operators whose results have sizes that depend on data: nonzero, masks, unique, item."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import mul
+from typing import Any
+
+import sympy  # pyright: ignore[reportMissingTypeStubs]
+
+from ....dialects.int_expr import ONE, IntExpr
+from ....dialects.relax.operators.inference import broadcast_dims
+from ...emitter import Value, dims_of, dtype_of
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
+from ..shapes import upper_bound
+
+
+@converts("aten.nonzero.default")
+def nonzero(ctx: Context, x: Value) -> Value:
+    """The positions of elements that are not 0, a row for each."""
+    ctx.symbols.declare(ctx.result)
+    return ctx.permute(ctx.positions(x), [1, 0])
+
+
+@converts("aten.masked_select.default")
+def masked_select(ctx: Context, x: Value, mask: Value) -> Value:
+    """The elements where the mask, which broadcasts, holds."""
+    ctx.symbols.declare(ctx.result)
+    dims = broadcast_dims(dims_of(x), dims_of(mask))
+    chosen, values = (_flat(ctx, ctx.broadcast(v, dims)) for v in (mask, x))
+    return ctx.op("take", values, ctx.op("squeeze", ctx.positions(chosen), axis=[0]), axis=0)
+
+
+@converts("aten._unique2.default")
+def unique2(
+    ctx: Context, x: Value, sorted: bool = True, inverse: bool = False, counts: bool = False
+) -> tuple[Value, ...]:
+    """The different elements in order, where each element is among them, and how often each is."""
+    flat = _flat(ctx, x)
+    order = ctx.op("argsort", flat, dtype="int64")
+    runs = _Runs(ctx, ctx.op("take", flat, order, axis=0))
+    empty = ctx.op("zeros", shape=[0], dtype="int64")
+    places = empty
+    if inverse:
+        zeros = ctx.op("zeros", shape=dims_of(order), dtype="int64")
+        found = ctx.op("scatter_elements", zeros, order, runs.numbers())
+        places = ctx.reshape(found, dims_of(x))
+    return runs.values(), places, runs.lengths() if counts else empty
+
+
+@converts("aten.unique_consecutive.default")
+def unique_consecutive(
+    ctx: Context, x: Value, inverse: bool = False, counts: bool = False, dim: int | None = None
+) -> tuple[Value, ...]:
+    """The first element of each run of equal ones, the run of each element, and the lengths."""
+    if dim is not None and len(dims_of(x)) > 1:
+        raise Unsupported("expected unique_consecutive of single elements, got a dim")
+    runs = _Runs(ctx, _flat(ctx, x))
+    empty = ctx.op("zeros", shape=[0], dtype="int64")
+    places = ctx.reshape(runs.numbers(), dims_of(x)) if inverse else empty
+    return runs.values(), places, runs.lengths() if counts else empty
+
+
+class _Runs:
+    """The runs of equal elements of a vector."""
+
+    def __init__(self, ctx: Context, values: Value):
+        self.ctx, self.elements = ctx, values
+        ctx.symbols.declare(ctx.result)
+        (self.length,) = dims_of(values)
+        index = ctx.op("arange", start=0, end=self.length, step=1, dtype="int64")
+        before = ctx.op("take", values, ctx.op("subtract", index, ctx.number(1, "int64")), axis=0)
+        differs = ctx.op("not_equal", values, before)
+        is_first = ctx.op("equal", index, ctx.number(0, "int64"))
+        self.begins = ctx.op("logical_or", is_first, differs)
+        self.starts = ctx.op("squeeze", ctx.positions(self.begins), axis=[0])
+
+    def values(self) -> Value:
+        """The first element of each."""
+        return self.ctx.op("take", self.elements, self.starts, axis=0)
+
+    def numbers(self) -> Value:
+        """The number of the run of each element."""
+        found = self.ctx.op("cumsum", self.ctx.astype(self.begins, "int64"), axis=0)
+        return self.ctx.op("subtract", found, self.ctx.number(1, "int64"))
+
+    def lengths(self) -> Value:
+        """The number of elements of each."""
+        ctx, (count,) = self.ctx, dims_of(self.starts)
+        end = ctx.reshape(ctx.number(self.length, "int64"), [ONE])
+        bounds = ctx.op("concat", self.starts, end, axis=0)
+        following = ctx.op("arange", start=1, end=count + 1, step=1, dtype="int64")
+        return ctx.op("subtract", ctx.op("take", bounds, following, axis=0), self.starts)
+
+
+@converts("aten._local_scalar_dense.default", "aten.item.default")
+def item(ctx: Context, x: Value) -> IntExpr:
+    """The value of a tensor of one integer as a size."""
+    size = ctx.result.node.expr
+    if dtype_of(x) not in ("int8", "uint8", "int16", "int32", "int64"):
+        raise Unsupported("", "")
+    if not isinstance(size, sympy.Symbol):  # an assertion of the model says what it is
+        return ctx.symbols.expr(size)
+    limit = upper_bound(ctx.result.node.shape_env, size)
+    if limit is None:
+        raise Unsupported(
+            f"expected limits of the size '{size}', which depends on data",
+            "call torch._check(0 <= n) and torch._check(n <= limit) after n = x.item()",
+        )
+    ctx.symbols.declare(ctx.result)
+    number = ctx.reshape(ctx.astype(x, "int64"), [ONE])
+    return ctx.read_sizes(number, [ctx.symbols.expr(size)], [ctx.symbols.expr(limit)])[0]
+
+
+def _flat(ctx: Context, x: Value) -> Value:
+    return ctx.reshape(x, [reduce(mul, dims_of(x), ONE)])
+
+
+def expanded(ctx: Context, indices: list[Any]) -> list[Any]:
+    """Indices of a tensor in which integers replace masks: a vector for each dim of a mask."""
+    found: list[Any] = []
+    for index in indices:
+        if index is None or dtype_of(index) != "bool":
+            found.append(index)
+            continue
+        ctx.symbols.declare(ctx.result)
+        places = ctx.positions(index)
+        for row in range(len(dims_of(index))):
+            found.append(ctx.op("take", places, ctx.number(row, "int64"), axis=0))
+    return found

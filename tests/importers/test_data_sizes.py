@@ -1,0 +1,140 @@
+"""Models in which sizes depend on data: nonzero, masks, unique, numbers read from tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import xrelax  # noqa: E402
+from xrelax.importers.unsupported import UnsupportedError  # noqa: E402
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+def numbers(*shape: int) -> torch.Tensor:
+    """Small whole numbers, with some zeros."""
+    torch.manual_seed(sum(shape))
+    return torch.randint(-2, 3, shape).float()
+
+
+def check(function: Callable[..., Any], *calls: Any, **options: Any) -> Any:
+    """Compile for the first arguments, and compare every call with PyTorch."""
+    compiled = xrelax.compile(Function(function), calls[0], **options)
+    for args in calls:
+        torch.testing.assert_close(compiled(*args), function(*args))
+    return compiled
+
+
+def selected_sum(x: Any) -> Any:
+    return x[x > 0].sum() + 1
+
+
+def rows(x: Any) -> Any:
+    chosen = x[x.sum(1) > 0]
+    return torch.softmax(chosen, 1), chosen.mean(1)
+
+
+def columns(x: Any) -> Any:
+    return x[:, x[0] > 0]
+
+
+def mixed(x: Any) -> Any:
+    return x[x[:, 0] > 0, 1]
+
+
+def placed(x: Any) -> Any:
+    y = x.clone()
+    y[x > 0] = y[x > 0] * 10
+    return y
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        torch.nonzero,
+        lambda x: torch.nonzero(x, as_tuple=True),
+        lambda x: torch.masked_select(x, x[:1] > 0),
+        selected_sum,
+        rows,
+        columns,
+        mixed,
+        placed,
+        lambda x: x[x > 5],
+        lambda x: torch.argwhere(x > 0).sum(0),
+    ],
+)  # fmt: skip
+def test_masks(function: Callable[..., Any]) -> None:
+    rows = torch.export.Dim("rows", min=2)
+    calls = [(numbers(n, 4),) for n in (5, 2, 300)]
+    check(function, *calls, dynamic_shapes={"args": ({0: rows},)})
+
+
+@pytest.mark.parametrize("inverse", [False, True])
+@pytest.mark.parametrize("counts", [False, True])
+def test_unique(inverse: bool, counts: bool) -> None:
+    options = {"return_inverse": inverse, "return_counts": counts}
+    calls = [(numbers(3, 5),), (-numbers(3, 5),), (torch.zeros(3, 5),)]
+    check(lambda x: torch.unique(x, **options), *calls)
+    check(lambda x: torch.unique_consecutive(x, **options), *calls)
+
+
+def test_unique_of_integers_and_of_nothing() -> None:
+    n = torch.export.Dim("n", min=0)
+    calls = [(torch.tensor([3, 1, 3, 3]),), (torch.zeros(0, dtype=torch.int64),)]
+    check(lambda x: torch.unique(x, return_counts=True), *calls, dynamic_shapes={"args": ({0: n},)})
+
+
+def read(x: Any, n: Any) -> Any:
+    size = n.item()
+    torch._check(size >= 0)
+    torch._check(size <= x.shape[0])
+    return torch.arange(size) * 2, torch.zeros(size, 3) + x.sum()
+
+
+def test_a_number_as_a_size() -> None:
+    calls = [(numbers(6, 2), torch.tensor(n)) for n in (4, 0, 6)]
+    compiled = check(read, *calls)
+    with pytest.raises(ValueError, match="expected a dim of at most 6, got 7"):
+        compiled(numbers(6, 2), torch.tensor(7))
+    with pytest.raises(ValueError, match="expected a dim of at least 0, got -1"):
+        compiled(numbers(6, 2), torch.tensor(-1))
+
+
+def test_numbers_without_a_limit() -> None:
+    def unlimited(n: Any) -> Any:
+        return torch.zeros(n.item())
+
+    with pytest.raises(UnsupportedError, match=r"call torch\._check\(0 <= n\)"):
+        xrelax.compile(Function(unlimited), (torch.tensor(3),))
+
+
+def test_a_model_after_a_choice_of_tokens() -> None:
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.score, self.layer = torch.nn.Linear(8, 1), torch.nn.Linear(8, 4)
+
+        def forward(self, x: Any) -> Any:
+            kept = x[self.score(x).squeeze(-1) > 0]
+            return torch.nn.functional.gelu(self.layer(kept))
+
+    torch.manual_seed(0)
+    model = Model().eval()
+    compiled = xrelax.compile(
+        model, (torch.randn(20, 8),), dynamic_shapes=({0: torch.export.Dim("n")},)
+    )
+    for count in (20, 2, 200):
+        x = torch.randn(count, 8)
+        with torch.no_grad():
+            torch.testing.assert_close(compiled(x), model(x), atol=1e-5, rtol=1e-5)
