@@ -37,6 +37,7 @@ FAMILIES = (
     "patterns",
     "pooling",
     "quantization",
+    "random_numbers",
     "reduction",
     "region_pooling",
     "repetition",
