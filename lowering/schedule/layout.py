@@ -253,13 +253,19 @@ def verify_movable(buffer: SSAValue, block: tir.BlockOp) -> None:
 def _verify_inside(
     buffer: SSAValue, moved: IndexMap, dims: Sequence[IntExpr], block: tir.BlockOp
 ) -> None:
-    """Raise ScheduleError unless accesses are provably in the new dims."""
+    """Raise ScheduleError unless accesses are provably in the new dims.
+
+    An index that stays as it is, in a dim of the same size, is in bounds as before.
+    """
     uses = uses_of(buffer)
     for op in (*uses.loads, *uses.stores):
         values = Values()
-        indices = moved(values.exprs(op.indices, op.operands_))
+        given = values.exprs(op.indices, op.operands_)
+        inside = set(zip(given, _dims(buffer), strict=True))
         ranges = ranges_of(values.list)
-        for index, dim in zip(indices, dims, strict=True):
+        for index, dim in zip(moved(given), dims, strict=True):
+            if (index, dim) in inside:
+                continue
             span = interval_of(index, ranges)
             if span is None or not (is_non_negative(span.lower) and is_less(span.upper, dim)):
                 raise ScheduleError(

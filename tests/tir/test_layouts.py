@@ -36,6 +36,40 @@ for i, j in T.grid(n, m):
     )
 
 
+def test_transform_layout_of_chosen_matrices():
+    """An index that data gives stays as it is, and so in bounds."""
+    check_text(
+        """
+@T.prim_func
+def main(G: T.Buffer((4,), "int64"), X: T.Buffer((3, 8, 6), "float32"),
+         Y: T.Buffer((4, 6), "float32")):
+    S = T.alloc_buffer((3, 8, 6), "float32")
+    for g, i, j in T.grid(3, 8, 6):
+        with T.block("S"):
+            vg, vi, vj = T.axis.remap("SSS", [g, i, j])
+            S[vg, vi, vj] = X[vg, vi, vj]
+    for i, j in T.grid(4, 6):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[T.min(G[vi] * G[vi], T.int64(2)), vi, vj]
+""",
+        lambda sch: sch.transform_layout(
+            "S", ("write", 0), lambda g, i, j: (g, j // 4, i, j % 4), shape=[3, 2, 8, 4]
+        ),
+        """
+S = T.alloc_buffer((3, 2, 8, 4))
+for g, i, j in T.grid(3, 8, 6):
+    with T.block("S"):
+        vg, vi, vj = T.axis.remap("SSS", [g, i, j])
+        S[vg, vj // 4, vi, vj % 4] = X[vg, vi, vj]
+for i, j in T.grid(4, 6):
+    with T.block("Y"):
+        vi, vj = T.axis.remap("SS", [i, j])
+        Y[vi, vj] = S[T.min(G[vi] * G[vi], T.int64(2)), vj // 4, vi, vj % 4]
+""",
+    )
+
+
 def test_transform_layout_with_padding():
     check_text(
         chain(m=6),
