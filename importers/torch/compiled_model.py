@@ -21,6 +21,7 @@ from ...ir.module import IRModule
 from ...runtime.arguments import bind_names
 from ...runtime.executable import signature_text
 from ...runtime.native_call import NativeFunction
+from ..random_keys import RandomKeys
 from .debugging import labels, node_values
 from .export import exported_program
 from .exported_program import Program, structures
@@ -57,7 +58,7 @@ class CompiledModel:
     gradients, which compiled code does not compute.
     """
 
-    def __init__(self, program: Program, module: IRModule, **options: Any):
+    def __init__(self, program: Program, module: IRModule, *, seed: int = 0, **options: Any):
         self._module: IRModule | None = module
         self._program: ExportedProgram | None = program.program
         self.executable = build(module, **options)
@@ -69,11 +70,14 @@ class CompiledModel:
         self._outputs = _outputs(program)
         self._sizes = _size_sources(program)
         self._count = self._in_spec.child(0).num_children
+        self._keys = RandomKeys(seed)
         self._prepare_calls()
 
     def _prepare_calls(self) -> None:
         self._function = self.executable["main"]
-        self._native = self._native_call()
+        inputs = sum(leaf.is_parameter for leaf in self._leaves)
+        self._is_random = len(self._function.spec.params) > inputs
+        self._native = None if self._is_random else self._native_call()
         self._restore = _restore(self._out_spec)
 
     @property
@@ -85,6 +89,14 @@ class CompiledModel:
                 "a pickle"
             )
         return self._module
+
+    def manual_seed(self, seed: int) -> None:
+        """Start the random numbers of the following calls again, with a seed."""
+        self._keys.start(seed)
+
+    def _next_key(self) -> list[Any]:
+        """The last argument of a call of a model with random numbers."""
+        return [self._keys.next()] if self._is_random else []
 
     def show_graph(self) -> GraphPicture:
         """Draw the imported graph, as `IRModule.show_graph`."""
@@ -131,7 +143,7 @@ class CompiledModel:
         if args and not kwargs and self._native is not None and type(args[0]) is torch.Tensor:
             return self._restore(self._native(*args))
         tensors = self._tensors(args, kwargs)
-        results = self._function(*tensors)
+        results = self._function(*tensors, *self._next_key())
         if any(map(is_torch, tensors)) or not tensors:
             results = [to_torch(r) for r in results]
         return self._restored(results, tensors)
@@ -139,7 +151,7 @@ class CompiledModel:
     def profile(self, /, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
         """Profile a call by kernel, as `VirtualMachine.profile`."""
         tensors = self._tensors(args, kwargs)
-        return self.executable.profile("main", *tensors, repeat=repeat)
+        return self.executable.profile("main", *tensors, *self._next_key(), repeat=repeat)
 
     def debug(
         self,
@@ -162,9 +174,14 @@ class CompiledModel:
                 "expected a model that this process has compiled to debug, got one from a pickle"
             )
 
-        tensors = self._tensors(args, kwargs)
+        tensors = [*self._tensors(args, kwargs), *self._next_key()]
         options: dict[str, Any] = {"rtol": rtol, "atol": atol, "stage": stage}
         if isinstance(reference, str) and reference == "torch":
+            if self._is_random:
+                raise ValueError(
+                    "expected a model without random numbers to compare with PyTorch, whose "
+                    "numbers are others"
+                )
             reference = node_values(self._program, self._flattened(args, kwargs))
             options["described"] = "PyTorch"
         debugger = self.executable.debugger
@@ -237,7 +254,8 @@ def compile_model(
 ) -> CompiledModel:
     """Compile a model, exported by ``torch.export.export(model, example_inputs, kwargs)``.
 
-    An `ExportedProgram` needs no example inputs. `options` are those of `build`: `target`, `check`.
+    An `ExportedProgram` needs no example inputs. `options` are those of `build`: `target`, `check`;
+    and `seed`, from which the random numbers of the model start, see `CompiledModel.manual_seed`.
     Raises TypeError if the example inputs do not match the model, UnsupportedError for modules
     whose results differ in training mode, for data-dependent Python code, and with a line for each
     operation that cannot be imported; and the exceptions of `torch.export`.

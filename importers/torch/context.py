@@ -12,6 +12,7 @@ from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import IntExpr
 from ..emitter import Emitter, Functions, Number, Value, dims_of, dtype_of, is_tensor
+from ..random_keys import KeyParameter
 from .dtypes import Operand, dtype_name, number_dtype, promote
 from .shapes import Symbols
 
@@ -28,6 +29,8 @@ class Context(Emitter):
         super().__init__(block, functions)
         self.symbols = symbols
         self.result: Any = None
+        self.random: KeyParameter | None = None
+        """The key of random numbers; `None` where they are not supported."""
         self.reals: set[Value] = set()
         """Tensors of rank 0 that represent Python numbers."""
 

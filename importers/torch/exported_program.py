@@ -181,7 +181,7 @@ class Program:
             weights = {}
         return GraphImport(
             self.graph, inputs, weights, self.results, self.symbols, attrs=attrs,
-            converters=self.converters,
+            converters=self.converters, takes_key=True,
         )  # fmt: skip
 
     def verify_mutations(self) -> None:

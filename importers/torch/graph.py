@@ -22,6 +22,7 @@ from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..emitter import Emitter
 from ..functions import graph_function, hint
+from ..random_keys import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .context import Context
 from .dtypes import COMPLEX_ADVICE
@@ -74,6 +75,8 @@ class GraphImport:
     tuple_outside: bool = False
     attrs: dict[str, Attribute] = field(default_factory=lambda: dict[str, Attribute]())
     converters: Mapping[str, Converter] = field(default_factory=load_converters)
+    takes_key: bool = False
+    """Whether the function gets a parameter for the key of random numbers, if it has some."""
     values: dict[fx.Node, Any] = field(default_factory=lambda: dict[fx.Node, Any]())
     """The values of nodes in the module, when it is made."""
     origins: dict[Operation, fx.Node] = field(default_factory=lambda: dict[Operation, fx.Node]())
@@ -110,6 +113,8 @@ class _Importer:
         self.entry = Block()
         functions = None if emitter is None else emitter.functions
         self.context = Context(self.body, given.symbols, functions)
+        if given.takes_key and emitter is None:
+            self.context.random = KeyParameter(self.entry)
         self.values = given.values
         self.problems: list[Problem] = []
         self.failed: set[fx.Node] = set()
@@ -304,9 +309,10 @@ class _Importer:
 
     def function(self) -> relax.FuncOp:
         """The function with the converted dataflow block."""
+        names, random = [i.name for i in self.given.inputs], self.context.random
         return graph_function(
             self.given.name,
-            [i.name for i in self.given.inputs],
+            names if random is None else random.names(names),
             self.entry,
             self.body,
             [self.values[node] for node in self.given.results],

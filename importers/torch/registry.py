@@ -29,6 +29,7 @@ _THEMES = (
     "manipulation",
     "matrix_decompositions",
     "normalization",
+    "random_numbers",
     "recurrent",
     "reduction",
     "resizing",
@@ -57,12 +58,6 @@ ADVICE: dict[str, str] = {
     "aten._local_scalar_dense": KEEP_IN_TENSOR,
     "aten.item": KEEP_IN_TENSOR,
     "aten.unique_dim": "use torch.unique without a dim",
-    "aten.bernoulli": "call model.eval() before the export, or pass the random tensor in",
-    "aten.native_dropout": "call model.eval() before the export",
-    "aten.rand": "pass the random tensor in as an argument",
-    "aten.randint": "pass the random tensor in as an argument",
-    "aten.randn": "pass the random tensor in as an argument",
-    "aten.randperm": "pass the random tensor in as an argument",
 }
 """Advice for common unsupported operators, by name without the overload."""
 

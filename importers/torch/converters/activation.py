@@ -8,7 +8,6 @@ import torch
 
 from ....dialects.int_expr import ONE
 from ...emitter import Value, dims_of, dtype_of
-from ...unsupported import Unsupported
 from ..context import Context
 from ..dtypes import dtype_name, float_of
 from ..registry import converts
@@ -111,18 +110,3 @@ def _input(ctx: Context, x: Value, dtype: Any) -> Value:
     if isinstance(dtype, torch.dtype):
         return ctx.astype(x, dtype_name(dtype))
     return ctx.astype(x, float_of(dtype_of(x)))
-
-
-@converts("aten.dropout.default")
-def dropout(ctx: Context, x: Value, p: float, train: bool) -> Value:
-    """The tensor itself, since dropout has no effect in inference."""
-    if train and p > 0:
-        raise Unsupported("dropout in training mode", "call model.eval() before the export")
-    return x
-
-
-@converts("aten.native_dropout.default")
-def native_dropout(ctx: Context, x: Value, p: float, train: bool | None) -> tuple[Value, Value]:
-    """The tensor itself, and a mask of true."""
-    x = dropout(ctx, x, p, bool(train))
-    return x, ctx.broadcast(ctx.number(True, "bool"), ctx.symbols.dims(ctx.result[1]))
