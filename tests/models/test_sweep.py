@@ -1,0 +1,49 @@
+"""Architectures of `transformers`, timm and torchvision, others each time, equal PyTorch."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from sweep import chosen, line, summary, sweep
+from sweep_worker import Outcome
+
+COUNT = {"transformers": 3, "timm": 1, "torchvision": 1}
+"""How many models of each package a run compiles."""
+
+MOST = 5
+"""CPU seconds of the compiler for those that a run may choose."""
+
+
+def equal_models(package: str) -> list[str]:
+    """The models of a package that compile fast enough and are known to equal PyTorch."""
+    lines = Path(__file__).with_name("sweep_equal.txt").read_text().splitlines()[1:]
+    fields = [line.split() for line in lines]
+    return [name for p, name, seconds in fields if p == package and float(seconds) <= MOST]
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("package", COUNT)
+def test_architectures(package: str, request: pytest.FixtureRequest):
+    if find_spec("torch") is None or find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    seed = request.config.option.sample_seed
+    names = chosen(equal_models(package), "*", seed, COUNT[package])
+    outcomes = list(sweep(package, names))
+    assert [o.state for o in outcomes] == ["equal"] * len(names), "\n".join(map(line, outcomes))
+
+
+def test_summary_by_cause():
+    outcomes = [
+        Outcome("a", "equal", "", 1e-7, 1.0, 2.0),
+        Outcome("b", "unsupported", "aten.x: no converter; aten.y: no converter"),
+        Outcome("c", "unsupported", "aten.x: no converter"),
+        Outcome("d", "wrong", "", 0.5, 1.0, 4.0),
+    ]
+    assert list(summary(outcomes)) == [
+        "4 models: 2 unsupported, 1 equal, 1 wrong",
+        "compile CPU s: median 3.0, max 4.0",
+        "   2 unsupported: aten.x: no converter [b, c]",
+        "   1 unsupported: aten.y: no converter [b]",
+        "   1 wrong: error larger than 0.0001 [d]",
+    ]
