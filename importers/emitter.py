@@ -21,10 +21,16 @@ Number: TypeAlias = int | float | bool
 
 
 class Functions:
-    """The private functions of an import, by name."""
+    """The private functions of an import, by name, and the symbols of sizes from data."""
 
     def __init__(self) -> None:
         self.made: dict[str, relax.FuncOp] = {}
+        self._sizes = 0
+
+    def new_size(self, name: str) -> IntExpr:
+        """A symbol that begins with a name, and that no function has."""
+        self._sizes += 1
+        return sym(f"{name}_{self._sizes}")
 
     def unique(self, name: str) -> str:
         """A name that no function has."""
@@ -45,7 +51,6 @@ class Emitter:
         self.block = block
         self.functions = Functions() if functions is None else functions
         self.location: LocationAttr | None = None
-        self._counts = 0
         self._numbers: dict[tuple[str, str], Value] = {}
 
     def insert(self, op: Operation) -> None:
@@ -143,8 +148,7 @@ class Emitter:
 
         Their number is a new symbol.
         """
-        self._counts += 1
-        found, count = self.op("nonzero", x), sym(f"count_{self._counts}")
+        found, count = self.op("nonzero", x), self.functions.new_size("nonzero_count")
         rank = IntExpr.of(len(dims_of(x)))
         cast_op = relax.MatchCastOp(found, relax.TensorType.of([rank, count], i64))
         self.insert(cast_op)

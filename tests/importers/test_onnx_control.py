@@ -101,7 +101,7 @@ def test_if_on_a_known_condition(dim):
 
 
 def test_problems_of_branches_are_reported():
-    then = graph([node("NonZero", "x", "p")], [], ["p"])
+    then = graph([node("Bernoulli", "x", "p")], [], ["p"])
     other = graph([node("Relu", "x", "q")], [], ["q"])
-    with pytest.raises(ValueError, match=r"NonZero \('p'\) at the model, node 4"):
+    with pytest.raises(ValueError, match=r"Bernoulli \('p'\) at the model, node 4"):
         compile_onnx(on_data(then, other))

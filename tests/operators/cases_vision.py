@@ -10,6 +10,8 @@ import numpy as np
 from drawing import FLOATS, Draw, as_dtype
 from harness import Case, all_symbolic, torch
 
+from xrelax.dialects.int_expr import sym
+
 
 def regions(aligns: bool):
     def draw(d: Draw):
@@ -103,6 +105,66 @@ def roi_pool(data: Any, rois: Any, *, pooled_size: Sequence[int], spatial_scale:
     return region_pool(data, rois, pooled_size, pooled)
 
 
+def overlapping(d: Draw):
+    """Boxes among few places, so that many overlap; scores are different numbers."""
+    images, classes, count = d.integer(1, 3), d.integer(1, 3), d.integer(1, 12)
+    low = d.numpy.uniform(0, 4, (images, count, 2))
+    boxes = np.concatenate([low, low + d.numpy.uniform(1, 4, (images, count, 2))], -1)
+    swapped = d.numpy.integers(0, 2, (images, count, 1)).astype(bool)
+    boxes = np.where(swapped, np.concatenate([boxes[..., 2:], boxes[..., :2]], -1), boxes)
+    places = d.numpy.permuted(np.arange(images * classes * count) / 64)
+    attributes = {
+        "max_output_boxes_per_class": d.pick((0, 1, 3, 20)),
+        "iou_threshold": d.pick((0.0, 0.33, 0.52)),
+        "score_threshold": d.pick((-1.0, 0.2)),
+    }
+    scores = places.reshape(images, classes, count)
+    return [as_dtype(boxes, d.dtype), as_dtype(scores, d.dtype)], attributes
+
+
+def box_symbols(shapes: Any, attributes: Any) -> Any:
+    """Symbols for the numbers of images, classes and boxes."""
+    images, classes, boxes = (
+        sym(f"{name}{size}") for name, size in zip("nnn", shapes[1], strict=True)
+    )
+    return [(images, boxes, 4), (images, classes, boxes)], attributes
+
+
+def suppressed(
+    boxes: Any, scores: Any, *, max_output_boxes_per_class: int, iou_threshold: float,
+    score_threshold: float,
+) -> Any:  # fmt: skip
+    """As ONNX describes it, box by box."""
+    corners = torch.cat(
+        [
+            torch.minimum(boxes[..., :2], boxes[..., 2:]),
+            torch.maximum(boxes[..., :2], boxes[..., 2:]),
+        ],
+        -1,
+    )
+    images, classes, count = scores.shape
+    found: list[tuple[int, int, int]] = []
+    for image, kind in np.ndindex(images, classes):
+        own = corners[image]
+        left = scores[image, kind] > score_threshold
+        for _ in range(max_output_boxes_per_class):
+            if not left.any():
+                break
+            best = int(torch.where(left, scores[image, kind], -torch.inf).argmax())
+            found.append((image, kind, best))
+            shared = torch.minimum(own[:, 2:], own[best, 2:]) - torch.maximum(
+                own[:, :2], own[best, :2]
+            )
+            shared = shared.clamp(min=0).prod(-1)
+            areas = (own[:, 2:] - own[:, :2]).prod(-1)
+            left &= shared / (areas + areas[best] - shared) <= iou_threshold
+            left[best] = False
+    most = min(max_output_boxes_per_class, count)
+    rows = torch.zeros(images * classes * most, 3, dtype=torch.int64)
+    rows[: len(found)] = torch.tensor(found, dtype=torch.int64).reshape(-1, 3)
+    return rows, torch.tensor([len(found)])
+
+
 ATOL = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 2e-5, "float64": 1e-12}
 
 CASES = (
@@ -113,6 +175,13 @@ CASES = (
         FLOATS,
         atol=ATOL,
         symbolic=region_symbols,
+    ),
+    Case(
+        "relax.vision.all_class_non_max_suppression",
+        overlapping,
+        suppressed,
+        ("float32", "float64"),
+        symbolic=box_symbols,
     ),
     Case("relax.vision.roi_pool", regions(False), roi_pool, FLOATS, symbolic=region_symbols),
 )

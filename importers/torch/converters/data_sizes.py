@@ -11,6 +11,7 @@ import sympy  # pyright: ignore[reportMissingTypeStubs]
 from ....dialects.int_expr import ONE, IntExpr
 from ....dialects.relax.operators.inference import broadcast_dims
 from ...emitter import Value, dims_of, dtype_of
+from ...runs import Runs
 from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
@@ -38,15 +39,12 @@ def unique2(
     ctx: Context, x: Value, sorted: bool = True, inverse: bool = False, counts: bool = False
 ) -> tuple[Value, ...]:
     """The different elements in order, where each element is among them, and how often each is."""
+    ctx.symbols.declare(ctx.result)
     flat = _flat(ctx, x)
     order = ctx.op("argsort", flat, dtype="int64")
-    runs = _Runs(ctx, ctx.op("take", flat, order, axis=0))
+    runs = Runs(ctx, ctx.op("take", flat, order, axis=0))
     empty = ctx.op("zeros", shape=[0], dtype="int64")
-    places = empty
-    if inverse:
-        zeros = ctx.op("zeros", shape=dims_of(order), dtype="int64")
-        found = ctx.op("scatter_elements", zeros, order, runs.numbers())
-        places = ctx.reshape(found, dims_of(x))
+    places = ctx.reshape(runs.numbers_before(order), dims_of(x)) if inverse else empty
     return runs.values(), places, runs.lengths() if counts else empty
 
 
@@ -57,42 +55,11 @@ def unique_consecutive(
     """The first element of each run of equal ones, the run of each element, and the lengths."""
     if dim is not None and len(dims_of(x)) > 1:
         raise Unsupported("expected unique_consecutive of single elements, got a dim")
-    runs = _Runs(ctx, _flat(ctx, x))
+    ctx.symbols.declare(ctx.result)
+    runs = Runs(ctx, _flat(ctx, x))
     empty = ctx.op("zeros", shape=[0], dtype="int64")
     places = ctx.reshape(runs.numbers(), dims_of(x)) if inverse else empty
     return runs.values(), places, runs.lengths() if counts else empty
-
-
-class _Runs:
-    """The runs of equal elements of a vector."""
-
-    def __init__(self, ctx: Context, values: Value):
-        self.ctx, self.elements = ctx, values
-        ctx.symbols.declare(ctx.result)
-        (self.length,) = dims_of(values)
-        index = ctx.op("arange", start=0, end=self.length, step=1, dtype="int64")
-        before = ctx.op("take", values, ctx.op("subtract", index, ctx.number(1, "int64")), axis=0)
-        differs = ctx.op("not_equal", values, before)
-        is_first = ctx.op("equal", index, ctx.number(0, "int64"))
-        self.begins = ctx.op("logical_or", is_first, differs)
-        self.starts = ctx.op("squeeze", ctx.positions(self.begins), axis=[0])
-
-    def values(self) -> Value:
-        """The first element of each."""
-        return self.ctx.op("take", self.elements, self.starts, axis=0)
-
-    def numbers(self) -> Value:
-        """The number of the run of each element."""
-        found = self.ctx.op("cumsum", self.ctx.astype(self.begins, "int64"), axis=0)
-        return self.ctx.op("subtract", found, self.ctx.number(1, "int64"))
-
-    def lengths(self) -> Value:
-        """The number of elements of each."""
-        ctx, (count,) = self.ctx, dims_of(self.starts)
-        end = ctx.reshape(ctx.number(self.length, "int64"), [ONE])
-        bounds = ctx.op("concat", self.starts, end, axis=0)
-        following = ctx.op("arange", start=1, end=count + 1, step=1, dtype="int64")
-        return ctx.op("subtract", ctx.op("take", bounds, following, axis=0), self.starts)
 
 
 @converts("aten._local_scalar_dense.default", "aten.item.default")
