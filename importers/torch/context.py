@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import fx
 from xdsl.ir import Block
 
 from ...dialects import relax
@@ -22,12 +23,13 @@ _NARROW = ("float16", "bfloat16")
 class Context(Emitter):
     """Builds the operations of one graph.
 
-    `result` is PyTorch's result of the current node: one or several fake tensors.
+    `node` is the current node, `result` PyTorch's result of it: one or several fake tensors.
     """
 
     def __init__(self, block: Block, symbols: Symbols, functions: Functions | None = None):
         super().__init__(block, functions)
         self.symbols = symbols
+        self.node: fx.Node | None = None
         self.result: Any = None
         self.random: KeyParameter | None = None
         """The key of random numbers; `None` where they are not supported."""

@@ -1,4 +1,4 @@
-"""Gathers and scatters by tensors of indices."""
+"""Gathers and assignments by tensors of indices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from operator import mul
 from typing import Any
 
 from ....dialects.int_expr import ONE
-from ...emitter import Value, axis_of, dims_of, dtype_of, is_tensor
-from ...unsupported import Unsupported
+from ...emitter import Value, axis_of, dims_of, dtype_of
 from ..context import Context
 from ..registry import converts
 from .data_sizes import expanded
@@ -34,7 +33,7 @@ def index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
 @converts("aten.take.default")
 def take(ctx: Context, x: Value, index: Value) -> Value:
     """The elements at these indices of the flattened tensor."""
-    return ctx.op("take", _flat(ctx, x), index, axis=0)
+    return ctx.op("take", flat(ctx, x), index, axis=0)
 
 
 @converts("aten.gather.default")
@@ -112,76 +111,13 @@ def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Val
 def masked_scatter(ctx: Context, x: Value, mask: Value, source: Value) -> Value:
     """`x` with the elements of `source`, in their order, where the mask holds."""
     dims = ctx.dims
-    chosen = _flat(ctx, ctx.broadcast(mask, dims))
+    chosen = flat(ctx, ctx.broadcast(mask, dims))
     before = ctx.op("cumsum", ctx.astype(chosen, "int64"), axis=0)
     places = ctx.op("subtract", before, ctx.number(1, "int64"))
-    found = ctx.reshape(ctx.op("take", _flat(ctx, source), places, axis=0), dims)
+    found = ctx.reshape(ctx.op("take", flat(ctx, source), places, axis=0), dims)
     return ctx.op("where", ctx.reshape(chosen, dims), found, ctx.broadcast(x, dims))
 
 
-def _flat(ctx: Context, x: Value) -> Value:
+def flat(ctx: Context, x: Value) -> Value:
+    """The elements in one dim."""
     return ctx.reshape(x, [reduce(mul, dims_of(x), ONE)])
-
-
-@converts("aten.bucketize.Tensor")
-def bucketize(
-    ctx: Context, x: Value, boundaries: Value, out_int32: bool = False, right: bool = False
-) -> Value:
-    """The number of boundaries below each element, or with `right` not above it."""
-    dtype = ctx.common_dtype(x, boundaries)
-    x, boundaries = ctx.astype(x, dtype), ctx.astype(boundaries, dtype)
-    element = ctx.op("expand_dims", x, axis=[-1])
-    passed = ctx.op("less_equal" if right else "less", boundaries, element)
-    return ctx.op("sum", ctx.astype(passed, ctx.dtype), axis=[-1])
-
-
-_REDUCTIONS = {
-    "add": "add",
-    "amax": "max",
-    "amin": "min",
-    "multiply": "mul",
-    "prod": "mul",
-    "sum": "add",
-}
-
-
-@converts("aten.scatter.reduce", "aten.scatter.value_reduce", "aten.scatter_reduce.two")
-def scatter_reduce(
-    ctx: Context, x: Value, dim: int, index: Value, src: Any, reduce: str,
-    *, include_self: bool = True,
-) -> Value:  # fmt: skip
-    """`x` with elements of `src` added, multiplied, … at the positions of `index`."""
-    if reduce not in _REDUCTIONS or not include_self:
-        what = f"'{reduce}'" + ("" if include_self else " without the elements that are there")
-        raise Unsupported(f"expected one of {', '.join(_REDUCTIONS)}, got {what}")
-    return _scattered(ctx, x, dim, index, src, _REDUCTIONS[reduce])
-
-
-@converts("aten.scatter.src", "aten.scatter.value")
-def scatter(ctx: Context, x: Value, dim: int, index: Value, src: Any) -> Value:
-    """`x` with elements of `src` at the positions of `index`."""
-    return _scattered(ctx, x, dim, index, src, "update")
-
-
-@converts("aten.scatter_add.default")
-def scatter_add(ctx: Context, x: Value, dim: int, index: Value, src: Value) -> Value:
-    """`x` with elements of `src` added at the positions of `index`."""
-    return _scattered(ctx, x, dim, index, src, "add")
-
-
-def _scattered(ctx: Context, x: Value, dim: int, index: Value, src: Any, reduction: str) -> Value:
-    if not dims_of(x):
-        x, index = ctx.reshape(x, [ONE]), ctx.reshape(index, [ONE])
-        src = ctx.reshape(src, [ONE]) if is_tensor(src) else src
-        return ctx.reshape(_scattered(ctx, x, 0, index, src, reduction), [])
-    source = ctx.as_tensor(src, dtype_of(x))
-    dims = dims_of(index)
-    if not dims_of(source):
-        source = ctx.broadcast(source, dims)
-    for axis, (own, wanted) in enumerate(zip(dims_of(source), dims, strict=True)):
-        if own != wanted:
-            source = ctx.op(
-                "strided_slice", source, axes=[axis], begin=[0], end=[wanted], assume_inbound=True
-            )
-    axis = axis_of(dim, len(dims_of(x)))
-    return ctx.op("scatter_elements", x, index, source, axis=axis, reduction=reduction)

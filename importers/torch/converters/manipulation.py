@@ -27,7 +27,7 @@ def reshape(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
     return ctx.reshape(x, ctx.dims)
 
 
-@converts("aten.permute.default")
+@converts("aten.permute.default", "aten.permute_copy.default")
 def permute(ctx: Context, x: Value, dims: Sequence[int]) -> Value:
     """The dims in another order."""
     return ctx.permute(x, [axis_of(d, len(dims)) for d in dims])

@@ -6,7 +6,6 @@ from typing import Any
 
 from ....dialects.int_expr import ZERO, IntExpr
 from ...emitter import Value, axis_of, dims_of
-from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
 
@@ -48,7 +47,7 @@ def slice_(
     return part(ctx, x, axis, _first(start, dims_of(x)[axis]), ctx.dims[axis], step)
 
 
-@converts("aten.narrow.default")
+@converts("aten.narrow.default", "aten.narrow_copy.default")
 def narrow(ctx: Context, x: Value, dim: int, start: Any, length: Any) -> Value:
     """`length` elements along a dim."""
     return slice_(ctx, x, dim, start)
@@ -128,7 +127,7 @@ def _diagonal_places(
     return ctx.op("add", steps, ctx.number(first, "int64"))
 
 
-@converts("aten.unbind.int")
+@converts("aten.unbind.int", "aten.unbind_copy.int")
 def unbind(ctx: Context, x: Value, dim: int = 0) -> tuple[Value, ...]:
     """The slices at all indices of a dim."""
     axis = axis_of(dim, len(dims_of(x)))
@@ -160,10 +159,25 @@ def slice_scatter(
     step: int = 1,
 ) -> Value:  # fmt: skip
     """`x` with a slice replaced by `src`."""
-    if step != 1:
-        raise Unsupported(f"expected an assignment to a slice of step 1, got {step}")
     axis = axis_of(dim, len(dims_of(x)))
-    return _replaced(ctx, x, src, axis, _first(start, dims_of(x)[axis]))
+    first = _first(start, dims_of(x)[axis])
+    if step != 1:
+        return _spread(ctx, x, src, axis, first, step)
+    return _replaced(ctx, x, src, axis, first)
+
+
+def _spread(ctx: Context, x: Value, src: Value, axis: int, first: IntExpr, step: int) -> Value:
+    """`x` with each `step`-th element from `first` on replaced by the next one of `src`."""
+    dim, length = dims_of(x)[axis], dims_of(src)[axis]
+    every, zero, count = (ctx.number(n, "int64") for n in (step, 0, length))
+    offset = ctx.op("arange", start=ZERO - first, end=dim - first, step=1, dtype="int64")
+    place = ctx.op("floor_divide", offset, every)
+    chosen = ctx.op("equal", ctx.op("mod", offset, every), zero)
+    for inside in (ctx.op("less_equal", zero, place), ctx.op("less", place, count)):
+        chosen = ctx.op("logical_and", chosen, inside)
+    found = ctx.op("take", src, ctx.op("maximum", place, zero), axis=axis)
+    dims = [dim if a == axis else IntExpr.of(1) for a in range(len(dims_of(x)))]
+    return ctx.op("where", ctx.reshape(chosen, dims), found, x)
 
 
 @converts("aten.select_scatter.default")

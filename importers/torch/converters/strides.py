@@ -1,0 +1,86 @@
+"""Views by strides: elements of a tensor's memory at multiples of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import mul
+from typing import Any
+
+import torch
+
+from ....dialects.int_expr import IntExpr
+from ...emitter import Value, dims_of
+from ...unsupported import Unsupported
+from ..context import Context
+from ..registry import converts
+from .indexing import flat
+
+
+@converts("aten.as_strided.default", "aten.as_strided_copy.default")
+def as_strided(
+    ctx: Context, x: Value, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+) -> Value:
+    """The elements at multiples of strides in the memory of a tensor."""
+    memory, _ = _memory(ctx, x)
+    places = _places(ctx, size, stride, storage_offset)
+    return ctx.op("take", memory, places, axis=0)
+
+
+@converts("aten.as_strided_scatter.default")
+def as_strided_scatter(
+    ctx: Context, x: Value, src: Value, size: Sequence[Any], stride: Sequence[Any],
+    storage_offset: Any = None,
+) -> Value:  # fmt: skip
+    """A tensor whose elements at multiples of strides in its memory are those of `src`."""
+    memory, order = _memory(ctx, x)
+    places = flat(ctx, _places(ctx, size, stride, storage_offset))
+    written = ctx.op("scatter_elements", memory, places, flat(ctx, src), axis=0)
+    whole = ctx.reshape(written, [dims_of(x)[a] for a in order])
+    return ctx.permute(whole, [order.index(a) for a in range(len(order))])
+
+
+def _memory(ctx: Context, x: Value) -> tuple[Value, list[int]]:
+    """The elements in the order of PyTorch's memory, and the order of dims there."""
+    base = _base(ctx)
+    sizes, strides = list(base.shape), list(base.stride())
+    order = sorted(range(len(sizes)), key=lambda a: (-strides[a], sizes[a] == 1, a))
+    step = 1
+    for axis in reversed(order):
+        if sizes[axis] != 1 and strides[axis] != step:
+            raise Unsupported(
+                "expected a tensor whose elements fill its memory", "call contiguous() before"
+            )
+        step *= sizes[axis]
+    return flat(ctx, ctx.permute(x, order)), order
+
+
+def _base(ctx: Context) -> torch.Tensor:
+    """PyTorch's tensor that the strides are for."""
+    base = None if ctx.node is None else ctx.node.args[0]
+    value = getattr(base, "meta", {}).get("val")
+    if not isinstance(value, torch.Tensor) or any(
+        not isinstance(n, int) for n in (*value.shape, *value.stride(), value.storage_offset())
+    ):
+        raise Unsupported("expected a view of a tensor whose sizes are known, got symbols")
+    return value
+
+
+def _places(ctx: Context, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> Value:
+    base = _base(ctx)
+    start = 0 if offset is None else offset - base.storage_offset()
+    known = [n for n in (*size, *stride, start) if isinstance(n, int)]
+    if len(known) < 2 * len(size) + 1:
+        raise Unsupported("expected sizes and strides that are known, got symbols")
+    last = start + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if reduce(mul, size, 1) and not 0 <= start <= last < base.numel():
+        raise Unsupported(
+            f"expected places in the memory of the tensor, of {base.numel()} elements, "
+            f"got {start} to {last}"
+        )
+    places = ctx.number(start, "int64")
+    for count, step in zip(size, stride, strict=True):
+        steps = ctx.op("arange", start=0, end=count, step=1, dtype="int64")
+        steps = ctx.op("multiply", steps, ctx.number(step, "int64"))
+        places = ctx.op("add", ctx.op("expand_dims", places, axis=[-1]), steps)
+    return ctx.broadcast(places, [IntExpr.of(n) for n in size])
