@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..emitter import Value, dtype_of
 from .context import Context
@@ -19,10 +20,10 @@ class Formula:
         self.ctx = ctx
         self.value = value
 
-    def op(self, operator: str, *others: Formula | float) -> Formula:
+    def op(self, operator: str, *others: Formula | float, **attributes: Any) -> Formula:
         """The result of an operator with this tensor as the first operand."""
         operands = [self._value_of(o) for o in others]
-        return Formula(self.ctx, self.ctx.op(operator, self.value, *operands))
+        return Formula(self.ctx, self.ctx.op(operator, self.value, *operands, **attributes))
 
     def _value_of(self, other: Formula | float) -> Value:
         if isinstance(other, Formula):
@@ -39,7 +40,7 @@ class Formula:
 
     def bitcast(self, dtype: str) -> Formula:
         """The bits as elements of another dtype of the same width."""
-        return Formula(self.ctx, self.ctx.op("bitcast", self.value, dtype=dtype))
+        return self.op("bitcast", dtype=dtype)
 
     def __add__(self, other: Formula | float) -> Formula:
         return self.op("add", other)

@@ -62,6 +62,11 @@ def running_products(d: Draw):
     return running(d, 0.5, 1.5)
 
 
+def along(d: Draw):
+    shape = d.shape(1, 3)
+    return [d.array(shape, -9, 9, special=d.chance(50))], {"axis": d.axis(len(shape))}
+
+
 def dims(x, axis):
     return tuple(range(x.ndim)) if axis is None else tuple(axis)
 
@@ -141,4 +146,6 @@ CASES = (
     ),
     Case("relax.cumsum", running, cumulative("cumsum"), ALL, **LOOSE),
     Case("relax.cumprod", running_products, cumulative("cumprod"), ALL, **LOOSE),
+    Case("relax.cummax", along, lambda x, axis: torch.cummax(x, axis).values, NUMBERS),
+    Case("relax.logcumsumexp", along, lambda x, axis: torch.logcumsumexp(x, axis), FLOATS, **LOOSE),
 )

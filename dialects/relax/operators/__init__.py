@@ -44,6 +44,7 @@ FAMILIES = (
     "repetition",
     "reshaping",
     "resizing",
+    "running",
     "scanning",
     "scattering",
     "selection",

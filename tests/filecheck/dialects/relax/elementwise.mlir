@@ -200,6 +200,10 @@ relax.func @reductions(%x: !relax.tensor<[n, 4], f32>) -> !relax.tensor<[n, 4], 
   %12 = relax.cumsum %x {axis = 0 : i64, exclusive = true} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
   // CHECK-NEXT: %13 = relax.cumprod %x : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n * 4], f32>
   %13 = relax.cumprod %x : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n * 4], f32>
+  // CHECK-NEXT: %14 = relax.cummax %x {axis = 1 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+  %14 = relax.cummax %x {axis = 1 : i64} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+  // CHECK-NEXT: %15 = relax.logcumsumexp %x : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
+  %15 = relax.logcumsumexp %x : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 4], f32>
   relax.return %x : !relax.tensor<[n, 4], f32>
 }
 
