@@ -48,6 +48,8 @@ def _interpolated(
     ) -> Value:
         if dtype_of(x) not in FLOATS:
             raise Unsupported(f"expected floats to interpolate, got {dtype_of(x)}")
+        if align_corners and "antialias" in attributes:
+            return _resize(ctx, x, _factors_of_corners(ctx, x), method=method, **attributes)
         if align_corners:
             mode = "align_corners"
             return _resize(
@@ -59,6 +61,21 @@ def _interpolated(
         return of_list(ctx, x, size, align_corners, factors)
 
     return of_list, of_dims
+
+
+def _factors_of_corners(ctx: Context, x: Value) -> list[float]:
+    """The factors by which PyTorch resizes with aligned corners and antialiasing.
+
+    They are those of the distances between the corners, but the centers of elements are aligned.
+    """
+    pairs = zip(dims_of(x)[2:], ctx.dims[2:], strict=True)
+    sizes = [(own.constant or 1, new.constant or 1) for own, new in pairs]
+    if any(own < 2 or new < 2 for own, new in sizes):
+        raise Unsupported(
+            "expected known sizes above 1 for aligned corners with antialiasing",
+            "use align_corners=False",
+        )
+    return [(new - 1) / (own - 1) for own, new in sizes]
 
 
 def _register(name: str, converters: tuple[Callable[..., Value], Callable[..., Value]]) -> None:
