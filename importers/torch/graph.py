@@ -183,7 +183,7 @@ class _Importer:
         """Convert a node; a failed one is recorded, and gets a placeholder value."""
         if node in self.values or overload_name(node.target) in DROPPED:
             return
-        self.context.result = node.meta.get("val")
+        self.context.node, self.context.result = node, node.meta.get("val")
         self.context.location = location(node)
         module = submodule(node)
         if module is not None:

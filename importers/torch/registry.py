@@ -19,8 +19,10 @@ CONVERTERS: dict[str, Converter] = {}
 _THEMES = (
     "activation",
     "arithmetic",
+    "bits",
     "control",
     "creation",
+    "distances",
     "data_sizes",
     "elementwise",
     "indexing",
@@ -33,8 +35,12 @@ _THEMES = (
     "recurrent",
     "reduction",
     "resizing",
+    "running",
+    "scattering",
+    "searching",
     "slicing",
     "special",
+    "strides",
     "sorting",
     "windows",
 )
