@@ -115,6 +115,17 @@ def test_assignments_in_place(check):
     check(model, X, Y)
 
 
+def test_assignments_with_steps(check):
+    def assign(x: Any) -> Any:
+        thirds, evens, last = x.clone(), x.clone(), x.clone()
+        thirds[..., 1:8:3] = x[..., :3] * 2
+        evens[:, ::2] = -x[:, ::2]
+        last[..., -5:-1:2] = 7.0
+        return thirds, evens, last
+
+    check(assign, numbers(3, 6, 10), dynamic=[{0: "rows"}], others=[[numbers(5, 6, 10)]])
+
+
 def test_shape_of_pixels(check):
     check(lambda x: F.pixel_shuffle(x, 2), numbers(1, 8, 3, 2))
 
