@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ class KeyParameter:
     def is_used(self) -> bool:
         """Whether the function has the parameter."""
         return self._value is not None
+
+    def reaches(self, parameters: Iterable[Value]) -> bool:
+        """Whether the key is among parameters that a value depends on."""
+        return any(parameter is self._value for parameter in parameters)
 
     def stream(self) -> tuple[Value, int]:
         """The key, and a stream that no other operator has."""

@@ -15,6 +15,7 @@ from ...ir.module import IRModule
 from ...runtime.arguments import bind_names
 from ...runtime.executable import Executable
 from ...runtime.tensor import as_tensor
+from ..random_keys import RandomKeys
 from .frontend import NeedsValues, OnnxImport
 from .model import read_model
 
@@ -27,14 +28,17 @@ def compile_onnx(
     shape_dict: Mapping[str, Sequence[Any]] | None = None,
     dtype_dict: str | Mapping[str, str] | None = None,
     opset: int | None = None,
+    *,
+    seed: int = 0,
     **options: Any,
 ) -> OnnxModel:
     """Compile an ONNX model: a path, bytes, or a ``ModelProto``.
 
-    For the arguments see `from_onnx`; `options` are those of `build`. Raises as both.
+    For the arguments see `from_onnx`; `options` are those of `build`. The random numbers of the
+    model start from `seed`, see `OnnxModel.manual_seed`. Raises as both.
     """
     imported = OnnxImport(read_model(model, opset), shape_dict or {}, dtype_dict or {})
-    return OnnxModel(imported, options)
+    return OnnxModel(imported, options, seed)
 
 
 @displayed("executables:model_html")
@@ -47,7 +51,7 @@ class OnnxModel:
     the model for these numbers; the last 32 versions are kept.
     """
 
-    def __init__(self, imported: OnnxImport, options: Mapping[str, Any]):
+    def __init__(self, imported: OnnxImport, options: Mapping[str, Any], seed: int = 0):
         self.input_names = list(imported.inputs)
         self.output_names = list(imported.outputs)
         self.constant_inputs: tuple[str, ...] = ()
@@ -55,6 +59,7 @@ class OnnxModel:
         self.constant_sizes: tuple[str, ...] = ()
         """The symbols of shapes for whose numbers a version is compiled."""
         self._imported, self._options = imported, options
+        self._keys = RandomKeys(seed)
         self._versions: OrderedDict[Any, tuple[IRModule, Executable]] = OrderedDict()
         try:
             self._version({}, {})
@@ -95,7 +100,18 @@ class OnnxModel:
             except NeedsValues as needs:
                 self._need(needs)
                 continue
-            return executable["main"](*(given[n] for n in self.input_names if n not in constants))
+            inputs = [given[n] for n in self.input_names if n not in constants]
+            return executable["main"](*self._with_key(executable, inputs))
+
+    def _with_key(self, executable: Executable, inputs: Sequence[Any]) -> list[Any]:
+        """Inputs by position, and after all of a model with random numbers the key."""
+        parameters = len(self.input_names) - len(self.constant_inputs)
+        is_random = len(executable.functions["main"].params) > parameters
+        return [*inputs, *([self._keys.next()] if is_random and len(inputs) == parameters else [])]
+
+    def manual_seed(self, seed: int) -> None:
+        """Start the random numbers of the following calls again, with a seed."""
+        self._keys.start(seed)
 
     def _sizes(self, given: Mapping[str, Any]) -> Mapping[str, int]:
         if not self.constant_sizes:
@@ -148,11 +164,12 @@ class OnnxModel:
 
     def profile(self, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
         """Profile a call by kernel, as `VirtualMachine.profile`."""
-        return self.executable.profile("main", *args, repeat=repeat, **kwargs)
+        given = self._with_key(self.executable, args)
+        return self.executable.profile("main", *given, repeat=repeat, **kwargs)
 
     def debug(self, *args: Any, **kwargs: Any) -> Any:
         """The first operation with a wrong result, as `VirtualMachine.debug`."""
-        return self.executable.debug("main", *args, **kwargs)
+        return self.executable.debug("main", *self._with_key(self.executable, args), **kwargs)
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(names) for names in (self.input_names, self.output_names))

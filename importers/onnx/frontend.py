@@ -20,6 +20,7 @@ from ...dialects.sym import RESERVED
 from ...ir.module import IRModule
 from ..emitter import Emitter
 from ..functions import graph_function, hint
+from ..random_keys import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .checks import verify_texts
 from .importer import Importer
@@ -104,7 +105,7 @@ class OnnxImport:
         """The names of parameters, by those of inputs."""
         self.entry, self.body = Block(), Block()
         self.emitter = Emitter(self.body)
-        self.importer = Importer(self.model, self.emitter)
+        self.importer = Importer(self.model, self.emitter, random=KeyParameter(self.entry))
         self._symbols: dict[str, str] = {}
         dtypes = () if isinstance(self.dtypes, str) else self.dtypes
         for what, names in (("shapes", self.shapes), ("dtypes", dtypes)):
@@ -139,6 +140,8 @@ class OnnxImport:
             }
         names = [self.names[name] for name in parameters]
         names += _identifiers(params, self.names.values()).values()
+        if self.importer.random is not None:
+            names = self.importer.random.names(names)
         values = [result.value for result in results]
         main = graph_function(
             "main", names, self.entry, self.body, values, unwrap=True, attrs=attrs

@@ -100,8 +100,10 @@ class Importer(GraphImporter):
 
     def demand(self, problem: DataDependent, node: Any, name: str, place: str) -> None:
         """Note the parameters that must be known for a node, or that its data cannot be."""
-        if may_be_known(problem.tensor.value):
-            self.needed.update(parameters_of(problem.tensor.value))
+        value = problem.tensor.value
+        is_random = self.random is not None and self.random.reaches(parameters_of(value))
+        if may_be_known(value) and not is_random:
+            self.needed.update(parameters_of(value))
         else:
             self.fail(_operator(node), name, problem.reason, place, problem.advice)
 

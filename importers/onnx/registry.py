@@ -56,6 +56,7 @@ _THEMES = (
     "quantized_products",
     "quantized_recurrent",
     "quantized_windows",
+    "random_numbers",
     "recurrent",
     "reduction",
     "regions",

@@ -11,6 +11,7 @@ from xdsl.ir import BlockArgument
 
 from ...dialects.int_expr import IntExpr
 from ..emitter import Emitter
+from ..random_keys import KeyParameter
 from ..unsupported import Problem
 from .model import Model
 from .tensor import Tensor
@@ -62,6 +63,8 @@ class GraphImporter(ABC):
     """Dims of tensors that nodes have read, which are not negative."""
     count: int = 0
     """The number of nodes so far."""
+    random: KeyParameter | None = None
+    """The key of random numbers; `None` where they are not supported."""
     copies: int = 1
     """How often unrolled loops repeat the graph."""
 

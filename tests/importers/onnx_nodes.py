@@ -99,6 +99,8 @@ def difference(found: Any, wanted: Any, case: Any) -> str:
         return f"expected shape {wanted.shape}, got {found.shape}"
     if name != "bfloat16" and found.dtype != wanted.dtype:
         return f"expected dtype {name}, got {found.dtype}"
+    if any(n.op_type == "Bernoulli" for n in case.model.graph.node):
+        return ""  # the numbers are those of another generator
     if wanted.dtype.kind not in "fV":
         return (
             "" if np.array_equal(found, wanted) else f"expected {wanted!r:.80}, got {found!r:.80}"

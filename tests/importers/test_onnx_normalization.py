@@ -223,9 +223,6 @@ X, VECTOR = ("float32", ["n", 3, 4]), ("float32", [3])
     [
         (node("Dropout", ["x", "half", "true"], ["y"]),
          "dropout in training mode; export the model for inference"),
-        (node("RandomNormalLike", ["x"], ["y"]),
-         "random numbers; make them an input of the model"),
-        (node("Bernoulli", ["x"], ["y"]), "random numbers; make them an input of the model"),
         (node("LpNormalization", ["x"], ["y"], p=3), "expected p to be 1 or 2, got 3"),
         (node("InstanceNormalization", ["x", "w", "w"], ["y"]), "to give !relax.tensor<[3], f32>"),
         (node("BatchNormalization", ["x", "v"], ["y"]), "expected at least 5 inputs, got 2"),

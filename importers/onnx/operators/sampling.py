@@ -1,8 +1,6 @@
-"""Dropout, which has no effect in inference, and random numbers, which are inputs of a model."""
+"""Dropout, which has no effect in inference."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from ...unsupported import Unsupported
 from ..context import Context
@@ -47,16 +45,3 @@ def dropout(
 
 def _kept(ctx: Context, x: Tensor, dtype: str) -> tuple[Tensor, Tensor]:
     return x, ctx.broadcast(ctx.number(1, dtype), x.dims)
-
-
-@converts(
-    "Bernoulli",
-    "Multinomial",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-)
-def random_numbers(ctx: Context, *inputs: Tensor, **attributes: Any) -> Tensor:
-    """Raises Unsupported, since a compiled function is deterministic."""
-    raise Unsupported("random numbers", "make them an input of the model")
