@@ -15,11 +15,11 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from languages import ArrayLanguage, GraphLanguage, JaxLanguage, TorchLanguage
@@ -39,6 +39,8 @@ class Case:
     folder: Path
     target: str = "llvm"
     """What ours is compiled for."""
+    peers: ClassVar[Collection[str] | None] = None
+    """The peers that can take part, if not all can."""
 
     def __post_init__(self) -> None:
         self.inputs = self.workload.arrays(self.workload.inputs)
@@ -54,6 +56,10 @@ class Case:
     def expected(self) -> np.ndarray:
         """The result by NumPy in f64."""
         return self.run(ArrayLanguage(), lambda a: a.astype(np.float64))
+
+    def ours(self) -> Contestant:
+        """What this project makes of it."""
+        return ours(self)
 
     def error(self, result: np.ndarray) -> float:
         """The largest error of a result, as a part of the largest value."""
@@ -299,8 +305,8 @@ def installed(wanted: list[str] | None = None) -> list[str]:
 
 def contestants(case: Case, names: list[str]) -> dict[str, Contestant]:
     """Ours first, then the peers that can run the workload; a line for each that fails."""
-    found = {OURS: ours(case).begin()}
-    for name in names:
+    found = {OURS: case.ours().begin()}
+    for name in names if case.peers is None else [n for n in names if n in case.peers]:
         try:
             made = PEERS[name][1](case)
             if made is not None:

@@ -12,6 +12,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,12 @@ def chosen(options: argparse.Namespace) -> list[Any]:
     """The workloads that the options ask for; ValueError if there are none."""
     from workloads import KINDS, drawn, quick, standard
 
-    found = standard() if options.random is None else drawn(options.random)
     only = options.only
+    if only == "onnx":
+        from onnx_models import standard as files
+
+        return files()[:2] if options.quick else files()
+    found = standard() if options.random is None else drawn(options.random)
     if only in KINDS:
         found = (w for w in found if w.kind == only)
     elif only is not None:
@@ -88,15 +93,17 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
     from xrelax.profiling.machine import measure_machine
 
     with case_folder() as folder:
-        case = Case(workload, options.threads, Path(folder), options.target)
+        make = getattr(workload, "case", partial(Case, workload))
+        case = make(options.threads, Path(folder), options.target)
         found = contestants(case, names)
         errors = {name: case.error(c.first[1]) for name, c in found.items()}
         rounds = 3 if options.quick else options.rounds
         budget = min(options.budget, 1.0) if options.quick else options.budget
         calls = {name: c.call for name, c in found.items()}
         seconds = medians(calls, rounds, budget, {name: c.first[0] for name, c in found.items()})
+        allowed = getattr(workload, "tolerance", TOLERANCE)
         for name, error in errors.items():
-            if error > TOLERANCE and name != OURS:
+            if error > allowed and name != OURS:
                 print(f"{name}: left out of '{workload.name}', error {error:.1e}")
                 del seconds[name]
         facts = found[OURS].facts

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from models import cnn, mlp, resnet18, transformer
 
-KINDS = ("call", "small", "large", "memory", "sort", "models")
-"""Classes of workloads, each with a geometric mean of its own."""
+KINDS = ("call", "small", "large", "memory", "sort", "models", "onnx")
+"""Classes of workloads, each with a geometric mean of its own; "onnx" runs only if it is named."""
 
 Arrays = dict[str, np.ndarray]
 Tensor = tuple[int, ...]

