@@ -255,7 +255,7 @@ def _verify_inside(
 ) -> None:
     """Raise ScheduleError unless accesses are provably in the new dims.
 
-    An index that stays as it is, in a dim of the same size, is in bounds as before.
+    An index that is unchanged, in a dim of the same size, is in bounds as before.
     """
     uses = uses_of(buffer)
     for op in (*uses.loads, *uses.stores):
