@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import torch
@@ -26,30 +27,27 @@ def subject(name: str) -> Subject:
     torch.manual_seed(0)
     options = dict(next((o for start, o in _OPTIONS.items() if name.startswith(start)), {}))
     shape = options.pop("shape", (3, 64, 64))
-    needless: dict[str, Any] = {"weights": None, "num_classes": 3}
     if name in models.list_models(module=models.segmentation):
-        needless["weights_backbone"] = None
+        options["weights_backbone"] = None
+    model = perturb(models.get_model(name, weights=None, num_classes=3, **options))
+    argument = next(iter(inspect.signature(model.forward).parameters))
 
     def inputs(batch: int, length: int) -> Inputs:
         return {argument: noise(batch, batch, *shape)}
 
-    model = perturb(models.get_model(name, **needless, **options))
-    argument = "input" if name.startswith(_NAMED_INPUT) else "x"
     return Subject(model, inputs)
 
-
-_NAMED_INPUT = ("deeplabv3", "fcn", "lraspp")
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "googlenet": {"init_weights": False},
     "inception_v3": {"init_weights": False, "shape": (3, 80, 80)},
     "maxvit": {"input_size": (224, 224), "shape": (3, 224, 224)},
-    "vit_": {"image_size": 112, "shape": (3, 112, 112)},
+    "vit_": {"shape": (3, 224, 224)},
     "mc3": {"shape": (3, 4, 32, 32)},
     "r2plus1d": {"shape": (3, 4, 32, 32)},
     "r3d": {"shape": (3, 4, 32, 32)},
-    "s3d": {"shape": (3, 14, 64, 64)},
-    "mvit": {"spatial_size": (64, 64), "temporal_size": 4, "shape": (3, 4, 64, 64)},
+    "s3d": {"shape": (3, 14, 224, 224)},
+    "mvit": {"shape": (3, 16, 224, 224)},
     "swin3d": {"shape": (3, 4, 64, 64)},
 }
 """By the beginning of names: the shape of an input, and arguments that make a model smaller."""
