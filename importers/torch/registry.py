@@ -18,6 +18,7 @@ CONVERTERS: dict[str, Converter] = {}
 
 _THEMES = (
     "activation",
+    "adaptive_indices",
     "arithmetic",
     "bits",
     "control",

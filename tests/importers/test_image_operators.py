@@ -144,3 +144,25 @@ def test_a_grid_of_maps(check):
         ),
         numbers(2, 3, 5, 6), numbers(2, 2, 3, seed=1),
     )  # fmt: skip
+
+
+def test_indices_of_adaptive_max_pools(check):
+    def pool(spatial, *sizes):
+        function = getattr(F, f"adaptive_max_pool{spatial}d")
+        return lambda x: function(x, sizes, return_indices=True)
+
+    x = numbers(2, 3, 7, 5)
+    x[0, 0, 2:4, 1:3] = 9.0
+    check(each(two=pool(2, 3, 2), more=pool(2, 9, 5), one=lambda x: pool(1, 3)(x[0])), x)
+    check(pool(3, 2, 3, None), numbers(1, 2, 4, 5, 3))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_antialiased_sizes_of_aligned_corners(check, mode):
+    def resized(*size):
+        return lambda x: F.interpolate(x, size, mode=mode, antialias=True, align_corners=True)
+
+    check(
+        each(smaller=resized(3, 5), larger=resized(9, 21), mixed=resized(4, 20)),
+        numbers(2, 1, 8, 14),
+    )

@@ -135,7 +135,9 @@ def _avg_pool(spatial: int) -> Callable[..., Value]:
     return convert
 
 
-def _adaptive_pool(kind: str, spatial: int) -> Callable[..., Value]:
+def adaptive_pool(kind: str, spatial: int) -> Callable[..., Value]:
+    """The converter of the pools to a number of windows, whose kind is avg or max."""
+
     def convert(ctx: Context, x: Value, output_size: Any) -> Value:
         sizes: list[Any] = each(output_size, spatial)
         own = dims_of(x)[-spatial:]
@@ -151,16 +153,4 @@ for _spatial in _RANKS:
     converts(f"aten.avg_pool{_spatial}d.default")(_avg_pool(_spatial))
     converts(
         f"aten.adaptive_avg_pool{_spatial}d.default", f"aten._adaptive_avg_pool{_spatial}d.default"
-    )(_adaptive_pool("avg", _spatial))
-
-
-def _adaptive_max_pool(spatial: int) -> Callable[..., tuple[Any, None]]:
-    def convert(ctx: Context, x: Value, output_size: Any) -> tuple[Any, None]:
-        """A max pool; its indices must be unused."""
-        return _adaptive_pool("max", spatial)(ctx, x, output_size), None
-
-    return convert
-
-
-for _spatial in (2, 3):
-    converts(f"aten.adaptive_max_pool{_spatial}d.default")(_adaptive_max_pool(_spatial))
+    )(adaptive_pool("avg", _spatial))
