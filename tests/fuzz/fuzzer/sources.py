@@ -67,7 +67,9 @@ def everything(what: str) -> set[str]:
         case "graphs":
             from xrelax.dialects.relax import OPERATORS
 
-            return set(OPERATORS)
+            from .cases import LEFT_OUT
+
+            return {name for name in OPERATORS if not name.startswith(LEFT_OUT)}
         case _:
             return set()
 
