@@ -24,6 +24,7 @@ _THEMES = (
     "control",
     "creation",
     "distances",
+    "divisors",
     "data_sizes",
     "elementwise",
     "indexing",

@@ -19,10 +19,10 @@ from .windows import adaptive_pool
 
 def _windows(length: int, count: int) -> NDArray[Any]:
     """The places of each window's elements; shorter windows repeat their last element."""
-    first: NDArray[Any] = np.arange(count) * length // count
-    end: NDArray[Any] = -(-np.arange(1, count + 1) * length // count)
-    places: NDArray[Any] = first[:, None] + np.arange((end - first).max(initial=1))
-    return np.minimum(places, end[:, None] - 1)
+    steps: NDArray[Any] = np.arange(count + 1) * length
+    first, end = steps[:-1] // count, -(-steps[1:] // count)
+    widest = int(np.max(end - first, initial=1))
+    return np.minimum(first[:, None] + np.arange(widest), end[:, None] - 1)
 
 
 def _table(sizes: Sequence[int], counts: Sequence[int]) -> NDArray[Any]:
