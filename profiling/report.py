@@ -202,12 +202,16 @@ class ProfileReport:
     def __repr__(self) -> str:
         return str(self)
 
-    def plot(self, path: str | Path) -> None:
-        """Write a roofline picture with every kernel, by matplotlib, in the format of the suffix.
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw a roofline picture with every kernel, a figure of matplotlib, which notebooks show.
 
-        Raises ValueError where matplotlib is not installed.
+        With a path it is written too, in the format of the suffix. Raises ValueError where
+        matplotlib is not installed.
         """
-        plot_roofline(self, path)
+        figure = plot_roofline(self)
+        if path is not None:
+            figure.savefig(path)
+        return figure
 
 
 def _rate(amount: int, seconds: float) -> float:
@@ -234,8 +238,8 @@ def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([line(cells[0]), "  ".join("-" * w for w in widths), *map(line, cells[1:])])
 
 
-def plot_roofline(report: ProfileReport, path: str | Path) -> None:
-    """Write the picture; kernels without known operations are left out of it."""
+def plot_roofline(report: ProfileReport) -> Any:
+    """The picture; kernels without known operations are left out of it."""
     figure = figure_class()(figsize=(9, 5), layout="constrained")
     axes = figure.subplots()
     points = [(k, k.operations / k.bytes) for k in report if k.operations and k.bytes]
@@ -265,7 +269,7 @@ def plot_roofline(report: ProfileReport, path: str | Path) -> None:
     )
     axes.grid(alpha=0.3, which="both")
     figure.legend(loc="outside right upper", fontsize=7)
-    figure.savefig(path)
+    return figure
 
 
 def figure_class() -> Any:

@@ -11,6 +11,7 @@ from xdsl.ir import BlockArgument, Operation
 from ...dialects.dtypes import dtype_name
 from ...dialects.relax import FuncOp
 from ...dialects.tir import AllocBufferOp, BlockOp, BufferType, PrimFuncOp
+from ...lowering.functions import PRIVATE
 from .expressions import Expressions
 from .literals import dictionary_text, quote
 from .metadata import OMITTED, Metadata
@@ -46,7 +47,8 @@ class PrimFuncPrinter:
         for symbol in (*self.func.declared_symbols(), *self.func.matched_symbols()):
             if symbol not in self.symbols:
                 self.symbols[symbol] = self.names.fresh(symbol)
-        self.writer.line("@T.prim_func")
+        is_private = self.func.attr(PRIVATE) is not None
+        self.writer.line(f"@T.prim_func{'(private=True)' if is_private else ''}")
         with self.writer.indented(f"def {self.func.sym_name.data}({', '.join(params)}):"):
             start = len(self.writer.lines)
             self._declarations()
@@ -87,8 +89,10 @@ class PrimFuncPrinter:
         return f"{printed}: T.handle"
 
     def _declarations(self) -> None:
-        if self.func.attrs is not None and self.func.attrs.data:
-            self.writer.line(f"T.func_attr({dictionary_text(self.func.attrs.data)})")
+        attrs = {} if self.func.attrs is None else dict(self.func.attrs.data)
+        attrs.pop(PRIVATE, None)  # the decorator says so
+        if attrs:
+            self.writer.line(f"T.func_attr({dictionary_text(attrs)})")
         for handle, param in self.handles:
             self._match(handle, param)
         if any(isinstance(op, BlockOp | AllocBufferOp) for op in self.func.walk()):
