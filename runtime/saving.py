@@ -34,7 +34,7 @@ from .signature import FunctionSpec, LoadSpec, shape_text
 from .tensor import Tensor, as_tensor, from_numpy
 
 FORMAT = "xrelax executable"
-VERSION = 6
+VERSION = 7
 """Changes with the format of files, and with the interface between native code and its caller."""
 
 _CODE = "code/{}.o"
