@@ -27,6 +27,7 @@ _THEMES = (
     "divisors",
     "data_sizes",
     "elementwise",
+    "embedding_bags",
     "indexing",
     "linear",
     "linear_systems",

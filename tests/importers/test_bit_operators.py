@@ -77,6 +77,14 @@ def test_bools_are_bytes(check):
     check(lambda x: x.view(torch.bool), torch.tensor([0, 1, 1], dtype=torch.uint8))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_lengths_of_vectors(compiled, dtype):
+    x = torch.tensor([0.0, -0.0, 3, -4, 1e-30, 1e30, INF, -INF, NAN], dtype=dtype)
+    pairs = [t.flatten().contiguous() for t in torch.meshgrid(x, x, indexing="ij")]
+    got, expected = compiled(torch.hypot, *pairs), torch.hypot(*pairs)
+    torch.testing.assert_close(got, expected, rtol=1e-6, atol=0, equal_nan=True)
+
+
 def test_views_by_strides(check):
     def written(x: Any) -> Any:
         return x.as_strided_scatter(torch.arange(3.0), (3,), (4,), 1)

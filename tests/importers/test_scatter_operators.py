@@ -55,3 +55,38 @@ def test_segments_of_a_number_that_varies(check):
 
     dims = [{0: "nodes"}, {0: "edges"}, {0: "edges"}]
     check(mean, *given(4, 7), dynamic=dims, others=[given(9, 30)])
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_embedding_bags(check, mode):
+    def bags(**options: Any) -> Any:
+        return lambda w, i, o: torch.nn.functional.embedding_bag(i, w, o, mode=mode, **options)
+
+    def matrix(w: Any, i: Any, o: Any) -> Any:
+        return torch.nn.functional.embedding_bag(i.reshape(4, 2), w, mode=mode)
+
+    functions = {"plain": bags(), "padded": bags(padding_idx=2), "matrix": matrix}
+    functions["ended"] = bags(include_last_offset=True)
+    if mode == "sum":
+        weights = numbers(8, seed=2)
+        functions["weighted"] = bags(per_sample_weights=weights)
+    given = numbers(6, 3), torch.tensor([1, 2, 2, 5, 0, 2, 3, 1]), torch.tensor([0, 1, 3, 3, 8])
+    check(each(**functions), *given)
+
+
+def test_bags_of_a_layer_of_any_length(check):
+    layer = torch.nn.EmbeddingBag(7, 3, mode="mean").eval()
+    given = integers(5, low=0, high=7), torch.tensor([0, 2])
+    others = [[integers(9, low=0, high=7), torch.tensor([0, 4])]]
+    check(layer, *given, dynamic=[{0: "n"}, {}], others=others)
+
+
+def test_elements_put_at_flat_indices(check):
+    x, index = numbers(3, 4), torch.tensor([[0, -1], [5, 5]])
+    check(
+        each(
+            put=lambda x, i, s: x.put(i[:, :1], s[:, :1]),
+            added=lambda x, i, s: x.put(i, s, accumulate=True),
+        ),
+        x, index, numbers(2, 2, seed=1),
+    )  # fmt: skip

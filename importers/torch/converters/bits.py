@@ -81,6 +81,18 @@ def nextafter(ctx: Context, x: Value, other: Value) -> Value:
     return (start.op("isnan") | end.op("isnan")).where(start + end, found).value
 
 
+@converts("aten.hypot.default")
+def hypot(ctx: Context, x: Value, other: Value) -> Value:
+    """The length of the vector ``(x, other)``, without overflow in between."""
+    wide = "float64" if ctx.dtype == "float64" else "float32"
+    first, second = (abs(Formula(ctx, ctx.astype(v, wide))) for v in (x, other))
+    large, small = first.op("maximum", second), first.op("minimum", second)
+    ratio = small / large.equals(0).where(large.number(1), large)
+    found = large * (ratio * ratio + 1).op("sqrt")
+    is_infinite = first.op("isinf") | second.op("isinf")
+    return is_infinite.where(found.number(float("inf")), found).astype(ctx.dtype).value
+
+
 @converts("aten.angle.default")
 def angle(ctx: Context, x: Value) -> Value:
     """The angle of real numbers: pi below 0, else 0."""

@@ -21,6 +21,7 @@ from ..registry import converts
     "aten.unflatten.int",
     "aten.view.default",
     "aten.view_as.default",
+    "aten.view_copy.default",
 )
 def reshape(ctx: Context, x: Value, *_: Any, **__: Any) -> Value:
     """The elements in the shape of the result."""

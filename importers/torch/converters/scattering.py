@@ -11,6 +11,7 @@ from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
 from .arithmetic import binary
+from .indexing import flat
 
 _REDUCTIONS = {
     "add": "add",
@@ -85,6 +86,16 @@ def index_reduce(
     )
     places = ctx.broadcast(index, dims_of(source))
     return scatter_reduce(ctx, x, axis, places, source, reduce, include_self=include_self)
+
+
+@converts("aten.put.default")
+def put(ctx: Context, x: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
+    """`x` with elements of `source` at these indices of the flattened tensor, or added there."""
+    places, values = flat(ctx, index), flat(ctx, source)
+    values = ctx.fitted(values, dims_of(places))
+    reduction = "add" if accumulate else "update"
+    found = ctx.op("scatter_elements", flat(ctx, x), places, values, axis=0, reduction=reduction)
+    return ctx.reshape(found, dims_of(x))
 
 
 def scattered(ctx: Context, x: Value, dim: int, index: Value, src: Any, reduction: str) -> Value:
