@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dialects.int_expr import ONE, ZERO, IntExpr, maximum
+from ... import fourier
 from ...unsupported import Unsupported
 from ..context import Context
 from ..formula import HALF, Formula
@@ -63,14 +64,26 @@ def transformed(
     size = default if length is None else length.size("the length of a transform")
     count = size // IntExpr.of(2) + 1 if one_side else size
     data = _resized(ctx, data, count)
-    matrix = _matrix(ctx, size, parts, inverse, onesided, data.dtype)
+    result = _transformed_rows(ctx, data, size, inverse, onesided)
+    back = [order.index(a) for a in range(x.rank)]
+    return ctx.astype(ctx.permute(result, back), x.dtype)
+
+
+def _transformed_rows(
+    ctx: Context, data: Tensor, size: IntExpr, inverse: bool, onesided: bool
+) -> Tensor:
+    """The transforms of the next to last dim."""
+    if size.constant is not None:
+        scale = 1 / max(size.constant, 1) if inverse else 1
+        options: dict[str, Any] = {"inverse": inverse, "onesided": onesided, "scale": scale}
+        found = fourier.transformed(ctx.emitter, data.value, size.constant, **options)
+        return ctx.tensor(found)
+    matrix = _matrix(ctx, size, _parts(data), inverse, onesided, data.dtype)
     rows, outputs = matrix.dims[0] * matrix.dims[1], matrix.dims[2:]
     before = data.dims[:-2]
     flat = ctx.reshape(data, [*before, rows])
     product = matmul(ctx, flat, ctx.reshape(matrix, [rows, outputs[0] * outputs[1]]))
-    result = ctx.reshape(product, [*before, *outputs])
-    back = [order.index(a) for a in range(x.rank)]
-    return ctx.astype(ctx.permute(result, back), x.dtype)
+    return ctx.reshape(product, [*before, *outputs])
 
 
 def _parts(x: Tensor) -> int:
@@ -129,13 +142,6 @@ def _waves(
     ctx: Context, rows: IntExpr, columns: IntExpr, size: IntExpr, dtype: str
 ) -> tuple[Formula, Formula]:
     """Cosines and sines of all products of two indices, in parts of a circle."""
-    if rows.is_constant and columns.is_constant and size.is_constant:
-        products = np.outer(np.arange(rows.offset), np.arange(columns.offset))
-        angles: Any = products % max(size.offset, 1) * (2 * np.pi / max(size.offset, 1))
-        return (
-            Formula(ctx, ctx.array(np.cos(angles), dtype)),
-            Formula(ctx, ctx.array(np.sin(angles), dtype)),
-        )
     first = Formula(ctx, ctx.reshape(_numbers(ctx, rows), [rows, ONE]))
     turns = (first * _numbers(ctx, columns)).with_("mod", size).to("float64") / size
     angle = turns * (2 * np.pi)
@@ -176,7 +182,8 @@ def short_time_transform(
     if not size.is_constant:
         raise Unsupported("frames whose length is unknown", "give it as a number")
     data = ctx.astype(signal, "float32") if signal.dtype in HALF else signal
-    matrix = _matrix(ctx, size, parts, False, bool(onesided), data.dtype)
+    weights = fourier.transform_weights(size.offset, parts, onesided=bool(onesided))
+    matrix = ctx.array(weights, data.dtype)
     if window is not None:
         factors = ctx.reshape(ctx.fitted(window, [size]), [size, ONE, ONE, ONE])
         matrix = ctx.elementwise("multiply", matrix, ctx.astype(factors, data.dtype))
