@@ -25,7 +25,7 @@ from ..random_keys import RandomKeys
 from .debugging import labels, node_values
 from .export import exported_program
 from .exported_program import Program, structures
-from .tensors import TorchCall, as_argument, is_torch, to_torch
+from .tensors import TorchCall, as_argument, complex_tensor, is_torch, to_torch
 
 
 class Leaf(NamedTuple):
@@ -34,6 +34,8 @@ class Leaf(NamedTuple):
     name: str
     is_parameter: bool
     value: Any = None
+    dtype: torch.dtype | None = None
+    """The dtype of a complex parameter."""
 
 
 class Range(NamedTuple):
@@ -53,6 +55,7 @@ class CompiledModel:
 
     Tensors may be torch's, NumPy's, or any with `__dlpack__`; only strided ones are copied. Results
     are torch tensors over memory of the call, or xrelax tensors if no argument is a torch tensor.
+    Complex tensors are torch's in both directions.
     Raises TypeError or ValueError with one line for arguments whose structure, dtype, shape or
     device differs from the export, for a dim outside its range, and for tensors that require
     gradients, which compiled code does not compute.
@@ -133,8 +136,8 @@ class CompiledModel:
         """Native calls with torch tensors only, by position, if the model returns only tensors."""
         fields = self._in_spec.child(0).children()
         plain = len(self._leaves) == self._count and all(f.is_leaf() for f in fields)
-        plain = plain and all(leaf.is_parameter for leaf in self._leaves)
-        returned = all(is_tensor for is_tensor, _ in self._outputs)
+        plain = plain and all(leaf.is_parameter and not leaf.dtype for leaf in self._leaves)
+        returned = all(is_tensor and not is_complex for is_tensor, is_complex in self._outputs)
         if not plain or not returned or not isinstance(self._function, NativeFunction):
             return None
         return TorchCall(self._function, lambda args: self._tensors(args, {}))
@@ -194,7 +197,7 @@ class CompiledModel:
         tensors: list[Any] = []
         for leaf, value in zip(self._leaves, leaves, strict=True):
             if leaf.is_parameter:
-                tensors.append(as_argument(leaf.name, value))
+                tensors.append(as_argument(leaf.name, value, leaf.dtype))
             elif type(value) is not type(leaf.value) or value != leaf.value:
                 raise ValueError(
                     f"expected argument '{leaf.name}' to be {leaf.value!r}, its value in the "
@@ -232,7 +235,7 @@ class CompiledModel:
         remaining = iter(results)
         for is_tensor, value in self._outputs:
             if is_tensor:
-                leaves.append(next(remaining))
+                leaves.append(complex_tensor(next(remaining)) if value else next(remaining))
             elif isinstance(value, IntExpr):
                 leaves.append(value.evaluate(lambda s: self._size(s, tensors)))
             else:
@@ -307,9 +310,15 @@ def _argument_names(program: ExportedProgram) -> list[str] | None:
 def _leaves(program: Program) -> list[Leaf]:
     parameters = {given.node for given in program.parameters()}
     return [
-        Leaf(n.name, n in parameters, None if n in parameters else n.meta.get("val"))
+        Leaf(n.name, True, dtype=_complex_dtype(n.meta.get("val")))
+        if n in parameters
+        else Leaf(n.name, False, n.meta.get("val"))
         for n in program.inputs
     ]
+
+
+def _complex_dtype(value: Any) -> torch.dtype | None:
+    return value.dtype if isinstance(value, torch.Tensor) and value.is_complex() else None
 
 
 def _ranges(program: Program) -> list[Range]:
@@ -337,12 +346,15 @@ def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
 
 
 def _outputs(program: Program) -> list[tuple[bool, Any]]:
-    """For each leaf of the output, whether it is a tensor, and else its value or expression."""
+    """For each leaf of the output, whether it is a tensor.
+
+    With it, whether the tensor is complex; else the leaf's value, or the expression of it.
+    """
     found: list[tuple[bool, Any]] = []
     for node, value in program.outputs:
         result = None if node is None else node.meta.get("val")
         if isinstance(result, torch.Tensor):
-            found.append((True, None))
+            found.append((True, result.is_complex()))
         elif isinstance(result, torch.SymInt):
             found.append((False, program.symbols.expr(result)))
         else:

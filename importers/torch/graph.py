@@ -20,10 +20,12 @@ from ...dialects.diagnostics import verify
 from ...dialects.int_expr import IntExpr
 from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
-from ..emitter import Emitter
+from ..emitter import Emitter, Value
 from ..functions import graph_function, hint
 from ..random_keys import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
+from .complex_numbers import Complex, as_complex, is_complex, pairs_type, part_dtype
+from .complex_operators import convert_complex, has_complex
 from .context import Context
 from .dtypes import COMPLEX_ADVICE
 from .parameters import evaluated
@@ -158,7 +160,8 @@ class _Importer:
             arg.name_hint = hint(given.name)
             value = given.node.meta["val"]
             is_size = isinstance(value, torch.SymInt)
-            self.values[given.node] = self.given.symbols.expr(value) if is_size else arg
+            tensor = self.tensor(arg, value)
+            self.values[given.node] = self.given.symbols.expr(value) if is_size else tensor
         if not self.problems:
             self.verify_symbols()
 
@@ -167,7 +170,11 @@ class _Importer:
         value = node.meta["val"]
         if isinstance(value, torch.SymInt):
             return relax.PrimType.of(i64, self.given.symbols.expr(value))
-        return self.context.type_like(value)
+        return (pairs_type if is_complex(value) else Context.type_like)(self.context, value)
+
+    def tensor(self, value: Value, result: Any) -> Value | Complex:
+        """A parameter or a constant that has the elements of PyTorch's tensor."""
+        return Complex(self.context, pairs=value) if is_complex(result) else value
 
     def verify_symbols(self) -> None:
         """Raise ValueError for a symbol that no parameter determines."""
@@ -196,6 +203,8 @@ class _Importer:
             return
         try:
             self.values[node] = self.value_of(node)
+            if node in self.given.results:
+                self.result(node)  # its operations are of this node
         except Unsupported as problem:
             self.fail(node, problem.reason, problem.advice)
         except (TypeError, ValueError) as error:
@@ -208,7 +217,7 @@ class _Importer:
     def fail(self, node: fx.Node, reason: str, advice: str, cause: Exception | None = None) -> None:
         name = "input" if node.op == "placeholder" else overload_name(node.target)
         if not advice and not reason:
-            advice = COMPLEX_ADVICE if _is_complex(node) else advice_for(name)
+            advice = COMPLEX_ADVICE if is_complex(node.meta.get("val")) else advice_for(name)
         self.problems.append(Problem(name, node.name, place(node), reason, advice, cause))
         self.stand_in_for(node)
 
@@ -229,17 +238,18 @@ class _Importer:
         if not isinstance(result, torch.Tensor):
             return None
         try:
-            op = relax.AllocTensorOp(self.context.type_like(result))
+            type_ = (pairs_type if is_complex(result) else Context.type_like)(self.context, result)
         except Unsupported:
             return None
+        op = relax.AllocTensorOp(type_)
         self.body.add_op(op)
-        return op.result
+        return self.tensor(op.result, result)
 
     def value_of(self, node: fx.Node) -> Any:
         if node in self.given.constants:
             value = self.context.constant(self.given.constants[node])
             value.name_hint = hint(node.name)
-            return value
+            return self.tensor(value, node.meta.get("val"))
         if node.op == "placeholder":
             return self.size_or_constant(node.meta.get("val"))
         if node.op != "call_function":
@@ -264,8 +274,12 @@ class _Importer:
             return self.item(node, *args)
         converter = self.given.converters.get(name)
         if converter is None:
-            return self.context.constant(evaluated(node))
+            value = self.context.constant(evaluated(node))
+            return self.tensor(value, node.meta.get("val"))
         given = {k: v for k, v in kwargs.items() if k not in IGNORED_KEYWORDS}
+        if has_complex(node.meta.get("val"), args, given):
+            converted = convert_complex(self.context, node.target, name, converter, args, given)
+            return self.settled(node, converted)
         return self.settled(node, converter(self.context, *args, **given))
 
     def item(self, node: fx.Node, container: Any, index: int) -> Any:
@@ -302,10 +316,16 @@ class _Importer:
     def settled_one(self, value: Any, result: Any, name: str) -> Any:
         if value is None or not isinstance(result, torch.Tensor):
             return value
+        if result.is_complex():
+            return as_complex(self.context, value, part_dtype(result)).matched(result)
         settled = self.context.match(value, self.context.type_like(result))
         if settled.owner is self.body.last_op:
             settled.name_hint = hint(name)
         return settled
+
+    def result(self, node: fx.Node) -> Value:
+        value = self.values[node]
+        return value.pairs if isinstance(value, Complex) else value
 
     def function(self) -> relax.FuncOp:
         """The function with the converted dataflow block."""
@@ -315,7 +335,7 @@ class _Importer:
             names if random is None else random.names(names),
             self.entry,
             self.body,
-            [self.values[node] for node in self.given.results],
+            [self.result(node) for node in self.given.results],
             unwrap=self.given.unwrap,
             tuple_outside=self.given.tuple_outside,
             attrs=self.given.attrs,
@@ -339,11 +359,6 @@ def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
             found.add(node)
             work += node.all_input_nodes
     return found
-
-
-def _is_complex(node: fx.Node) -> bool:
-    value = node.meta.get("val")
-    return isinstance(value, torch.Tensor) and value.is_complex()
 
 
 def _one_line(error: Exception) -> str:

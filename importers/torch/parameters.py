@@ -11,6 +11,7 @@ from ...dialects.relax import DataAttr, TensorData
 from ...relax.transform import tensor_data
 from ..unsupported import Unsupported
 from .dtypes import dtype_name
+from .tensors import real_tensor
 
 if TYPE_CHECKING:
     from ...ir.module import IRModule
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 def parameter_data(tensor: torch.Tensor, name: str) -> TensorData:
     """The data of a weight: its own memory if contiguous, else one copy.
 
+    Complex numbers are pairs of real ones along a last dim.
+
     Raises ValueError for a tensor that is not on the CPU.
     """
     plain = tensor.detach()
@@ -27,7 +30,7 @@ def parameter_data(tensor: torch.Tensor, name: str) -> TensorData:
         raise ValueError(f"expected weight '{name}' on the cpu, got one on {plain.device}")
     if isinstance(plain, torch.nn.Parameter) or type(plain) is not torch.Tensor:
         plain = plain.as_subclass(torch.Tensor)
-    return tensor_data(plain.resolve_neg().contiguous(), name)
+    return tensor_data(real_tensor(plain).resolve_neg().contiguous(), name)
 
 
 def evaluated(node: fx.Node) -> TensorData:
@@ -42,7 +45,7 @@ def evaluated(node: fx.Node) -> TensorData:
         raise Unsupported("")
     if not isinstance(result, torch.Tensor) or result.device.type != "cpu":
         raise Unsupported("")
-    dtype_name(result.dtype)
+    dtype_name(result.dtype.to_real() if result.is_complex() else result.dtype)
     return parameter_data(target(*node.args, **node.kwargs), "")
 
 

@@ -21,7 +21,7 @@ from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes
 from .parameters import parameter_data
 from .registry import overload_name
 from .shapes import Symbols
-from .tensors import plain, to_torch
+from .tensors import complex_tensor, plain, to_torch
 
 
 class AtenGraph:
@@ -77,7 +77,8 @@ def _output(
     node: Any, made: Any, sizes: dict[Any, IntExpr], sources: dict[str, Any], args: Sequence[Any]
 ) -> Any:
     if _is_tensor(node):
-        return to_torch(next(made))
+        result = to_torch(next(made))
+        return complex_tensor(result) if node.meta["val"].is_complex() else result
     if node in sizes:
         return sizes[node].evaluate(lambda symbol: _value(symbol, sources, args))
     return node

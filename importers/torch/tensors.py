@@ -17,14 +17,23 @@ def is_torch(value: Any) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def as_argument(name: str, value: Any) -> Any:
+def as_argument(name: str, value: Any, dtype: torch.dtype | None = None) -> Any:
     """A tensor that compiled code can read; other values are returned unchanged.
 
-    Raises ValueError for a tensor on another device or of another layout, and for one that requires
+    `dtype` is that of a complex argument, `None` for real ones. Raises TypeError for another, and
+    ValueError for a tensor on another device or of another layout, and for one that requires
     a gradient while gradients are recorded.
     """
+    if dtype is not None and getattr(value, "dtype", None) != dtype:
+        expected = str(dtype).removeprefix("torch.")
+        raise TypeError(
+            f"expected argument '{name}' to be a torch tensor of dtype {expected}, "
+            f"got {_described(value)}"
+        )
     if not isinstance(value, torch.Tensor):
         return value
+    if dtype is None and value.is_complex():
+        raise TypeError(f"expected argument '{name}' to have real numbers, got {_described(value)}")
     if value.device.type != "cpu":
         raise ValueError(f"expected argument '{name}' on the cpu, got a tensor on {value.device}")
     if value.layout is not torch.strided:
@@ -38,18 +47,34 @@ def as_argument(name: str, value: Any) -> Any:
     return plain(value)
 
 
+def _described(value: Any) -> str:
+    known = isinstance(value, torch.Tensor)
+    return str(value.dtype).removeprefix("torch.") if known else type(value).__name__
+
+
 def plain(value: torch.Tensor) -> torch.Tensor:
-    """The same memory as a tensor without gradient, subclass or pending negation."""
+    """The same memory as a real tensor without gradient, subclass or pending negation."""
     if value.requires_grad:
         value = value.detach()
     if type(value) is not torch.Tensor:
         value = value.as_subclass(torch.Tensor)
+    value = real_tensor(value)
     return value.resolve_neg() if value.is_neg() else value
+
+
+def real_tensor(value: torch.Tensor) -> torch.Tensor:
+    """The tensor, or for complex numbers their memory as pairs of real ones along a last dim."""
+    return torch.view_as_real(value.resolve_conj()) if value.is_complex() else value
 
 
 def to_torch(result: Tensor) -> torch.Tensor:
     """A result as a torch tensor over its memory."""
     return torch.from_dlpack(result)  # pyright: ignore[reportPrivateImportUsage]
+
+
+def complex_tensor(result: Tensor | torch.Tensor) -> torch.Tensor:
+    """A result whose last dim has real and imaginary parts, as complex numbers over its memory."""
+    return torch.view_as_complex(result if isinstance(result, torch.Tensor) else to_torch(result))
 
 
 class TorchCall(NativeCallable):
