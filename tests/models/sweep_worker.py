@@ -7,7 +7,8 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -143,23 +144,27 @@ def _distance(a: Any, b: Any, is_float: bool) -> float:
     return gap / largest if largest else 0.0
 
 
-class _state:
+@contextmanager
+def _state(state: str) -> Iterator[None]:
     """Raise exceptions as `Failure` with a state; the compiler's `UnsupportedError` has its own."""
+    try:
+        yield
+    except Exception as error:
+        problems = getattr(error, "problems", None)
+        if problems and state == "crash":
+            raise Failure("unsupported", _causes(problems)) from None
+        text = f"{type(error).__name__}: {_first_line(error)}{_where(error)}"
+        raise Failure(state, text) from None
 
-    def __init__(self, state: str):
-        self.state = state
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception) and not isinstance(error, Failure):
-            problems = getattr(error, "problems", None)
-            if problems and self.state == "crash":
-                raise Failure("unsupported", _causes(problems)) from None
-            raise Failure(
-                self.state, f"{type(error).__name__}: {_first_line(error)}{_where(error)}"
-            )
+@contextmanager
+def _timed(times: dict[str, float], name: str) -> Iterator[None]:
+    """Put the CPU seconds of this process into `times`."""
+    start = time.process_time()
+    try:
+        yield
+    finally:
+        times[name] = time.process_time() - start
 
 
 def _causes(problems: Any) -> str:
@@ -174,16 +179,3 @@ def _where(error: Exception) -> str:
 def _first_line(error: Exception) -> str:
     lines = [line for line in str(error).splitlines() if line.strip()]
     return lines[0].strip()[:200] if lines else ""
-
-
-class _timed:
-    """Add the CPU seconds of this process to `times`."""
-
-    def __init__(self, times: dict[str, float], name: str):
-        self.times, self.name = times, name
-
-    def __enter__(self) -> None:
-        self.start = time.process_time()
-
-    def __exit__(self, *_: Any) -> None:
-        self.times[self.name] = time.process_time() - self.start
