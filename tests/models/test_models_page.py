@@ -1,0 +1,33 @@
+"""docs/models.md lists the operators that the importers know, and every model."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("onnx")
+pytest.importorskip("torch")
+
+from onnx_zoo import ONNX_ZOO
+from operator_states import onnx_operators, onnx_state
+from table import PAGE, models_of, operator_sections
+from zoo import ZOO
+
+
+def test_operators_are_up_to_date():
+    page = PAGE.read_text()
+    expected = f"{models_of(page)}\n{operator_sections()}"
+    assert page == expected, "run `python tests/models/table.py --operators`"
+
+
+def test_every_model_has_a_row():
+    rows = re.findall(r"^\| `([\w.-]+)` \|", models_of(PAGE.read_text()), re.MULTILINE)
+    assert rows == [*ONNX_ZOO, *ZOO], "run `python tests/models/table.py`"
+
+
+def test_states_of_operators():
+    assert onnx_state("Conv") == "converter"
+    assert onnx_state("HannWindow") == onnx_state("CastLike") == "function"
+    assert onnx_state("StringSplit") == "none"
+    assert set(map(onnx_state, onnx_operators())) == {"converter", "function", "none"}
