@@ -120,6 +120,8 @@ OVERRIDES: dict[str, dict[str, Any]] = {
         "inputs": {"input_features": floats(64, 16)},
     },
     "vilt": {"inputs": {"pixel_values": _IMAGE}},
+    # The patches that are masked: the model would draw them.
+    "vit_mae": {"inputs": {"noise": floats(16)}},
     "wav2vec2-bert": {"inputs": {"input_features": floats(16, "feature_projection_input_dim")}},
 }
 """By type: fields of the `config`, and makers of `inputs` by name."""
