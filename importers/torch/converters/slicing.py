@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....dialects import relax
+from ....dialects.dtypes import element_type
 from ....dialects.int_expr import ZERO, IntExpr
-from ...emitter import Value, axis_of, dims_of
+from ...emitter import Value, axis_of, dims_of, dtype_of
 from ..context import Context
 from ..registry import converts
 
@@ -161,9 +163,22 @@ def slice_scatter(
     """`x` with a slice replaced by `src`."""
     axis = axis_of(dim, len(dims_of(x)))
     first = _first(start, dims_of(x)[axis])
+    _verify_length(ctx, x, src, axis, first, end, step)
     if step != 1:
         return _spread(ctx, x, src, axis, first, step)
     return _replaced(ctx, x, src, axis, first)
+
+
+def _verify_length(
+    ctx: Context, x: Value, src: Value, axis: int, first: IntExpr, end: Any, step: int
+) -> None:
+    """Raise ValueError where `src` has another length than the slice, which exports do not see."""
+    dims = dims_of(x)
+    last = dims[axis] if end is None else _first(end, dims[axis])
+    length = ((last - first + (step - 1)) // step).constant
+    if length is not None:
+        dims[axis] = IntExpr.of(max(length, 0))
+        ctx.match(src, relax.TensorType.of(dims, element_type(dtype_of(src))))
 
 
 def _spread(ctx: Context, x: Value, src: Value, axis: int, first: IntExpr, step: int) -> Value:
