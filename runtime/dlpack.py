@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from .device import CPU_TYPE
+from .dlpack_deleter import native_deleter
 from .dtype import DTYPES, dtype_info, dtype_of_dlpack
 
 VERSION = (1, 0)
@@ -125,7 +126,7 @@ def _destroy(
             exported.pop(pointer(capsule, name), None)
 
 
-_DELETE = ctypes.cast(_delete, ctypes.c_void_p).value
+_DELETE = ctypes.cast(_delete, ctypes.c_void_p).value or 0
 _DESTROY = ctypes.cast(_destroy, ctypes.c_void_p).value
 
 
@@ -141,7 +142,7 @@ def export(memory: SharedMemory, *, versioned: bool, copied: bool = False) -> ob
     rank = len(memory.shape)
     dims = (ctypes.c_int64 * (2 * rank))(*memory.shape, *(memory.strides or _packed(memory.shape)))
     managed = _ManagedVersioned() if versioned else _Managed()
-    managed.deleter = _DELETE
+    managed.deleter = native_deleter(_DELETE)
     _fill(managed.tensor, memory, ctypes.addressof(dims))
     if isinstance(managed, _ManagedVersioned):
         managed.version.major, managed.version.minor = VERSION

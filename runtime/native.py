@@ -162,6 +162,16 @@ class NativeCode(ABC):
         return " ".join(str(error).split())
 
 
+def link_text(text: str, symbol: str) -> int:
+    """The address of a function of a text of LLVM IR, which is valid until the process ends."""
+    with LLVM_LOCK:
+        builder = binding().JITLibraryBuilder().add_ir(text).export_symbol(symbol)
+        tracker = builder.link(_engine(), f"xrelax.{next(_library_numbers)}")
+        for owner in (_engine(), tracker):  # others may call it when this module is gone
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
+        return tracker[symbol]
+
+
 @cache
 def _engine() -> Any:
     """The process's JIT linker; its memory lives until the process ends."""

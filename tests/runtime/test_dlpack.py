@@ -270,3 +270,16 @@ def test_unknown_element_types_are_named():
         from_dlpack(Producer(np.zeros(2, "complex64")))
     with pytest.raises(TypeError, match=r", got complex64$"):
         from_numpy(np.zeros(2, "complex64"))
+
+
+@needs_torch
+@pytest.mark.parametrize("count", [1, 100_000])
+def test_exceptions_outlive_tensors_that_are_freed_meanwhile(count):
+    def both(exported, _):
+        return exported
+
+    def fail():
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        both(torch.from_dlpack(from_numpy(np.ones(count, "float32"))), fail())
