@@ -65,13 +65,20 @@ def aten_section() -> str:
 
 def core_operators() -> list[str]:
     """The tensor operators of PyTorch's core set; those of symbolic sizes are expressions."""
-    packets = {n: getattr(torch.ops.aten, n) for n in dir(torch.ops.aten)}
+    names = {
+        tuple(name.removeprefix("aten::").split("."))  # dir() has only those that were used
+        for name in torch._C._dispatch_get_all_op_names()
+        if name.startswith("aten::")
+    }
+    overloads = sorted(
+        (name, *overload) if overload else (name, "default") for name, *overload in names
+    )
     return [
         f"aten.{name}.{overload}"
-        for name, packet in packets.items()
-        if isinstance(packet, torch._ops.OpOverloadPacket) and not name.startswith("sym_")
-        for overload in packet.overloads()
-        if torch.Tag.core in getattr(packet, overload).tags and overload != "out"
+        for name, overload in overloads
+        if not name.startswith("sym_")
+        and overload != "out"
+        and torch.Tag.core in getattr(getattr(torch.ops.aten, name), overload).tags
     ]
 
 

@@ -174,6 +174,8 @@ def _verify_length(
 ) -> None:
     """Raise ValueError where `src` has another length than the slice, which exports do not see."""
     dims = dims_of(x)
+    if not dims[axis].is_constant:  # which an end beyond it may mean
+        return
     last = dims[axis] if end is None else _first(end, dims[axis])
     length = ((last - first + (step - 1)) // step).constant
     if length is not None:
