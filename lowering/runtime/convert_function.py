@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType, TupleType, i8
+from xdsl.dialects.builtin import FunctionType, TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects import relax, rt, tir
-from ...dialects.bounds import Ranges, limited
+from ...dialects import relax, rt
 from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import IntExpr, Sym, sym
+from ...dialects.int_expr import IntExpr
 from ...dialects.relax.operators.reshaping import MemoryViewOp
-from ...dialects.relax.symbols import dims_in
 from ...dialects.relax.tuple import Leaf, in_memory, leaves
-from ...dialects.relax.types import type_symbols
 from ..call_signature import extra_symbols, is_plain, leaf_names
-from ..functions import blame, unique_name
+from ..functions import blame
 from ..scope import locate
-from .convert_calls import CallConverter
+from .data_sizes import SizeConverter
 from .function_memory import CallFacts, buffer_dims, buffer_type, tensor_type
-from .memory_plan import largest
 
 
 def cast_conditions(op: relax.MatchCastOp, function: str) -> list[rt.AssertOp]:
@@ -91,15 +87,7 @@ def convert_function(
         return _FunctionConverter(func, name, private, calls).convert(recursive)
 
 
-class _FunctionConverter(CallConverter):
-    def __init__(
-        self, func: relax.FuncOp, name: str, private: bool, calls: Mapping[Operation, CallFacts]
-    ):
-        super().__init__(func, name, private, calls)
-        self.reads: dict[SSAValue, rt.ReadSizesOp] = {}
-        self.reported: dict[SSAValue, rt.ReadSizesOp] = {}
-        self.declared = set(func.declared_symbols())
-
+class _FunctionConverter(SizeConverter):
     def convert(self, recursive: bool) -> rt.FuncOp:
         names = self.add_params()
         self.add_results()
@@ -122,7 +110,7 @@ class _FunctionConverter(CallConverter):
             written=self.written_arguments(),
             symbols=extra_symbols(self.func),
             signature=None if self.private else self.signature(),
-            reported=[s for read in self.reported.values() for s, _ in read.symbols],
+            reported=[s for read in self.reported for s, _ in read.symbols],
         )
         func.location = self.func.location
         return func
@@ -174,39 +162,13 @@ class _FunctionConverter(CallConverter):
     def add_results(self) -> None:
         returned = self.func.returned
         self.verify_type(returned.type, f"the result of {self.label}")
-        self.results = [self.add_result(leaf) for leaf in leaves(returned)]
+        self.results = [
+            self.sized_result(leaf)
+            or self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
+            for leaf in leaves(returned)
+        ]
         self.destinations = self.place_results(self.func.body.block, returned, self.results)
         self.known[0].update(d for r in self.results for d in buffer_dims(r))
-
-    def add_result(self, leaf: Leaf) -> SSAValue:
-        """An argument for a result; one of unknown dims has the bytes of their limits."""
-        own = tensor_type(leaf)
-        if own.dims is None or not type_symbols(own) & self.sizes.keys():
-            return self.add_arg(leaf, f"result of {self.label}", leaf[0].name_hint)
-        if self.private:
-            raise Diagnostic(
-                f"expected the dims of the result of {self.label}, which other functions call, "
-                f"to depend on those of its parameters, got {own}"
-            )
-        type_ = buffer_type(own, f"result of {self.label}")
-        size = largest(type_.size_in_bytes(), self.limits(), f"the size of {own}")
-        arg = self.entry.insert_arg(tir.BufferType.of([size], i8), len(self.entry.args))
-        arg.name_hint = leaf[0].name_hint
-        self.sized[arg] = type_
-        return arg
-
-    def limits(self) -> Ranges:
-        """The ranges of the sizes that the function reads."""
-        return limited(self.sizes.items())
-
-    def report_sizes(self) -> None:
-        """Copy the sizes that results depend on to results of their own."""
-        wanted = type_symbols(self.func.returned.type)
-        for source, read in self.reads.items():
-            if wanted.intersection(s for s, _ in read.symbols):
-                arg = self.entry.insert_arg(source.type, len(self.entry.args))
-                self.reported[source] = read
-                self.current.add_op(rt.CopyOp(source, arg))
 
     def add_arg(self, leaf: Leaf, subject: str, hint: str | None) -> SSAValue:
         arg = self.entry.insert_arg(buffer_type(tensor_type(leaf), subject), len(self.entry.args))
@@ -274,33 +236,6 @@ class _FunctionConverter(CallConverter):
             self.read_sizes(op, shape)
         else:
             self.require(cast_conditions(op, self.label))
-
-    def read_sizes(self, op: relax.MatchCastOp, shape: relax.TensorToShapeOp) -> None:
-        """Declare the symbols of a cast, and check their values and the other dims."""
-        source, dims = self.memory[leaves(shape.tensor)[0]], list(dims_in(op.result.type))
-        names = [self.size_name(dim, i) for i, dim in enumerate(dims)]
-        read = rt.ReadSizesOp(source, names, shape.limits)
-        self.reads[source] = read
-        checks: list[Operation] = []
-        for (name, limit), dim in zip(read.symbols, dims, strict=True):
-            what = f"tensor_to_shape in {self.label}: expected a dim"
-            checks.append(rt.AssertOp(sym(name), "ge", 0, f"{what} of at least 0, got {{0}}"))
-            checks.append(
-                rt.AssertOp(limit, "ge", sym(name), f"{what} of at most {{0}}, got {{1}}")
-            )
-            if dim != sym(name):
-                checks.append(rt.AssertOp(sym(name), "eq", dim, f"{what} of {{1}}, got {{0}}"))
-        self.current.add_ops([read, *checks])
-
-    def size_name(self, dim: IntExpr, position: int) -> str:
-        """The new symbol that a dim of a cast declares; a fresh one for other dims."""
-        atom = dim.as_atom
-        if isinstance(atom, Sym) and atom.name in self.sizes and atom.name not in self.declared:
-            self.declared.add(atom.name)
-            return atom.name
-        name = unique_name(f"size_{position}", self.declared | self.sizes.keys())
-        self.declared.add(name)
-        return name
 
     def convert_constant(self, op: relax.ConstantOp) -> None:
         constant = rt.ConstantOp(op.value.data)

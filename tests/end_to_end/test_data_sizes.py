@@ -157,3 +157,19 @@ def test_outputs_in_given_memory():
     executable = compile_source(NUMBERS)[1]
     with pytest.raises(TypeError, match="main takes no 'out'"):
         executable["main"](np.ones((2, 5), "float32"), np.int64([2, 3]), out=np.ones((2, 3)))
+
+
+TWICE = """
+@R.function
+def main(count: R.Tensor((1,), "int64")):
+    k, l = T.int64(), T.int64()
+    dims = R.tensor_to_shape(count, at_most=[8])
+    R.match_cast(dims, R.Shape([k]))
+    R.match_cast(dims, R.Shape([l]))
+    return R.zeros(R.shape([k]), "float32"), R.ones(R.shape([l, 2]), "float32")
+"""
+
+
+def test_two_names_of_one_size():
+    zeros, ones = compile_source(TWICE)[1]["main"](np.int64([3]))
+    assert zeros.shape == (3,) and ones.shape == (3, 2)
