@@ -47,6 +47,14 @@ def test_exact_results_have_no_bound_and_others_a_small_one():
     assert 1e-7 < inexact.error.max() < 1e-4
 
 
+def test_bits_are_those_of_the_dtype():
+    bits = Node("v", "bitcast", ("x",), (("int32", (4,)),), "relax.bitcast", "{'dtype': 'int32'}")
+    (found,) = expected(graph(bits, outputs=("v",)))
+    wanted = np.linspace(-1, 1, 4, dtype=np.float32).view(np.int32)
+    np.testing.assert_array_equal(found.data, wanted)
+    assert not found.error.any()
+
+
 def test_comparisons_of_rounded_numbers_are_not_compared():
     nodes = [node("a", "exp", "x"), node("b", "greater", "a", "a", dtype="bool")]
     (found,) = expected(graph(*nodes, outputs=("b",)))

@@ -117,6 +117,8 @@ def results_of(node: Node, operands: Sequence[Array], dtypes: Sequence[str]) -> 
     """The results of a node on numbers, of which floats are in float64."""
     if node.kernel is not None:
         return _kernel(node, operands, dtypes)
+    if node.operator == "relax.bitcast":  # bits are those of the dtype
+        operands = [o.astype(d) for o, d in zip(operands, dtypes, strict=True)]
     tensors = [torch.from_numpy(np.ascontiguousarray(o)).reshape(o.shape) for o in operands]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
