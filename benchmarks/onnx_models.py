@@ -31,10 +31,6 @@ class FileWorkload:
     tolerance: float
     kind: str = "onnx"
 
-    def case(self, threads: int, folder: Path, target: str) -> Case:
-        """The workload with its values."""
-        return FileCase(self, threads, folder, target)
-
 
 class FileCase(Case):
     """A file for contestants that read it."""

@@ -26,6 +26,8 @@ class Row:
     cached: float
     why: str
     """The kernel that takes most of the time, and its part of the roofline."""
+    tolerance: float = 1e-3
+    """The largest error that counts as equal."""
 
     @property
     def ours(self) -> float:

@@ -12,14 +12,10 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from machine import medians, prepare
-
-TOLERANCE = 1e-3
-"""The largest error that counts as equal, as a part of the largest value."""
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -86,6 +82,7 @@ def runnable(text: str) -> Any:
 
 def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any:
     """The row of a workload; the machine is measured beside it, for its clock drifts."""
+    from onnx_models import FileCase
     from peers import OURS, Case, case_folder, contestants
     from report import Row
 
@@ -93,17 +90,16 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
     from xrelax.profiling.machine import measure_machine
 
     with case_folder() as folder:
-        make = getattr(workload, "case", partial(Case, workload))
-        case = make(options.threads, Path(folder), options.target)
+        kind = FileCase if workload.kind == "onnx" else Case
+        case = kind(workload, options.threads, Path(folder), options.target)
         found = contestants(case, names)
         errors = {name: case.error(c.first[1]) for name, c in found.items()}
         rounds = 3 if options.quick else options.rounds
         budget = min(options.budget, 1.0) if options.quick else options.budget
         calls = {name: c.call for name, c in found.items()}
         seconds = medians(calls, rounds, budget, {name: c.first[0] for name, c in found.items()})
-        allowed = getattr(workload, "tolerance", TOLERANCE)
         for name, error in errors.items():
-            if error > allowed and name != OURS:
+            if error > workload.tolerance and name != OURS:
                 print(f"{name}: left out of '{workload.name}', error {error:.1e}")
                 del seconds[name]
         facts = found[OURS].facts
@@ -121,6 +117,7 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
         facts["cold"],
         facts["cached"],
         _why(facts["report"]),
+        workload.tolerance,
     )
 
 
@@ -181,7 +178,7 @@ def table(workloads: Sequence[Any], names: list[str], target: Any, options: Any)
     if options.output is not None:
         (options.output / "results.md").write_text(result)
         plot(found, options.output / "results.svg")
-    wrong = [row.name for row in found if row.error > TOLERANCE]
+    wrong = [row.name for row in found if row.error > row.tolerance]
     if wrong:
         print(f"wrong results: {', '.join(wrong)}")
     return 1 if wrong else 0

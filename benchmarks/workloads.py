@@ -30,6 +30,8 @@ class Workload:
     inputs: dict[str, Tensor]
     constants: dict[str, Tensor]
     is_numpy: bool = True
+    tolerance: float = 1e-3
+    """The largest error that counts as equal, as a part of the largest value."""
 
     def arrays(self, shapes: dict[str, Tensor]) -> Arrays:
         """Random values of such a size that results stay near 1; the same in every run."""
