@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import mul
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -116,6 +118,10 @@ class Emitter:
         if list(type_of(value).dims or ()) == list(dims) and type_of(value).dims is not None:
             return value
         return self.op("reshape", value, shape=list(dims))
+
+    def flat(self, value: Value) -> Value:
+        """The elements in one dim."""
+        return self.reshape(value, [reduce(mul, dims_of(value), ONE)])
 
     def permute(self, value: Value, axes: Sequence[int]) -> Value:
         """The dims in another order; composes with a preceding permutation."""

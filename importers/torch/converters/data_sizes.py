@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import mul
 from typing import Any
 
 import sympy  # pyright: ignore[reportMissingTypeStubs]
@@ -30,7 +28,7 @@ def masked_select(ctx: Context, x: Value, mask: Value) -> Value:
     """The elements where the mask, which broadcasts, holds."""
     ctx.symbols.declare(ctx.result)
     dims = broadcast_dims(dims_of(x), dims_of(mask))
-    chosen, values = (_flat(ctx, ctx.broadcast(v, dims)) for v in (mask, x))
+    chosen, values = (ctx.flat(ctx.broadcast(v, dims)) for v in (mask, x))
     return ctx.op("take", values, ctx.op("squeeze", ctx.positions(chosen), axis=[0]), axis=0)
 
 
@@ -40,7 +38,7 @@ def unique2(
 ) -> tuple[Value, ...]:
     """The different elements in order, where each element is among them, and how often each is."""
     ctx.symbols.declare(ctx.result)
-    flat = _flat(ctx, x)
+    flat = ctx.flat(x)
     order = ctx.op("argsort", flat, dtype="int64")
     runs = Runs(ctx, ctx.op("take", flat, order, axis=0))
     empty = ctx.op("zeros", shape=[0], dtype="int64")
@@ -56,7 +54,7 @@ def unique_consecutive(
     if dim is not None and len(dims_of(x)) > 1:
         raise Unsupported("expected unique_consecutive of single elements, got a dim")
     ctx.symbols.declare(ctx.result)
-    runs = Runs(ctx, _flat(ctx, x))
+    runs = Runs(ctx, ctx.flat(x))
     empty = ctx.op("zeros", shape=[0], dtype="int64")
     places = ctx.reshape(runs.numbers(), dims_of(x)) if inverse else empty
     return runs.values(), places, runs.lengths() if counts else empty
@@ -79,10 +77,6 @@ def item(ctx: Context, x: Value) -> IntExpr:
     ctx.symbols.declare(ctx.result)
     number = ctx.reshape(ctx.astype(x, "int64"), [ONE])
     return ctx.read_sizes(number, [ctx.symbols.expr(size)], [ctx.symbols.expr(limit)])[0]
-
-
-def _flat(ctx: Context, x: Value) -> Value:
-    return ctx.reshape(x, [reduce(mul, dims_of(x), ONE)])
 
 
 def expanded(ctx: Context, indices: list[Any]) -> list[Any]:

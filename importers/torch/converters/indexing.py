@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import mul
 from typing import Any
 
 from ....dialects.int_expr import ONE
@@ -33,7 +31,7 @@ def index_select(ctx: Context, x: Value, dim: int, index: Value) -> Value:
 @converts("aten.take.default")
 def take(ctx: Context, x: Value, index: Value) -> Value:
     """The elements at these indices of the flattened tensor."""
-    return ctx.op("take", flat(ctx, x), index, axis=0)
+    return ctx.op("take", ctx.flat(x), index, axis=0)
 
 
 @converts("aten.gather.default")
@@ -111,13 +109,8 @@ def _masked_put(ctx: Context, x: Value, indices: list[Value | None], values: Val
 def masked_scatter(ctx: Context, x: Value, mask: Value, source: Value) -> Value:
     """`x` with the elements of `source`, in their order, where the mask holds."""
     dims = ctx.dims
-    chosen = flat(ctx, ctx.broadcast(mask, dims))
+    chosen = ctx.flat(ctx.broadcast(mask, dims))
     before = ctx.op("cumsum", ctx.astype(chosen, "int64"), axis=0)
     places = ctx.op("subtract", before, ctx.number(1, "int64"))
-    found = ctx.reshape(ctx.op("take", flat(ctx, source), places, axis=0), dims)
+    found = ctx.reshape(ctx.op("take", ctx.flat(source), places, axis=0), dims)
     return ctx.op("where", ctx.reshape(chosen, dims), found, ctx.broadcast(x, dims))
-
-
-def flat(ctx: Context, x: Value) -> Value:
-    """The elements in one dim."""
-    return ctx.reshape(x, [reduce(mul, dims_of(x), ONE)])

@@ -11,7 +11,6 @@ from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
 from .arithmetic import binary
-from .indexing import flat
 
 _REDUCTIONS = {
     "add": "add",
@@ -91,10 +90,10 @@ def index_reduce(
 @converts("aten.put.default")
 def put(ctx: Context, x: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
     """`x` with elements of `source` at these indices of the flattened tensor, or added there."""
-    places, values = flat(ctx, index), flat(ctx, source)
+    places, values = ctx.flat(index), ctx.flat(source)
     values = ctx.fitted(values, dims_of(places))
     reduction = "add" if accumulate else "update"
-    found = ctx.op("scatter_elements", flat(ctx, x), places, values, axis=0, reduction=reduction)
+    found = ctx.op("scatter_elements", ctx.flat(x), places, values, axis=0, reduction=reduction)
     return ctx.reshape(found, dims_of(x))
 
 

@@ -9,7 +9,6 @@ from ...emitter import Value, axis_of, dims_of, dtype_of
 from ..context import Context
 from ..formulas import Formula
 from ..registry import converts
-from .indexing import flat
 from .sorting import sort
 
 _SHORT = 16
@@ -84,7 +83,7 @@ def histc(ctx: Context, x: Value, bins: int = 100, min: Any = 0, max: Any = 0) -
 
     Equal bounds stand for the extrema of the elements.
     """
-    own = Formula(ctx, flat(ctx, x))
+    own = Formula(ctx, ctx.flat(x))
     wide = own.astype("float64" if ctx.dtype == "float64" else "float32")
     low, high = wide.number(min), wide.number(max)
     if min == max:
@@ -146,4 +145,4 @@ def nanmedian_dim(ctx: Context, x: Value, dim: int, keepdim: bool = False) -> tu
 @converts("aten.nanmedian.default")
 def nanmedian(ctx: Context, x: Value) -> Value:
     """The median of all elements other than NaN, the lower of two."""
-    return nanmedian_dim(ctx, flat(ctx, x), 0)[0]
+    return nanmedian_dim(ctx, ctx.flat(x), 0)[0]

@@ -14,7 +14,6 @@ from ...emitter import Value, dims_of
 from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
-from .indexing import flat
 
 
 @converts("aten.as_strided.default", "aten.as_strided_copy.default")
@@ -34,8 +33,8 @@ def as_strided_scatter(
 ) -> Value:  # fmt: skip
     """A tensor whose elements at multiples of strides in its memory are those of `src`."""
     memory, order = _memory(ctx, x)
-    places = flat(ctx, _places(ctx, size, stride, storage_offset))
-    written = ctx.op("scatter_elements", memory, places, flat(ctx, src), axis=0)
+    places = ctx.flat(_places(ctx, size, stride, storage_offset))
+    written = ctx.op("scatter_elements", memory, places, ctx.flat(src), axis=0)
     whole = ctx.reshape(written, [dims_of(x)[a] for a in order])
     return ctx.permute(whole, [order.index(a) for a in range(len(order))])
 
@@ -52,7 +51,7 @@ def _memory(ctx: Context, x: Value) -> tuple[Value, list[int]]:
                 "expected a tensor whose elements fill its memory", "call contiguous() before"
             )
         step *= sizes[axis]
-    return flat(ctx, ctx.permute(x, order)), order
+    return ctx.flat(ctx.permute(x, order)), order
 
 
 def _base(ctx: Context) -> torch.Tensor:
