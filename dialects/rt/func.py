@@ -205,23 +205,23 @@ class FuncOp(FunctionOp):
 
     def _verify_symbols(self) -> None:
         """Verify that parameters, a loop around the use, or sizes read earlier declare symbols."""
-        self._verify_declared(self, frozenset(self.declared_symbols()))
-
-    def _verify_declared(self, op: Operation, declared: frozenset[str]) -> None:
-        for symbol in sorted(symbols_of(op) - declared):
-            raise VerifyException(
-                f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "
-                f"'{self.sym_name.data}'"
-            )
-        if isinstance(op, ForOp):
-            declared = declared | _new(declared, [op.var.data], "a loop")
-        for block in (block for region in op.regions for block in region.blocks):
-            inner = declared
-            for nested in block.ops:
-                self._verify_declared(nested, inner)
-                if isinstance(nested, ReadSizesOp):
-                    names = [name for name, _ in nested.symbols]
-                    inner = inner | _new(inner, names, f"'{nested.name}'")
+        work: list[tuple[Operation, frozenset[str]]] = [(self, frozenset(self.declared_symbols()))]
+        while work:
+            op, declared = work.pop()
+            for symbol in sorted(symbols_of(op) - declared):
+                raise VerifyException(
+                    f"symbol '{symbol}' in '{op.name}' is not determined by the parameters of "
+                    f"'{self.sym_name.data}'"
+                )
+            if isinstance(op, ForOp):
+                declared = declared | _new(declared, [op.var.data], "a loop")
+            for block in (block for region in op.regions for block in region.blocks):
+                inner = declared
+                for nested in block.ops:
+                    work.append((nested, inner))
+                    if isinstance(nested, ReadSizesOp):
+                        names = [name for name, _ in nested.symbols]
+                        inner = inner | _new(inner, names, f"'{nested.name}'")
 
     def _verify_signature(self) -> None:
         if self.signature is None:

@@ -44,9 +44,10 @@ class NonzeroOp(UnaryOp):
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        (x,) = tensors
-        (size,) = require_known_size(cls.name, attributes["size"])
-        rank = len(x.shape)
+        (x,), rank = tensors, len(tensors[0].shape)
+        if attributes["size"] is None:
+            raise ValueError(f"expected size of '{cls.name}', got none")
+        (size,) = attributes["size"]
 
         def find(ib: Any, inputs: Any, outputs: Sequence[Any]) -> None:
             count = ib.allocate("int64", (1,), "count")
@@ -76,10 +77,3 @@ class NonzeroOp(UnaryOp):
         columns = min(size, found.shape[1])
         result[:, :columns] = found[:, :columns]
         return result
-
-
-def require_known_size(op_name: str, size: Any) -> Any:
-    """The size of a result; raises ValueError where it depends on data."""
-    if size is None:
-        raise ValueError(f"expected size of '{op_name}', got none")
-    return size
