@@ -78,7 +78,7 @@ def _visit(sch: Schedule, loop: tir.ForOp, least: float, model: CostModel) -> bo
         return _visit_inside(sch, loop, least, model)
     if loop.kind.data == "vectorized":
         trips = loop.extent.data.constant
-        return (trips is None or trips > STRIP) and _make_parallel(sch, _strips(sch, loop))
+        return (trips is None or trips > STRIP) and _parallelize_strips(sch, loop)
     nest = _nest(sch, loop, model)
     if not _shares_evenly(nest, model):
         if _share_sections(sch, nest, model) or _visit_inside(sch, nest, least, model):
@@ -163,9 +163,10 @@ def _is_known(loop: tir.ForOp) -> bool:
     )
 
 
-def _strips(sch: Schedule, loop: tir.ForOp) -> tir.ForOp:
-    """Strip-mine a vectorized loop; returns the loop over strips. The last strip may be shorter."""
-    return sch.loop(sch.strip_mine(sch.rv(loop), STRIP)[0])
+def _parallelize_strips(sch: Schedule, loop: tir.ForOp) -> bool:
+    """Strip-mine a vectorized loop and parallelize the loop over strips; the last may be shorter."""
+    strips = sch.try_(sch.strip_mine, sch.rv(loop), STRIP)  # a loop of a reduction may be empty
+    return strips is not None and sch.applies(sch.parallel, strips[0])
 
 
 def _nest(sch: Schedule, loop: tir.ForOp, model: CostModel) -> tir.ForOp:

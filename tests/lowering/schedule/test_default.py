@@ -197,6 +197,17 @@ def kernel(x: T.handle, Y: T.Buffer(({rows},), "float32")):
     np.testing.assert_array_equal(y, 1 + size)
 
 
+def test_a_symbolic_sum_of_an_empty_batch():
+    """The sum stays whole where nothing is computed; its loop is not shared out to threads."""
+    text = """
+@R.function
+def main(x: R.Tensor((0, 0, "k"), "int32"), w: R.Tensor(("n", "k"), "int32")):
+    return R.linear(x, w)
+"""
+    run = relax.build(_module(from_source(text)))["main"]
+    assert run(np.ones((0, 0, 5), np.int32), np.ones((4, 5), np.int32)).shape == (0, 0, 4)
+
+
 def test_a_block_with_the_name_of_the_root():
     """The root block of a function is found by its name; a block of the user may have it too."""
     text = """
