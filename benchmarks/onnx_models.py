@@ -1,12 +1,12 @@
-"""ONNX files of other people as workloads: ``python benchmarks/run.py --only onnx``.
+"""ONNX files as workloads: ``python benchmarks/run.py --only onnx``.
 
-The files and their inputs are those of tests/models/onnx_zoo.py; ``python
-tests/models/onnx_files.py`` downloads them. ONNX Runtime's result is what others are compared with.
+Files of packages and their inputs are those of tests/models/onnx_zoo.py; ``python
+tests/models/onnx_files.py`` downloads them. ``python benchmarks/exported_models.py`` exports well-known
+networks. ONNX Runtime's result is what others are compared with.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from exported_models import exported, inputs
 from machine import empty_cache
 from peers import Case, Contestant, onnxruntime
 
-ZOO = Path(__file__).parents[1] / "tests" / "models"
+TOLERANCE = 1e-4
+"""The largest difference of the exported networks, over the largest number."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,14 @@ def _first(result: Any) -> np.ndarray:
 
 def standard() -> list[FileWorkload]:
     """The files that are there, with the inputs of the first call; ValueError for none."""
-    sys.path.insert(0, str(ZOO))
     from onnx_zoo import ONNX_ZOO
 
     found = [
+        FileWorkload(name, path, inputs(name), TOLERANCE)
+        for name, path in exported().items()
+        if path.exists()
+    ]
+    found += [
         FileWorkload(name, entry.path, _arrays(entry.calls), entry.tolerance)
         for name, entry in ONNX_ZOO.items()
         if entry.path.exists()
