@@ -282,15 +282,20 @@ def _simplify(expr: IntExpr, known: Sequence[Interval | None]) -> IntExpr:
 
 
 def _join_remainders(expr: IntExpr) -> IntExpr:
-    """Fold ``a floordiv b * (b * c) + a mod b * c`` to ``c * a``, for b other than 0."""
-    for monomial, _ in expr.terms:
-        for atom in monomial:
-            if isinstance(atom, Compound) and atom.op == "mod" and is_divisor(atom.rhs):
-                remainders = expr.split_on(atom)
-                quotient = Compound("floordiv", atom.lhs, atom.rhs)
-                quotients = None if remainders is None else remainders[1].split_on(quotient)
-                if remainders and quotients and quotients[0] == remainders[0] * atom.rhs:
-                    return _join_remainders(quotients[1] + remainders[0] * atom.lhs)
+    """Fold ``a floordiv b * (b * c) + a mod b * c`` to ``c * a``, for b other than 0.
+
+    The remainder may be written for another dividend: ``(n * 9) mod 8`` is ``n mod 8``.
+    """
+    atoms = dict.fromkeys(a for m, _ in expr.terms for a in m if isinstance(a, Compound))
+    quotients = [a for a in atoms if a.op == "floordiv" and is_divisor(a.rhs)]
+    for quotient in quotients:
+        remainder = (quotient.lhs % quotient.rhs).as_atom
+        if remainder is None or remainder not in atoms:
+            continue
+        split = expr.split_on(remainder)
+        rest = None if split is None else split[1].split_on(quotient)
+        if split and rest and rest[0] == split[0] * quotient.rhs:
+            return _join_remainders(rest[1] + split[0] * quotient.lhs)
     return expr
 
 

@@ -102,6 +102,10 @@ def test_what_is_simplified():
     i, j, n = arg(0), arg(1), sym("n")
     ranges: Ranges = {Arg(0): Interval.range(0, n), Arg(1): Interval.range(0, 8)}
     assert simplify((i * 8 + j) // 8, ranges) == i
+    for expr in (i, i * 33, i * 33 + n, i * 8 * n + 5 * i):
+        assert simplify(expr // 8 * 8 + expr % 8, {}) == expr
+        assert simplify(expr // 8 * 8 * n + expr % 8 * n + j, {}) == expr * n + j
+        assert simplify(expr // 8 * 8 + (expr + 1) % 8, {}) != expr
     assert simplify((i * 8 + j) % 8, ranges) == j
     assert simplify(minimum(j, 8), ranges) == j and simplify(maximum(j, 0), ranges) == j
     assert simplify(minimum(i, n), ranges) == i
