@@ -1,8 +1,8 @@
 """ONNX files as workloads: ``python benchmarks/run.py --only onnx``.
 
 Files of packages and their inputs are those of tests/models/onnx_zoo.py; ``python
-tests/models/onnx_files.py`` downloads them. ``python benchmarks/exported_models.py`` exports well-known
-networks. ONNX Runtime's result is what others are compared with.
+tests/models/onnx_files.py`` downloads them. ``python benchmarks/exported_models.py`` exports
+well-known networks. ONNX Runtime's result is what others are compared with.
 """
 
 from __future__ import annotations
