@@ -164,7 +164,7 @@ def _is_known(loop: tir.ForOp) -> bool:
 
 
 def _parallelize_strips(sch: Schedule, loop: tir.ForOp) -> bool:
-    """Strip-mine a vectorized loop and parallelize the loop over strips; the last may be shorter."""
+    """Strip-mine a vectorized loop, and parallelize the loop over strips."""
     strips = sch.try_(sch.strip_mine, sch.rv(loop), STRIP)  # a loop of a reduction may be empty
     return strips is not None and sch.applies(sch.parallel, strips[0])
 
