@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 from exported_models import exported, inputs
 from machine import empty_cache
 from peers import Case, Contestant, onnxruntime
@@ -41,7 +42,10 @@ class FileCase(Case):
     peers = ("onnxruntime", "openvino")
 
     def __post_init__(self) -> None:
-        self.inputs = dict(self.workload.feeds)
+        # in the order of the file, which contestants take them in
+        declared = onnx.load(self.workload.path, load_external_data=False).graph.input
+        feeds = self.workload.feeds
+        self.inputs = {i.name: feeds[i.name] for i in declared if i.name in feeds}
         self.constants = {}
 
     @cached_property

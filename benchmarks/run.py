@@ -23,7 +23,11 @@ def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--threads", type=int, default=1, help="threads of every contestant (1)")
-    add("--only", metavar="TEXT", help="a class, or a part of the names of workloads")
+    add(
+        "--only",
+        metavar="TEXT",
+        help="a class, a part of names, or onnx/PART",
+    )
     add("--random", type=int, metavar="SEED", help="draw shapes instead of the standard ones")
     add("--quick", action="store_true", help="two workloads of each class, few rounds")
     add("--rounds", type=int, default=15, help="rounds, of which medians are taken (15)")
@@ -48,10 +52,11 @@ def chosen(options: argparse.Namespace) -> list[Any]:
     from workloads import KINDS, drawn, quick, standard
 
     only = options.only
-    if only == "onnx":
+    if only is not None and only.partition("/")[0] == "onnx":
         from onnx_models import standard as files
 
-        return files()[:2] if options.quick else files()
+        matching = [w for w in files() if only.partition("/")[2] in w.name]
+        return matching[:2] if options.quick else matching
     found = standard() if options.random is None else drawn(options.random)
     if only in KINDS:
         found = (w for w in found if w.kind == only)

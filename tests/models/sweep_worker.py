@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
+MEMORY = 8 << 30
+"""Bytes that a model and its compilation may take."""
+
 TOLERANCE = 1e-4
 """The largest difference from PyTorch that is allowed, over the largest number of a result."""
 
@@ -44,6 +47,8 @@ def serve(connection: Any, package: str, limit: int) -> None:
 
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, most))
     while (given := connection.recv()) is not None:
         _, most = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + limit, most))
