@@ -63,6 +63,7 @@ PASSES: dict[str, str] = {
     "specialize-prim-funcs": ".lowering.graph.specialize_prim_funcs:SpecializePrimFuncsPass",
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
+    "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
     "vectorize-loops": ".lowering.loops.vectorize_loops:VectorizeLoopsPass",
 }
 """Our passes by name, as `module:class` relative to the package, and registered ones."""
@@ -88,6 +89,7 @@ STAGES: list[Stage] = [
             "resolve-shapes",
             "decompose-ops-for-inference",
             "fuse-transpose-matmul",
+            "use-dot-products",
             "convert-layout",
             "convert-convolution-to-matmul",
             "pack-weights",

@@ -29,7 +29,7 @@ _ARITHMETIC = frozenset(
         *("maxsi", "minsi", "maxui", "minui", "andi", "ori", "xori", "shli", "shrsi", "shrui"),
     )
 )
-_TWO_OPERATIONS = "math.fma"
+_SEVERAL = {"math.fma": 2, "tir.dp4a": 7}
 
 
 class Work(NamedTuple):
@@ -153,8 +153,8 @@ def root_of(buffer: SSAValue) -> SSAValue:
 def _operations_of(op: Operation) -> int:
     if len(op.results) != 1 or isinstance(op.results[0].type, IndexType):
         return 0
-    if op.name == _TWO_OPERATIONS:
-        return 2
+    if op.name in _SEVERAL:
+        return _SEVERAL[op.name]
     return int(op.name in _ARITHMETIC or op.name.startswith("math."))
 
 

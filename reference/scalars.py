@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Operation
 
 from ..dialects.llvm_ext.vectors import FCmpOp, SelectOp, SplatOp
+from ..dialects.tir.dot import DotOp
 from .casts import bitcast, float_to_integer, integer_resize, integer_to_float, resize
 from .values import (
     Binary,
@@ -171,6 +172,21 @@ def _select(op: arith.SelectOp | SelectOp, precision: Precision) -> ScalarFuncti
     return select
 
 
+def _dot(op: DotOp, precision: Precision) -> ScalarFunction:
+    """The sum of the products of the bytes of words."""
+    flags = (op.lhs_unsigned, op.rhs_unsigned)
+    dtypes = [np.int8 if flag is None else np.uint8 for flag in flags]
+
+    def dot(lhs: Value, rhs: Value) -> Value:
+        a, b = (
+            np.asarray(word, np.int32)[..., None].view(dtype).astype(np.int32)
+            for word, dtype in zip((lhs, rhs), dtypes, strict=True)
+        )
+        return (a * b).sum(-1, dtype=np.int32)
+
+    return dot
+
+
 def _splat(op: Operation, precision: Precision) -> ScalarFunction:
     """A scalar in every lane; a vector is returned unchanged."""
     is_vector, lanes = lanes_of(op.operands[0].type) is not None, lanes_of(op.results[0].type) or 1
@@ -229,6 +245,7 @@ SCALARS: dict[str, Maker] = {
     "arith.fptoui": float_to_integer(True),
     "arith.bitcast": bitcast,
     "vector.bitcast": bitcast,
+    DotOp.name: _dot,
     "vector.broadcast": _splat,
     SplatOp.name: _splat,
     SelectOp.name: _select,

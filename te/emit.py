@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region, SSAValue
 
 from ..dialects import tir
-from ..dialects.dtypes import is_float
+from ..dialects.dtypes import is_float, is_unsigned
 from ..dialects.int_expr import IntExpr, compound
 from ..dialects.sym import Values
 from .arithmetic import COMPARISONS, cast
@@ -167,6 +167,7 @@ class Emitter(ScalarBuilder):
             "abs": lambda e: self.result(math.AbsIOp(self.value(e.args[0]))),
             "bitwise_not": self._bitwise_not,
             "reinterpret": self._reinterpret,
+            "dp4a": self._dot,
         }
         if expr.op in special:
             return special[expr.op](expr)
@@ -196,6 +197,11 @@ class Emitter(ScalarBuilder):
         value = self.value(expr.args[0])
         type_ = ssa_type(expr.dtype)
         return value if value.type == type_ else self.result(arith.BitcastOp(value, type_))
+
+    def _dot(self, expr: Call) -> SSAValue:
+        lhs, rhs = expr.args
+        signs = is_unsigned(lhs.dtype), is_unsigned(rhs.dtype)
+        return self.result(tir.DotOp(self.value(lhs), self.value(rhs), *signs))
 
     def extern_call(self, expr: ExternCall) -> tir.CallExternOp:
         """The call of a C function; it has no result where its dtype is "void"."""

@@ -210,6 +210,20 @@ def reinterpret(dtype: str, value: ExprLike) -> PrimExpr:
     return expr if expr.dtype == dtype else Call("reinterpret", (expr,), dtype)
 
 
+def dp4a(vec1: ExprLike, vec2: ExprLike, acc: ExprLike = 0) -> PrimExpr:
+    """``acc`` and the sum of the products of four pairs of bytes, as int32; `tir.dp4a`.
+
+    Words hold four 8-bit integers: an int32 signed ones, an uint32 unsigned ones. TVM's ``T.dp4a``
+    has vectors of int8x4 and uint8x4 instead. Raises TypeError for other words.
+    """
+    words = [convert(vec1), convert(vec2)]
+    for word in words:
+        if word.dtype not in ("int32", "uint32"):
+            raise TypeError(f"expected 'dp4a' of words of int32 or uint32, got {word.dtype}")
+    product = Call("dp4a", tuple(words), "int32")
+    return product if isinstance(acc, int) and acc == 0 else product + cast("int32", acc)
+
+
 def let(function: Callable[[PrimExpr], PrimExpr], value: ExprLike) -> PrimExpr:
     """``function(value)``, in which `value` is computed once."""
     expr = convert(value)
@@ -293,6 +307,7 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "let": same,
     "bind": same,
     "reinterpret": reinterpret,
+    "dp4a": dp4a,
     "Cast": cast,
     "cast": cast_to,
 }

@@ -2,10 +2,57 @@
 
 from __future__ import annotations
 
-from .architecture import Architecture, ThreadCode
+from dataclasses import dataclass
 
-ARCHITECTURE = Architecture(
+from .architecture import Architecture, InstructionSet, ThreadCode
+
+
+@dataclass(frozen=True, kw_only=True)
+class NEON(InstructionSet):
+    """Vectors of 128 bits; `dots` are the names of its dot products of bytes.
+
+    FEAT_DotProd has those of bytes with the same sign, FEAT_I8MM the other.
+    """
+
+    dots: frozenset[str] = frozenset()
+
+    def dot(self, lhs_unsigned: bool, rhs_unsigned: bool, vector_bits: int) -> str | None:
+        """`sdot`, `udot`, or `usdot`, of unsigned and signed bytes."""
+        names = {(False, False): "sdot", (True, True): "udot", (True, False): "usdot"}
+        name = names.get((lhs_unsigned, rhs_unsigned))
+        if name not in self.dots or vector_bits != self.vector_bits:
+            return None
+        return f"llvm.aarch64.neon.{name}.v4i32.v16i8"
+
+
+class AArch64(Architecture):
+    """Instruction sets are distinguished by the instructions in the code of `probe`."""
+
+    def instruction_set(self, assembly: str) -> InstructionSet:
+        """The instruction set whose dot products are in the assembly."""
+        names = {"usdot"} if "\tusdot\t" in assembly else set[str]()
+        if "\tsdot\t" in assembly:
+            names |= {"sdot", "udot"}
+        return NEON(converts_f16=self.converts_f16(assembly), dots=frozenset(names))
+
+
+_PROBE = "declare <4 x i32> @llvm.vector.partial.reduce.add.v4i32.v16i32(<4 x i32>, <16 x i32>)"
+_PROBE += "".join(
+    f"""
+define <4 x i32> @dot_{extension}(<4 x i32> %sum, <16 x i8> %a, <16 x i8> %b) {{
+  %x = {extension} <16 x i8> %a to <16 x i32>
+  %y = sext <16 x i8> %b to <16 x i32>
+  %z = mul <16 x i32> %x, %y
+  %dot = call <4 x i32> @llvm.vector.partial.reduce.add.v4i32.v16i32(<4 x i32> %sum, <16 x i32> %z)
+  ret <4 x i32> %dot
+}}
+"""
+    for extension in ("sext", "zext")
+)
+
+ARCHITECTURE = AArch64(
     names=("aarch64", "arm64", "arm64e"),
+    probe=Architecture.probe + _PROBE,
     threads=ThreadCode(
         declarations="declare void @llvm.aarch64.hint(i32)\n"
         "declare i64 @llvm.aarch64.get.fpcr()\ndeclare void @llvm.aarch64.set.fpcr(i64)",

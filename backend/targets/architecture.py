@@ -70,6 +70,14 @@ class InstructionSet:
         """
         return None
 
+    def dot(self, lhs_unsigned: bool, rhs_unsigned: bool, vector_bits: int) -> str | None:
+        """The LLVM intrinsic that adds dot products of four pairs of bytes to lanes of i32.
+
+        Its operands are the sums and two vectors of bytes. `None` if there is none for vectors of
+        this width.
+        """
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadCode:

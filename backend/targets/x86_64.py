@@ -25,11 +25,22 @@ class SSE2(InstructionSet):
 
 @dataclass(frozen=True, kw_only=True)
 class AVX2(SSE2):
-    """Vectors of 256 bits, masked accesses to elements of 32 and 64 bits; AVX has these too."""
+    """Vectors of 256 bits, masked accesses to elements of 32 and 64 bits; AVX has these too.
+
+    `dots`: there are dot products of bytes, by AVX-VNNI or AVX512-VNNI.
+    """
 
     vector_bits: int = 256
+    dots: bool = False
     masked_bits: int | None = 32
     model: MachineModel = ZEN3_AVX2
+
+    def dot(self, lhs_unsigned: bool, rhs_unsigned: bool, vector_bits: int) -> str | None:
+        """`vpdpbusd`, of unsigned and signed bytes."""
+        is_there = self.dots and vector_bits in (128, 256, 512) and vector_bits <= self.vector_bits
+        if not is_there or (lhs_unsigned, rhs_unsigned) != (True, False):
+            return None
+        return f"llvm.x86.avx512.vpdpbusd.{vector_bits}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +70,13 @@ class X86_64(Architecture):
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The widest instruction set whose registers are in the assembly."""
-        converts_f16 = self.converts_f16(assembly)
+        converts_f16, dots = self.converts_f16(assembly), "vpdpbusd" in assembly
         if "%zmm" in assembly:
             scales = re.search(r"vscalef.*%ymm", assembly) is not None
-            return AVX512(converts_f16=converts_f16, scales=scales)
-        return (AVX2 if "%ymm" in assembly else SSE2)(converts_f16=converts_f16)
+            return AVX512(converts_f16=converts_f16, scales=scales, dots=dots)
+        if "%ymm" in assembly:
+            return AVX2(converts_f16=converts_f16, dots=dots)
+        return SSE2(converts_f16=converts_f16)
 
 
 ARCHITECTURE = X86_64(
@@ -89,6 +102,14 @@ declare <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float>, <8 x i32>)
 define <8 x float> @scale(<8 x float> %x, <8 x i32> %n) {
   %y = call <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float> %x, <8 x i32> %n)
   ret <8 x float> %y
+}
+declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>)
+define i32 @dot(<16 x i8> %a, <16 x i8> %b) {
+  %x = zext <16 x i8> %a to <16 x i32>
+  %y = sext <16 x i8> %b to <16 x i32>
+  %z = mul <16 x i32> %x, %y
+  %sum = call i32 @llvm.vector.reduce.add.v16i32(<16 x i32> %z)
+  ret i32 %sum
 }
 """,
 )

@@ -13,6 +13,7 @@ from .block_attributes import BoundAttr as BoundAttr
 from .block_attributes import BufferRegion as BufferRegion
 from .block_attributes import InitOp as InitOp
 from .block_attributes import RegionAttr as RegionAttr
+from .dot import DotOp as DotOp
 from .func import AssertOp as AssertOp
 from .func import CallExternOp as CallExternOp
 from .func import PrimFuncOp as PrimFuncOp
@@ -29,6 +30,7 @@ TIRDialect = Dialect(
         AssertOp,
         BlockOp,
         CallExternOp,
+        DotOp,
         ForOp,
         InitOp,
         LoadOp,

@@ -13,10 +13,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from . import AllocBufferOp, ApplyOp, LoadOp, MatchBufferOp
 
+ARITHMETIC = ("arith.", "math.", "tir.dp4a")
+"""What the names of operations on scalars, which are elementwise on vectors, begin with."""
+
 
 def is_expression(op: Operation) -> bool:
     """Whether the operation only computes a scalar, possibly from memory."""
-    if isinstance(op, LoadOp | ApplyOp) or op.name.startswith(("arith.", "math.")):
+    if isinstance(op, LoadOp | ApplyOp) or op.name.startswith(ARITHMETIC):
         return True
     return isinstance(op, scf.IfOp) and is_conditional_expression(op)
 

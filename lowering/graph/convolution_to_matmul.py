@@ -32,7 +32,6 @@ from ...dialects.dtypes import byte_width
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators.base import OperatorOp
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
-from ...dialects.relax.operators.linear_algebra import MatmulOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product
 from ...dialects.relax.operators.windows import in_order, windows_of
@@ -97,7 +96,7 @@ class _Flattener:
             insert_before([permuted], op)
             matrix = permuted.result
         attributes = {"out_dtype": op.attribute_values()["out_dtype"]}
-        return MatmulOp.of([matrix, pixels], attributes)
+        return op.MATMUL.of([matrix, pixels], attributes)
 
     def _in_shape(self, value: SSAValue, shape: tuple[IntExpr, ...], user: Operation) -> SSAValue:
         """The flattened form of a value for an operator that is to be replaced."""

@@ -62,6 +62,25 @@ def is_computed_from_constants(value: SSAValue, written: Written = frozenset()) 
     return True
 
 
+def known_array(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArray[Any] | None:
+    """The numbers of a value that is computed from constants by operators; `None` for other values.
+
+    So it is if it, or a value that it is computed from, has more than `largest` bytes.
+    """
+    op = value.owner
+    if isinstance(op, relax.ConstantOp):
+        return op.value.data.array
+    size = known_bytes([value])
+    if not isinstance(op, relax.OperatorOp) or _is_tuple(op) or size is None:
+        return None
+    if largest is not None and size > largest:
+        return None
+    arrays = [known_array(o, largest) for o in op.operands]
+    given = [a for a in arrays if a is not None]
+    found = _evaluate(op, given) if len(given) == len(arrays) else None
+    return None if found is None else found[0]
+
+
 class FoldTupleField(RewritePattern):
     """Replace a field of a tuple that is created here by its value."""
 

@@ -41,6 +41,7 @@ from .builder import Lowering
 from .calls import CALLS
 from .casts import CASTS
 from .control import CONTROL
+from .dot_products import DOT_PRODUCTS
 from .floats import FLOATS
 from .functions import declare_recursive, lower_graph_function, lower_kernel
 from .index import INDICES
@@ -59,6 +60,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     **FLOATS,
     **INDICES,
     **INTEGERS,
+    **DOT_PRODUCTS,
     **MATH,
     **MEMORY,
     **PLANNED_LOOPS,

@@ -20,6 +20,7 @@ from ...dialects import tir
 from ...dialects.int_expr import ZERO, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
+from ...dialects.tir.scalar_ops import ARITHMETIC
 from ...dialects.tir.verify_access import buffer_text, uncovered_axis
 from ..analysis.block_accesses import dim_axes
 from ..analysis.independence import may_share_memory
@@ -39,7 +40,7 @@ from .conditions import facts_at
 from .copy_scalars import ScalarCopier
 from .regions import refresh_around
 
-EXPRESSIONS = ("arith.", "math.", "tir.load", "tir.apply", "scf.if", "scf.yield")
+EXPRESSIONS = (*ARITHMETIC, "tir.load", "tir.apply", "scf.if", "scf.yield")
 """Operations that only compute scalars, perhaps from memory."""
 
 

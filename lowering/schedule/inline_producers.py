@@ -12,6 +12,7 @@ from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.nesting import enclosing
 from ...dialects.sym import Values
 from ...dialects.tir.ranges import ranges_of
+from ...dialects.tir.scalar_ops import ARITHMETIC
 from ..analysis.block_accesses import has_reuse
 from ..analysis.iter_map import IterMap
 from .blocks import blocks_in, uses_of
@@ -96,6 +97,6 @@ def _uses_each_once(load: tir.LoadOp, block: tir.BlockOp) -> bool:
 def _is_cheap(definition: Definition) -> bool:
     """Whether the value is a few additions of loaded values, or less."""
     ops: list[Operation] = [o for op in definition.ops for o in op.walk()]
-    work = [o for o in ops if o.name.startswith(("arith.", "scf.", "math."))]
+    work = [o for o in ops if o.name.startswith((*ARITHMETIC, "scf."))]
     counted = [o for o in work if o.name not in ("arith.constant", "arith.index_cast")]
     return len(counted) <= CHEAP_OPERATIONS and not any(o.name.startswith(EXPENSIVE) for o in ops)

@@ -31,7 +31,7 @@ SIGNED_INPUT = frozenset(
     )
 ) | {"math.absi"}
 UNSIGNED_RESULT = UNSIGNED_INPUT - {"arith.extui", "arith.uitofp"} | {"arith.fptoui"}
-SIGNED_RESULT = SIGNED_INPUT - {"arith.extsi", "arith.sitofp"} | {"arith.fptosi"}
+SIGNED_RESULT = SIGNED_INPUT - {"arith.extsi", "arith.sitofp"} | {"arith.fptosi", "tir.dp4a"}
 SAME_AS_INPUT = frozenset(
     f"arith.{n}" for n in ("addi", "subi", "muli", "andi", "ori", "xori", "shli", "select")
 ) | {"math.ctpop", "math.ctlz", "math.cttz", "math.ipowi"}

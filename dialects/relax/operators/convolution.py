@@ -7,11 +7,13 @@ For all layouts, the sum runs over contiguous channels: ``P[n, h, w, i] * W[h, w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import IntExpr
@@ -21,6 +23,7 @@ from .base import OperatorOp
 from .conversion import accumulator, product_element, rounded, wide
 from .inference import divides, require_rank
 from .language import TensorLanguage
+from .linear_algebra import MatmulOp, MatrixProductOp
 from .windows import (
     Window,
     arranged,
@@ -63,12 +66,19 @@ class ConvolutionOp(OperatorOp, ABC):
         """
 
     @classmethod
+    def element(
+        cls, operands: Sequence[TensorType], attributes: dict[str, Any]
+    ) -> Attribute | None:
+        """The element type of the result; raises ValueError for wrong operands."""
+        return product_element(cls.name, operands, attributes["out_dtype"])
+
+    @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         data, weight = operands
         rank = 2 + len(cls.SPATIAL)
         require_rank(cls.name, "data", data, rank)
         require_rank(cls.name, "weight", weight, rank)
-        element = product_element(cls.name, operands, attributes["out_dtype"])
+        element = cls.element(operands, attributes)
         data_layout, kernel_layout, out_layout = cls.layouts(attributes)
         dims = dims_in(data, data_layout, f"NC{cls.SPATIAL}")
         sizes = dims_in(weight, kernel_layout, f"OI{cls.SPATIAL}")
@@ -99,6 +109,16 @@ class ConvolutionOp(OperatorOp, ABC):
         """Padded ``N…C`` data, ``…IO`` weight, and windows over the padded data."""
 
     @classmethod
+    def operand_dtype(cls, dtype: str, attributes: dict[str, Any]) -> str:
+        """The dtype of what is multiplied, for operands of this dtype."""
+        return accumulator(dtype, attributes["out_dtype"])
+
+    @classmethod
+    def multiply(cls, te: TensorLanguage, left: Any, right: Any, dtype: str) -> Any:
+        """The product of two elements, in the dtype of sums."""
+        return left.astype(dtype) * right.astype(dtype)
+
+    @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         data, weight = tensors
         layout, kernel, out = cls.layouts(attributes)
@@ -108,7 +128,8 @@ class ConvolutionOp(OperatorOp, ABC):
         windows = windows_of(cls.name, sizes[2:], attributes)
         operands = cls.channels_last(te, tensors, attributes, windows, counts)
         dtype, groups = accumulator(data.dtype, attributes["out_dtype"]), attributes["groups"]
-        product = convolve(te, *operands, counts, groups, dtype)
+        multiply = partial(cls.multiply, te, dtype=dtype)
+        product = convolve(te, *operands, counts, groups, multiply)
         return _in_layout(te, product, out, attributes["out_dtype"] or data.dtype)
 
     @classmethod
@@ -161,9 +182,9 @@ def convolve(
     windows: Sequence[Window],
     counts: Sequence[IntExpr],
     groups: int,
-    dtype: str,
+    multiply: Callable[[Any, Any], Any],
 ) -> Any:
-    """The convolution of padded ``N…C`` data and ``…IO`` weight, channels last, in `dtype`."""
+    """The convolution of padded ``N…C`` data and ``…IO`` weight, channels last."""
     batch, own, channels = data.shape[0], *weight.shape[-2:]
     (each,) = te.tensor.shape_of([te.dim_expr(channels) // IntExpr.of(groups)])
     sizes = [te.reduce_axis((0, s), f"r{d}") for d, s in enumerate(weight.shape[:-2])]
@@ -171,8 +192,8 @@ def convolve(
 
     def product(n: Any, at: Sequence[Any], channel: Any, o: Any) -> Any:
         reads = [a * w.stride + r * w.dilation for a, w, r in zip(at, windows, sizes, strict=True)]
-        left = data(n, *reads, channel).astype(dtype)
-        return te.sum(left * weight(*sizes, inner, o).astype(dtype), axis=[*sizes, inner])
+        left, right = data(n, *reads, channel), weight(*sizes, inner, o)
+        return te.sum(multiply(left, right), axis=[*sizes, inner])
 
     shape = (batch, *te.tensor.shape_of(counts))
     if groups == 1 or each == 1:
@@ -199,6 +220,9 @@ def convolve(
 class ForwardConvolutionOp(ConvolutionOp, ABC):
     """A convolution (cross-correlation) with strides, padding, dilation and groups."""
 
+    MATMUL: ClassVar[type[MatrixProductOp]] = MatmulOp
+    """The operator that a window of one element makes of it."""
+
     @classmethod
     def geometry(
         cls, data: Sequence[IntExpr], weight: Sequence[IntExpr], attributes: dict[str, Any]
@@ -221,10 +245,10 @@ class ForwardConvolutionOp(ConvolutionOp, ABC):
         counts: Sequence[IntExpr],
     ) -> tuple[Any, Any, Sequence[Window]]:
         (data, weight), (layout, kernel, _) = tensors, cls.layouts(attributes)
-        dtype = accumulator(data.dtype, attributes["out_dtype"])
+        own, others = (cls.operand_dtype(t.dtype, attributes) for t in tensors)
         last = f"N{cls.SPATIAL}C"
-        around, moved = padded(te, data, layout, last, windows, counts, dtype)
-        packed = arranged(te, weight, kernel, f"{cls.SPATIAL}IO", dtype, "T_pack")
+        around, moved = padded(te, data, layout, last, windows, counts, own)
+        packed = arranged(te, weight, kernel, f"{cls.SPATIAL}IO", others, "T_pack")
         return around, packed, moved
 
     @classmethod

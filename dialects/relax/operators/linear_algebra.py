@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,22 +62,25 @@ def _require_same_length(te: TensorLanguage, op_name: str, lhs: Any, rhs: Any, d
         )
 
 
-@irdl_op_definition
-class MatmulOp(BinaryOp):
-    """Matrix multiplication with batching and broadcasting: ``(…, m, k) @ (…, k, n)``.
+class MatrixProductOp(BinaryOp, ABC):
+    """A matrix product with batching and broadcasting, and the attributes of `MatmulOp`."""
 
-    With `transpose_rhs` the rhs is ``(…, n, k)``. Half precision accumulates in float32, integers
-    in `out_dtype`; `numpy.matmul`, `torch.matmul`.
-    """
+    @classmethod
+    def element(
+        cls, operands: Sequence[TensorType], attributes: dict[str, Any]
+    ) -> Attribute | None:
+        """The element type of the result; raises ValueError for wrong operands."""
+        return product_element(cls.name, operands, attributes.get("out_dtype"))
 
-    name = "relax.matmul"
-    out_dtype = opt_prop_def(OutDType())
-    transpose_rhs = opt_prop_def(Bool(default=False))
+    @classmethod
+    def multiply(cls, te: TensorLanguage, left: Any, right: Any, dtype: str) -> Any:
+        """The product of two elements, in the dtype of sums."""
+        return left.astype(dtype) * right.astype(dtype)
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         lhs, rhs = operands
-        element = product_element(cls.name, operands, attributes.get("out_dtype"))
+        element = cls.element(operands, attributes)
         if not attributes.get("transpose_rhs"):
             return matmul_type(cls.name, lhs, rhs, element)
         if rhs.rank is not None and rhs.rank < 2:
@@ -112,7 +116,7 @@ class MatmulOp(BinaryOp):
             left = (*te.broadcast_index(lhs.shape[:-2], before), *row, k)
             last = (*column, k) if transposed else (k, *column)
             right = (*te.broadcast_index(rhs.shape[:-2], before), *last)
-            return te.sum(lhs(*left).astype(dtype) * rhs(*right).astype(dtype), axis=k)
+            return te.sum(cls.multiply(te, lhs(*left), rhs(*right), dtype), axis=k)
 
         product = te.compute((*batch, *rows, *columns), element, name="matmul")
         return rounded(te, product, out_dtype or lhs.dtype)
@@ -121,6 +125,19 @@ class MatmulOp(BinaryOp):
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         lhs, rhs = (wide(a, attributes.get("out_dtype")) for a in arrays)
         return np.matmul(lhs, np.swapaxes(rhs, -1, -2) if attributes.get("transpose_rhs") else rhs)
+
+
+@irdl_op_definition
+class MatmulOp(MatrixProductOp):
+    """Matrix multiplication with batching and broadcasting: ``(…, m, k) @ (…, k, n)``.
+
+    With `transpose_rhs` the rhs is ``(…, n, k)``. Half precision accumulates in float32, integers
+    in `out_dtype`; `numpy.matmul`, `torch.matmul`.
+    """
+
+    name = "relax.matmul"
+    out_dtype = opt_prop_def(OutDType())
+    transpose_rhs = opt_prop_def(Bool(default=False))
 
 
 @irdl_op_definition

@@ -23,6 +23,7 @@ from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE, ZERO, IntExpr
 from ....dialects.nesting import ancestors
+from ....dialects.tir.scalar_ops import ARITHMETIC
 from ...analysis.block_accesses import ElementUpdate, element_update
 from ...analysis.independence import may_share_memory
 from ...analysis.strides import Strides
@@ -122,9 +123,7 @@ def _is_arithmetic(op: Operation) -> bool:
     """Whether an operation is elementwise arithmetic, which applies to vectors too."""
     if any(isinstance(v.type, IndexType) for v in op.operands):
         return False
-    return op.name.startswith(("arith.", "math.")) and not op.name.startswith(
-        ("arith.cmp", "arith.select")
-    )
+    return op.name.startswith(ARITHMETIC) and not op.name.startswith(("arith.cmp", "arith.select"))
 
 
 def _contiguous_axis(update: ElementUpdate) -> int | None:

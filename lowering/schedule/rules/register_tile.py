@@ -25,6 +25,7 @@ from xdsl.ir import Operation
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO, IntExpr
+from ....dialects.tir.scalar_ops import ARITHMETIC
 from ...analysis.block_accesses import element_update, has_reuse
 from ...analysis.strides import Strides
 from ..blocks import blocks_in, plain_loops
@@ -85,7 +86,7 @@ def _reduction(block: tir.BlockOp) -> _Reduction | None:
 
 
 def _is_scalar(op: Operation) -> bool:
-    return op.name.startswith(("arith.", "math.", "tir.apply"))
+    return op.name.startswith((*ARITHMETIC, "tir.apply"))
 
 
 def _is_contiguous(reduction: _Reduction, axis: int) -> bool:

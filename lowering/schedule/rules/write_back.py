@@ -10,6 +10,7 @@ from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
 from ....dialects.nesting import operations_in
 from ....dialects.sym import exprs_of
+from ....dialects.tir.scalar_ops import ARITHMETIC
 from ...analysis.block_accesses import dim_axes
 from ...analysis.strides import Strides
 from ..blocks import blocks_in, loops_around
@@ -28,7 +29,7 @@ UNROLLED = 32
 
 def is_cheap(block: tir.BlockOp) -> bool:
     """Whether a block has few and simple operations, so that it may be unrolled."""
-    ops = [op for op in operations_in(block) if op.name.startswith(("arith.", "math.", "scf."))]
+    ops = [op for op in operations_in(block) if op.name.startswith((*ARITHMETIC, "scf."))]
     work = [op for op in ops if op.name != "arith.constant"]
     return len(work) <= CHEAP_OPERATIONS and not any(op.name.startswith(EXPENSIVE) for op in ops)
 

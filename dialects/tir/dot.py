@@ -1,0 +1,59 @@
+"""The dot product of four pairs of 8-bit integers, for which processors have an instruction."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import UnitAttr, i32
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    ParsePropInAttrDict,
+    VarConstraint,
+    operand_def,
+    opt_prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ..irdl import IRDLOperation, irdl_op_definition
+from ..llvm_ext.types import element_type
+
+
+@irdl_op_definition
+class DotOp(IRDLOperation):
+    """The sum of the products of the bytes of two words; TVM's ``tir.dp4a``.
+
+    ``%d = tir.dp4a %a, %b {lhs_unsigned} : i32``. Bytes are signed integers, or unsigned ones where
+    an attribute says so. The sum is exact, and lies in 32 bits. It works on each lane of vectors.
+    """
+
+    name = "tir.dp4a"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    lhs_unsigned = opt_prop_def(UnitAttr)
+    rhs_unsigned = opt_prop_def(UnitAttr)
+    result = result_def(T)
+    traits = traits_def(Pure())
+    irdl_options = (ParsePropInAttrDict(),)
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($result)"
+
+    def __init__(
+        self, lhs: SSAValue, rhs: SSAValue, lhs_unsigned: bool = False, rhs_unsigned: bool = False
+    ):
+        super().__init__(
+            operands=[lhs, rhs],
+            properties={
+                "lhs_unsigned": UnitAttr() if lhs_unsigned else None,
+                "rhs_unsigned": UnitAttr() if rhs_unsigned else None,
+            },
+            result_types=[lhs.type],
+        )
+
+    def verify_(self) -> None:
+        type_ = self.lhs.type
+        if element_type(type_) != i32:
+            raise VerifyException(f"expected words of i32 or vectors of them, got {type_}")

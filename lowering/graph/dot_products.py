@@ -1,0 +1,248 @@
+"""`use-dot-products`: contract 8-bit integers by dot products of words, where the target has them.
+
+::
+
+    %1 = relax.dequantize %x, %sx, %zx : u8 -> f32
+    %2 = relax.dequantize %w, %sw, 0 : i8 -> f32
+    %3 = relax.matmul %1, %2 : f32
+
+⇒
+
+    %4 = relax.nn.matmul_words (words of %x), (words of %w) : … -> i32
+    %5 = (%4 - %zx * (sums of the columns of %w) as f32) * (%sx * %sw)
+
+So are products of integers that are converted to a wider dtype, minus their zero points. The weight
+is constant; its words, and the sums over it, are folded or computed on load. Sums are exact; floats
+are scaled once, after the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...backend.target import Target
+from ...dialects import relax
+from ...dialects.int_expr import ONE, IntExpr
+from ...dialects.relax.operators.convolution import Conv1dOp, Conv2dOp, ForwardConvolutionOp
+from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
+from ...dialects.relax.operators.words import (
+    BYTES,
+    Conv1dWordsOp,
+    Conv2dWordsOp,
+    WordsConvolutionOp,
+)
+from ..functions import graph_functions
+from .fold_constant import known_array
+from .graph_builder import GraphBuilder
+from .narrow_values import Narrow, narrow_form
+from .written import Written, touches, written_values
+
+_CONVOLUTIONS: dict[type[Operation], type[WordsConvolutionOp]] = {
+    Conv1dOp: Conv1dWordsOp,
+    Conv2dOp: Conv2dWordsOp,
+}
+
+
+@dataclass
+class _Operands:
+    """The data and the weight of a contraction: bytes of the signs that the target multiplies."""
+
+    data: Narrow
+    weight: Narrow
+    build: GraphBuilder
+
+    def corrected(
+        self, total: SSAValue, ones: Callable[[], SSAValue], sums: Callable[[SSAValue], SSAValue]
+    ) -> SSAValue:
+        """The sum of products of integers, minus those with zero points.
+
+        `ones` contracts the data with ones, and `sums` is of a weight without its zero point. So
+        ``(a - x)(b - y)`` is ``a b - y a - x (b - y)``.
+        """
+        build, shift, shift_of_weight = self.build, self.data.zero_point, self.weight.zero_point
+        if shift_of_weight is not None:
+            total = build("subtract", total, build("multiply", ones(), shift_of_weight))
+        if shift is None:
+            return total
+        return build("subtract", total, build("multiply", sums(self._differences()), shift))
+
+    def _differences(self) -> SSAValue:
+        """The weight without its zero point, as int32."""
+        build, shift = self.build, self.weight.zero_point
+        wide = build("astype", self.weight.values, dtype="int32")
+        return wide if shift is None else build("subtract", wide, shift)
+
+    def ones(self, axis: int, dims: Sequence[IntExpr]) -> SSAValue:
+        """Words of ones in the shape of a weight, of which the data is the sum."""
+        filled = self.build("full", self.build.constant(1, "int8"), shape=list(dims))
+        return self.build("nn.pack_words", filled, axis=axis)
+
+    def scaled(self, total: SSAValue, scale: SSAValue, dtype: str) -> SSAValue:
+        """The sum as a float; `scale` is that of the weight, and broadcasts to the sum."""
+        assert self.data.scale is not None
+        build = self.build
+        factor = build("multiply", scale, build.scalar(self.data.scale))
+        found = build("multiply", build("astype", total, dtype="float32"), factor)
+        return build("astype", found, dtype=dtype)
+
+
+def _operands(data: SSAValue, weight: SSAValue, op: Operation, target: Target) -> _Operands | None:
+    """The operands of a contraction, if the target has dot products for them."""
+    left, right = narrow_form(data), narrow_form(weight)
+    if left is None or right is None or not right.is_constant:
+        return None
+    if (left.scale is None) != (right.scale is None):
+        return None
+    if not (left.is_of_one_scale and left.is_float32 and right.is_float32):
+        return None
+    build, isa = GraphBuilder(op), target.isa
+    if not isa.dot(left.is_unsigned, False, isa.vector_bits):
+        if not isa.dot(True, False, isa.vector_bits):
+            return None
+        left = left.as_unsigned(build)
+    return _Operands(left, right.as_signed(build), build)
+
+
+def _dims(value: SSAValue) -> tuple[IntExpr, ...] | None:
+    return value.type.dims if isinstance(value.type, relax.TensorType) else None
+
+
+def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
+    """A matmul with a constant matrix as one of words."""
+    is_linear = isinstance(op, LinearOp)
+    lhs, rhs, *bias = op.operands
+    data, weight, rows = _dims(lhs), _dims(rhs), is_linear or op.attribute_values()["transpose_rhs"]
+    if data is None or weight is None or len(weight) != 2 or len(data) < 2:
+        return None
+    depth, columns = (1, 0) if rows else (0, 1)
+    if _is_thin(weight[depth]) or (found := _operands(lhs, rhs, op, target)) is None:
+        return None
+    weight_scale = found.weight.scale_along(columns)
+    if found.weight.scale is not None and weight_scale is None:
+        return None
+    build = found.build
+    words = build("nn.pack_words", found.data.values, axis=-1)
+    matrix = build("nn.pack_words", found.weight.values, axis=depth)
+
+    def ones() -> SSAValue:
+        column = found.ones(depth, [ONE, weight[1]] if rows else [weight[0], ONE])
+        return build("nn.matmul_words", words, column, transpose_rhs=rows)
+
+    total = build("nn.matmul_words", words, matrix, transpose_rhs=rows)
+    total = found.corrected(total, ones, lambda w: build.folded("sum", w, axis=[depth]))
+    return _finished(op, found, total, weight_scale, bias)
+
+
+def _is_thin(depth: IntExpr) -> bool:
+    """Whether a contraction is too short for words to pay."""
+    return depth.constant is not None and depth.constant < BYTES // 2
+
+
+def _finished(
+    op: Any, found: _Operands, total: SSAValue, scale: SSAValue | None, bias: list[SSAValue]
+) -> SSAValue:
+    """The result in the dtype of the operator, with its bias."""
+    dtype = op.result.type.dtype
+    if scale is not None:
+        total = found.scaled(total, scale, dtype)
+    total = found.build("astype", total, dtype=dtype)
+    return found.build("add", total, *bias) if bias else total
+
+
+def _convolution(op: ForwardConvolutionOp, target: Target) -> SSAValue | None:
+    """A convolution with a constant weight, channels first, as one of words."""
+    attributes = op.attribute_values()
+    data, weight, first = _dims(op.data), _dims(op.weight), f"NC{op.SPATIAL}"
+    layouts = op.layouts(attributes)
+    if data is None or weight is None or layouts != (first, f"OI{op.SPATIAL}", first):
+        return None
+    if attributes["groups"] != 1 or _is_thin(weight[1]):
+        return None
+    found = _operands(op.data, op.weight, op, target)
+    scale = None if found is None else found.weight.scale_along(0)
+    if found is None or (found.weight.scale is not None and scale is None):
+        return None
+    build, spatial = found.build, len(op.SPATIAL)
+    own = {n: v for n, v in attributes.items() if n != "out_dtype"}
+    pixels, own = _filled(found, own, spatial)
+    words = build("nn.pack_words", pixels, axis=1)
+    kernel = build("nn.pack_words", found.weight.values, axis=1)
+    convolve = partial(build, _CONVOLUTIONS[type(op)].name.removeprefix("relax."), words, **own)
+    total = found.corrected(
+        convolve(kernel),
+        lambda: convolve(found.ones(1, [ONE, *weight[1:]])),
+        lambda wide: _sums_of_windows(op, build, wide, data, own),
+    )
+    if scale is not None:
+        scale = build.spread(scale, spatial)
+    return _finished(op, found, total, scale, [])
+
+
+def _filled(
+    found: _Operands, attributes: dict[str, Any], spatial: int
+) -> tuple[SSAValue, dict[str, Any]]:
+    """The data padded by a constant zero point, and the attributes that are left."""
+    data, padding = found.data, attributes["padding"]
+    shift = None if data.zero_point is None else known_array(data.zero_point)
+    if shift is None or not any(padding):
+        return data.values, attributes
+    before, after = padding[:spatial], padding[-spatial:]
+    widths = [0] * 4 + [w for pair in zip(before, after, strict=True) for w in pair]
+    value = float(shift.reshape(-1)[0])
+    padded = found.build("nn.pad", data.values, pad_width=widths, pad_value=value)
+    return padded, attributes | {"padding": [0] * 2 * spatial}
+
+
+def _sums_of_windows(
+    op: ForwardConvolutionOp,
+    build: GraphBuilder,
+    weight: SSAValue,
+    data: Sequence[IntExpr],
+    attributes: dict[str, Any],
+) -> SSAValue:
+    """The sum of the weights that each window multiplies data with, which differs at the border."""
+    spatial = len(op.SPATIAL)
+    if not any(attributes["padding"]):
+        return build.spread(build.folded("sum", weight, axis=[*range(1, 2 + spatial)]), spatial)
+    taps = build.folded("sum", weight, axis=[1], keepdims=True)
+    ones = build("full", build.constant(1, "int32"), shape=[ONE, ONE, *data[2:]])
+    name = type(op).name.removeprefix("relax.")
+    return build(name, ones, taps, **attributes, out_dtype="int32")
+
+
+@dataclass(frozen=True)
+class UseDotProductsPass(ModulePass):
+    """Contract 8-bit integers by dot products of words, where the target has them."""
+
+    name = "use-dot-products"
+    target: str = "llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        written, target = written_values(op), Target(self.target)
+        for func in graph_functions(op):
+            for inner in list(func.walk()):
+                _visit(inner, written, target)
+
+
+def _visit(op: Operation, written: Written, target: Target) -> None:
+    if not isinstance(op, relax.OperatorOp) or touches(op, written):
+        return
+    found = None
+    if isinstance(op, MatmulOp | LinearOp):
+        found = _product(op, target)
+    elif type(op) in _CONVOLUTIONS:
+        assert isinstance(op, ForwardConvolutionOp)
+        found = _convolution(op, target)
+    if found is not None:
+        found.name_hint = op.result.name_hint
+        op.result.replace_all_uses_with(found)
+        op.detach()
+        op.erase()

@@ -1,0 +1,62 @@
+"""Build operators of the graph before another one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects import relax
+from ...dialects.int_expr import ONE
+from ...dialects.relax.operators import OPERATORS
+from .fold_constant import known_array
+
+
+@dataclass
+class GraphBuilder:
+    """Inserts operators before `user`, at its location."""
+
+    user: Operation
+
+    def __call__(self, name: str, /, *operands: SSAValue, **attributes: Any) -> SSAValue:
+        """The result of an operator, by its name without "relax."."""
+        kind = OPERATORS[f"relax.{name}"]
+        op = kind.of(list(operands), attributes)
+        return self._inserted(op).results[0]
+
+    def constant(self, array: Any, dtype: str) -> SSAValue:
+        """A constant tensor."""
+        op = relax.ConstantOp(relax.TensorData.of(np.asarray(array, dtype), dtype))
+        return self._inserted(op).results[0]
+
+    def _inserted(self, op: Operation) -> Operation:
+        assert self.user.parent is not None
+        op.location = self.user.location
+        self.user.parent.insert_op_before(op, self.user)
+        return op
+
+    def scalar(self, value: SSAValue) -> SSAValue:
+        """A tensor of one element with rank 0."""
+        return value if _rank(value) == 0 else self("reshape", value, shape=[])
+
+    def folded(self, name: str, /, *operands: SSAValue, **attributes: Any) -> SSAValue:
+        """The result of an operator, as a constant if the operands are known, of whatever size."""
+        result = self(name, *operands, **attributes)
+        array = known_array(result, largest=None)
+        assert isinstance(result.type, relax.TensorType) and result.type.dtype is not None
+        return result if array is None else self.constant(array, result.type.dtype)
+
+    def spread(self, vector: SSAValue, count: int) -> SSAValue:
+        """A vector with so many more dims of 1; a scalar is returned unchanged."""
+        dims = vector.type.dims if isinstance(vector.type, relax.TensorType) else None
+        if not dims:
+            return vector
+        shape: Sequence[Any] = [*dims, *[ONE] * count]
+        return self("reshape", vector, shape=shape)
+
+
+def _rank(value: SSAValue) -> int | None:
+    return value.type.rank if isinstance(value.type, relax.TensorType) else None
