@@ -36,9 +36,7 @@ class AArch64(Architecture):
         return NEON(converts_f16=self.converts_f16(assembly), dots=frozenset(names))
 
 
-_PROBE = "declare <4 x i32> @llvm.vector.partial.reduce.add.v4i32.v16i32(<4 x i32>, <16 x i32>)"
-_PROBE += "".join(
-    f"""
+_PROBE = """
 define <4 x i32> @dot_{extension}(<4 x i32> %sum, <16 x i8> %a, <16 x i8> %b) {{
   %x = {extension} <16 x i8> %a to <16 x i32>
   %y = sext <16 x i8> %b to <16 x i32>
@@ -47,12 +45,15 @@ define <4 x i32> @dot_{extension}(<4 x i32> %sum, <16 x i8> %a, <16 x i8> %b) {{
   ret <4 x i32> %dot
 }}
 """
-    for extension in ("sext", "zext")
+_DECLARATION = (
+    "declare <4 x i32> @llvm.vector.partial.reduce.add.v4i32.v16i32(<4 x i32>, <16 x i32>)\n"
 )
 
 ARCHITECTURE = AArch64(
     names=("aarch64", "arm64", "arm64e"),
-    probe=Architecture.probe + _PROBE,
+    probe=Architecture.probe
+    + _DECLARATION
+    + "".join(_PROBE.format(extension=e) for e in ("sext", "zext")),
     threads=ThreadCode(
         declarations="declare void @llvm.aarch64.hint(i32)\n"
         "declare i64 @llvm.aarch64.get.fpcr()\ndeclare void @llvm.aarch64.set.fpcr(i64)",
