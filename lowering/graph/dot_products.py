@@ -12,8 +12,8 @@
     %5 = (%4 - %zx * (sums of the columns of %w) as f32) * (%sx * %sw)
 
 So are products of integers that are converted to a wider dtype, minus their zero points. The weight
-is constant; its words, and the sums over it, are folded or computed on load. Sums are exact; floats
-are scaled once, after the sum.
+is constant, and so are its words and the sums over it. Sums are exact; floats are scaled once,
+after the sum.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Operands:
     def ones(self, axis: int, dims: Sequence[IntExpr]) -> SSAValue:
         """Words of ones in the shape of a weight, of which the data is the sum."""
         filled = self.build("full", self.build.constant(1, "int8"), shape=list(dims))
-        return self.build("nn.pack_words", filled, axis=axis)
+        return self.build.folded("nn.pack_words", filled, axis=axis)
 
     def scaled(self, total: SSAValue, scale: SSAValue, dtype: str) -> SSAValue:
         """The sum as a float; `scale` is that of the weight, and broadcasts to the sum."""
@@ -130,7 +130,7 @@ def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
         return None
     build = found.build
     words = build("nn.pack_words", found.data.values, axis=-1)
-    matrix = build("nn.pack_words", found.weight.values, axis=depth)
+    matrix = build.folded("nn.pack_words", found.weight.values, axis=depth)
 
     def ones() -> SSAValue:
         column = found.ones(depth, [ONE, weight[1]] if rows else [weight[0], ONE])
@@ -174,7 +174,7 @@ def _convolution(op: ForwardConvolutionOp, target: Target) -> SSAValue | None:
     own = {n: v for n, v in attributes.items() if n != "out_dtype"}
     pixels, own = _filled(found, own, spatial)
     words = build("nn.pack_words", pixels, axis=1)
-    kernel = build("nn.pack_words", found.weight.values, axis=1)
+    kernel = build.folded("nn.pack_words", found.weight.values, axis=1)
     convolve = partial(build, _CONVOLUTIONS[type(op)].name.removeprefix("relax."), words, **own)
     total = found.corrected(
         convolve(kernel),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import ArrayAttr, i8
+from xdsl.dialects.builtin import ArrayAttr, i8, i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext, tir
@@ -11,9 +11,12 @@ from ...dialects.llvm_ext import CastKind
 from .builder import FunctionBuilder, Lowering
 from .casts import cast_kind
 from .integers import INTEGERS, combine
-from .types import Properties, lane_count, vector_of
+from .types import Properties, i32_array, lane_count, vector_of
 
 _NO_OVERLOADS: Properties = {"overloads": ArrayAttr([])}
+
+BYTES = 4
+"""The bytes of a word."""
 
 _HIGH_BITS = 0x80808080 - (1 << 32)
 """Words of bytes of 128; to flip them turns unsigned bytes to signed ones that are 128 less."""
@@ -75,17 +78,30 @@ def _instruction(
 def _products(
     f: FunctionBuilder, total: SSAValue, lhs: SSAValue, rhs: SSAValue, signs: tuple[bool, bool]
 ) -> SSAValue:
-    """The sum of the products of bytes that shifts extract."""
-    for number in range(4):
-        pair = [_byte(f, w, number, s) for w, s in zip((lhs, rhs), signs, strict=True)]
-        total = combine(f, llvm.AddOp, total, combine(f, llvm.MulOp, *pair))
+    """The sum of the products of bytes as integers of 32 bits."""
+    lanes = max(lane_count(lhs.type), 1)
+    left, right = (_bytes(f, w, lanes, s) for w, s in zip((lhs, rhs), signs, strict=True))
+    products = combine(f, llvm.MulOp, left, right)
+    for number in range(BYTES):
+        total = combine(f, llvm.AddOp, total, _every_fourth(f, products, number, total))
     return total
 
 
-def _byte(f: FunctionBuilder, word: SSAValue, number: int, is_unsigned: bool) -> SSAValue:
-    left = combine(f, llvm.ShlOp, word, f.integer(24 - 8 * number, word.type))
-    shift = llvm.LShrOp if is_unsigned else llvm.AShrOp
-    return combine(f, shift, left, f.integer(24, word.type))
+def _bytes(f: FunctionBuilder, word: SSAValue, lanes: int, is_unsigned: bool) -> SSAValue:
+    """The bytes of words as integers of 32 bits."""
+    bytes_ = f.emit(
+        llvm_ext.CastOp, (word,), vector_of(i8, BYTES * lanes), cast_kind(CastKind.BITCAST)
+    )
+    kind = llvm.ZExtOp if is_unsigned else llvm.SExtOp
+    return f.emit(kind, (bytes_,), vector_of(i32, BYTES * lanes))
+
+
+def _every_fourth(f: FunctionBuilder, vector: SSAValue, first: int, like: SSAValue) -> SSAValue:
+    """Each fourth lane of a vector, in the type of a scalar or vector."""
+    if not lane_count(like.type):
+        return f.emit(llvm_ext.ExtractElementOp, (vector, f.integer(first)), i32)
+    mask: Properties = {"mask": i32_array(*range(first, lane_count(vector.type), BYTES))}
+    return f.emit(llvm.ShuffleVectorOp, (vector, vector), like.type, mask)
 
 
 DOT_PRODUCTS: dict[type[Operation], Lowering] = {arith.AddiOp: _lower_add, tir.DotOp: _lower_dot}

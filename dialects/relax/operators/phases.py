@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
 from ...int_expr import IntExpr
 from .conversion import accumulator
-from .convolution import convolve
+from .convolution import ConvolutionOp, convolve
 from .language import TensorLanguage
 from .windows import Window, all_of, expressions, in_order
 
@@ -73,7 +73,8 @@ class Phases:
             Window(IntExpr.of(t), 1, 0, 0, w.dilation)
             for t, w in zip(self.taps, self.windows, strict=True)
         ]
-        product = convolve(self.te, around, packed, windows, self.lengths, groups, dtype)
+        multiply = partial(ConvolutionOp.multiply, self.te, dtype=dtype)
+        product = convolve(self.te, around, packed, windows, self.lengths, groups, multiply)
         each = weight.shape[kernel.index("O")]
         return self._interleaved(product, out, each, groups, attributes["out_dtype"] or data.dtype)
 

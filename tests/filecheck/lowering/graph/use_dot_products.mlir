@@ -1,0 +1,95 @@
+// RUN: xrelax-opt %s -p 'use-dot-products{target="llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu"},dce' --split-input-file | filecheck %s
+
+// Scales are multiplied after the sum; the zero point of the data, by the sums of the weight.
+
+// CHECK-LABEL: @dequantized
+// CHECK:         %[[ZERO:.*]] = relax.astype %{{.*}} {dtype = i32}
+// CHECK:         %[[X:.*]] = relax.nn.pack_words %x : !relax.tensor<[n, 4], ui8> -> !relax.tensor<[n, 1], ui32>
+// CHECK:         %[[W:.*]] = relax.constant <int32, [1, 2], [117769985, 134612994]>
+// CHECK:         %[[Y:.*]] = relax.nn.matmul_words %[[X]], %[[W]]
+// CHECK:         %[[SUMS:.*]] = relax.constant <int32, [2], [16, 20]>
+// CHECK:         %[[MORE:.*]] = relax.multiply %[[SUMS]], %[[ZERO]]
+// CHECK:         %[[TOTAL:.*]] = relax.subtract %[[Y]], %[[MORE]]
+// CHECK:         %[[SCALE:.*]] = relax.multiply %{{.*}}, %sx
+// CHECK:         %[[FLOAT:.*]] = relax.astype %[[TOTAL]] {dtype = f32}
+// CHECK:         relax.multiply %[[FLOAT]], %[[SCALE]]
+relax.func @dequantized(%x: !relax.tensor<[n, 4], ui8>, %sx: !relax.tensor<[], f32>) -> !relax.tensor<[n, 2], f32> {
+  %zx = relax.constant <uint8, [], [3]> : !relax.tensor<[], ui8>
+  %w = relax.constant <int8, [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]> : !relax.tensor<[4, 2], i8>
+  %sw = relax.constant <float32, [2], [0.5, 0.25]> : !relax.tensor<[2], f32>
+  %zw = relax.constant <int8, [], [0]> : !relax.tensor<[], i8>
+  %0 = relax.dequantize %x, %sx, %zx {axis = 1 : i64} : !relax.tensor<[n, 4], ui8>, !relax.tensor<[], f32>, !relax.tensor<[], ui8> -> !relax.tensor<[n, 4], f32>
+  %1 = relax.dequantize %w, %sw, %zw {axis = 1 : i64} : !relax.tensor<[4, 2], i8>, !relax.tensor<[2], f32>, !relax.tensor<[], i8> -> !relax.tensor<[4, 2], f32>
+  %2 = relax.matmul %0, %1 : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 2], f32> -> !relax.tensor<[n, 2], f32>
+  relax.return %2 : !relax.tensor<[n, 2], f32>
+}
+
+// -----
+
+// Signed data becomes unsigned, and integers stay integers.
+
+// CHECK-LABEL: @signed
+// CHECK:         relax.add %{{.*}}, %{{.*}} : !relax.tensor<[n, 4], i16>
+// CHECK:         relax.nn.pack_words {{.*}} !relax.tensor<[n, 4], ui8> -> !relax.tensor<[n, 1], ui32>
+// CHECK:         relax.nn.matmul_words
+// CHECK:         relax.subtract
+// CHECK-NOT:     f32
+relax.func @signed(%x: !relax.tensor<[n, 4], i8>) -> !relax.tensor<[n, 2], i32> {
+  %w = relax.constant <int8, [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]> : !relax.tensor<[4, 2], i8>
+  %0 = relax.matmul %x, %w {out_dtype = i32} : !relax.tensor<[n, 4], i8>, !relax.tensor<[4, 2], i8> -> !relax.tensor<[n, 2], i32>
+  relax.return %0 : !relax.tensor<[n, 2], i32>
+}
+
+// -----
+
+// Padding becomes a constant zero point; the sums of windows are then equal.
+
+// CHECK-LABEL: @padded
+// CHECK:         %[[P:.*]] = relax.nn.pad %x {{.*}} pad_value = 3
+// CHECK:         relax.nn.pack_words %[[P]] {axis = 1 : i64}
+// CHECK:         relax.nn.conv2d_words
+// CHECK-NOT:     relax.nn.conv2d
+relax.func @padded(%x: !relax.tensor<[1, 4, h, 9], ui8>) -> !relax.tensor<[1, 1, h, 9], f32> {
+  %sx = relax.constant <float32, [], [0.5]> : !relax.tensor<[], f32>
+  %zx = relax.constant <uint8, [], [3]> : !relax.tensor<[], ui8>
+  %w = relax.constant <int8, [1, 4, 1, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]> : !relax.tensor<[1, 4, 1, 3], i8>
+  %zw = relax.constant <int8, [], [0]> : !relax.tensor<[], i8>
+  %0 = relax.dequantize %x, %sx, %zx {axis = 1 : i64} : !relax.tensor<[1, 4, h, 9], ui8>, !relax.tensor<[], f32>, !relax.tensor<[], ui8> -> !relax.tensor<[1, 4, h, 9], f32>
+  %1 = relax.dequantize %w, %sx, %zw {axis = 0 : i64} : !relax.tensor<[1, 4, 1, 3], i8>, !relax.tensor<[], f32>, !relax.tensor<[], i8> -> !relax.tensor<[1, 4, 1, 3], f32>
+  %2 = relax.nn.conv2d %0, %1 {padding = array<i64: 0, 1, 0, 1>} : !relax.tensor<[1, 4, h, 9], f32>, !relax.tensor<[1, 4, 1, 3], f32> -> !relax.tensor<[1, 1, h, 9], f32>
+  relax.return %2 : !relax.tensor<[1, 1, h, 9], f32>
+}
+
+// -----
+
+// Weights that are not constant stay.
+
+// CHECK-LABEL: @by_a_parameter
+// CHECK-NOT:     words
+// CHECK:         relax.matmul
+relax.func @by_a_parameter(%x: !relax.tensor<[n, 4], i8>, %w: !relax.tensor<[4, 2], i8>) -> !relax.tensor<[n, 2], i32> {
+  %0 = relax.matmul %x, %w {out_dtype = i32} : !relax.tensor<[n, 4], i8>, !relax.tensor<[4, 2], i8> -> !relax.tensor<[n, 2], i32>
+  relax.return %0 : !relax.tensor<[n, 2], i32>
+}
+
+// -----
+
+// So do products of wider integers, groups, and scales along the sum.
+
+// CHECK-LABEL: @others
+// CHECK-NOT:     words
+// CHECK:         relax.return
+relax.func @others(%x: !relax.tensor<[n, 4], i16>, %y: !relax.tensor<[n, 4], i8>, %z: !relax.tensor<[1, 4, 5, 5], i8>, %s: !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[n, 2], i32>, !relax.tensor<[n, 2], f32>, !relax.tensor<[1, 4, 5, 5], i32>> {
+  %w = relax.constant <int16, [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]> : !relax.tensor<[4, 2], i16>
+  %v = relax.constant <int8, [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]> : !relax.tensor<[4, 2], i8>
+  %k = relax.constant <int8, [4, 1, 1, 1], [1, 2, 3, 4]> : !relax.tensor<[4, 1, 1, 1], i8>
+  %zero = relax.constant <int8, [], [0]> : !relax.tensor<[], i8>
+  %one = relax.constant <float32, [], [1.0]> : !relax.tensor<[], f32>
+  %0 = relax.matmul %x, %w {out_dtype = i32} : !relax.tensor<[n, 4], i16>, !relax.tensor<[4, 2], i16> -> !relax.tensor<[n, 2], i32>
+  %1 = relax.dequantize %y, %one, %zero {axis = 1 : i64} : !relax.tensor<[n, 4], i8>, !relax.tensor<[], f32>, !relax.tensor<[], i8> -> !relax.tensor<[n, 4], f32>
+  %2 = relax.dequantize %v, %s, %zero {axis = 0 : i64} : !relax.tensor<[4, 2], i8>, !relax.tensor<[4], f32>, !relax.tensor<[], i8> -> !relax.tensor<[4, 2], f32>
+  %3 = relax.matmul %1, %2 : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 2], f32> -> !relax.tensor<[n, 2], f32>
+  %4 = relax.nn.conv2d %z, %k {groups = 4 : i64, out_dtype = i32} : !relax.tensor<[1, 4, 5, 5], i8>, !relax.tensor<[4, 1, 1, 1], i8> -> !relax.tensor<[1, 4, 5, 5], i32>
+  %5 = relax.tuple(%0, %3, %4) : (!relax.tensor<[n, 2], i32>, !relax.tensor<[n, 2], f32>, !relax.tensor<[1, 4, 5, 5], i32>) -> tuple<!relax.tensor<[n, 2], i32>, !relax.tensor<[n, 2], f32>, !relax.tensor<[1, 4, 5, 5], i32>>
+  relax.return %5 : tuple<!relax.tensor<[n, 2], i32>, !relax.tensor<[n, 2], f32>, !relax.tensor<[1, 4, 5, 5], i32>>
+}

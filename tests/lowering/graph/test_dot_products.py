@@ -1,0 +1,107 @@
+"""Contractions of 8-bit integers by dot products of words equal those in wide integers."""
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from xrelax import relax
+from xrelax.script import from_source
+
+RNG = np.random.default_rng(0)
+
+TARGETS = ("llvm -mcpu=native", "llvm -mcpu=x86-64-v3")
+
+
+def built(text, target, **weights):
+    source = f"@I.ir_module\nclass Module:\n{textwrap.indent(text, '    ')}"
+    module = relax.transform.BindParams("main", weights)(from_source(source))
+    return relax.build(module, target, check=True)["main"]
+
+
+def integers(shape, dtype):
+    """Any integers, with the largest and the smallest among them."""
+    limits = np.iinfo(dtype)
+    values = RNG.integers(limits.min, limits.max, shape, endpoint=True)
+    values.flat[:2] = limits.min, limits.max
+    return values.astype(dtype)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("depth", [2, 7, 64])
+@pytest.mark.parametrize("data, shift", [("uint8", 0), ("uint8", 131), ("int8", -5), ("int8", 0)])
+@pytest.mark.parametrize("weight, other", [("int8", 0), ("uint8", 128), ("uint8", 94)])
+def test_matmul(data, shift, weight, other, depth, target):
+    x, w = integers((5, depth), data), integers((depth, 19), weight)
+    text = f"""
+@R.function
+def main(x: R.Tensor(("n", {depth}), "{data}"), w: R.Tensor(({depth}, 19), "{weight}")):
+    R.func_attr({{"num_input": 1}})
+    zero = R.astype(R.const({shift}, "{data}"), "int16")
+    other = R.astype(R.const({other}, "{weight}"), "int16")
+    a, b = R.subtract(R.astype(x, "int16"), zero), R.subtract(R.astype(w, "int16"), other)
+    return R.matmul(a, b, out_dtype="int32")
+"""
+    got = built(text, target, w=w)(x).numpy()
+    np.testing.assert_array_equal(got, (x.astype(int) - shift) @ (w.astype(int) - other))
+
+
+WINDOWS = [((1, 1), (1, 1), 3), ((0, 0), (1, 1), 1), ((0, 0), (2, 1), 2), ((2, 1), (2, 2), 3)]
+
+
+def convolved(x, w, padding, strides):
+    """The convolution of integers in float64, which is exact."""
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(x.astype(float), [(0, 0), (0, 0), *[(p, p) for p in padding]]), w.shape[2:], (2, 3)
+    )[:, :, :: strides[0], :: strides[1]]
+    return np.einsum("nchwyx,ocyx->nohw", windows, w.astype(float))
+
+
+@pytest.mark.parametrize("padding, strides, size", WINDOWS)
+@pytest.mark.parametrize("weight, other", [("int8", 0), ("uint8", 94)])
+@pytest.mark.parametrize("is_known", [True, False], ids=["constant", "parameter"])
+def test_convolution(weight, other, padding, strides, size, is_known):
+    """Where a window reaches over the border, the padding is the zero point, known or not."""
+    x, w = integers((2, 6, 9, 8), "uint8"), integers((5, 6, size, size), weight)
+    zero = 'R.const(131, "uint8")' if is_known else "z"
+    text = f"""
+@R.function
+def main(x: R.Tensor((2, 6, 9, 8), "uint8"), z: R.Tensor((), "uint8"),
+         w: R.Tensor({w.shape}, "{weight}")):
+    R.func_attr({{"num_input": 2}})
+    a = R.subtract(R.astype(x, "int32"), R.astype({zero}, "int32"))
+    b = R.subtract(R.astype(w, "int32"), R.astype(R.const({other}, "{weight}"), "int32"))
+    return R.nn.conv2d(a, b, strides={list(strides)}, padding={list(padding) * 2})
+"""
+    got = built(text, TARGETS[0], w=w)(x, np.array(131, np.uint8)).numpy()
+    expected = convolved(x.astype(int) - 131, w.astype(int) - other, padding, strides)
+    np.testing.assert_array_equal(got, expected)
+
+
+LAYERS = {
+    "matmul": ("R.matmul(a, b)", (24, 12), 1),
+    "linear": ("R.linear(a, b, c)", (12, 24), 0),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("per_column", [True, False])
+def test_floats(layer, per_column):
+    """A sum of integers is exact, and scaled once; so the error is that of a few roundings."""
+    call, shape, axis = LAYERS[layer]
+    x, w = integers((3, 7, 24), "int8"), integers(shape, "int8")
+    scale = RNG.uniform(0.001, 0.1, (12,) if per_column else ()).astype(np.float32)
+    bias = RNG.standard_normal(12).astype(np.float32)
+    text = f"""
+@R.function
+def main(x: R.Tensor((3, 7, 24), "int8"), w: R.Tensor({shape}, "int8"),
+         s: R.Tensor({scale.shape}, "float32"), c: R.Tensor((12,), "float32")):
+    R.func_attr({{"num_input": 1}})
+    a = R.dequantize(x, R.const(0.25, "float32"), R.const(-7, "int8"))
+    b = R.dequantize(w, s, R.const(0, "int8"), axis={axis})
+    return {call}
+"""
+    got = built(text, TARGETS[0], w=w, s=scale, c=bias)(x).numpy()
+    matrix = (w if layer == "matmul" else w.T).astype(float) * scale
+    expected = 0.25 * (x.astype(float) + 7) @ matrix + (bias if layer == "linear" else 0)
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-5)
