@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import UnitAttr, i32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import UnitAttr, VectorType, i32
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     ParsePropInAttrDict,
@@ -19,7 +19,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ..irdl import IRDLOperation, irdl_op_definition
-from ..llvm_ext.types import element_type
 
 
 @irdl_op_definition
@@ -55,5 +54,7 @@ class DotOp(IRDLOperation):
 
     def verify_(self) -> None:
         type_ = self.lhs.type
-        if element_type(type_) != i32:
+        is_vector = isinstance(type_, VectorType)
+        element = cast("VectorType[Attribute]", type_).element_type if is_vector else type_
+        if element != i32:
             raise VerifyException(f"expected words of i32 or vectors of them, got {type_}")

@@ -127,8 +127,8 @@ FAULTS = (
     Fault(
         "quotient and remainder are joined whatever they are multiplied with",
         BOUNDS,
-        "if remainders and quotients and quotients[0] == remainders[0] * atom.rhs:",
-        "if remainders and quotients:",
+        "if split and rest and rest[0] == split[0] * quotient.rhs:",
+        "if split and rest:",
         ("caches",),
         EXPR_TESTS,
     ),

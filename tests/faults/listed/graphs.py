@@ -113,8 +113,8 @@ FAULTS = (
     Fault(
         "quotients by a variable join their remainders",
         "dialects/bounds.py",
-        " and is_divisor(atom.rhs):",
-        ":",
+        ' == "floordiv" and is_divisor(a.rhs)]',
+        ' == "floordiv"]',
         tests=("tests/end_to_end/test_division_by_zero.py",),
     ),
     Fault(
