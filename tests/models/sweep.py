@@ -1,8 +1,9 @@
 """Compiles many architectures with tiny configurations, and compares them with PyTorch.
 
-``python tests/models/sweep.py transformers|timm|torchvision [PATTERN] [--seed N --count K]
-[--dynamic]`` prints a line for each model, and a summary by cause. It needs the extra `models`,
-and for timm and torchvision the extra `sweep`.
+``python tests/models/sweep.py transformers|timm|torchvision|packages [PATTERN] [--seed N]
+[--count K] [--dynamic]`` prints a line for each model, and a summary by cause. It needs the extra
+`models`, and for timm and torchvision the extra `sweep`. `packages` are the networks of
+sweep_packages.py, which names its packages.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 from sweep_worker import TOLERANCE, Outcome, serve
 
-PACKAGES = ("transformers", "timm", "torchvision")
+PACKAGES = ("transformers", "timm", "torchvision", "packages")
 
 
 class Worker:

@@ -1,4 +1,4 @@
-"""Architectures of `transformers`, timm and torchvision, others each time, equal PyTorch."""
+"""Architectures of `transformers`, timm, torchvision and others, drawn each time, equal PyTorch."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -7,11 +7,14 @@ import pytest
 from sweep import chosen, line, summary, sweep
 from sweep_worker import Outcome
 
-COUNT = {"transformers": 3, "timm": 1, "torchvision": 1}
+COUNT = {"transformers": 3, "timm": 1, "torchvision": 1, "packages": 1}
 """How many models of each package a run compiles."""
 
-MOST = {"transformers": 5, "timm": 13, "torchvision": 13}
+MOST = {"transformers": 5, "timm": 13, "torchvision": 13, "packages": 13}
 """CPU seconds of the compiler for those that a run may choose."""
+
+NEEDED = {"packages": ("facenet_pytorch", "torchcrepe", "torchvision")}
+"""Modules that models of a package need, where it is no module itself."""
 
 
 def equal_models(package: str) -> list[str]:
@@ -25,8 +28,9 @@ def equal_models(package: str) -> list[str]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("package", COUNT)
 def test_architectures(package: str, request: pytest.FixtureRequest):
-    if find_spec("torch") is None or find_spec(package) is None:
-        pytest.skip(f"{package} is not installed")
+    for name in ("torch", *NEEDED.get(package, (package,))):
+        if find_spec(name) is None:
+            pytest.skip(f"{name} is not installed")
     seed = request.config.option.sample_seed
     names = chosen(equal_models(package), "*", seed, COUNT[package])
     outcomes = list(sweep(package, names))
