@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx_bases import bases
 from onnx_mutants import mutant
 from onnx_nodes import ATOL
@@ -148,8 +149,6 @@ def _refusal(error: Exception) -> Found:
 
 def theirs(content: bytes, feeds: dict[str, Any]) -> list[Any] | None:
     """The results of ONNX Runtime; `None` where it refuses the model."""
-    import onnxruntime
-
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
