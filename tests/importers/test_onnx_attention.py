@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from onnx import helper
-from onnx_models import check, model
+from onnx_models import by_reference, check, compare, model
 
+from xrelax.importers.onnx.compiled_model import compile_onnx
 from xrelax.importers.onnx.frontend import from_onnx
 from xrelax.importers.unsupported import UnsupportedError
 
@@ -183,6 +184,22 @@ def test_attention_of_onnx(given):
     feeds = {"q": drawn(B, H, S, D), "k": drawn(B, 2, L, D), "v": drawn(B, 2, L, DV)}
     feeds["m"] = np.tril(np.ones((S, L), bool), 1)
     check(model(node, inputs, ["y"], 23), feeds, by="reference", tolerance=TOLERANCE)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+@pytest.mark.parametrize("outputs", [["y"], ["y", "", "", "products"]])
+def test_numbers_of_a_mask_have_the_dtype_of_queries(dtype, outputs):
+    """A mask of numbers is added, also one of fewer keys than there are."""
+    feeds = {"q": drawn(B, H, S, D), "k": drawn(B, H, L, D), "v": drawn(B, H, L, DV)}
+    feeds |= {"m": np.arange(S * 4).reshape(S, 4).astype("float32"), "n": np.array([4, 3])}
+
+    def made(mask):
+        node = helper.make_node("Attention", ["q", "k", "v", "m", "", "", "n"], outputs)
+        types = {n: (x.dtype.name, x.shape) for n, x in feeds.items()} | {"m": (mask, (S, 4))}
+        return model(node, types, [o for o in outputs if o], 24)
+
+    found = compile_onnx(made(dtype)).run(None, feeds | {"m": feeds["m"].astype(dtype)})
+    compare(found, by_reference(made("float32"), feeds), TOLERANCE)
 
 
 def test_attention_of_onnx_with_past():

@@ -268,7 +268,8 @@ def attention(
     if right_window_size >= 0:
         seen.hide_later(ctx, right_window_size)
     if mask is not None:
-        mask = widened_mask(ctx, mask, heads.keys)
+        added = mask if mask.dtype == "bool" else ctx.astype(mask, dtype)
+        mask = widened_mask(ctx, added, heads.keys)
     if mask is not None and mask.dtype == "bool":
         seen.conditions.append(Formula(ctx, mask))
         mask = None
