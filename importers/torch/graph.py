@@ -28,6 +28,7 @@ from .complex_numbers import Complex, as_complex, is_complex, pairs_type, part_d
 from .complex_operators import convert_complex, has_complex
 from .context import Context
 from .dtypes import COMPLEX_ADVICE
+from .equal_sizes import equal_sizes
 from .parameters import evaluated
 from .reals import real
 from .registry import IGNORED_KEYWORDS, Converter, advice_for, load_converters, overload_name
@@ -124,6 +125,7 @@ class _Importer:
         """Failed nodes without a placeholder value."""
 
     def run(self) -> ModuleOp:
+        self.given.symbols.equal |= equal_sizes(self.given.graph)
         self.add_params()
         live = live_nodes(self.given.results)
         for node in self.given.graph.nodes:

@@ -36,6 +36,8 @@ class Symbols:
         self.names = dict(names or {})
         self.data: set[str] = set()
         """The symbols whose values operations of the graph give."""
+        self.equal: dict[str, Any] = {}
+        """Symbols that equal expressions of others, by assertions of the model."""
 
     def expr(self, size: Any) -> IntExpr:
         """A size or sympy expression as `IntExpr`; raises Unsupported for unknown functions."""
@@ -46,6 +48,8 @@ class Symbols:
         match size:
             case sympy.Integer():
                 return IntExpr.of(int(size))
+            case sympy.Symbol() if str(size) in self.equal:
+                return self.expr(self.equal[str(size)])
             case sympy.Symbol():
                 return sym(self.name(size))
             case sympy.Pow(args=(base, sympy.Integer() as power)) if int(power) > 0:
@@ -58,7 +62,7 @@ class Symbols:
     def name(self, symbol: sympy.Symbol) -> str:
         """The name of a symbol; raises Unsupported for one whose value depends on data."""
         text = str(symbol)
-        if _depends_on_data(text) and text not in self.names and text not in self.data:
+        if depends_on_data(text) and text not in self.names and text not in self.data:
             raise Unsupported(
                 f"expected a size that the arguments' shapes determine, got '{text}'",
                 "the value depends on data",
@@ -72,7 +76,7 @@ class Symbols:
             for size in sizes:
                 if isinstance(size, torch.SymInt):
                     names = {str(s) for s in _node(size).expr.free_symbols}
-                    self.data |= set(filter(_depends_on_data, names))
+                    self.data |= set(filter(depends_on_data, names))
 
     def dims(self, tensor: torch.Tensor) -> list[IntExpr]:
         """The dims of a tensor of the graph."""
@@ -83,7 +87,8 @@ class Symbols:
         return self.dims(value) if isinstance(value, torch.Tensor) else []
 
 
-def _depends_on_data(name: str) -> bool:
+def depends_on_data(name: str) -> bool:
+    """Whether the name is that of a symbol whose value is read from a tensor."""
     return name.startswith("u")
 
 
@@ -113,7 +118,7 @@ def _limit(relation: Any, symbol: sympy.Symbol) -> Any:
     elif not isinstance(relation, sympy.Le | sympy.Lt):
         return None
     rest: Any = (symbol - (sides[0] - sides[1])).expand()
-    if rest.has(symbol) or any(_depends_on_data(str(s)) for s in rest.free_symbols):
+    if rest.has(symbol) or any(depends_on_data(str(s)) for s in rest.free_symbols):
         return None
     return rest - 1 if isinstance(relation, sympy.Lt | sympy.Gt) else rest
 

@@ -111,6 +111,27 @@ def test_a_number_as_a_size() -> None:
         compiled(numbers(6, 2), torch.tensor(-1))
 
 
+def test_two_masks_that_select_equally_many() -> None:
+    def added(x: Any) -> Any:
+        y = x.clone()
+        y[x > 0] += x[x > 0] * 10
+        return y
+
+    check(added, (numbers(5, 4),), (-numbers(5, 4),), (torch.zeros(5, 4),))
+
+
+def test_sizes_of_parts_with_an_asserted_sum() -> None:
+    def parts(x: Any, counts: Any) -> Any:
+        first, second, third = x.split(counts.tolist())
+        return torch.cat([first * 2, second * 3, third * 5]) + x
+
+    x = numbers(6, 2)
+    calls = [(x, torch.tensor(counts)) for counts in ([1, 2, 3], [0, 0, 6], [0, 6, 0])]
+    compiled = check(parts, *calls)
+    with pytest.raises(ValueError, match="expected a dim of 3, got 4"):
+        compiled(x, torch.tensor([1, 2, 4]))
+
+
 def test_numbers_without_a_limit() -> None:
     def unlimited(n: Any) -> Any:
         return torch.zeros(n.item())
