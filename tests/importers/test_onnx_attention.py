@@ -171,6 +171,14 @@ def test_rotary_embedding(interleaved):
     check(model(node, inputs, ["y"], 23, TABLES), feeds, tolerance=TOLERANCE)
 
 
+def test_heads_narrower_than_tables():
+    node = helper.make_node("RotaryEmbedding", ["x", "cos", "sin", "p"], ["y"])
+    inputs = {"x": ("float32", [B, H, S, "d"]), "p": ("int64", [B, S])}
+    compiled = compile_onnx(model(node, inputs, ["y"], 23, TABLES))
+    with pytest.raises(ValueError, match="expected"):
+        compiled.run(None, {"x": drawn(B, H, S, 2), "p": np.zeros((B, S), "int64")})
+
+
 @pytest.mark.parametrize("given", [{}, {"is_causal": 1}, {"softcap": 0.5, "scale": 0.7}])
 def test_attention_of_onnx(given):
     """Grouped queries and a mask with symbolic lengths; both causal masks of equal lengths."""
@@ -202,6 +210,17 @@ def test_numbers_of_a_mask_have_the_dtype_of_queries(dtype, outputs):
     compare(found, by_reference(made("float32"), feeds), TOLERANCE)
 
 
+@pytest.mark.parametrize("most", [1, 2**63 - 1])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_windows(side, most):
+    """Keys before or behind a query; the largest number of them does not overflow."""
+    given = {f"{side}_window_size": most}
+    node = helper.make_node("Attention", ["q", "k", "v"], ["y"], **given)
+    feeds = {"q": drawn(B, H, S, D), "k": drawn(B, H, L, D), "v": drawn(B, H, L, DV)}
+    made = model(node, {n: ("float32", x.shape) for n, x in feeds.items()}, ["y"], 26)
+    check(made, feeds, by="reference", tolerance=TOLERANCE)
+
+
 def test_attention_of_onnx_with_past():
     node = helper.make_node(
         "Attention", ["q", "k", "v", "", "pk", "pv"], ["y", "a", "b"], is_causal=1,
@@ -222,6 +241,9 @@ def test_attention_of_onnx_with_past():
          {"num_heads": 4}, "expected a width of 4 equal heads, got 10"),
         ("MultiHeadAttention", {"q": drawn(B, S, 8), "k": drawn(B, L, 8), "v": drawn(B, 6, 8)},
          {"num_heads": 4, "symbolic": False}, "expected dims of one size, got 5 and 6"),
+        ("Attention", {"x": drawn(B, S, 8), "w": drawn(8, 25), "b": drawn(25)},
+         {"num_heads": 4, "symbolic": False}, "expected the conversion to give "
+         "!relax.tensor<[2, 3, 24], f32>, got !relax.tensor<[2, 3, 25], f32>"),
         ("Attention", {"x": drawn(B, S, 8), "w": drawn(8, 24), "b": drawn(24)},
          {"num_heads": 4, "do_rotary": 1},
          "rotary embeddings, or past and present keys in one buffer"),

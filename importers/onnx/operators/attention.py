@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Any
 
 from ....dialects.int_expr import ONE, ZERO, IntExpr
+from ....dialects.relax.operators.slicing import FAR
 from ...unsupported import Unsupported
 from ..context import Context
 from ..formula import Formula
@@ -108,12 +109,12 @@ class Visibility:
     def hide_later(self, ctx: Context, most: int = 0) -> None:
         """Hide the keys more than `most` positions after a query."""
         queries, keys = self._places(ctx)
-        self.conditions.append(keys < queries + (most + 1))
+        self.conditions.append(keys < queries + (min(most, FAR) + 1))
 
     def hide_earlier(self, ctx: Context, most: int) -> None:
         """Hide the keys more than `most` positions before a query."""
         queries, keys = self._places(ctx)
-        self.conditions.append(queries < keys + (most + 1))
+        self.conditions.append(queries < keys + (min(most, FAR) + 1))
 
     def hide_from(self, ctx: Context, counts: Formula) -> None:
         """Hide all but the first keys, so many for each batch."""

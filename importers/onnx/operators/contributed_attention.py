@@ -25,7 +25,9 @@ from .slicing import part
 
 
 def _parts(ctx: Context, x: Tensor, axis: int, sizes: Sequence[IntExpr]) -> list[Tensor]:
-    """The parts of a tensor, of these sizes along an axis."""
+    """The parts of a tensor, of these sizes along an axis, which are its dim."""
+    total = sum(sizes, ZERO)
+    x = ctx.fitted(x, [total if a == axis else d for a, d in enumerate(x.dims)])
     start, found = ZERO, list[Tensor]()
     for size in sizes:
         found.append(part(ctx, x, axis, start, size))

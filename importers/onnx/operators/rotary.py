@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects.int_expr import ONE, ZERO, IntExpr
+from ....dialects.bounds import is_non_negative
+from ....dialects.int_expr import ONE, ZERO, IntExpr, maximum
 from ...unsupported import Unsupported
 from ..context import Context
 from ..formula import Formula
@@ -47,8 +48,10 @@ class Rotation:
         return Rotation(cosines, sines, self.interleaved)._of_heads(ctx, x)
 
     def _of_heads(self, ctx: Context, x: Tensor) -> Tensor:
-        """The heads, whose dims are those of the tables."""
+        """The heads, whose dims are those of the tables, or wider ones, which calls check."""
         count = self.cosines.dims[2] * 2
+        if not is_non_negative(x.dims[3] - count):
+            x = ctx.fitted(x, [*x.dims[:3], maximum(x.dims[3], count)])
         pairs = part(ctx, x, 3, ZERO, count) if x.dims[3] != count else x
         result = self._rotated(ctx, pairs, count)
         rest = x.dims[3] - count
