@@ -36,24 +36,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import prod
-from typing import Any, cast
+from typing import cast
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerType, ModuleOp, StringAttr, TupleType
-from xdsl.ir import Attribute, Block, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects import relax
-from ...dialects.diagnostics import Diagnostic
-from ...dialects.int_expr import ONE, IntExpr, IntLike, Sym, sym
-from ...dialects.relax.operators.nonzero import NonzeroOp
+from ...dialects.int_expr import IntExpr, IntLike, Sym, sym
 from ...dialects.relax.symbols import declared_in, determined_symbols, paired_dims
 from ...dialects.relax.types import python_shape, shape_text
 from ..functions import call_graph, callees_first, functions_by_name, graph_functions, unique_name
 from ..substitute import set_type, substitute_own_symbols, substituted
+from .data_sizes import count_first
 from .refresh_types import TypeRefresher, refresh_types
 
 
@@ -146,27 +142,7 @@ class _Resolver(TypeRefresher):
             self._cast(op)
         else:
             super().op(op)
-        if isinstance(op, NonzeroOp) and op.size is None:
-            self._count(op)
-
-    def _count(self, op: NonzeroOp) -> None:
-        """Give an operator the number of elements of its result, a symbol, as an attribute."""
-        (x,), size = op.operands, self.fresh("count")
-        if not isinstance(x.type, relax.TensorType) or x.type.dims is None:
-            raise Diagnostic(
-                f"expected data of '{op.name}' to have a known shape, got {x.type}", op
-            )
-        new = _Inserted(op)
-        zero = new.add(relax.ConstantOp(relax.TensorData.of(np.array(0, x.type.dtype))))
-        holds = new.operator("astype", new.operator("not_equal", x, zero), dtype="int64")
-        count = new.operator("expand_dims", new.operator("sum", holds), axis=[0])
-        limit = prod(x.type.dims, start=ONE)
-        shape = new.add(relax.TensorToShapeOp(count, [limit]))
-        new.add(relax.MatchCastOp(shape, relax.ShapeType.of([size]), f"({size},)"))
-        self.read |= size.symbols()
-        found = new.operator("nonzero", x, size=[size])
-        found.name_hint = op.result.name_hint
-        Rewriter.replace_op(op, [], [found])
+        self.read |= count_first(op, self.fresh)
 
     def branch(self, block: Block) -> None:
         values = dict(self.values)
@@ -190,23 +166,6 @@ class _Resolver(TypeRefresher):
         if op.written is None:
             op.written = StringAttr(_written(wanted))
         set_type(op.result, resolved)
-
-
-@dataclass
-class _Inserted:
-    """Inserts operations before one."""
-
-    before: Operation
-
-    def add(self, op: Operation) -> SSAValue:
-        """The result of an operation."""
-        op.location = self.before.location
-        Rewriter.insert_op(op, InsertPoint.before(self.before))
-        return op.results[0]
-
-    def operator(self, name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
-        """The result of an operator of the graph."""
-        return self.add(relax.OPERATORS[f"relax.{name}"].of(operands, attributes))
 
 
 def _written(type_: Attribute) -> str:

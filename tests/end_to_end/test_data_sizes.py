@@ -78,6 +78,50 @@ def test_results_have_memory_of_their_own():
     np.testing.assert_array_equal(second[0].numpy(), positions(*inputs(41))[0])
 
 
+DIFFERENT = """
+@R.function
+def main(x: R.Tensor(("n", 2), "float32")):
+    k = T.int64()
+    found = R.unique(x, R.prim_value(True), return_counts=True, axis=0)
+    rows = R.match_cast(found[0], R.Tensor((k, 2), "float32"))
+    counts = R.astype(R.match_cast(found[1], R.Tensor((k,), "int64")), "float32")
+    first = R.unique(x, R.prim_value(False), return_index=True, return_inverse=True)
+    return R.sum(R.multiply(rows, R.expand_dims(counts, 1)), axis=0), R.shape([k]), first
+"""
+
+
+@pytest.mark.parametrize("rows", [0, 1, 9, 500])
+def test_different_rows_and_elements(rows):
+    module, executable = compile_source(DIFFERENT)
+    x = inputs(rows)[0][:, :2]
+    different, counts = np.unique(x, axis=0, return_counts=True)
+    _, index, inverse = np.unique(x, return_index=True, return_inverse=True)
+    order = np.argsort(index)
+    wanted = (x.reshape(-1)[index[order]], index[order], np.argsort(order)[inverse.reshape(-1)])
+    total, shape, first = executable["main"](x)
+    np.testing.assert_array_equal(total.numpy(), (different * counts[:, None]).sum(0))
+    assert shape == (len(different),)
+    for own, array in zip(first, wanted, strict=True):
+        np.testing.assert_array_equal(own.numpy(), array)
+    for stage in ("relax", "tir", "rt"):
+        found = evaluate(lower_to(module.op, stage), "main", [x])
+        np.testing.assert_array_equal(found[0], total.numpy())
+        for own, array in zip(found[-3:], wanted, strict=True):
+            np.testing.assert_array_equal(own, array)
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+def test_which_special_numbers_are_equal(axis):
+    x = np.float32([np.nan, 0, -np.inf, -0.0, np.nan, np.inf])
+    main = compile_source(f"""
+@R.function
+def main(x: R.Tensor((6,), "float32")):
+    return R.unique(x, return_index=True, return_counts=True, axis={axis})
+""")[1]["main"]
+    for own, wanted in zip(main(x), np.unique(x, True, False, True, axis=axis), strict=True):
+        np.testing.assert_array_equal(own.numpy(), wanted)
+
+
 NUMBERS = """
 @R.function
 def main(x: R.Tensor((2, "n"), "float32"), count: R.Tensor((2,), "int64")):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from drawing import ALL, Draw
+from drawing import ALL, Draw, as_dtype
 from harness import Case, torch
 
 from xrelax.dialects.int_expr import sym
+from xrelax.dialects.relax.operators.unique import FURTHER
 
 
 def drawn(d: Draw, least: int = 0):
@@ -59,6 +60,39 @@ def torch_topk(data, k, axis, ret_type, largest, dtype):
     return {"both": (values, indices), "values": values, "indices": indices}[ret_type]
 
 
+def unique(d: Draw):
+    shape = d.shape(0, 3)
+    axis = d.axis(len(shape)) if shape and d.chance(60) else None
+    attributes = {name: d.chance(50) for name in ("sorted", *FURTHER)}
+    array = as_dtype(d.array(shape, 0, 2, dtype="int32"), d.dtype)
+    return [array], {**attributes, "axis": axis, "size": (d.pick((0, 1, 3, 30)),)}
+
+
+def torch_unique(x, sorted, axis, size, **further):
+    slices = x.reshape(-1) if axis is None else x.movedim(axis, 0)
+    rows = [tuple(row.reshape(-1).tolist()) for row in slices]
+    different = list(dict.fromkeys(rows))
+    if sorted:
+        different.sort()
+    first, counts, inverse = (
+        torch.tensor([function(row) for row in some], dtype=torch.int64)
+        for function, some in (
+            (rows.index, different), (rows.count, different), (different.index, rows)
+        )
+    )  # fmt: skip
+    values, first, counts = (filled(v, *size) for v in (slices[first], first, counts))
+    results = dict(zip(FURTHER, (first, inverse, counts), strict=True))
+    found = (values.movedim(0, axis or 0), *(results[n] for n in FURTHER if further[n]))
+    return found if len(found) > 1 else found[0]
+
+
+def filled(tensor, size):
+    """The first rows, then zeros."""
+    result = torch.zeros(size, *tensor.shape[1:], dtype=tensor.dtype)
+    result[: len(tensor)] = tensor[:size]
+    return result
+
+
 def symbolic_rows(shapes, attributes):
     """A symbol for the number of lines alone."""
     return [(sym("n"), shapes[0][1])], attributes
@@ -67,6 +101,7 @@ def symbolic_rows(shapes, attributes):
 CASES = (
     Case("relax.sort", sort, torch_sort, ALL),
     Case("relax.argsort", argsort, torch_argsort, ALL),
+    Case("relax.unique", unique, torch_unique, ALL),
     Case("relax.topk", topk, torch_topk, ALL),
     Case("relax.topk", topk_of_many, torch_topk, ALL, symbolic=symbolic_rows, note="many"),
 )

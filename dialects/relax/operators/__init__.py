@@ -52,6 +52,7 @@ FAMILIES = (
     "sorting",
     "transposed_convolution",
     "unary",
+    "unique",
     "words",
 )
 """The modules that declare operators."""

@@ -24,3 +24,17 @@ relax.func @positions(%x: !relax.tensor<[n, 3], f32>) -> !relax.tensor<[2, 4], i
   %b = relax.nonzero %x {size = [#sym.expr<4>]} : !relax.tensor<[n, 3], f32> -> !relax.tensor<[2, 4], i64>
   relax.return %b : !relax.tensor<[2, 4], i64>
 }
+
+// -----
+
+// Different elements or rows, of unknown number or of a given one.
+// CHECK-LABEL: @different
+relax.func @different(%x: !relax.tensor<[n, 3], f32>) -> !relax.tensor<rank 1, f32> {
+  // CHECK: %a = relax.unique %x : !relax.tensor<[n, 3], f32> -> !relax.tensor<rank 1, f32>
+  %a = relax.unique %x : !relax.tensor<[n, 3], f32> -> !relax.tensor<rank 1, f32>
+  // CHECK: %b = relax.unique %x {axis = 0 : i64, return_inverse = true, return_counts = true} : !relax.tensor<[n, 3], f32> -> tuple<!relax.tensor<rank 2, f32>, !relax.tensor<[n], i64>, !relax.tensor<rank 1, i64>>
+  %b = relax.unique %x {axis = 0 : i64, return_inverse = true, return_counts = true} : !relax.tensor<[n, 3], f32> -> tuple<!relax.tensor<rank 2, f32>, !relax.tensor<[n], i64>, !relax.tensor<rank 1, i64>>
+  // CHECK: %c = relax.unique %x {sorted = false, axis = 0 : i64, return_index = true, size = [#sym.expr<4>]} : !relax.tensor<[n, 3], f32> -> tuple<!relax.tensor<[4, 3], f32>, !relax.tensor<[4], i64>>
+  %c = relax.unique %x {sorted = false, axis = 0 : i64, return_index = true, size = [#sym.expr<4>]} : !relax.tensor<[n, 3], f32> -> tuple<!relax.tensor<[4, 3], f32>, !relax.tensor<[4], i64>>
+  relax.return %a : !relax.tensor<rank 1, f32>
+}

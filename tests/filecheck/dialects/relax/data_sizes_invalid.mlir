@@ -29,3 +29,19 @@ relax.func @size(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[1, 4], i64> {
   %b = relax.nonzero %x {size = [#sym.expr<4>, #sym.expr<4>]} : !relax.tensor<[n], f32> -> !relax.tensor<[1, 4], i64>
   relax.return %b : !relax.tensor<[1, 4], i64>
 }
+
+// -----
+
+// CHECK: expected size of 'relax.unique' to be one dim, got 0
+relax.func @values(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[4], f32> {
+  %b = relax.unique %x {size = []} : !relax.tensor<[n], f32> -> !relax.tensor<[4], f32>
+  relax.return %b : !relax.tensor<[4], f32>
+}
+
+// -----
+
+// CHECK: expected axis of 'relax.unique' in [-1, 1), got 1
+relax.func @axis(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 1, f32> {
+  %b = relax.unique %x {axis = 1 : i64} : !relax.tensor<[n], f32> -> !relax.tensor<rank 1, f32>
+  relax.return %b : !relax.tensor<rank 1, f32>
+}

@@ -30,3 +30,21 @@ relax.func @static(%x: !relax.tensor<[n], f32>) -> !relax.tensor<rank 2, i64> {
   %b = relax.match_cast %a : !relax.tensor<[1, 4], i64> -> !relax.tensor<[1, 4], i64>
   relax.return %b : !relax.tensor<[1, 4], i64>
 }
+
+// -----
+
+// Different elements are as many as there are counts that are not 0.
+// CHECK-LABEL: @different
+relax.func @different(%x: !relax.tensor<[n, 3], f32>) -> tuple<!relax.tensor<rank 2, f32>, !relax.tensor<[n], i64>> {
+  // CHECK-NEXT: %0 = relax.unique %x {return_inverse = true, return_counts = true, axis = 0 : i64, size = [#sym.expr<n>]}
+  // CHECK-NEXT: %1 = relax.tuple_get_item %0[0]
+  // CHECK-NEXT: %2 = relax.tuple_get_item %0[1]
+  // CHECK-NEXT: %3 = relax.tuple_get_item %0[2]
+  // CHECK-NEXT: %4 = relax.constant
+  // CHECK-NEXT: %5 = relax.not_equal %3, %4
+  // CHECK:      relax.match_cast {{.*}} written "(count,)"
+  // CHECK-NEXT: [[VALUES:%[0-9]+]] = relax.strided_slice %1 {axes = array<i64: 0>, begin = [#sym.expr<0>], end = [#sym.expr<count>], assume_inbound = true} : !relax.tensor<[n, 3], f32> -> !relax.tensor<[count, 3], f32>
+  // CHECK-NEXT: relax.tuple([[VALUES]], %2)
+  %u = relax.unique %x {axis = 0 : i64, return_inverse = true} : !relax.tensor<[n, 3], f32> -> tuple<!relax.tensor<rank 2, f32>, !relax.tensor<[n], i64>>
+  relax.return %u : tuple<!relax.tensor<rank 2, f32>, !relax.tensor<[n], i64>>
+}
