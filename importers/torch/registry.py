@@ -68,7 +68,6 @@ KEEP_IN_TENSOR = "keep the value in a tensor: its use would depend on data"
 ADVICE: dict[str, str] = {
     "aten._local_scalar_dense": KEEP_IN_TENSOR,
     "aten.item": KEEP_IN_TENSOR,
-    "aten.unique_dim": "use torch.unique without a dim",
 }
 """Advice for common unsupported operators, by name without the overload."""
 

@@ -89,6 +89,19 @@ def test_unique(inverse: bool, counts: bool) -> None:
     check(lambda x: torch.unique_consecutive(x, **options), *calls)
 
 
+@pytest.mark.parametrize("further", [False, True])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_unique_slices(dim: int, further: bool) -> None:
+    n = torch.export.Dim("n", min=0)
+    calls = [(numbers(size, 2, 2).clamp(0, 1),) for size in (7, 1, 40)]
+    options = {"dim": dim, "return_inverse": further, "return_counts": further}
+    check(lambda x: torch.unique(x, **options), *calls, dynamic_shapes={"args": ({0: n},)})
+
+
+def test_unique_slices_of_a_vector() -> None:
+    check(lambda x: torch.unique(x, dim=0, return_counts=True), (torch.tensor([3, 1, 3, 0]),))
+
+
 def test_unique_of_integers_and_of_nothing() -> None:
     n = torch.export.Dim("n", min=0)
     calls = [(torch.tensor([3, 1, 3, 3]),), (torch.zeros(0, dtype=torch.int64),)]

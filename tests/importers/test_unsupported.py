@@ -45,15 +45,6 @@ def test_all_five_operators_are_reported_with_their_lines():
         assert found[0].advice
 
 
-def test_rows_that_differ_are_reported_with_what_to_do():
-    class Model(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return torch.unique(x, dim=0).sum()
-
-    problems = problems_of(Model(), torch.randn(3, 2))
-    assert any("use torch.unique without a dim" in str(p) for p in problems)
-
-
 class Block(torch.nn.Module):
     def __init__(self, *parts: Any) -> None:
         super().__init__()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects import relax
+from ....dialects.dtypes import element_type
 from ....dialects.int_expr import ONE, IntExpr
 from ...runs import Runs
 from ..context import Context
@@ -68,18 +69,22 @@ def unique(
 
 
 def _unique_slices(ctx: Context, x: Tensor, axis: int, is_sorted: bool) -> tuple[Tensor, ...]:
-    """The different slices of known values."""
-    found, first, inverse, counts = np.unique(
-        x.numbers("slices of an axis"),
-        return_index=True,
-        return_inverse=True,
-        return_counts=True,
-        axis=axis,
-    )
-    order = np.arange(len(first)) if is_sorted else np.argsort(first)
-    others = (first[order], np.argsort(order)[inverse.reshape(-1)], counts[order])
-    whole = ctx.array(np.take(found, order, axis), x.dtype)
-    return (whole, *(ctx.array(v, "int64") for v in others))
+    """The different slices of an axis, and the same about them."""
+    further = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
+    found = ctx.emitter.op("unique", x.value, sorted=is_sorted, axis=axis, **further)
+    count = ctx.emitter.functions.new_size("unique_count")
+    whole = [*x.dims[:axis], count, *x.dims[axis + 1 :]]
+    types = [
+        relax.TensorType.of(dims, element_type(dtype))
+        for dims, dtype in (
+            (whole, x.dtype),
+            ([count], "int64"),
+            ([x.dims[axis]], "int64"),
+            ([count], "int64"),
+        )
+    ]
+    fields = zip(ctx.emitter.fields(found), types, strict=True)
+    return tuple(ctx.tensor(ctx.emitter.match(field, type_)) for field, type_ in fields)
 
 
 @converts("NonMaxSuppression")

@@ -46,6 +46,22 @@ def unique2(
     return runs.values(), places, runs.lengths() if counts else empty
 
 
+@converts("aten.unique_dim.default")
+def unique_dim(
+    ctx: Context,
+    x: Value,
+    dim: int,
+    sorted: bool = True,
+    inverse: bool = False,
+    counts: bool = False,
+) -> tuple[Value, ...]:
+    """The different slices in order, where each slice is among them, and how often each is."""
+    if len(dims_of(x)) == 1:
+        return unique2(ctx, x, sorted, True, True)
+    ctx.symbols.declare(ctx.result)
+    return ctx.fields(ctx.op("unique", x, axis=dim, return_inverse=True, return_counts=True))
+
+
 @converts("aten.unique_consecutive.default")
 def unique_consecutive(
     ctx: Context, x: Value, inverse: bool = False, counts: bool = False, dim: int | None = None
