@@ -13,7 +13,7 @@ from typing import Any, cast
 import torch
 from torch.utils import _pytree as pytree
 
-from ..emitter import Value, is_tensor
+from ..emitter import Value, dtype_of, is_tensor
 from ..unsupported import Unsupported
 from .complex_numbers import Complex, as_complex, is_complex, part_dtype, plus, zeros
 from .context import Context
@@ -79,8 +79,23 @@ def convert_complex(
 ) -> Any:
     """Convert a node with complex operands or a complex result.
 
-    Raises Unsupported for an operator that is neither linear nor bilinear, and has no formula.
+    Raises Unsupported for an operator that is neither linear nor bilinear, and has no formula, and
+    for a product of real and complex numbers that PyTorch exports, but refuses to compute.
     """
+    expected = ctx.result
+    found = _converted(ctx, target, name, converter, args, kwargs)
+    if has_complex(found) and not has_complex(expected):
+        given = [_described(t) for t in (*args, *kwargs.values()) if is_complex(t) or is_tensor(t)]
+        raise Unsupported(
+            f"expected operands of one dtype, got {' and '.join(given)}",
+            "convert the real ones, as in x.to(torch.complex64)",
+        )
+    return found
+
+
+def _converted(
+    ctx: Context, target: Any, name: str, converter: Converter, args: Any, kwargs: dict[str, Any]
+) -> Any:
     if name in _FORMULAS:
         return _FORMULAS[name](ctx, *args, **kwargs)
     result, ctx.result = ctx.result, _mapped(ctx.result, _real)
@@ -105,6 +120,8 @@ def is_linear(name: str, converter: Converter) -> bool:
 def _described(value: Any) -> str:
     if isinstance(value, Complex):
         return "complex128" if value.dtype == "float64" else "complex64"
+    if is_tensor(value):
+        return dtype_of(value)
     return f"'{value}'" if isinstance(value, complex) else str(value.dtype).removeprefix("torch.")
 
 

@@ -177,3 +177,15 @@ def test_rotary_embeddings(check: Any):
     dims = {0: "batch"}
     model, others = Rotary(8, 16).eval(), [drawn(1, 5, 2, 8), drawn(3, 5, 2, 8)]
     check(model, *drawn(2, 5, 2, 8), dynamic=[dims, dims], others=others)
+
+
+def test_products_of_real_and_complex_matrices_are_refused():
+    class Model(torch.nn.Module):
+        def forward(self, x, y):
+            return x @ y
+
+    operands = (torch.ones(3, 3), torch.ones(3, 3, dtype=torch.complex64))
+    with pytest.raises(RuntimeError):
+        Model()(*operands)
+    with pytest.raises(UnsupportedError, match="expected operands of one dtype, got float32 and"):
+        xrelax.compile(Model(), operands)
