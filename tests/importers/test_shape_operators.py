@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from drawn_tensors import SOME, B, N, X, Y, each, integers, numbers
 
+import xrelax
+
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
 
@@ -193,3 +195,16 @@ def test_sizes_as_numbers(check):
         return scaled / n + n, x.reshape(n * 2, 2), x.new_zeros(n), x.mean(0)
 
     check(model, X, dynamic=[{0: "n"}], others=[[numbers(7, 4)], [numbers(2, 4)]])
+
+
+def test_shifts_that_are_sizes():
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            n = x.shape[0]
+            return x.roll(n // 2, 0), x.roll((-n - 1, 1), (0, 1)), x.roll(2 * n + 1), x.roll(n, 1)
+
+    rows = torch.export.Dim("rows", min=2)
+    compiled = xrelax.compile(Model(), (X,), dynamic_shapes=({0: rows},))
+    for count in (2, 3, 8):
+        x = numbers(count, 4)
+        assert all(map(torch.equal, compiled(x), Model()(x)))

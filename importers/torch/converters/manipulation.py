@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....dialects.int_expr import ONE, IntExpr
-from ...emitter import Value, axis_of, dims_of
+from ....dialects.int_expr import ONE, ZERO, IntExpr, maximum
+from ...emitter import Value, axis_of, dims_of, type_of
 from ...unsupported import Unsupported
 from ..context import Context
 from ..registry import converts
@@ -126,18 +126,26 @@ def flip(ctx: Context, x: Value, dims: Sequence[int]) -> Value:
 @converts("aten.roll.default")
 def roll(ctx: Context, x: Value, shifts: Any, dims: Any = ()) -> Value:
     """Elements shifted cyclically along dims; without dims, in the flattened tensor."""
-    counts = [shifts] if isinstance(shifts, int) else list(shifts)
+    counts = [shifts] if isinstance(shifts, int | IntExpr) else list(shifts)
     axes = [dims] if isinstance(dims, int) else list(dims)
-    source = dims_of(x)
     if not axes:
-        total = ONE
-        for dim in source:
-            total = total * dim
-        flat = ctx.op("roll", ctx.reshape(x, [total]), shift=counts[0], axis=0)
-        return ctx.reshape(flat, source)
+        return ctx.reshape(_rolled(ctx, ctx.flat(x), counts[0], 0), dims_of(x))
     for shift, axis in zip(counts, axes, strict=True):
-        x = ctx.op("roll", x, shift=shift, axis=axis)
+        x = _rolled(ctx, x, shift, axis)
     return x
+
+
+def _rolled(ctx: Context, x: Value, shift: int | IntExpr, axis: int) -> Value:
+    """Elements shifted cyclically along a dim, by slices for a shift that is a symbol's."""
+    if isinstance(shift, int):
+        return ctx.op("roll", x, shift=shift, axis=axis)
+    dim = dims_of(x)[axis]
+    middle = dim - shift % maximum(dim, 1)
+    parts = [
+        ctx.op("strided_slice", x, axes=[axis], begin=[begin], end=[end], assume_inbound=True)
+        for begin, end in ((middle, dim), (ZERO, middle))
+    ]
+    return ctx.match(ctx.op("concat", *parts, axis=axis), type_of(x))
 
 
 @converts("aten.constant_pad_nd.default")
