@@ -39,6 +39,25 @@ def test_distributions():
         assert abs(found.std() - std) < 5 * std / np.sqrt(SIZE)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_classes_by_their_weights(dtype):
+    nodes = [
+        node("Multinomial", ["x"], ["y"], sample_size=SIZE, seed=3.0),
+        node("Multinomial", ["x"], ["wide"], sample_size=2, dtype=7),
+    ]
+    made = model(nodes, {"x": (dtype, ["n", 4])}, ["y", "wide"])
+    weights = np.array([[1, 2, 0, 1], [0, 0, 0, 5], [1, 1e-4, 3, 1]])
+    with np.errstate(divide="ignore"):
+        x = (np.log(weights) + np.array([[50], [0], [-9]])).astype(dtype)
+    y, wide = run(made, x)
+    assert (y.dtype, y.shape, wide.dtype, wide.shape) == (np.int32, (3, SIZE), np.int64, (3, 2))
+    assert (wide[1] == 3).all() and (run(made, x)[0] == y).all()
+    for row, expected in zip(y, weights / weights.sum(1, keepdims=True), strict=True):
+        found = np.bincount(row, minlength=4) / SIZE
+        assert (found[expected == 0] == 0).all()
+        assert (abs(found - expected) < 5 * np.sqrt(expected / SIZE) + 1e-9).all()
+
+
 def test_seeds_of_models_and_of_nodes():
     nodes = [
         node("RandomNormalLike", ["x"], ["a"], seed=1.0),

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.int_expr import IntExpr
+from ....dialects.int_expr import ONE, IntExpr
 from ....dialects.relax.operators.conversion import accumulator
 from ...unsupported import Unsupported
 from ..context import Context
+from ..parts import part
 from ..registry import converts
 from ..tensor import Tensor
 from ..weights import dtype_of_element
@@ -103,3 +104,23 @@ def bernoulli(
     numbers = _generated(ctx, "uniform", x.dims, inner, seed)
     events = ctx.emit("less", numbers, ctx.astype(x, inner))
     return ctx.astype(events, x.dtype if dtype is None else dtype_of_element(dtype))
+
+
+@converts("Multinomial")
+def multinomial(
+    ctx: Context, x: Tensor, *, dtype: int = 6, sample_size: int = 1, seed: float | None = None
+) -> Tensor:
+    """Numbers of classes, each with the probability whose logarithm is an element of its row."""
+    rows, classes = x.dims
+    inner = accumulator(x.dtype)
+    largest = ctx.emit("max", x, axis=[1], keepdims=True)
+    weights = ctx.emit("exp", ctx.astype(ctx.elementwise("subtract", x, largest), inner))
+    sums = ctx.emit("cumsum", weights, axis=1)
+    total = part(ctx, sums, 1, classes - 1, ONE)
+    samples = _generated(ctx, "uniform", [rows, IntExpr.of(sample_size)], inner, seed)
+    limits = ctx.emit("expand_dims", ctx.elementwise("multiply", samples, total), axis=[2])
+    below = ctx.emit("less_equal", ctx.emit("expand_dims", sums, axis=[1]), limits)
+    count = ctx.emit("sum", ctx.astype(below, "int64"), axis=[2])
+    # Rounded, a sample may be the total.
+    chosen = ctx.elementwise("minimum", count, ctx.number(classes - 1, "int64"))
+    return ctx.astype(chosen, dtype_of_element(dtype))
