@@ -21,6 +21,7 @@ from torch.nn.modules import batchnorm, dropout, instancenorm
 from ..unsupported import Problem, UnsupportedError
 from .recurrent_operators import recurrent_operators
 from .registry import KEEP_IN_TENSOR, overload_name
+from .replaced_functions import replaced_functions
 from .source_lines import frame_place
 
 Table = dict[Any, Callable[..., Any]]
@@ -122,7 +123,7 @@ def exported_program(
     """
     verify_inference(model)
     try:
-        with torch.no_grad(), recurrent_operators():
+        with torch.no_grad(), recurrent_operators(), replaced_functions():
             return torch.export.export(
                 model, tuple(args), dict(kwargs), dynamic_shapes=dynamic_shapes
             )
