@@ -43,6 +43,7 @@ class Check(NamedTuple):
 
 
 _INVERTIBLE = Check("invertible", "with pivot {} of its LU decomposition equal to 0", _zero_pivot)
+_FULL_RANK = _INVERTIBLE._replace(expected="full-rank")
 _POSITIVE = Check(
     "positive-definite", "whose leading minor of order {} is not positive", _indefinite_minor
 )
@@ -73,15 +74,19 @@ def _checked(name: str, solver: Solver, check: Check) -> Solver:
         try:
             return solver(a, *others)
         except np.linalg.LinAlgError:
-            info = _info(solver, check, a)
-            first = tuple(int(i) for i in np.argwhere(info)[0])
-            where = f" at {list(first)}" if first else ""
-            raise np.linalg.LinAlgError(
-                f"expected {check.expected} matrices of '{name}', got one{where} "
-                f"{check.defect.format(info[first])}"
-            ) from None
+            raise _rejection(name, check, _info(solver, check, a)) from None
 
     return call
+
+
+def _rejection(name: str, check: Check, info: Array) -> np.linalg.LinAlgError:
+    """The error that names the first matrix whose `info` is not 0."""
+    first = tuple(int(i) for i in np.argwhere(info)[0])
+    where = f" at {list(first)}" if first else ""
+    return np.linalg.LinAlgError(
+        f"expected {check.expected} matrices of '{name}', got one{where} "
+        f"{check.defect.format(info[first])}"
+    )
 
 
 def _with_info(solver: Solver, check: Check) -> Callable[..., tuple[Array, Array]]:
@@ -134,6 +139,13 @@ def _slogdet(a: Array) -> tuple[Array, Array]:
     return sign, logarithm
 
 
+def _lu_factor(a: Array) -> tuple[Array, Array, Array]:
+    factors, pivots, info = lu_factor(a)
+    if info.any():
+        raise _rejection("linalg.lu_factor", _FULL_RANK, info)
+    return factors, pivots, info
+
+
 def _singular_values(a: Array) -> Array:
     return np.linalg.svd(a, compute_uv=False)
 
@@ -168,6 +180,7 @@ FUNCTIONS: Mapping[str, LinearAlgebraFunction] = {
     "inv": LinearAlgebraFunction(1, _checked("linalg.inv", _inv, _INVERTIBLE)),
     "inv_ex": LinearAlgebraFunction(1, _with_info(_inv, _INVERTIBLE)),
     "lu_factor": LinearAlgebraFunction(1, lu_factor),
+    "lu_factor.checked": LinearAlgebraFunction(1, _lu_factor),
     "matrix_exp": LinearAlgebraFunction(1, matrix_exp),
     "qr.complete": LinearAlgebraFunction(1, partial(_qr, mode="complete")),
     "qr.reduced": LinearAlgebraFunction(1, partial(_qr, mode="reduced")),

@@ -33,6 +33,7 @@ _THEMES = (
     "indexing",
     "linear",
     "linear_systems",
+    "lu_decompositions",
     "manipulation",
     "matrix_decompositions",
     "normalization",

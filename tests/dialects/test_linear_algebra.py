@@ -45,6 +45,10 @@ def batch(*matrices: Any) -> Any:
             r"^expected positive-definite matrices of 'linalg.cholesky', got one at \[1\] whose "
             "leading minor of order 2 is not positive$",
         ),
+        (
+            "R.linalg.lu_factor(x, check_errors=True)[0]",
+            r"^expected full-rank matrices of 'linalg.lu_factor', got one at \[1\] with pivot 2 of ",
+        ),
     ],
 )
 def test_singular_matrices_are_errors(call: str, message: str):

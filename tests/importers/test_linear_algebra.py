@@ -70,6 +70,56 @@ def test_systems(check, dtype: Any):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", WIDE, ids=str)
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 5), (5, 3)])
+def test_lu_decompositions(check, shape: Any, dtype: Any):
+    check(
+        each(
+            lu=lambda x: tuple(linalg.lu(x)),
+            singular=lambda x: tuple(linalg.lu(x * 0)) + tuple(linalg.lu_factor_ex(x * 0)),
+            factor=lambda x: tuple(linalg.lu_factor(x)),
+            factor_ex=lambda x: tuple(linalg.lu_factor_ex(x)),
+            unpacked=lambda x: torch.lu_unpack(*linalg.lu_factor(x)),
+            pivots=lambda x: torch.lu_unpack(*linalg.lu_factor(x), unpack_data=False)[0],
+            factors=lambda x: torch.lu_unpack(*linalg.lu_factor(x), unpack_pivots=False)[1:],
+        ),
+        numbers(*shape, dtype=dtype),
+    )
+
+
+def test_systems_by_lu_decompositions(check):
+    a, b = numbers(2, 4, 4, dtype=torch.float64), numbers(2, 4, 3, dtype=torch.float64, seed=1)
+    check(
+        each(
+            solve=lambda a, b: linalg.lu_solve(*linalg.lu_factor(a), b),
+            adjoint=lambda a, b: linalg.lu_solve(*linalg.lu_factor(a), b, adjoint=True),
+            right=lambda a, b: linalg.lu_solve(*linalg.lu_factor(a), b.mT, left=False),
+            both=lambda a, b: linalg.lu_solve(
+                *linalg.lu_factor(a), b.mT, left=False, adjoint=True
+            ),
+            last=lambda a, b: torch.lu_solve(b, *linalg.lu_factor(a)),
+        ),
+        a, b,
+    )  # fmt: skip
+
+
+def test_lu_decompositions_of_dynamic_shapes():
+    rows, columns = torch.export.Dim("rows", min=2), torch.export.Dim("columns", min=2)
+    compiled = xrelax.compile(
+        as_model(lambda x: tuple(linalg.lu(x))), (numbers(3, 4),),
+        dynamic_shapes=({0: rows, 1: columns},),
+    )  # fmt: skip
+    for shape in ((3, 4), (5, 2)):
+        x = numbers(*shape)
+        for own, other in zip(compiled(x), linalg.lu(x), strict=True):
+            torch.testing.assert_close(own, other)
+
+
+def test_lu_decompositions_without_pivots_are_refused():
+    with pytest.raises(ValueError, match="with pivots, got pivot=False"):
+        xrelax.compile(as_model(lambda x: linalg.lu_factor_ex(x, pivot=False)[0]), (torch.eye(3),))
+
+
 def test_triangular_systems(check):
     a, b = regular(2, 4, 4), numbers(2, 4, 3, dtype=torch.float64, seed=1)
     check(
@@ -177,6 +227,7 @@ SINGULAR = torch.tensor([[1.0, 2.0], [2.0, 4.0]])
         (lambda x: linalg.matrix_power(x, -2), "expected invertible matrices of 'linalg.inv'"),
         (lambda x: linalg.inv_ex(x, check_errors=True)[0], "expected invertible matrices"),
         (linalg.cholesky, "expected positive-definite matrices of 'linalg.cholesky', got one who"),
+        (lambda x: linalg.lu_factor(x)[0], "expected full-rank matrices of 'linalg.lu_factor'"),
     ],
 )
 def test_errors_where_pytorch_has_them(function: Any, message: str):

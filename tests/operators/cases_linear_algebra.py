@@ -63,6 +63,10 @@ def decomposed(d: Draw):
     return [matrices(d, square=False)], {"mode": d.pick(("reduced", "complete"))}
 
 
+def factored(d: Draw):
+    return [matrices(d, square=False)], {"check_errors": d.chance(50)}
+
+
 def singular_values(d: Draw):
     x = matrices(d, square=False)
     # Further vectors of a space of several dims are not unique.
@@ -114,6 +118,22 @@ def without_rejected(function):
     return call
 
 
+def pivots(d: Draw):
+    """Pivots of as many rows as there are, or of more, some out of range."""
+    shape = d.shape(1, 3)
+    rows = shape[-1] + d.pick((0, 0, 2))
+    return [d.array(shape, -1, rows + 2)], {"size": (rows,)}
+
+
+def exchanged(x, size):
+    order = torch.arange(*size, dtype=x.dtype).expand(*x.shape[:-1], *size).clone()
+    for at in np.ndindex(*x.shape[:-1]):
+        for k, pivot in enumerate(x[at].tolist()):
+            other = min(max(pivot - 1, 0), size[0] - 1)
+            order[*at, [k, other]] = order[*at, [other, k]]
+    return order
+
+
 def linalg(name: str, draw: Any, function: Any) -> Case:
     # The order of sums is LAPACK's, and errors grow with the condition number.
     loose = {"float64": 1e-9}
@@ -129,7 +149,8 @@ CASES = (
     linalg("eigvalsh", symmetric, torch and torch.linalg.eigvalsh),
     linalg("inv", square, torch and torch.linalg.inv),
     linalg("inv_ex", one_indefinite, torch and without_rejected(torch.linalg.inv_ex)),
-    linalg("lu_factor", any_matrices, torch and torch.linalg.lu_factor_ex),
+    linalg("lu_factor", factored, torch and torch.linalg.lu_factor_ex),
+    Case("relax.linalg.lu_permutation", pivots, exchanged, ("int32", "int64")),
     linalg("matrix_exp", square, torch and torch.linalg.matrix_exp),
     linalg("qr", decomposed, torch and torch.linalg.qr),
     linalg("slogdet", square, torch and torch.linalg.slogdet),

@@ -44,6 +44,7 @@ FAMILIES = (
     "repetition",
     "reshaping",
     "resizing",
+    "row_exchanges",
     "running",
     "scanning",
     "scattering",

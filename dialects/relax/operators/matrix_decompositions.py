@@ -57,11 +57,17 @@ class LUFactorOp(OfMatricesOp):
     """The LU decompositions with partial pivoting; `torch.linalg.lu_factor_ex`.
 
     The results are both factors in one matrix, the row that each row is exchanged with in turn, and
-    the first pivot that is 0. These numbers are counted from 1; 0 means that no pivot is 0.
+    the first pivot that is 0. These numbers are counted from 1; 0 means that no pivot is 0. With
+    `check_errors`, a pivot that is 0 raises `numpy.linalg.LinAlgError`, a ValueError.
     """
 
     name = "relax.linalg.lu_factor"
     SQUARE: ClassVar[bool] = False
+    check_errors = opt_prop_def(Bool(default=False))
+
+    @classmethod
+    def function(cls, attributes: dict[str, Any]) -> str:
+        return "lu_factor.checked" if attributes["check_errors"] else "lu_factor"
 
     @classmethod
     def result_type(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TupleType:

@@ -26,3 +26,14 @@ relax.func @rank(%x: !relax.tensor<rank 3, f32>) -> !relax.tensor<rank 2, f32> {
   %0 = relax.linalg.svdvals %x : !relax.tensor<rank 3, f32> -> !relax.tensor<rank 2, f32>
   relax.return %0 : !relax.tensor<rank 2, f32>
 }
+
+// LU decompositions that must have no pivot of 0, and the order of their rows.
+// CHECK-LABEL: @lu
+relax.func @lu(%x: !relax.tensor<[n, n, 3], f32>) -> !relax.tensor<[n, n], i32> {
+  // CHECK: %0 = relax.linalg.lu_factor %x {check_errors = true} : !relax.tensor<[n, n, 3], f32> -> tuple<!relax.tensor<[n, n, 3], f32>, !relax.tensor<[n, min(3, n)], i32>, !relax.tensor<[n], i32>>
+  %0 = relax.linalg.lu_factor %x {check_errors = true} : !relax.tensor<[n, n, 3], f32> -> tuple<!relax.tensor<[n, n, 3], f32>, !relax.tensor<[n, min(3, n)], i32>, !relax.tensor<[n], i32>>
+  %1 = relax.tuple_get_item %0[1] : tuple<!relax.tensor<[n, n, 3], f32>, !relax.tensor<[n, min(3, n)], i32>, !relax.tensor<[n], i32>> -> !relax.tensor<[n, min(3, n)], i32>
+  // CHECK: %2 = relax.linalg.lu_permutation %1 {size = [#sym.expr<n>]} : !relax.tensor<[n, min(3, n)], i32> -> !relax.tensor<[n, n], i32>
+  %2 = relax.linalg.lu_permutation %1 {size = [#sym.expr<n>]} : !relax.tensor<[n, min(3, n)], i32> -> !relax.tensor<[n, n], i32>
+  relax.return %2 : !relax.tensor<[n, n], i32>
+}

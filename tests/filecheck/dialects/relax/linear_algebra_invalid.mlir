@@ -37,3 +37,27 @@ relax.func @main(%x: !relax.tensor<[n, n], f16>) -> !relax.tensor<[n], f16> {
   %0 = relax.linalg.eigh %x : !relax.tensor<[n, n], f16> -> !relax.tensor<[n], f16>
   relax.return %0 : !relax.tensor<[n], f16>
 }
+
+// -----
+
+// CHECK: expected operands of 'relax.linalg.lu_permutation' to be int32 or int64, got float32
+relax.func @main(%x: !relax.tensor<[n], f32>) -> !relax.tensor<[n], f32> {
+  %0 = relax.linalg.lu_permutation %x {size = [#sym.expr<n>]} : !relax.tensor<[n], f32> -> !relax.tensor<[n], f32>
+  relax.return %0 : !relax.tensor<[n], f32>
+}
+
+// -----
+
+// CHECK: expected size of 'relax.linalg.lu_permutation' to be one dim, got 2
+relax.func @main(%x: !relax.tensor<[n], i32>) -> !relax.tensor<[n], i32> {
+  %0 = relax.linalg.lu_permutation %x {size = [#sym.expr<n>, #sym.expr<n>]} : !relax.tensor<[n], i32> -> !relax.tensor<[n], i32>
+  relax.return %0 : !relax.tensor<[n], i32>
+}
+
+// -----
+
+// CHECK: expected data of 'relax.linalg.lu_permutation' to have at least one dim, got ()
+relax.func @main(%x: !relax.tensor<[], i32>) -> !relax.tensor<[4], i32> {
+  %0 = relax.linalg.lu_permutation %x {size = [#sym.expr<4>]} : !relax.tensor<[], i32> -> !relax.tensor<[4], i32>
+  relax.return %0 : !relax.tensor<[4], i32>
+}
