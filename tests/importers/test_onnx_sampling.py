@@ -115,6 +115,8 @@ def test_deformable_convolution(groups):
          "expected 1 to 3 spatial dims, got data of rank 6"),
         ("MaxRoiPool", [(1, 2, 4, 4), (3, 4)], {"pooled_shape": [1, 1]},
          "expected rois of 'relax.vision.roi_pool' to be rows of 5 numbers, got (3, 4)"),
+        ("RoiAlign", [(1, 2, 4, 4), (3, 4), (3,)], {"sampling_ratio": 2**63 - 1},
+         f"expected a sampling_ratio of at most 4096, got {2**63 - 1}"),
         ("RoiAlign", [(1, 2, 4, 4), (3, 4), (3,)], {"coordinate_transformation_mode": "pixel"},
          "expected coordinates by half_pixel or output_half_pixel, got 'pixel'"),
     ],

@@ -19,6 +19,9 @@ from .convolution import biased
 from .linear import matmul
 from .windows import Windows, margins_of
 
+MOST_SAMPLES = 1 << 12
+"""The largest number of samples along a dim of a bin: its square is a loop of each bin."""
+
 
 @converts("RoiAlign")
 def roi_align(
@@ -39,6 +42,10 @@ def roi_align(
         raise ValueError(
             "expected coordinates by half_pixel or output_half_pixel, "
             f"got '{coordinate_transformation_mode}'"
+        )
+    if sampling_ratio > MOST_SAMPLES:
+        raise ValueError(
+            f"expected a sampling_ratio of at most {MOST_SAMPLES}, got {sampling_ratio}"
         )
     images = ctx.reshape(ctx.fitted(images, rois.dims[:1]), [rois.dims[0], ONE])
     rows = ctx.emit("concat", ctx.astype(images, rois.dtype), rois, axis=1)
