@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, llvm
+from xdsl.dialects import arith, llvm, vector
 from xdsl.dialects.builtin import ArrayAttr, i8, i32
 from xdsl.ir import Operation, SSAValue
 
@@ -47,24 +47,34 @@ def _sum_of(op: tir.DotOp) -> arith.AddiOp | None:
 
 
 def _dot(f: FunctionBuilder, op: tir.DotOp, total: SSAValue | None) -> SSAValue:
-    lhs, rhs = f.value(op.lhs), f.value(op.rhs)
-    signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
+    words, signs = (op.lhs, op.rhs), (op.lhs_unsigned is not None, op.rhs_unsigned is not None)
     if signs == (False, True):
-        lhs, rhs, signs = rhs, lhs, (True, False)
+        words, signs = (op.rhs, op.lhs), (True, False)
+    lhs, rhs = (f.value(word) for word in words)
     total = f.integer(0, lhs.type) if total is None else total
     bits = 32 * lane_count(lhs.type)
     if (name := f.module.isa.dot(*signs, bits)) is not None:
         return _instruction(f, name, total, lhs, rhs)
     if (name := f.module.isa.dot(True, False, bits)) is None:
         return _products(f, total, lhs, rhs, signs)
-    flipped = f.integer(_HIGH_BITS, lhs.type)
     if signs[0]:  # rhs is 128 more than its signed bytes
         rest = f.integer(_BYTES_OF_64, lhs.type)
         total = _instruction(f, name, _instruction(f, name, total, lhs, rest), lhs, rest)
-        return _instruction(f, name, total, lhs, combine(f, llvm.XOrOp, rhs, flipped))
-    excess = _instruction(f, name, f.integer(0, lhs.type), flipped, rhs)
-    found = _instruction(f, name, total, combine(f, llvm.XOrOp, lhs, flipped), rhs)
-    return combine(f, llvm.SubOp, found, excess)
+        return _instruction(f, name, total, lhs, _flipped(f, words[1]))
+    high = f.integer(_HIGH_BITS, lhs.type)
+    excess = _instruction(f, name, f.integer(0, lhs.type), high, rhs)
+    return combine(f, llvm.SubOp, _instruction(f, name, total, _flipped(f, words[0]), rhs), excess)
+
+
+def _flipped(f: FunctionBuilder, word: SSAValue) -> SSAValue:
+    """Words with the other sign; a scalar is flipped before its broadcast.
+
+    LLVM 22.1's code generation does not end if 512 bits are flipped after their broadcast.
+    """
+    source = word.owner.source if isinstance(word.owner, vector.BroadcastOp) else word
+    bits, type_ = f.value(source), f.value(word).type
+    found = combine(f, llvm.XOrOp, bits, f.integer(_HIGH_BITS, bits.type))
+    return found if bits.type == type_ else f.emit(llvm_ext.SplatOp, (found,), type_)
 
 
 def _instruction(

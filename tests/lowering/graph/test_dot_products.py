@@ -27,6 +27,7 @@ def integers(shape, dtype):
     return values.astype(dtype)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("depth", [2, 7, 64])
 @pytest.mark.parametrize("data, shift", [("uint8", 0), ("uint8", 131), ("int8", -5), ("int8", 0)])
@@ -57,6 +58,7 @@ def convolved(x, w, padding, strides):
     return np.einsum("nchwyx,ocyx->nohw", windows, w.astype(float))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("padding, strides, size", WINDOWS)
 @pytest.mark.parametrize("weight, other", [("int8", 0), ("uint8", 94)])
 @pytest.mark.parametrize("is_known", [True, False], ids=["constant", "parameter"])
