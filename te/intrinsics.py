@@ -221,7 +221,12 @@ def dp4a(vec1: ExprLike, vec2: ExprLike, acc: ExprLike = 0) -> PrimExpr:
         if word.dtype not in ("int32", "uint32"):
             raise TypeError(f"expected 'dp4a' of words of int32 or uint32, got {word.dtype}")
     product = Call("dp4a", tuple(words), "int32")
-    return product if isinstance(acc, int) and acc == 0 else product + cast("int32", acc)
+    if isinstance(acc, int) and acc == 0:
+        return product
+    total = convert(acc)
+    if not isinstance(acc, int) and total.dtype not in ("int32", "uint32"):
+        raise TypeError(f"expected 'dp4a' with a sum of int32 or uint32, got {total.dtype}")
+    return product + cast("int32", total)
 
 
 def let(function: Callable[[PrimExpr], PrimExpr], value: ExprLike) -> PrimExpr:

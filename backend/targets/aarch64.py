@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .architecture import Architecture, InstructionSet, ThreadCode
@@ -30,8 +31,8 @@ class AArch64(Architecture):
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The instruction set whose dot products are in the assembly."""
-        names = {"usdot"} if "\tusdot\t" in assembly else set[str]()
-        if "\tsdot\t" in assembly:
+        names = {"usdot"} if re.search(r"\tusdot\b", assembly) else set[str]()
+        if re.search(r"\tsdot\b", assembly):
             names |= {"sdot", "udot"}
         return NEON(converts_f16=self.converts_f16(assembly), dots=frozenset(names))
 

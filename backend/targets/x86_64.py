@@ -27,18 +27,17 @@ class SSE2(InstructionSet):
 class AVX2(SSE2):
     """Vectors of 256 bits, masked accesses to elements of 32 and 64 bits; AVX has these too.
 
-    `dots`: there are dot products of bytes, by AVX-VNNI or AVX512-VNNI.
+    `dots`: the widths of vectors with dot products of bytes, by AVX-VNNI or AVX512-VNNI.
     """
 
     vector_bits: int = 256
-    dots: bool = False
+    dots: tuple[int, ...] = ()
     masked_bits: int | None = 32
     model: MachineModel = ZEN3_AVX2
 
     def dot(self, lhs_unsigned: bool, rhs_unsigned: bool, vector_bits: int) -> str | None:
         """`vpdpbusd`, of unsigned and signed bytes."""
-        is_there = self.dots and vector_bits in (128, 256, 512) and vector_bits <= self.vector_bits
-        if not is_there or (lhs_unsigned, rhs_unsigned) != (True, False):
+        if vector_bits not in self.dots or (lhs_unsigned, rhs_unsigned) != (True, False):
             return None
         return f"llvm.x86.avx512.vpdpbusd.{vector_bits}"
 
@@ -70,9 +69,11 @@ class X86_64(Architecture):
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The widest instruction set whose registers are in the assembly."""
-        converts_f16, dots = self.converts_f16(assembly), "vpdpbusd" in assembly
+        converts_f16 = self.converts_f16(assembly)
+        dots = (128, 256) if re.search(r"vpdpbusd.*%[xy]mm", assembly) else ()
         if "%zmm" in assembly:
             scales = re.search(r"vscalef.*%ymm", assembly) is not None
+            dots = (*dots, 512) if "vpdpbusd" in assembly else dots
             return AVX512(converts_f16=converts_f16, scales=scales, dots=dots)
         if "%ymm" in assembly:
             return AVX2(converts_f16=converts_f16, dots=dots)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr, VectorType, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
     ParsePropInAttrDict,
@@ -54,7 +54,6 @@ class DotOp(IRDLOperation):
 
     def verify_(self) -> None:
         type_ = self.lhs.type
-        is_vector = isinstance(type_, VectorType)
-        element = cast("VectorType[Attribute]", type_).element_type if is_vector else type_
-        if element != i32:
+        lanes = type_.get_shape() if isinstance(type_, VectorType) else ()
+        if type_ != (VectorType(i32, lanes) if len(lanes) == 1 else i32):
             raise VerifyException(f"expected words of i32 or vectors of them, got {type_}")

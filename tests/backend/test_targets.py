@@ -11,6 +11,7 @@ from package_files import MODULES, ROOT
 
 from xrelax.backend.target import Target
 from xrelax.backend.targets import GENERIC, architecture_of
+from xrelax.backend.targets.aarch64 import NEON
 from xrelax.backend.targets.architecture import InstructionSet
 from xrelax.backend.targets.x86_64 import AVX2, AVX512, SSE2
 
@@ -54,7 +55,7 @@ def test_the_facts_import_nothing_of_the_package():
         ("-mtriple=x86_64-linux-gnu -mcpu=sandybridge", AVX2),
         ("-mtriple=x86_64-linux-gnu -mcpu=x86-64-v3", AVX2),
         ("-mtriple=amd64-linux-gnu -mcpu=x86-64-v4", AVX512),
-        ("-mtriple=aarch64-linux-gnu -mcpu=cortex-a76", InstructionSet),
+        ("-mtriple=aarch64-linux-gnu -mcpu=cortex-a76", NEON),
         ("-mtriple=powerpc64le-linux-gnu", InstructionSet),
     ],
 )
@@ -66,3 +67,24 @@ def test_an_unknown_architecture_has_plain_vectors():
     assert architecture_of("powerpc64le-linux-gnu") is GENERIC
     isa = Target("llvm -mtriple=powerpc64le-linux-gnu").isa
     assert (isa.lanes(32), isa.masks(64), isa.nontemporal) == (4, False, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "widths"),
+    [
+        ("-mtriple=x86_64-linux-gnu -mcpu=znver4", (128, 256, 512)),
+        ("-mtriple=x86_64-linux-gnu -mcpu=alderlake", (128, 256)),
+        ("-mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx512f,+avx512vnni", (512,)),
+        ("-mtriple=x86_64-linux-gnu -mcpu=haswell", ()),
+        ("-mtriple=aarch64-linux-gnu -mcpu=neoverse-v1", (128,)),
+        ("-mtriple=aarch64-linux-gnu -mcpu=apple-m1", ()),
+    ],
+)
+def test_dot_products_of_unsigned_and_signed_bytes(options: str, widths: tuple[int, ...]):
+    isa = Target(f"llvm {options}").isa
+    assert tuple(w for w in (128, 256, 512) if isa.dot(True, False, w)) == widths
+
+
+def test_dot_products_in_assembly_for_apple():
+    isa = Target("llvm -mtriple=arm64-apple-macosx -mcpu=apple-m1").isa
+    assert isa.dot(False, False, 128) == "llvm.aarch64.neon.sdot.v4i32.v16i8"
