@@ -4,7 +4,7 @@ EXTRAS ?= dev,demo
 DEMO_ARGS ?=
 DOCS_ARGS ?=
 TEST_ARGS ?=
-SAMPLE ?= 12
+SAMPLE ?= 18
 FUZZ_ARGS ?=
 FAULT_ARGS ?=
 
