@@ -68,7 +68,7 @@ def split(
     if not is_covered:
         try:
             verify_only_blocks(loop)
-            verify_splittable(loop)
+            verify_splittable(loop, first + step, values)
         except ScheduleError:
             made[0].erase()
             raise

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import is_non_negative
-from ...dialects.int_expr import ONE, Atom, IntExpr
+from ...dialects.bounds import Interval, is_non_negative
+from ...dialects.int_expr import ONE, Arg, Atom, IntExpr
 from ...dialects.nesting import ancestors, operations_in
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.regions import infer_regions
@@ -152,21 +152,43 @@ def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
         _verify_not_empty(reducing, block, what)
 
 
-def verify_splittable(loop: tir.ForOp) -> None:
-    """Raise ScheduleError if a predicate on a part of a reduction axis hides that it is empty.
+def verify_splittable(loop: tir.ForOp, step: IntExpr, values: Values) -> None:
+    """Raise ScheduleError if a predicate on a part of an axis hides that a reduction is empty.
 
-    A loop that does not divide has one; another loop of the same axis may have no iterations.
+    `step` is what replaces the loop's variable. Factors that do not divide have a predicate, and
+    another loop of the same axis may have no iterations. Where different iterations of the new
+    loops are the same instance, as if the inner one of 2 * 2 is split into 1 * 3, the predicates
+    alone tell which one is the first: then none of the loops may be empty.
     """
-    for block in reductions_over(loop):
+    variable = values.atom(loop.loop_var)
+    for block in blocks_in(loop):
         if block.init is None:
             continue
-        numbering = block.numbering()
-        for binding in exprs_of(block.bindings):
-            variables = {numbering[i] for i in binding.args()}
-            if loop.loop_var in variables:
-                others = variables - {loop.loop_var}
-                beside = [p for p in _reducing_loops(block) if p.loop_var in others]
-                _verify_not_empty(beside, block, f"factors that do not divide {loop_text(loop)}")
+        reducing = _reducing_loops(block)
+        bindings = values.exprs(block.bindings, block.numbering())
+        for kind, binding in zip(block.axis_kinds, bindings, strict=True):
+            if variable not in binding.atoms():
+                continue
+            others = set(binding.atoms()) - {variable} if kind == "reduce" else set[Atom]()
+            if not _is_injective(binding.substitute({variable: step}), values):
+                others = {values.atom(p.loop_var) for p in reducing}
+            beside = [p for p in reducing if values.atom(p.loop_var) in others]
+            _verify_not_empty(beside, block, f"factors that do not divide {loop_text(loop)}")
+
+
+def _is_injective(expr: IntExpr, values: Values) -> bool:
+    """Whether an expression is injective in the variables of loops that it mentions."""
+    loops = {i: loop for i in expr.args() if (loop := _loop_of(values.list[i])) is not None}
+    extents: dict[Atom, IntExpr] = {
+        Arg(i): values.rebase(loop.extent.data, loop.operands_) for i, loop in loops.items()
+    }
+    used = used_in(expr, extents)
+    return IterMap([expr], used, {a: Interval.range(0, extents[a]) for a in used}).tells(used)
+
+
+def _loop_of(value: SSAValue) -> tir.ForOp | None:
+    owner = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    return owner if isinstance(owner, tir.ForOp) else None
 
 
 def verify_strips(loop: tir.ForOp) -> None:

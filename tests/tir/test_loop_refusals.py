@@ -1,7 +1,7 @@
 """Each primitive on loops: what is refused, with which words, and that nothing changes then."""
 
 import pytest
-from programs import chain, matmul_relu, row_sum
+from programs import chain, matmul_relu, program, row_sum
 from schedule_check import check_refused
 
 PAIRS = """
@@ -18,6 +18,15 @@ def main(X: T.Buffer((8,), "float32"), Y: T.Buffer((4,), "float32")):
             Y[vi] = S[vi]
 """
 """Two iterations store the same element, of which the last one counts."""
+
+TWO_AXES = """
+    for i, j, k in T.grid({m}, {n}, {p}):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SRR", [i, j, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + X[vi, vj, vk]
+"""
 
 REFUSED = [
     (row_sum(8, 6), lambda s, i, k: s.split(i, []), "split: expected at least one factor"),
@@ -152,6 +161,12 @@ REFUSED = [
         lambda s, i, k: s.loop_partition(s.split(k, [None, 4])[1], [2, None]),
         "loop_partition: expected loop 'k', over which block 'Y' reduces, to have iterations for "
         "loop 'k' to be partitioned, got extent 0: decompose the reduction first",
+    ),
+    (
+        program(TWO_AXES, {"X": "({m}, {n}, {p})", "Y": "({m},)"}, m=1, n="n", p=2),
+        lambda s, i, j, k: s.split(s.split(k, [None, 2, 2])[2], [None, 3]),
+        "split: expected loop 'j', over which block 'Y' reduces, to have iterations for factors "
+        "that do not divide loop 'k', got extent n: decompose the reduction first",
     ),
     (
         row_sum(),
