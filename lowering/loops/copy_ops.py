@@ -1,10 +1,15 @@
-"""Copies of loop code with index values replaced by expressions and unrolled loops expanded."""
+"""Copies of loop code with index values replaced by expressions and unrolled loops expanded.
+
+Comparisons that are decided then are folded, and with them what they choose between.
+"""
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
+from operator import eq, ge, gt, le, lt, ne
+
+from xdsl.dialects import arith, scf
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import BoolAttr, IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...dialects import loops, tir
@@ -19,6 +24,7 @@ class Copier:
     def __init__(self, scope: Scope, unroll_limit: int = 0):
         self.scope = scope
         self.unroll_limit = unroll_limit
+        self.decided: dict[SSAValue, bool] = {}
 
     def copy_all(self, block: Block) -> list[SSAValue]:
         """Copy a block's operations; returns the values that it yields, if it is a loop's."""
@@ -54,8 +60,37 @@ class Copier:
                 self.scope.meaning[op.result] = self.scope.expr(op.expr.data, op.operands)
             case ConstantOp() if (number := index_constant(op)) is not None:
                 self.scope.meaning[op.result] = IntExpr.of(number)
+            case arith.CmpiOp() if (holds := self._decide(op)) is not None:
+                self.decided[op.result] = holds
+                constant = ConstantOp(BoolAttr(holds, op.result.type))
+                self.scope.emit(constant)
+                self.scope.define(op.result, constant.result)
+            case scf.IfOp() if op.cond in self.decided:
+                self._copy_branch(op, op.true_region if self.decided[op.cond] else op.false_region)
+            case arith.SelectOp() if op.cond in self.decided:
+                self._stand_for(
+                    op.result, self.scope.value(op.lhs if self.decided[op.cond] else op.rhs)
+                )
             case _:
                 self._copy_other(op)
+
+    def _decide(self, op: arith.CmpiOp) -> bool | None:
+        """Whether a comparison of indices holds; `None` if that is not known."""
+        if not isinstance(op.lhs.type, IndexType):
+            return None
+        test = _SIGNED.get(arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data])
+        difference = (self.scope.index(op.lhs) - self.scope.index(op.rhs)).constant
+        return None if test is None or difference is None else test(difference, 0)
+
+    def _copy_branch(self, op: scf.IfOp, region: Region) -> None:
+        """Copy the branch of a conditional that is taken."""
+        if not region.blocks:
+            return
+        *body, last = region.block.ops
+        for inner in body:
+            self.copy(inner)
+        for old, new in zip(op.results, last.operands, strict=True):
+            self._stand_for(old, self.scope.value(new))
 
     def unroll(self, op: loops.ForOp, lower: IntExpr, count: int) -> list[SSAValue]:
         """Copy the body `count` times, for consecutive values of the loop variable."""
@@ -136,6 +171,9 @@ def bounds_of(op: loops.IfOp, scope: Scope) -> list[Bound]:
     pairs = [(b.lhs.data, b.rhs.data) for b in op.bounds.data]
     return [(scope.expr(lhs, op.operands_), scope.expr(rhs, op.operands_)) for lhs, rhs in pairs]
 
+
+_SIGNED = {"eq": eq, "ne": ne, "slt": lt, "sle": le, "sgt": gt, "sge": ge}
+"""Comparisons that the difference of two indices decides."""
 
 _FORMS = {
     arith.CMPI_COMPARISON_OPERATIONS.index(name): (shift, holds_below)

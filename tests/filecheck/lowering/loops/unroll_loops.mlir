@@ -101,3 +101,36 @@ loops.func @long(%Y: !tir.buffer<[5000], f32>) noalias {
     loops.store %zero, %Y[%i] : !tir.buffer<[5000], f32>, f32
   }
 }
+
+// -----
+
+// What a comparison of indices decides is folded; others stay.
+
+// CHECK-LABEL: loops.func @choices(
+// CHECK-NEXT:    %zero = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:    %one = arith.constant 1.000000e+00 : f32
+// CHECK:         loops.store %zero, %Y[0]
+// CHECK:         arith.cmpi slt, %{{.*}}, %n{{.*}} : index
+// CHECK-NEXT:    %[[S:.*]] = arith.select
+// CHECK-NEXT:    loops.store %[[S]], %Z[0]
+// CHECK:         loops.store %one, %Y[1]
+// CHECK:         arith.cmpi slt, %{{.*}}, %n{{.*}} : index
+// CHECK-NOT:     scf.if
+loops.func @choices(%Y: !tir.buffer<[2], f32>, %Z: !tir.buffer<[n], f32>) symbols [n] noalias {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  loops.for %i in (0, 2) unrolled {
+    %first = arith.constant 0 : index
+    %c = arith.cmpi eq, %i, %first : index
+    %y = scf.if %c -> (f32) {
+      scf.yield %zero : f32
+    } else {
+      scf.yield %one : f32
+    }
+    loops.store %y, %Y[%i] : !tir.buffer<[2], f32>, f32
+    %n = tir.apply n
+    %d = arith.cmpi slt, %i, %n : index
+    %z = arith.select %d, %zero, %one : f32
+    loops.store %z, %Z[%i] : !tir.buffer<[n], f32>, f32
+  }
+}
