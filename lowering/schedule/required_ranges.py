@@ -96,18 +96,18 @@ def _add_parts(
     for position, index in enumerate(exprs_of(load.indices)):
         atom = index.as_atom
         variable = load.operands_[atom.index] if isinstance(atom, Arg) else None
+        dim = type_.dims[position]
+        stored = RequiredRange(region.mins[position], region.extents[position])
         if variable not in block.axis_vars:
-            if index == ZERO and type_.dims[position] == ONE:
-                continue
+            if stored == RequiredRange(ZERO, dim) or (index == ZERO and dim == ONE):
+                continue  # all of the dim is complete, at whatever index
             raise ScheduleError(message, block)
         axis = block.axis_vars.index(variable)
         bounds = block.axes.data[axis]
-        if bounds.min.data != ZERO or bounds.extent.data != type_.dims[position]:
+        if bounds.min.data != ZERO or bounds.extent.data != dim:
             raise ScheduleError(f"{message}, over all of it", block)
         whole = RequiredRange(bounds.min.data, bounds.extent.data)
-        part = _within(
-            RequiredRange(region.mins[position], region.extents[position]), whole, values
-        )
+        part = _within(stored, whole, values)
         if block.axis_kinds[axis] != "spatial" and part != whole:
             raise ScheduleError(f"{message}, its reductions over all of it", block)
         if part.extent.args() or parts.setdefault(axis, part) != part:

@@ -57,3 +57,31 @@ def test_what_is_loaded_at_one_axis_moves():
     check_schedule(source, lambda s: s.reverse_compute_at("Y", s.get_loops("S")[0]), *SHAPES)
     both = pairs("S[vi] + S[vi] * X[vj, 0]", n="n", m="m")
     check_schedule(both, lambda s: s.reverse_compute_at("Y", s.get_loops("S")[0]), *SHAPES)
+
+
+WHOLE = """
+    S = T.alloc_buffer(({n}, {m}), "float32")
+    for i, j in T.grid({n}, {m}):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = X[vi, vj] * T.float32(2)
+    for i, j in T.grid({n}, {n}):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi, AT] + S[vi, 0]
+"""
+
+
+@pytest.mark.parametrize("at", ["{m} - 1", "vj % {m}", "T.max(1, 0)"])
+def test_a_dim_that_the_iteration_stores_is_loaded_anywhere(at):
+    source = program(WHOLE.replace("AT", at), BUFFERS, n="n", m=3)
+    sizes = {"n": 5}, {"n": 1}
+    check_schedule(source, lambda s: s.reverse_compute_at("Y", s.get_loops("S")[0]), *sizes)
+    check_refused(
+        source,
+        lambda s: (
+            s.reorder(*s.get_loops("S")[::-1]),
+            s.reverse_compute_at("Y", s.get_loops("S")[0]),
+        ),
+        "reverse_compute_at: expected block 'Y' to load 'S' at its axes",
+    )
