@@ -32,7 +32,15 @@ from .lowering.llvm.separate import (
 )
 from .lowering.runtime.kernel_entries import KERNEL_SUFFIX
 from .lowering.verify_calls import verify_packed_names
-from .pipeline import PASSES, STAGE_NAMES, STAGES, Observer, run_passes, run_stage
+from .pipeline import (
+    PASSES,
+    STAGE_NAMES,
+    STAGES,
+    Observer,
+    enabled_passes,
+    run_passes,
+    run_stage,
+)
 from .runtime.call_words import ENTRY_SYMBOL
 from .runtime.executable import Executable
 from .runtime.python_calls.entry import python_calls_ir
@@ -47,7 +55,7 @@ def compile_module(module: ModuleOp, target: Target) -> Executable:
     Raises Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """
     verify_packed_names(module)
-    passes = tuple(PASSES.get(name, name) for stage in STAGES for name in stage.passes)
+    passes = tuple(PASSES.get(name, name) for stage in STAGES for name in enabled_passes(stage))
     cache = build_cache(target, passes)
     entry = None if cache is None else cache.module(module)
     executable = None if entry is None else entry.load()

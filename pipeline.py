@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import TypeVar
@@ -64,6 +65,7 @@ PASSES: dict[str, str] = {
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
+    "use-winograd": ".lowering.graph.winograd:UseWinogradPass",
     "vectorize-loops": ".lowering.loops.vectorize_loops:VectorizeLoopsPass",
 }
 """Our passes by name, as `module:class` relative to the package, and registered ones."""
@@ -91,6 +93,7 @@ STAGES: list[Stage] = [
             "fuse-transpose-matmul",
             "use-dot-products",
             "convert-layout",
+            "use-winograd",
             "convert-convolution-to-matmul",
             "pack-weights",
             "fold-constant",
@@ -142,8 +145,22 @@ TEXT_NAMES = (SCHEDULE, "llvm-opt", "asm")
 HOST = "llvm"
 """The target of the CPU that the process runs on."""
 
+DISABLED: ContextVar[frozenset[str]] = ContextVar("disabled_passes", default=frozenset())
+"""The passes that the pipeline leaves out, by `plain_name`; ``PassContext`` sets them."""
+
 Observer = Callable[[str, ModuleOp], None]
 """Called with the name of each pass that has run and the module after it."""
+
+
+def plain_name(name: str) -> str:
+    """A pass name in one spelling: `fuse-tir`, ``FuseTIR`` and ``relax.FuseTIR`` are the same."""
+    return name.rpartition(".")[2].replace("-", "").replace("_", "").lower()
+
+
+def enabled_passes(stage: Stage) -> list[str]:
+    """The names of a stage's passes, without those that the context leaves out."""
+    disabled = DISABLED.get()
+    return [name for name in stage.passes if plain_name(name) not in disabled]
 
 
 def load_pass(name: str) -> type[ModulePass]:
@@ -239,7 +256,7 @@ def run_passes(
     observe: Observer | None = None,
 ) -> None:
     """The same without a verification, for what something else verifies, as LLVM does its code."""
-    for name in stage.passes:
+    for name in enabled_passes(stage):
         make_pass(name, target).apply(context, module)
         if observe is not None:
             observe(name, module)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,6 +13,7 @@ from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
 from ..dialects import get_context
 from ..dialects.diagnostics import Diagnostic, verify
 from ..lowering.verify_calls import verify_calls
+from ..pipeline import DISABLED, plain_name
 from .function import BaseFunc, Function, PrimFunc
 from .instrument import PassInfo, PassInstrument
 from .module import IRModule
@@ -25,8 +26,8 @@ class PassContext:
     """How passes run inside of ``with PassContext(…):``.
 
     A pass of a higher `opt_level` than the context is skipped unless `required_pass` names it, and
-    one that `disabled_pass` names is always skipped. `instruments` see each pass. A pass may read
-    `config`; those of the compiler do not.
+    one that `disabled_pass` names is always skipped, by builds too: ``"UseWinograd"`` for example.
+    `instruments` see each pass. A pass may read `config`; those of the compiler do not.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class PassContext:
         self.disabled_pass = list(disabled_pass or ())
         self.instruments = list(instruments or ())
         self.config = dict(config or {})
-        self._outer: list[Any] = []
+        self._outer: list[tuple[Token[PassContext | None], Token[frozenset[str]]]] = []
 
     @staticmethod
     def current() -> PassContext:
@@ -51,13 +52,14 @@ class PassContext:
 
     def enabled(self, info: PassInfo) -> bool:
         """Whether a pass runs."""
-        name = _plain(info.name)
-        if name in map(_plain, self.disabled_pass):
+        name = plain_name(info.name)
+        if name in map(plain_name, self.disabled_pass):
             return False
-        return name in map(_plain, self.required_pass) or info.opt_level <= self.opt_level
+        return name in map(plain_name, self.required_pass) or info.opt_level <= self.opt_level
 
     def __enter__(self) -> PassContext:
-        self._outer.append(_CURRENT.set(self))
+        disabled = frozenset(map(plain_name, self.disabled_pass))
+        self._outer.append((_CURRENT.set(self), DISABLED.set(disabled)))
         for instrument in self.instruments:
             instrument.enter_pass_ctx()
         return self
@@ -65,12 +67,9 @@ class PassContext:
     def __exit__(self, *error: object) -> None:
         for instrument in self.instruments:
             instrument.exit_pass_ctx()
-        _CURRENT.reset(self._outer.pop())
-
-
-def _plain(name: str) -> str:
-    """A pass name in one spelling: `fuse-tir`, ``FuseTIR`` and ``relax.FuseTIR`` are the same."""
-    return name.rpartition(".")[2].replace("-", "").replace("_", "").lower()
+        outer, disabled = self._outer.pop()
+        _CURRENT.reset(outer)
+        DISABLED.reset(disabled)
 
 
 _CURRENT: ContextVar[PassContext | None] = ContextVar("pass_context", default=None)
