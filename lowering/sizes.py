@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ..dialects import tir
 from ..dialects.relax.types import tensors_in
@@ -14,6 +14,9 @@ ALWAYS = 64 << 10
 """Bytes of a result that may be much larger than its operands."""
 GROWTH = 2
 """How many times the bytes of its operands any other result may have."""
+GROWTH_OF_ELEMENTS = 4
+"""The same for a result of the dtype of its operands, such as transformed weights. A wider dtype
+has more bytes, where narrow elements are there to be read from memory."""
 LARGEST_FOLDED = 1 << 20
 """Bytes of what is still computed at compile time: what is larger, such as weights in another
 layout, is computed when the module is loaded, so that files do not hold it a second time."""
@@ -31,15 +34,27 @@ def known_bytes(values: Iterable[SSAValue]) -> int | None:
     return total
 
 
-def is_worth_keeping(made: int, given: int) -> bool:
+def is_worth_keeping(made: int, given: int, growth: int = GROWTH) -> bool:
     """Whether so many bytes are worth their memory beside those that they are computed from."""
-    return made <= max(ALWAYS, GROWTH * given)
+    return made <= max(ALWAYS, growth * given)
 
 
 def are_worth_keeping(results: Iterable[SSAValue], operands: Iterable[SSAValue]) -> bool:
     """Whether results of known sizes are worth their memory beside what they are computed from."""
+    results, operands = list(results), list(operands)
     made, given = known_bytes(results), known_bytes(operands)
-    return made is not None and given is not None and is_worth_keeping(made, given)
+    if made is None or given is None:
+        return False
+    growth = GROWTH_OF_ELEMENTS if _dtypes(results) <= _dtypes(operands) else GROWTH
+    return is_worth_keeping(made, given, growth)
+
+
+def _dtypes(values: Iterable[SSAValue]) -> set[Attribute]:
+    found: set[Attribute] = set()
+    for value in values:
+        types = [value.type] if isinstance(value.type, BufferType) else tensors_in(value.type)
+        found |= {t.element_type for t in types}
+    return found
 
 
 STACK_BYTES = 16 * 1024

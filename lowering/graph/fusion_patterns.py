@@ -21,6 +21,7 @@ from ..analysis.block_accesses import dim_axes, has_reuse, wide_axes
 from ..analysis.independence import may_share_memory
 from ..schedule.blocks import IS_SCHEDULED, blocks_in, uses_of
 from ..schedule.inline import accessed_axes, inline_blocks, is_expression
+from ..schedule.inline_producers import copied_operations
 
 OP_PATTERN = "op_pattern"
 """The attribute of a PrimFunc that has its `OpPattern`."""
@@ -69,9 +70,14 @@ def summarize(func: tir.PrimFuncOp) -> KernelSummary:
     return _summarize_blocks(clone)
 
 
+MAX_COPIED = 256
+"""The most operations that inlining a value at all its uses may add."""
+
+
 def inline_everything(func: tir.PrimFuncOp) -> None:
-    """Inline scratch buffers where possible, last ones first."""
-    inline_blocks(reversed(blocks_in(func)), lambda definition: True)
+    """Inline scratch buffers where possible, last ones first, but for long values of many uses."""
+    blocks = reversed(blocks_in(func))
+    inline_blocks(blocks, lambda definition: copied_operations(definition) <= MAX_COPIED)
 
 
 def _is_plain(func: tir.PrimFuncOp) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -161,6 +161,13 @@ def nest_loops(block: tir.BlockOp) -> list[tir.ForOp]:
         assert following is not None
         current = following
     return loops
+
+
+def loop_of(block: tir.BlockOp, axis: int, loops: Iterable[tir.ForOp]) -> tir.ForOp | None:
+    """The first of some loops that an axis of a block, by its position, is bound to."""
+    numbering = block.numbering()
+    used = [numbering[i] for i in exprs_of(block.bindings)[axis].args()]
+    return next((loop for loop in loops if loop.loop_var in used), None)
 
 
 def iterator_kinds(loop: tir.ForOp, block: tir.BlockOp) -> set[str]:

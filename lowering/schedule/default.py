@@ -32,6 +32,7 @@ from .rules.row_reductions import split_long_reductions, tile_rows, vectorize_ar
 from .rules.storage import compact_buffers
 from .rules.stream import stream_results
 from .rules.transpose import tile_transposes
+from .rules.winograd import tile_winograd
 
 Rule = Callable[[Schedule, tir.PrimFuncOp, Target], None]
 
@@ -40,6 +41,7 @@ RULES: dict[str, Rule] = {
     "argument-reductions": vectorize_arg_reductions,
     "row-reductions": tile_rows,
     "fuse-rows": merge_rows,
+    "winograd": tile_winograd,
     "contractions": tile_contractions,
     "stream-products": stream_products,
     "reduction-tiles": tile_reductions,

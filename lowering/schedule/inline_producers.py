@@ -36,7 +36,7 @@ def inline_producers(func: tir.PrimFuncOp) -> None:
 
 def _pays(definition: Definition) -> bool:
     buffer = definition.store.buffer
-    if _copied(definition) > MAX_COPIED:
+    if copied_operations(definition) > MAX_COPIED:
         return False
     times = 0
     for loads in _loads_by_block(definition):
@@ -58,7 +58,7 @@ def _loads_by_block(definition: Definition) -> list[list[tir.LoadOp]]:
     return list(found.values())
 
 
-def _copied(definition: Definition) -> int:
+def copied_operations(definition: Definition) -> int:
     """The number of operations that computing the value at each of its loads adds."""
     by_place: dict[Block | None, list[tir.LoadOp]] = {}
     for load in uses_of(definition.store.buffer).loads:

@@ -54,6 +54,7 @@ FAMILIES = (
     "transposed_convolution",
     "unary",
     "unique",
+    "winograd",
     "words",
 )
 """The modules that declare operators."""

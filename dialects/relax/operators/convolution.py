@@ -97,6 +97,42 @@ class ConvolutionOp(OperatorOp, ABC):
         )
 
     @classmethod
+    def windows(cls, sizes: Sequence[IntExpr], attributes: dict[str, Any]) -> Sequence[Window]:
+        """The windows over the spatial dims, for the spatial sizes of the weight."""
+        return windows_of(cls.name, sizes, attributes)
+
+    @classmethod
+    @abstractmethod
+    def numpy_groups(
+        cls,
+        data: NDArray[Any],
+        weight: NDArray[Any],
+        windows: Sequence[Window],
+        counts: Sequence[int],
+        groups: int,
+    ) -> NDArray[Any]:
+        """The NumPy result of ``NC…`` data and ``OI…`` weight: ``(N, groups, O / groups, …)``."""
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        layout, kernel, out = cls.layouts(attributes)
+        data, weight = (wide(a, attributes.get("out_dtype")) for a in arrays)
+        data = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
+        weight = weight.transpose(in_order(range(data.ndim), kernel, f"OI{cls.SPATIAL}"))
+        shape, sizes = ([IntExpr.of(d) for d in a.shape] for a in (data, weight))
+        found, _ = cls.geometry(shape, sizes, attributes)
+        counts, groups = [c.constant or 0 for c in found], attributes.get("groups", 1)
+        windows = cls.windows(sizes[2:], attributes)
+        result = cls.numpy_groups(data, weight, windows, counts, groups)
+        batch, _, each, *_ = result.shape
+        result = result.reshape(batch, groups * each, *counts)
+        return result.transpose(in_order(range(data.ndim), f"NC{cls.SPATIAL}", out))
+
+
+class DirectConvolutionOp(ConvolutionOp, ABC):
+    """A convolution that sums over the window and the channels."""
+
+    @classmethod
     @abstractmethod
     def channels_last(
         cls,
@@ -125,42 +161,15 @@ class ConvolutionOp(OperatorOp, ABC):
         dims = expressions(te, data, layout, f"NC{cls.SPATIAL}")
         sizes = expressions(te, weight, kernel, f"OI{cls.SPATIAL}")
         counts, _ = cls.geometry(dims, sizes, attributes)
-        windows = windows_of(cls.name, sizes[2:], attributes)
+        windows = cls.windows(sizes[2:], attributes)
         operands = cls.channels_last(te, tensors, attributes, windows, counts)
         dtype, groups = accumulator(data.dtype, attributes["out_dtype"]), attributes["groups"]
         multiply = partial(cls.multiply, te, dtype=dtype)
         product = convolve(te, *operands, counts, groups, multiply)
-        return _in_layout(te, product, out, attributes["out_dtype"] or data.dtype)
-
-    @classmethod
-    @abstractmethod
-    def numpy_groups(
-        cls,
-        data: NDArray[Any],
-        weight: NDArray[Any],
-        windows: Sequence[Window],
-        counts: Sequence[int],
-        groups: int,
-    ) -> NDArray[Any]:
-        """The NumPy result of ``NC…`` data and ``OI…`` weight: ``(N, groups, O / groups, …)``."""
-
-    @classmethod
-    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        layout, kernel, out = cls.layouts(attributes)
-        data, weight = (wide(a, attributes["out_dtype"]) for a in arrays)
-        data = data.transpose(in_order(range(data.ndim), layout, f"NC{cls.SPATIAL}"))
-        weight = weight.transpose(in_order(range(data.ndim), kernel, f"OI{cls.SPATIAL}"))
-        shape, sizes = ([IntExpr.of(d) for d in a.shape] for a in (data, weight))
-        found, _ = cls.geometry(shape, sizes, attributes)
-        counts = [c.constant or 0 for c in found]
-        windows = windows_of(cls.name, sizes[2:], attributes)
-        result = cls.numpy_groups(data, weight, windows, counts, attributes["groups"])
-        batch, _, each, *_ = result.shape
-        result = result.reshape(batch, attributes["groups"] * each, *counts)
-        return result.transpose(in_order(range(data.ndim), f"NC{cls.SPATIAL}", out))
+        return in_layout(te, product, out, attributes["out_dtype"] or data.dtype)
 
 
-def _in_layout(te: TensorLanguage, product: Any, layout: str, dtype: str) -> Any:
+def in_layout(te: TensorLanguage, product: Any, layout: str, dtype: str) -> Any:
     """A channels-last product in the layout and dtype of the result."""
     last = f"N{spatial_letters(layout)}C"
     if layout == last:
@@ -217,7 +226,7 @@ def convolve(
     return te.compute((*shape, channels), joined, name="conv_groups")
 
 
-class ForwardConvolutionOp(ConvolutionOp, ABC):
+class ForwardConvolutionOp(DirectConvolutionOp, ABC):
     """A convolution (cross-correlation) with strides, padding, dilation and groups."""
 
     MATMUL: ClassVar[type[MatrixProductOp]] = MatmulOp

@@ -18,7 +18,7 @@ from typing import Any
 
 from ...int_expr import IntExpr
 from .conversion import accumulator
-from .convolution import ConvolutionOp, convolve
+from .convolution import DirectConvolutionOp, convolve
 from .language import TensorLanguage
 from .windows import Window, all_of, expressions, in_order
 
@@ -73,7 +73,7 @@ class Phases:
             Window(IntExpr.of(t), 1, 0, 0, w.dilation)
             for t, w in zip(self.taps, self.windows, strict=True)
         ]
-        multiply = partial(ConvolutionOp.multiply, self.te, dtype=dtype)
+        multiply = partial(DirectConvolutionOp.multiply, self.te, dtype=dtype)
         product = convolve(self.te, around, packed, windows, self.lengths, groups, multiply)
         each = weight.shape[kernel.index("O")]
         return self._interleaved(product, out, each, groups, attributes["out_dtype"] or data.dtype)

@@ -15,14 +15,14 @@ from ...bounds import is_less
 from ...int_expr import ONE, IntExpr
 from .attributes import Int, Ints, OutDType, Text
 from .conversion import accumulator
-from .convolution import ChannelError, ConvolutionOp
+from .convolution import ChannelError, DirectConvolutionOp
 from .inference import divides
 from .language import TensorLanguage
 from .phases import Phases, has_phases
 from .windows import Window, all_of, expressions, in_order, spatial_ints, windows_of
 
 
-class TransposedConvolutionOp(ConvolutionOp, ABC):
+class TransposedConvolutionOp(DirectConvolutionOp, ABC):
     """The gradient of a convolution by its data; the weight is ``(I, O / groups, spatial…)``."""
 
     @classmethod

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 
 from ....backend.target import Target
 from ....dialects import tir
-from ....dialects.sym import exprs_of
-from ..blocks import ScheduleError, loops_around, loops_between, nest_loops
+from ..blocks import ScheduleError, loop_of, loops_around, loops_between, nest_loops
 from ..primitives.schedule import Schedule
 from ..reducer import reducer_of
 from .match_contraction import Contraction, contraction_of
@@ -185,6 +184,6 @@ def _nest_tile(
 
 def _loop_of(block: tir.BlockOp, axis: int) -> tir.ForOp:
     """The innermost loop that an axis of a block is bound to."""
-    numbering = block.numbering()
-    used = [numbering[i] for i in exprs_of(block.bindings)[axis].args()]
-    return next(op for op in loops_around(block)[::-1] if op.loop_var in used)
+    loop = loop_of(block, axis, reversed(loops_around(block)))
+    assert loop is not None
+    return loop

@@ -55,16 +55,16 @@ def tile_contractions(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> No
     for block in blocks_in(func):
         contraction = contraction_of(block)
         if contraction is not None and contraction.rhs[0].buffer in func.layout_free:
-            contraction = _lay_out_panels(sch, contraction, target)
+            contraction = lay_out_panels(sch, contraction, choose_panel(contraction, target))
         plan = None if contraction is None else plan_of(contraction, target)
         if plan is not None:
             for version in _versions(sch, plan, target):
                 apply_plan(sch, version)
 
 
-def _lay_out_panels(sch: Schedule, contraction: Contraction, target: Target) -> Contraction:
-    """Lay out the constant right operand in panels as wide as a tile; returns the contraction."""
-    load, block, width = contraction.rhs[0], contraction.block, choose_panel(contraction, target)
+def lay_out_panels(sch: Schedule, contraction: Contraction, width: int | None) -> Contraction:
+    """Lay out the constant right operand in panels of a width; returns the contraction."""
+    load, block = contraction.rhs[0], contraction.block
     place = column_dim(contraction, load)
     if width is None or place is None:
         return contraction
@@ -146,11 +146,11 @@ def apply_plan(sch: Schedule, plan: Plan) -> None:
         tile_inner_products(sch, contraction, plan.m, plan.tile, light)
         return
     rhs = _RightOperand.of(contraction)
-    rows, columns = _tile_loops(sch, plan)
+    rows, columns = tile_loops(sch, plan)
     if plan.is_swapped:
         write_back_transposed(sch, contraction, rows, plan.tile, plan.lanes)
     else:
-        _write_back(sch, contraction.block, consumer, rows, plan)
+        write_back(sch, contraction.block, consumer, rows, plan)
     _compact(sch, contraction.block.write_buffers[0])
     if plan.m is not None:
         peel_remainder(sch, rows, contraction.extent(plan.m), plan.tile.rows)
@@ -166,8 +166,7 @@ def apply_plan(sch: Schedule, plan: Plan) -> None:
             for block in blocks_in(part):
                 if block.init is None:
                     sch.applies(sch.drop_predicates, sch.rv(block))
-        for block in _sums(part):
-            _finish_tile(sch, block)
+        finish_tiles(sch, part)
 
 
 def _sums(loop: tir.ForOp) -> list[tir.BlockOp]:
@@ -189,6 +188,12 @@ def _apply_blocks(sch: Schedule, plan: Plan, m: int, blocks: CacheBlocks) -> Non
     sch.applies(sch.drop_predicates, sch.rv(contraction.block))  # if it works on scratch memory
 
 
+def finish_tiles(sch: Schedule, loop: tir.ForOp) -> None:
+    """Finish the tiles of the reduction blocks in a loop."""
+    for block in _sums(loop):
+        _finish_tile(sch, block)
+
+
 def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
     """Compact the sums of a block to a tile, and initialize them before the reduction loops."""
     _compact(sch, block.write_buffers[0])
@@ -197,7 +202,7 @@ def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
     sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
 
 
-def _tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
+def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     """Split and reorder the loops; returns those over tiles of rows and of columns."""
     contraction, lanes = plan.contraction, plan.lanes
     column, vector, lane = sch.split(
@@ -212,10 +217,13 @@ def _tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
         for axis, kind in enumerate(contraction.block.axis_kinds)
         if kind == "spatial" and axis in contraction.loops and axis not in (plan.m, contraction.n)
     ]
+    first = [sch.rv(contraction.loops[a]) for a in spatial if a in plan.outermost]
+    spatial = [a for a in spatial if a not in plan.outermost]
     repeating = [sch.rv(contraction.loops[a]) for a in spatial if contraction.uses(panel, a)]
     others = [sch.rv(contraction.loops[a]) for a in spatial if not contraction.uses(panel, a)]
+    panels = [column, *repeating] if plan.outermost else [*repeating, column]
     reduce = [sch.rv(loop) for loop in contraction.k_loops.values()]
-    outer = [*repeating, column, *others, *rows[:1]]
+    outer = [*first, *panels, *others, *rows[:1]]
     sch.reorder(*outer, *reduce, *rows[1:], vector, lane)
     for loop in (*rows[1:], vector):
         sch.unroll(loop)
@@ -240,7 +248,7 @@ def _consumer(contraction: Contraction) -> tir.BlockOp | None:
     return user if user is not None and is_element_wise(user, contraction) else None
 
 
-def _write_back(
+def write_back(
     sch: Schedule,
     block: tir.BlockOp,
     consumer: tir.BlockOp | None,

@@ -52,6 +52,8 @@ class Plan:
     """Whether operands are swapped: m is vectorized, and results are transposed."""
     is_inner_product: bool = False
     """Whether k is vectorized; `tile.vectors` then counts columns."""
+    outermost: tuple[int, ...] = ()
+    """Axes whose loops come before those over panels, in which all products follow each other."""
 
     @property
     def width(self) -> int:

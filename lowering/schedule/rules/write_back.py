@@ -9,11 +9,10 @@ from xdsl.ir import SSAValue
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
 from ....dialects.nesting import operations_in
-from ....dialects.sym import exprs_of
 from ....dialects.tir.scalar_ops import ARITHMETIC
 from ...analysis.block_accesses import dim_axes
 from ...analysis.strides import Strides
-from ..blocks import blocks_in, loops_around
+from ..blocks import blocks_in, loop_of, loops_around
 from ..primitives.schedule import Schedule
 from .match_contraction import Contraction
 
@@ -73,7 +72,7 @@ def vectorize_tile(
     """Vectorize a block's loops over a tile along its contiguous axis."""
     (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     column = column_of(block, store)
-    loop = None if column is None else _loop_of(block, column, made)
+    loop = None if column is None else _loop_over(block, column, made)
     if loop is None:
         return
     rest = [sch.rv(op) for op in made if op is not loop]
@@ -100,7 +99,7 @@ def vectorize_copy(
     """
     (store,) = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     column = column_of(block, store)
-    loop = None if column is None else _loop_of(block, column, made)
+    loop = None if column is None else _loop_over(block, column, made)
     across = None if column is None else _strided_source(block, column, made)
     if loop is None or across is None:
         vectorize_tile(sch, block, made, lanes, False)
@@ -159,11 +158,11 @@ def _strided_source(
     axis = None if more or type_.element_strides()[-1] != ONE else dim_axes(block, load)[-1]
     if axis is None or block.axis_vars[axis] is column:
         return None
-    return _loop_of(block, block.axis_vars[axis], loops)
+    return loop_of(block, axis, loops)
 
 
-def _loop_of(block: tir.BlockOp, axis: SSAValue, loops: Sequence[tir.ForOp]) -> tir.ForOp | None:
-    position = [var is axis for var in block.axis_vars].index(True)
-    numbering = block.numbering()
-    used = [numbering[i] for i in exprs_of(block.bindings)[position].args()]
-    return next((loop for loop in loops if loop.loop_var in used), None)
+def _loop_over(
+    block: tir.BlockOp, variable: SSAValue, loops: Sequence[tir.ForOp]
+) -> tir.ForOp | None:
+    """The loop that the axis of a variable is bound to."""
+    return loop_of(block, [var is variable for var in block.axis_vars].index(True), loops)
