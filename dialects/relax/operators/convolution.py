@@ -90,7 +90,7 @@ class ConvolutionOp(OperatorOp, ABC):
             raise ValueError(
                 f"expected channels of '{cls.name}' to be compatible, got {shape_text(data)} as "
                 f"{data_layout}, {shape_text(weight)} as {kernel_layout} and "
-                f"{attributes['groups']} groups"
+                f"{attributes.get('groups', 1)} groups"
             ) from None
         return TensorType.of(
             in_order([dims[0], channels, *spatial], f"NC{cls.SPATIAL}", out_layout), element

@@ -157,3 +157,51 @@ relax.func @main(%x: !relax.tensor<[n, c], f32>, %v: !relax.tensor<[c], f32>) ->
   %0 = relax.einsum %x, %v {subscripts = "ij,i->ij"} : (!relax.tensor<[n, c], f32>, !relax.tensor<[c], f32>) -> !relax.tensor<[n, c], f32>
   relax.return %x : !relax.tensor<[n, c], f32>
 }
+
+// -----
+
+// CHECK: expected tile of 'relax.nn.winograd_weight' to be 2 or 4, got 6
+relax.func @main(%w: !relax.tensor<[3, 3, 8, 8], f32>) -> !relax.tensor<[8, 8, 8, 8], f32> {
+  %0 = relax.nn.winograd_weight %w {tile = 6 : i64} : !relax.tensor<[3, 3, 8, 8], f32> -> !relax.tensor<[8, 8, 8, 8], f32>
+  relax.return %0 : !relax.tensor<[8, 8, 8, 8], f32>
+}
+
+// -----
+
+// CHECK: expected windows of 'relax.nn.winograd_weight' to be 3x3, got 5x5
+relax.func @main(%w: !relax.tensor<[5, 5, 8, 8], f32>) -> !relax.tensor<[6, 6, 8, 8], f32> {
+  %0 = relax.nn.winograd_weight %w : !relax.tensor<[5, 5, 8, 8], f32> -> !relax.tensor<[6, 6, 8, 8], f32>
+  relax.return %0 : !relax.tensor<[6, 6, 8, 8], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.nn.winograd_conv2d' to be float32 or float64, got float16
+relax.func @main(%x: !relax.tensor<[1, 8, 9, 9], f16>, %u: !relax.tensor<[6, 6, 8, 4], f16>) -> !relax.tensor<[1, 4, 7, 7], f16> {
+  %0 = relax.nn.winograd_conv2d %x, %u : !relax.tensor<[1, 8, 9, 9], f16>, !relax.tensor<[6, 6, 8, 4], f16> -> !relax.tensor<[1, 4, 7, 7], f16>
+  relax.return %0 : !relax.tensor<[1, 4, 7, 7], f16>
+}
+
+// -----
+
+// CHECK: expected 4x4 products of 'relax.nn.winograd_conv2d' for tiles of 2, got 6x6
+relax.func @main(%x: !relax.tensor<[1, 8, 9, 9], f32>, %u: !relax.tensor<[6, 6, 8, 4], f32>) -> !relax.tensor<[1, 4, 7, 7], f32> {
+  %0 = relax.nn.winograd_conv2d %x, %u {tile = 2 : i64} : !relax.tensor<[1, 8, 9, 9], f32>, !relax.tensor<[6, 6, 8, 4], f32> -> !relax.tensor<[1, 4, 7, 7], f32>
+  relax.return %0 : !relax.tensor<[1, 4, 7, 7], f32>
+}
+
+// -----
+
+// CHECK: expected channels of 'relax.nn.winograd_conv2d' to be compatible, got (1, 8, 9, 9) as NCHW, (6, 6, 7, 4) as HWIO and 1 groups
+relax.func @main(%x: !relax.tensor<[1, 8, 9, 9], f32>, %u: !relax.tensor<[6, 6, 7, 4], f32>) -> !relax.tensor<[1, 4, 7, 7], f32> {
+  %0 = relax.nn.winograd_conv2d %x, %u : !relax.tensor<[1, 8, 9, 9], f32>, !relax.tensor<[6, 6, 7, 4], f32> -> !relax.tensor<[1, 4, 7, 7], f32>
+  relax.return %0 : !relax.tensor<[1, 4, 7, 7], f32>
+}
+
+// -----
+
+// CHECK: expected block of 'relax.nn.winograd_conv2d' to be 1 or 2 ints of at least 1, got (0, 2)
+relax.func @main(%x: !relax.tensor<[1, 8, 9, 9], f32>, %u: !relax.tensor<[6, 6, 8, 4], f32>) -> !relax.tensor<[1, 4, 7, 7], f32> {
+  %0 = relax.nn.winograd_conv2d %x, %u {block = array<i64: 0, 2>} : !relax.tensor<[1, 8, 9, 9], f32>, !relax.tensor<[6, 6, 8, 4], f32> -> !relax.tensor<[1, 4, 7, 7], f32>
+  relax.return %0 : !relax.tensor<[1, 4, 7, 7], f32>
+}
