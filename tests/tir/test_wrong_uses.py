@@ -77,6 +77,7 @@ USES = (
     lambda s, b, ls, x, y: s.loop_partition(y, [0, None]),
     lambda s, b, ls, x, y: s.loop_overlap(y, 3),
     lambda s, b, ls, x, y: s.loop_trim(y),
+    lambda s, b, ls, x, y: s.skip_padding(y),
     lambda s, b, ls, x, y: s.fuse(y, ls[-1]),
     lambda s, b, ls, x, y: s.fuse(ls[0], y),
     lambda s, b, ls, x, y: s.reorder(y, ls[0]),

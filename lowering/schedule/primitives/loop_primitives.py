@@ -11,6 +11,7 @@ from ..kinds import THREAD_TAGS, set_kind
 from ..merge_loops import fuse_horizontally, merge_loops
 from ..overlap import overlap
 from ..partition import trim
+from ..skip_padding import skip_padding
 from .base import Primitives
 from .instructions import primitive
 from .random_variables import BlockRV, ExprRV, LoopRV
@@ -81,6 +82,18 @@ class LoopPrimitives(Primitives):
         if operations outside of blocks have effects.
         """
         trim(self.loop(loop))
+
+    @primitive
+    def skip_padding(self, loop: LoopRV) -> None:
+        """Run a loop of a reduction over a window only where the window is inside of the data.
+
+        The block is a sum of ``x if … else 0`` or of products with it, a maximum with the lowest
+        number, and so on. Conditions on the loop become its bounds, which may depend on loops
+        around. A product of padding and a weight that is infinite or NaN counts as 0. TVM has no
+        such primitive. Raises ScheduleError for a loop that is not serial or has annotations,
+        unless it holds one reduction that is initialized before it, and without such a condition.
+        """
+        skip_padding(self.loop(loop))
 
     @primitive
     def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:

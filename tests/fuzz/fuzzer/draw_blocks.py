@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from .draw_schedule import SCOPES, Blocks, Choice, Steps, at, drawer
+from .draw_schedule import SCOPES, Blocks, Choice, Steps, at, drawer, named
 from .steps import BlockAt, Lambda, Step
 from .themes import TENSOR_INTRINSIC
 from .view import BlockView, LoopView
@@ -14,11 +14,6 @@ def new_blocks(before: Blocks, after: Blocks) -> Blocks:
     """The blocks that a step has made."""
     known = {b.name for b in before}
     return [b for b in after if b.name not in known]
-
-
-def named(blocks: Blocks, name: str) -> Blocks:
-    """The block of a name, or none."""
-    return [b for b in blocks if b.name == name]
 
 
 def pairs(blocks: Blocks) -> list[tuple[BlockView, BlockView]]:

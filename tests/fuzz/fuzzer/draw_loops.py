@@ -11,6 +11,7 @@ from .draw_schedule import (
     drawer,
     factors,
     loops_in,
+    named,
     plain,
     spatial,
 )
@@ -66,6 +67,18 @@ def loop_trim(draw: Choice, blocks: Blocks) -> Steps:
         if draw.chance(60):
             blocks = yield Step("split", (loop, (None, draw.pick((2, 3, 4)))))
         yield Step("loop_trim", (loop,))
+
+
+@drawer("windows")
+def skip_padding(draw: Choice, blocks: Blocks) -> Steps:
+    for block in draw.one(blocks):
+        number = next(i for i, x in enumerate(block.loops) if "reduce" in x.iterator_kinds)
+        if draw.chance(40):
+            order = [block.loops[i].at for i in (0, number, 1)]
+            blocks, number = (yield Step("reorder", tuple(order))), 1
+        after = yield Step("decompose_reduction", (block.at, at(block, number)))
+        for update in named(after, f"{block.name}_update"):
+            yield Step("skip_padding", (at(update, number),))
 
 
 @drawer()

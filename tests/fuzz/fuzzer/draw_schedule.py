@@ -61,6 +61,11 @@ def loops_in(blocks: Blocks) -> list[LoopView]:
     return [loop for b in blocks for loop in b.loops]
 
 
+def named(blocks: Blocks, name: str) -> Blocks:
+    """The block of a name, or none."""
+    return [b for b in blocks if b.name == name]
+
+
 def plain(blocks: Blocks) -> list[LoopView]:
     """Loops that may be partitioned."""
     return [loop for loop in loops_in(blocks) if loop.is_plain]
@@ -98,6 +103,8 @@ def _theme_kernel(rng: random.Random, theme: str, name: str) -> Kernel:
             return themes.chain(rng, name)
         case "padding":
             return themes.padding(rng, name)
+        case "windows":
+            return themes.windows(rng, name)
         case _:
             kinds = (themes.product, themes.chain, themes.chain, themes.padding)
             if rng.randrange(100) < 40:

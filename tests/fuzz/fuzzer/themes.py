@@ -115,6 +115,38 @@ def padding(rng: random.Random, name: str) -> Kernel:
     return draw.finished(Kernel(name, (), (), (), (Buffer("O", dtype, tuple(wide)),), (block,)))
 
 
+def windows(rng: random.Random, name: str) -> Kernel:
+    """Sums, perhaps of products, over windows of an input with a constant around it."""
+    draw = KernelDraw(rng, plain=True)
+    dtype = draw.pick(("float32", "float32", "int32", "float64"))
+    size, channels, taps = draw.extent(), draw.extent(), number(draw.pick((1, 2, 3, 5)))
+    count = draw.extent()
+    step, reach, before = draw.pick((1, 1, 2)), draw.pick((1, 1, 2)), draw.pick((0, 1, 2, 7))
+    axes = [draw.axis("spatial", count), draw.axis("spatial", channels), draw.axis("reduce", taps)]
+    i, c, k = (var(a.name) for a in axes)
+    at = index("add", index("mul", i, step), index("mul", k, reach))
+    inside = Expr(
+        "both",
+        "bool",
+        (
+            Expr("le", "bool", (number(before), at)),
+            Expr("lt", "bool", (at, index("add", size, before))),
+        ),
+    )
+    data = draw.input(dtype, (size, channels))
+    load = Expr("load", dtype, (index("sub", at, before), c), data.name)
+    zero = number(0.0 if dtype.startswith("f") else 0, dtype)
+    value = Expr("if_then_else", dtype, (inside, load, zero))
+    if draw.chance(70):
+        weight = draw.input(dtype, (taps, channels))
+        value = Expr("mul", dtype, (value, Expr("load", dtype, (k, c), weight.name)))
+    target = Expr("load", dtype, (i, c), "O")
+    block = Block("b", tuple(axes), (target,), "reduce", (zero, value), "add")
+    return draw.finished(
+        Kernel(name, (), (), (), (Buffer("O", dtype, (count, channels)),), (block,))
+    )
+
+
 DESCRIPTION = """
 @T.prim_func
 def tile(a: T.handle, b: T.handle, c: T.handle):
