@@ -25,14 +25,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.ir import SSAValue
-
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
-from ....dialects.nesting import enclosing
 from ...cost_model import CostModel
-from ..blocks import blocks_in, iterator_kinds, loops_around, loops_between, uses_of
+from ..blocks import blocks_in, iterator_kinds, loops_around, loops_between
 from ..index_map import IndexMap
 from ..primitives.random_variables import BlockRV, LoopRV
 from ..primitives.schedule import Schedule
@@ -42,9 +39,9 @@ from .inner_products import tile_inner_products
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, column_dim, contraction_of
 from .small_m import SmallM, small_m
-from .storage import compact
+from .storage import compact_scratch
 from .swapped_operands import write_back_transposed
-from .write_back import is_cheap, is_element_wise, vectorize_copy, vectorize_tile
+from .write_back import consumer_of, copy_results, is_cheap, move_into, vectorize_copy, write_back
 
 UNROLLED_STEPS = 128
 """The most vector multiplications in the unrolled innermost reduction loop."""
@@ -95,7 +92,7 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
     is_slower = CostModel(target).is_sped_by_rows(plan.tile.rows, plan.tile.vectors)
     if not is_slower or not is_near(contraction, target):
         return [plan]
-    consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
+    consumer = consumer_of(contraction) or copy_results(sch, contraction.block)
     if not is_cheap(consumer):  # repeating it in each version costs compile time and run time
         return [plan]
     block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
@@ -109,7 +106,7 @@ def _versions(sch: Schedule, plan: Plan, target: Target) -> list[Plan]:
 def _versions_by_count(sch: Schedule, plan: Plan, few: SmallM) -> list[Plan]:
     """Plans for small and large m, unless the consumer is expensive to repeat."""
     contraction, m = plan.contraction, plan.m
-    consumer = _consumer(contraction) or _copy_results(sch, contraction.block)
+    consumer = consumer_of(contraction) or copy_results(sch, contraction.block)
     if m is None or not is_cheap(consumer):
         return [plan]
     block, loop = sch.rv(contraction.block), sch.rv(_rematch(contraction.block).loops[m])
@@ -129,18 +126,13 @@ def _rematch(block: tir.BlockOp, panel: int | None = None) -> Contraction:
     return replace(contraction, panel=panel)
 
 
-def _copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:
-    """Let a block write scratch memory; returns the block that copies it to the result."""
-    return sch.block(sch.cache_write(sch.rv(block), 0, "global"))
-
-
 def apply_plan(sch: Schedule, plan: Plan) -> None:
     """Apply a plan; where a primitive is refused, the schedule is slower but correct."""
     if plan.blocks is not None and plan.m is not None:
         _apply_blocks(sch, plan, plan.m, plan.blocks)
         return
     contraction = plan.contraction
-    consumer = _consumer(contraction)
+    consumer = consumer_of(contraction)
     if plan.is_inner_product and plan.m is not None:
         light = consumer if consumer is not None and is_cheap(consumer) else None
         tile_inner_products(sch, contraction, plan.m, plan.tile, light)
@@ -150,8 +142,8 @@ def apply_plan(sch: Schedule, plan: Plan) -> None:
     if plan.is_swapped:
         write_back_transposed(sch, contraction, rows, plan.tile, plan.lanes)
     else:
-        write_back(sch, contraction.block, consumer, rows, plan)
-    _compact(sch, contraction.block.write_buffers[0])
+        write_back(sch, contraction.block, consumer, rows, plan.lanes)
+    compact_scratch(sch, contraction.block.write_buffers[0])
     if plan.m is not None:
         peel_remainder(sch, rows, contraction.extent(plan.m), plan.tile.rows)
     if plan.packs:
@@ -176,11 +168,11 @@ def _sums(loop: tir.ForOp) -> list[tir.BlockOp]:
 
 def _apply_blocks(sch: Schedule, plan: Plan, m: int, blocks: CacheBlocks) -> None:
     """Apply a plan with cache blocking."""
-    contraction, consumer = plan.contraction, _consumer(plan.contraction)
+    contraction, consumer = plan.contraction, consumer_of(plan.contraction)
     rhs = _RightOperand.of(contraction)
     nest = nest_blocks(sch, contraction, m, plan.tile, plan.lanes, blocks)
-    if consumer and nest.results and _move(sch, consumer, nest.results, plan, False):
-        _compact(sch, contraction.store.buffer)
+    if consumer and nest.results and move_into(sch, consumer, nest.results, plan.lanes, False):
+        compact_scratch(sch, contraction.store.buffer)
     sch.decompose_reduction(sch.rv(contraction.block), sch.rv(nest.steps))
     if plan.packs:
         _pack(sch, [nest.contraction.block], rhs, nest.columns, plan.lanes)
@@ -196,7 +188,7 @@ def finish_tiles(sch: Schedule, loop: tir.ForOp) -> None:
 
 def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
     """Compact the sums of a block to a tile, and initialize them before the reduction loops."""
-    _compact(sch, block.write_buffers[0])
+    compact_scratch(sch, block.write_buffers[0])
     sch.applies(sch.drop_predicates, sch.rv(block))  # refused for blocks that need conditions
     reduce = [loop for loop in loops_around(block) if "reduce" in iterator_kinds(loop, block)]
     sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
@@ -235,44 +227,6 @@ def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:
     return sch.loop(outer[-1]), sch.loop(column)
 
 
-def _consumer(contraction: Contraction) -> tir.BlockOp | None:
-    """The elementwise consumer of the result, if it is the only use."""
-    buffer = contraction.store.buffer
-    if not isinstance(buffer.owner, tir.AllocBufferOp):
-        return None
-    uses = uses_of(buffer)
-    users = {enclosing(op, tir.BlockOp) for op in uses.loads} - {contraction.block}
-    if uses.others or len(users) != 1:
-        return None
-    user = users.pop()
-    return user if user is not None and is_element_wise(user, contraction) else None
-
-
-def write_back(
-    sch: Schedule,
-    block: tir.BlockOp,
-    consumer: tir.BlockOp | None,
-    loop: tir.ForOp,
-    plan: Plan,
-) -> None:
-    """Move the consumer of the results into `loop`, or else a copy of each tile to the result."""
-    if consumer is not None and is_cheap(consumer) and _move(sch, consumer, loop, plan, True):
-        return
-    copy = _copy_results(sch, block)
-    _move(sch, copy, loop, plan, True)
-    if consumer is not None and _move(sch, consumer, loop, plan, False):
-        _compact(sch, copy.write_buffers[0])
-
-
-def _move(
-    sch: Schedule, block: tir.BlockOp, loop: tir.ForOp, plan: Plan, is_unrolled: bool
-) -> bool:
-    if not sch.applies(sch.reverse_compute_at, sch.rv(block), sch.rv(loop)):
-        return False
-    vectorize_tile(sch, block, loops_between(block, loop), plan.lanes, is_unrolled)
-    return True
-
-
 @dataclass(frozen=True)
 class _RightOperand:
     """The right operand, for all copies of a block: the position of its load, and the dim of n."""
@@ -303,7 +257,7 @@ def _pack(
     sch.transform_layout(sch.rv(panel), ("write", 0), order)
     # if `compute_at` is refused, all panels are packed before the loops
     is_inside = sch.applies(sch.compute_at, sch.rv(panel), sch.rv(loop))
-    _compact(sch, panel.write_buffers[0])
+    compact_scratch(sch, panel.write_buffers[0])
     made = loops_between(panel, loop) if is_inside else loops_around(panel)
     vectorize_copy(sch, panel, made, lanes)
 
@@ -339,8 +293,3 @@ def _copy_of(
     number = list(blocks[0].read_buffers).index(load.buffer)
     readers: list[BlockRV | str] = [sch.rv(block) for block in blocks]
     return sch.block(sch.cache_read(readers[0], number, "global", readers)), rhs.dim
-
-
-def _compact(sch: Schedule, buffer: SSAValue) -> None:
-    if isinstance(buffer.owner, tir.AllocBufferOp):
-        compact(sch, buffer.owner)

@@ -120,16 +120,21 @@ def _inside(loop: tir.ForOp) -> list[int] | None:
     lower, extent = loop.min.data.constant, loop.extent.data.constant
     if lower is None or extent is None or not _may_part(loop):
         return None
-    start, end = lower, lower + extent
+    start, end = interior(loop, lower, lower + extent)
+    sizes = [start - lower, end - start, lower + extent - end]
+    if 2 * sizes[1] < extent or sizes[1] == extent:
+        return None
+    return [size for size in sizes if size]
+
+
+def interior(loop: tir.ForOp, start: int, end: int) -> tuple[int, int]:
+    """The iterations of a loop from `start` to `end` that read no padding, as far as is known."""
     for block in blocks_in(loop):
         for choice in filter(_pads, choices_of(block)):
             first, last = _range(loop, block, choice)
             start = start if first is None else max(start, first)
             end = end if last is None else min(end, last)
-    sizes = [start - lower, end - start, lower + extent - end]
-    if 2 * sizes[1] < extent or sizes[1] == extent:
-        return None
-    return [size for size in sizes if size]
+    return start, end
 
 
 def _strides_in_lanes(loop: tir.ForOp, block: tir.BlockOp) -> bool:

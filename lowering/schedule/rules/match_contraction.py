@@ -89,7 +89,7 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
     if not any(block.axis_kinds[axis] == "reduce" for axis in loops):
         return None
     update = element_update(block, _is_arithmetic)
-    if update is None or not _is_apart(block, update.store, update.loads):
+    if update is None or not is_apart(block, update.store, update.loads):
         return None
     store, loads, _ = update
     if any(_type(op.buffer).element_type == i1 for op in (store, *loads)):
@@ -111,7 +111,7 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
     return Contraction(block, loops, store, n, m, rhs, lhs) if rhs else None
 
 
-def _is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp]) -> bool:
+def is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp]) -> bool:
     """Whether only this block stores its result, and the result aliases none of its operands."""
     uses = uses_of(store.buffer)
     if uses.others or any(block not in ancestors(op) for op in uses.stores):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
+
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.nesting import enclosing, operations_in
@@ -23,3 +25,9 @@ def compact(sch: Schedule, alloc: tir.AllocBufferOp) -> bool:
             position = list(block.write_buffers).index(alloc.result)
             return sch.applies(sch.compact_buffer, sch.rv(block), position)
     return False
+
+
+def compact_scratch(sch: Schedule, buffer: SSAValue) -> None:
+    """Compact a buffer if it is scratch memory."""
+    if isinstance(buffer.owner, tir.AllocBufferOp):
+        compact(sch, buffer.owner)

@@ -28,12 +28,13 @@ from ...analysis.block_accesses import dim_axes
 from ...winograd_cost import tile_of_products
 from ..blocks import blocks_in, loop_of, loops_between, plain_loops, uses_of
 from ..primitives.schedule import Schedule
-from .contraction import finish_tiles, lay_out_panels, tile_loops, write_back
+from .contraction import finish_tiles, lay_out_panels, tile_loops
 from .contraction_plan import Plan
 from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, contraction_of
-from .storage import compact
+from .storage import compact_scratch
 from .tiles import Tile
+from .write_back import write_back
 
 BATCH, ROWS, COLUMNS, PRODUCTS, TILES = 0, 1, 2, 3, 5
 """Axes of the products: images, blocks of rows and columns of tiles, the first of the two axes of
@@ -123,7 +124,7 @@ def _schedule(sch: Schedule, func: tir.PrimFuncOp, stages: _Stages, target: Targ
         products = lay_out_panels(sch, products, width)
     plan = Plan(products, TILES, tile, lanes, packs=False, outermost=OUTERMOST)
     rows, panel = tile_loops(sch, plan)
-    write_back(sch, products.block, None, rows, plan)
+    write_back(sch, products.block, None, rows, lanes)
     _finish_results(sch, stages, panel, tile, lanes)
     sch.compute_at(sch.rv(stages.data_tiles), sch.rv(block))
     inner = _vectorize(sch, stages.data_tiles, block, (PRODUCTS, PRODUCTS + 1), lanes)
@@ -132,8 +133,7 @@ def _schedule(sch: Schedule, func: tir.PrimFuncOp, stages: _Stages, target: Targ
     scratch = [b.write_buffers[0] for b in (stages.data_rows, stages.data_tiles, products.block)]
     scratch += [b.read_buffers[0] for b in (stages.result_rows, stages.last)]
     for buffer in scratch:
-        if isinstance(buffer.owner, tir.AllocBufferOp):
-            compact(sch, buffer.owner)
+        compact_scratch(sch, buffer)
     peel_remainder(sch, rows, products.extent(TILES), tile.rows)
     trim_remainder(sch, panel)
     finish_tiles(sch, panel)

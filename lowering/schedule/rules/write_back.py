@@ -8,13 +8,14 @@ from xdsl.ir import SSAValue
 
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
-from ....dialects.nesting import operations_in
+from ....dialects.nesting import enclosing, operations_in
 from ....dialects.tir.scalar_ops import ARITHMETIC
 from ...analysis.block_accesses import dim_axes
 from ...analysis.strides import Strides
-from ..blocks import blocks_in, loop_of, loops_around
+from ..blocks import blocks_in, loop_of, loops_around, loops_between, uses_of
 from ..primitives.schedule import Schedule
 from .match_contraction import Contraction
+from .storage import compact_scratch
 
 CHEAP_OPERATIONS = 8
 """The most operations of a block that is repeated for each vector of a tile."""
@@ -24,6 +25,49 @@ EXPENSIVE = ("math.", "arith.div", "scf.")
 
 UNROLLED = 32
 """The maximum trip count of unrolled loops over rows, and over the vectors of a row."""
+
+
+def consumer_of(contraction: Contraction) -> tir.BlockOp | None:
+    """The elementwise consumer of the result, if it is the only use."""
+    buffer = contraction.store.buffer
+    if not isinstance(buffer.owner, tir.AllocBufferOp):
+        return None
+    uses = uses_of(buffer)
+    users = {enclosing(op, tir.BlockOp) for op in uses.loads} - {contraction.block}
+    if uses.others or len(users) != 1:
+        return None
+    user = users.pop()
+    return user if user is not None and is_element_wise(user, contraction) else None
+
+
+def copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:
+    """Let a block write scratch memory; returns the block that copies it to the result."""
+    return sch.block(sch.cache_write(sch.rv(block), 0, "global"))
+
+
+def write_back(
+    sch: Schedule,
+    block: tir.BlockOp,
+    consumer: tir.BlockOp | None,
+    loop: tir.ForOp,
+    lanes: int,
+) -> None:
+    """Move the consumer of the results into `loop`, or else a copy of each tile to the result."""
+    if consumer is not None and is_cheap(consumer) and move_into(sch, consumer, loop, lanes, True):
+        return
+    copy = copy_results(sch, block)
+    move_into(sch, copy, loop, lanes, True)
+    if consumer is not None and move_into(sch, consumer, loop, lanes, False):
+        compact_scratch(sch, copy.write_buffers[0])
+
+
+def move_into(
+    sch: Schedule, block: tir.BlockOp, loop: tir.ForOp, lanes: int, is_unrolled: bool
+) -> bool:
+    if not sch.applies(sch.reverse_compute_at, sch.rv(block), sch.rv(loop)):
+        return False
+    vectorize_tile(sch, block, loops_between(block, loop), lanes, is_unrolled)
+    return True
 
 
 def is_cheap(block: tir.BlockOp) -> bool:
