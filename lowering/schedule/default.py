@@ -29,6 +29,7 @@ from .rules.merge import merge_consumers, merge_rows
 from .rules.parallelize import parallelize
 from .rules.register_tile import tile_reductions
 from .rules.row_reductions import split_long_reductions, tile_rows, vectorize_arg_reductions
+from .rules.sliding_windows import tile_windows
 from .rules.storage import compact_buffers
 from .rules.stream import stream_results
 from .rules.transpose import tile_transposes
@@ -42,6 +43,7 @@ RULES: dict[str, Rule] = {
     "row-reductions": tile_rows,
     "fuse-rows": merge_rows,
     "winograd": tile_winograd,
+    "sliding-windows": tile_windows,
     "contractions": tile_contractions,
     "stream-products": stream_products,
     "reduction-tiles": tile_reductions,
