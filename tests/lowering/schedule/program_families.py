@@ -230,6 +230,24 @@ def pooling(d: Draw) -> Program:
     return d.program(f"R.nn.{kind}_pool2d({x}, {options})", 0 if kind == "max" else size**2 + 1)
 
 
+def sliding_windows(d: Draw) -> Program:
+    """A depthwise convolution or a pool, channels last, of few or many channels."""
+    kernel, stride = [d.pick((1, 2, 3, 5, 7)) for _ in range(2)], d.pick((1, 1, 2, 3))
+    dilation, channels = d.pick((1, 1, 2)), d.pick((1, 4, 8, 16, 19, 40))
+    padding = [min(d.pick((0, 1, 2, 3)), dilation * (size - 1)) for size in kernel]
+    image = [d.pick((1, 5, 7, 9, 14, 23)) + dilation * (size - 1) for size in kernel]
+    x, layout = d.tensor(d.pick((1, 2)), *image, channels), '"NHWC"'
+    options = f"strides={stride}, padding={padding}, dilation={dilation}, out_layout={layout}"
+    if d.chance(30):
+        value = f"R.nn.max_pool2d({x}, pool_size={kernel}, {options}, layout={layout})"
+        return d.program(value)
+    w, groups = d.weight(channels, 1, *kernel), f"groups={channels}, data_layout={layout}"
+    value = f"R.nn.conv2d({x}, {w}, {options}, {groups})"
+    if d.chance(70):
+        value = f"R.nn.relu(R.add({value}, {d.tensor(channels)}))"
+    return d.program(value, prod(kernel) + 1)
+
+
 def gathers(d: Draw) -> Program:
     """Rows, columns or single elements by their indices, which may go on to a product."""
     rows, columns, count, width = d.dims("rcnw", 1 << 18, least=1)
@@ -261,6 +279,7 @@ FAMILIES = (
     transposes,
     joined,
     pooling,
+    sliding_windows,
     gathers,
 )
 """Each draws one program."""

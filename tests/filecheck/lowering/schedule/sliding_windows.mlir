@@ -194,3 +194,49 @@ tir.prim_func @apart(%X: !tir.buffer<[64, 16], f32>, %Y: !tir.buffer<[32, 16], f
     }
   }
 }
+
+// -----
+
+// Data in another layout is permuted for as many channels as fit a cache line at a time.
+
+// CHECK-LABEL: tir.prim_func @permuted
+// CHECK-NEXT:    tir.for %[[BLOCK:.*]] in (0, 2) {
+// CHECK-NEXT:      tir.alloc_buffer "P" : !tir.buffer<[34, 16], f32>
+// CHECK:           tir.block "P"
+// CHECK:           tir.for %{{.*}} in (0, 4) {
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 2) {
+// CHECK-NEXT:          tir.alloc_buffer
+// CHECK-NEXT:          tir.for %{{.*}} in (0, 8) unrolled {
+// CHECK:               tir.for %{{.*}} in (0, 8) unrolled {
+// CHECK-NEXT:            tir.for %{{.*}} in (0, 3) unrolled {
+// CHECK-NEXT:              tir.for %{{.*}} in (0, 8) vectorized {
+// CHECK-NEXT:                tir.block "Y_update"
+tir.prim_func @permuted(%X: !tir.buffer<[32, 34], f32>, %W: !tir.buffer<[3, 32], f32>, %Y: !tir.buffer<[32, 32], f32>) {
+  %P = tir.alloc_buffer "P" : !tir.buffer<[34, 32], f32>
+  tir.for %w in (0, 34) {
+    tir.for %c in (0, 32) {
+      tir.block "P" (%vw: spatial (0, 34) = %w, %vc: spatial (0, 32) = %c) reads (%X[%vc, %vw]) writes (%P[%vw, %vc]) {
+        %x = tir.load %X[%vc, %vw] : !tir.buffer<[32, 34], f32>
+        tir.store %x, %P[%vw, %vc] : !tir.buffer<[34, 32], f32>
+      }
+    }
+  }
+  tir.for %w in (0, 32) {
+    tir.for %c in (0, 32) {
+      tir.for %s in (0, 3) {
+        tir.block "Y" (%vw: spatial (0, 32) = %w, %vc: spatial (0, 32) = %c, %vs: reduce (0, 3) = %s) reads (%P[%vw + %vs, %vc], %W[%vs, %vc]) writes (%Y[%vw, %vc]) {
+          tir.init {
+            %zero = arith.constant 0.0 : f32
+            tir.store %zero, %Y[%vw, %vc] : !tir.buffer<[32, 32], f32>
+          }
+          %old = tir.load %Y[%vw, %vc] : !tir.buffer<[32, 32], f32>
+          %x = tir.load %P[%vw + %vs, %vc] : !tir.buffer<[34, 32], f32>
+          %y = tir.load %W[%vs, %vc] : !tir.buffer<[3, 32], f32>
+          %product = arith.mulf %x, %y : f32
+          %new = arith.addf %old, %product : f32
+          tir.store %new, %Y[%vw, %vc] : !tir.buffer<[32, 32], f32>
+        }
+      }
+    }
+  }
+}

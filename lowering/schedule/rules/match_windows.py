@@ -1,0 +1,151 @@
+"""Match reductions over sliding windows in which results and operands are contiguous.
+
+::
+
+    Y[h, w, c] += X[h + r, w + s, c] * W[r, s, c]
+
+The lanes are `c`, windows of a row move along `w`, the column, and a row of a window is along `s`,
+the tap. Depthwise convolutions and pools are such reductions if channels come last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.ir import SSAValue
+
+from ....dialects import tir
+from ....dialects.int_expr import ONE
+from ....dialects.nesting import operations_in
+from ...analysis.reductions import Accumulation
+from ...analysis.strides import Strides
+from ..blocks import ScheduleError, plain_loops
+from ..inline import EXPRESSIONS
+from ..reducer import reducer_of
+from .match_contraction import Contraction, is_apart
+
+MOST_TAPS = 16
+"""The most elements of a row of a window, which are unrolled."""
+
+NEAR = 8
+"""Windows within this distance in a row are to share elements."""
+
+
+@dataclass(frozen=True)
+class SlidingWindows:
+    """A reduction over windows; `contraction.n` is the axis of its lanes."""
+
+    contraction: Contraction
+    column: int
+    """The axis along a row of results, whose windows overlap."""
+    tap: int
+    """The axis along a row of a window."""
+
+    def size(self, axis: int) -> int:
+        """The number of elements along an axis, which is known."""
+        return size_of(self.contraction, axis)
+
+    @cached_property
+    def channels(self) -> int:
+        """The number of elements along the lanes."""
+        return self.size(self.contraction.n)
+
+    @cached_property
+    def width(self) -> int:
+        """The number of results in a row."""
+        return self.size(self.column)
+
+    @cached_property
+    def taps(self) -> int:
+        """The number of elements in a row of a window."""
+        return self.size(self.tap)
+
+    def moves(self, axis: int) -> bool:
+        """Whether windows move over their data along a spatial axis."""
+        strides, axes = self.contraction.strides, self.contraction.block.axis_vars
+        return any(
+            set(strides.dims_moved(load, axes[axis])) & set(strides.dims_moved(load, axes[k]))
+            for load in self.contraction.rhs
+            for k in self.contraction.k
+        )
+
+    @cached_property
+    def operands(self) -> int:
+        """The number of loaded operands."""
+        return len(self.contraction.rhs)
+
+
+def size_of(contraction: Contraction, axis: int) -> int:
+    """The extent of an axis, which is known."""
+    size = contraction.extent(axis).constant
+    assert size is not None
+    return size
+
+
+def windows_of(block: tir.BlockOp) -> SlidingWindows | None:
+    """The sliding windows that a block reduces; `None` for other blocks and for scheduled ones."""
+    loops = plain_loops(block)
+    if not loops or block.init is None or block.predicates.data or not _accumulates(block):
+        return None
+    strides = Strides(block, bound=False)
+    (store,) = strides.stores
+    loads = tuple(op for op in strides.loads if op.buffer is not store.buffer)
+    if not is_apart(block, store, loads):
+        return None
+    kinds = block.axis_kinds
+    spatial, reduce = ([a for a in loops if kinds[a] == k] for k in ("spatial", "reduce"))
+    if len(spatial) + len(reduce) < len(loops):
+        return None
+    lanes = [a for a in spatial if _is_contiguous(strides, loads, block.axis_vars[a])]
+    if not lanes:
+        return None
+    contraction = Contraction(block, loops, store, lanes[-1], (), loads, ())
+    found = [
+        SlidingWindows(contraction, column, tap)
+        for column in spatial
+        for tap in reduce
+        if column != lanes[-1] and _is_fixed(contraction, column, tap)
+        if _overlaps(contraction, column, tap)
+    ]
+    return found[-1] if found else None
+
+
+def _accumulates(block: tir.BlockOp) -> bool:
+    """Whether a block accumulates one value, by arithmetic on loads and conditions."""
+    work = [op for op in operations_in(block) if not isinstance(op, tir.BlockOp | tir.InitOp)]
+    if any(not isinstance(op, tir.StoreOp) and not op.name.startswith(EXPRESSIONS) for op in work):
+        return False
+    try:
+        updates = reducer_of(block).updates
+    except ScheduleError:
+        return False
+    return len(updates) == 1 and isinstance(updates[0].store.value.owner, Accumulation)
+
+
+def _is_contiguous(strides: Strides, loads: Sequence[tir.LoadOp], axis: SSAValue) -> bool:
+    """Whether the result and all operands are contiguous along an axis."""
+    steps = [*strides.store_steps(axis), *(strides.step(op, axis) for op in loads)]
+    return all(step == ONE for step in steps)
+
+
+def _is_fixed(contraction: Contraction, *axes: int) -> bool:
+    """Whether axes and lanes have a known number of elements, more than one."""
+    sizes = [contraction.extent(axis).constant for axis in (*axes, contraction.n)]
+    return all(size is not None and size > 1 for size in sizes)
+
+
+def _overlaps(contraction: Contraction, column: int, tap: int) -> bool:
+    """Whether windows that are next to each other in a row may share elements."""
+    strides, axes, taps = (
+        contraction.strides,
+        contraction.block.axis_vars,
+        size_of(contraction, tap),
+    )
+    for load in contraction.rhs:
+        steps = [strides.step(load, axes[axis]) for axis in (column, tap)]
+        move, reach = (0 if step is None else step.constant or 0 for step in steps)
+        if move and reach and taps <= MOST_TAPS:
+            return any(move * p % reach == 0 and move * p // reach < taps for p in range(1, NEAR))
+    return False
