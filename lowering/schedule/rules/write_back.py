@@ -20,7 +20,7 @@ from .storage import compact_scratch
 CHEAP_OPERATIONS = 8
 """The most operations of a block that is repeated for each vector of a tile."""
 
-EXPENSIVE = ("math.", "arith.div", "scf.")
+EXPENSIVE = ("math.", "arith.divsi", "arith.divui", "scf.")
 """Prefixes of operations that are lowered to many instructions."""
 
 UNROLLED = 32
