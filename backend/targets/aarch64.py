@@ -16,6 +16,7 @@ class NEON(InstructionSet):
     """
 
     dots: frozenset[str] = frozenset()
+    fuses: bool = True
 
     def dot(self, lhs_unsigned: bool, rhs_unsigned: bool, vector_bits: int) -> str | None:
         """`sdot`, `udot`, or `usdot`, of unsigned and signed bytes."""

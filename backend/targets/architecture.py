@@ -41,6 +41,9 @@ class InstructionSet:
     saturates_vectors: bool = True
     """Whether an instruction converts vectors of floats to integers with saturation, and NaN to 0;
     otherwise LLVM would scalarize the conversion."""
+    fuses: bool = False
+    """Whether an instruction multiplies and adds floats with one rounding; otherwise LLVM would
+    call a library."""
     propagates_nan: bool = True
     """Whether an instruction computes the maximum or minimum of floats, and propagates NaN."""
     nontemporal: NontemporalStores | None = None

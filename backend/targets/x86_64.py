@@ -69,14 +69,14 @@ class X86_64(Architecture):
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The widest instruction set whose registers are in the assembly."""
-        converts_f16 = self.converts_f16(assembly)
+        converts_f16, fuses = self.converts_f16(assembly), "vfmadd" in assembly
         dots = (128, 256) if re.search(r"vpdpbusd.*%[xy]mm", assembly) else ()
         if "%zmm" in assembly:
             scales = re.search(r"vscalef.*%ymm", assembly) is not None
             dots = (*dots, 512) if "vpdpbusd" in assembly else dots
-            return AVX512(converts_f16=converts_f16, scales=scales, dots=dots)
+            return AVX512(converts_f16=converts_f16, fuses=fuses, scales=scales, dots=dots)
         if "%ymm" in assembly:
-            return AVX2(converts_f16=converts_f16, dots=dots)
+            return AVX2(converts_f16=converts_f16, fuses=fuses, dots=dots)
         return SSE2(converts_f16=converts_f16)
 
 
@@ -103,6 +103,11 @@ declare <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float>, <8 x i32>)
 define <8 x float> @scale(<8 x float> %x, <8 x i32> %n) {
   %y = call <8 x float> @llvm.ldexp.v8f32.v8i32(<8 x float> %x, <8 x i32> %n)
   ret <8 x float> %y
+}
+declare float @llvm.fma.f32(float, float, float)
+define float @fuse(float %x, float %y, float %z) {
+  %sum = call float @llvm.fma.f32(float %x, float %y, float %z)
+  ret float %sum
 }
 declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>)
 define i32 @dot(<16 x i8> %a, <16 x i8> %b) {

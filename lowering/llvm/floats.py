@@ -17,6 +17,7 @@ from ...dialects import llvm_ext
 from ...dialects.arith import RemFOp
 from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
 from .builder import FunctionBuilder, Lowering
+from .divisions import divide
 from .types import Properties, cast_kind, fastmath, in_f32, is_small_float, mask_like
 
 Function = Callable[[FunctionBuilder, Sequence[SSAValue], Properties], SSAValue]
@@ -114,7 +115,7 @@ FLOAT_FUNCTIONS: dict[type[Operation], Function] = {
     arith.AddfOp: instruction(llvm.FAddOp),
     arith.SubfOp: instruction(llvm.FSubOp),
     arith.MulfOp: instruction(llvm.FMulOp),
-    arith.DivfOp: instruction(llvm.FDivOp),
+    arith.DivfOp: divide,
     arith.NegfOp: instruction(llvm.FNegOp),
     RemFOp: instruction(llvm.FRemOp),
     arith.MaximumfOp: _extremum("maximum"),
