@@ -62,12 +62,19 @@ def as_model(function: Callable[..., Any]) -> Any:
     return Model().eval()
 
 
+def _dim(name: Any) -> Any:
+    import torch
+
+    return torch.export.Dim(name) if isinstance(name, str) else name
+
+
 @pytest.fixture
 def check() -> Callable[..., None]:
     """Compile a function or a model, and compare it with PyTorch: ``check(f, x, y)``.
 
-    With ``dynamic={argument: {axis: name}}`` these dims are symbols, and inputs of other sizes are
-    tried too, which `others` are.
+    With ``dynamic=[{axis: name}, …]``, a dict for each argument, these dims are symbols, and inputs
+    of other sizes are tried too, which `others` are. A `torch.export.Dim` in place of a name has
+    limits.
     """
     import torch
 
@@ -79,7 +86,7 @@ def check() -> Callable[..., None]:
         if dynamic is not None:
             dims: dict[str, Any] = {}
             shapes = tuple(
-                {a: dims.setdefault(n, torch.export.Dim(n)) for a, n in axes.items()} or None
+                {a: dims.setdefault(str(n), _dim(n)) for a, n in axes.items()} or None
                 for axes in dynamic
             )
             shapes = shapes if isinstance(function, torch.nn.Module) else (shapes,)

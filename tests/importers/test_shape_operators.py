@@ -106,6 +106,31 @@ def test_shapes_with_a_dynamic_batch(check):
     check(SHAPES, numbers(2, 3, 4), dynamic=[{0: "batch"}], others=[[numbers(5, 3, 4)]])
 
 
+def test_slices_with_symbolic_bounds(check):
+    def slices(x: Any, y: Any) -> Any:
+        size, length = x.shape[1], y.shape[1]
+        return (
+            x[:, -length:],
+            x[:, -length:-1],
+            x[:, -length::2],
+            x[:, -5:],
+            x[:, -5:-1:2],
+            x[:, size - 3 :],
+            x[:, size - 3 : size - 1],
+            x[:, length - size :],
+            x[:, -length],
+            x.narrow(1, -length, 1),
+            torch.slice_scatter(x, y, 1, -length),
+        )
+
+    size = torch.export.Dim("size", min=6, max=32)
+    equal = [[numbers(2, 9), numbers(2, 9)], [numbers(2, 20), numbers(2, 20)]]
+    check(slices, *equal[0], dynamic=[{1: size}, {1: size}], others=equal)
+    length = torch.export.Dim("length", min=3, max=5)
+    shorter = [[numbers(2, 9), numbers(2, 5)], [numbers(2, 20), numbers(2, 3)]]
+    check(slices, *shorter[0], dynamic=[{1: size}, {1: length}], others=shorter)
+
+
 def test_assignments_in_place(check):
     def model(x: Any, y: Any) -> Any:
         x = x.clone()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import relax
+from ....dialects.bounds import is_non_negative
 from ....dialects.dtypes import element_type
 from ....dialects.int_expr import ZERO, IntExpr
+from ....dialects.relax.operators.slicing import FAR, slice_range
 from ...emitter import Value, axis_of, dims_of, dtype_of
 from ..context import Context
 from ..registry import converts
@@ -29,8 +31,10 @@ def part(
 def _first(start: Any, dim: IntExpr) -> IntExpr:
     """The start of a slice as a non-negative index, clamped to the dim if that is provable."""
     first = IntExpr.of(0 if start is None else start)
-    if (value := first.constant) is None or value >= 0:
+    if is_non_negative(first):
         return _at_most(first, dim)
+    if not first.is_constant:  # its sign may differ between calls
+        return slice_range(first, dim, dim)[0]
     first = first + dim
     return first if first.constant is None or first.constant >= 0 else ZERO
 
@@ -46,13 +50,22 @@ def slice_(
 ) -> Value:
     """``x[start:end:step]`` along a dim."""
     axis = axis_of(dim, len(dims_of(x)))
-    return part(ctx, x, axis, _first(start, dims_of(x)[axis]), ctx.dims[axis], step)
+    whole, length = dims_of(x)[axis], ctx.dims[axis]
+    if step == 1 and _is_end(end, whole):
+        return part(ctx, x, axis, whole - length, length)
+    return part(ctx, x, axis, _first(start, whole), length, step)
+
+
+def _is_end(end: Any, dim: IntExpr) -> bool:
+    """Whether a slice ends where the dim does."""
+    return end is None or IntExpr.of(end) == dim or (isinstance(end, int) and end >= FAR)
 
 
 @converts("aten.narrow.default", "aten.narrow_copy.default")
 def narrow(ctx: Context, x: Value, dim: int, start: Any, length: Any) -> Value:
     """`length` elements along a dim."""
-    return slice_(ctx, x, dim, start)
+    axis = axis_of(dim, len(dims_of(x)))
+    return part(ctx, x, axis, _first(start, dims_of(x)[axis]), ctx.dims[axis])
 
 
 @converts("aten.select.int", "aten.select_copy.int")
