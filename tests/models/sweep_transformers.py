@@ -29,16 +29,21 @@ def subject(name: str) -> Subject:
     """The base model of a type."""
     logging.disable(logging.WARNING)
     from transformers import AutoModel
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    given = OVERRIDES.get(name, {})
-    config_class = CONFIG_MAPPING[name]
-    config = config_class(**tiny_fields(config_class, given.get("config", {})))
+    config = configuration(name)
     torch.manual_seed(0)
     model = perturb(AutoModel.from_config(config))
     known = inspect.signature(model.forward).parameters
     options = {"use_cache": False} if "use_cache" in known else {}
     return Subject(model, _inputs(name, model, config), options)
+
+
+def configuration(name: str) -> Any:
+    """The tiny configuration of a type."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    config_class = CONFIG_MAPPING[name]
+    return config_class(**tiny_fields(config_class, OVERRIDES.get(name, {}).get("config", {})))
 
 
 def _inputs(name: str, model: Any, config: Any) -> Callable[[int, int], Inputs]:

@@ -45,13 +45,31 @@ def _size(size: Any, config: Any, length: int) -> int:
 _SECTIONS = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 1, 1]}
 _FEW_SECTIONS = {**_SECTIONS, "mrope_section": [1, 1, 0], "partial_rotary_factor": 0.5}
 _IMAGE = floats(3, 32, 32)
+_FORECAST = {
+    "config": {
+        "prediction_length": 8,
+        "context_length": 16,
+        "lags_sequence": [1, 2, 3],
+        "num_time_features": 2,
+        "label_length": 8,
+    },
+    "inputs": {
+        "past_values": floats(19),
+        "past_time_features": floats(19, 2),
+        "past_observed_mask": lambda config, batch, length: torch.ones(batch, 19),
+        "future_values": floats(8),
+        "future_time_features": floats(8, 2),
+    },
+}
+_ALL_HEADS = {"config": {"num_key_value_heads": 4}}
 
 _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "axk1 axk2 deepseek_v3 deepseek_v32 glm4_moe_lite glm_moe_dsa minicpm3 mistral4 "
-        "mistral_large4_text youtu",
-        {"config": {"num_key_value_heads": 4}},
+        "mistral_large4_text youtu dots3_note_text",
+        _ALL_HEADS,
     ),
+    ("autoformer informer time_series_transformer", _FORECAST),
     (
         "glm4v_text glm_image_text glm_ocr_text qwen2_5_vl_text qwen2_vl_text",
         {"config": {"rope_parameters": _SECTIONS}},
@@ -76,7 +94,20 @@ _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
         "lasr_ctc lasr_encoder parakeet_ctc parakeet_encoder",
         {"inputs": {"input_features": floats(64, 16)}},
     ),
-    ("hunyuan_v1_dense hunyuan_v1_moe ministral", {"config": {"head_dim": 8}}),
+    (
+        "hunyuan_v1_dense hunyuan_v1_moe ministral hunyuan_vl_text",
+        {"config": {"head_dim": 8, "num_key_value_heads": 2}},
+    ),
+    (
+        "efficientnet align_vision_model",
+        {"config": {"width_coefficient": 0.5, "depth_coefficient": 0.5, "hidden_dim": 640}},
+    ),
+    ("mimi_decoder", {"config": {"upsample_groups": 32}}),
+    ("granite_speech5_encoder", {"config": {"context_size": 8}}),
+    ("granite_speech5_ctc", {"config": {"encoder_config": {"context_size": 8}}}),
+    ("swin2sr", {"config": {"num_heads": [2] * 6, "window_size": 4, "patch_size": 1}}),
+    # The model indexes the rates of a stage's layers by the stage.
+    ("cvt", {"config": {"depth": [1, 2, 3]}}),
     (
         "patchtsmixer patchtst",
         {"inputs": {"past_values": floats("context_length", "num_input_channels")}},
@@ -87,6 +118,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     **{name: given for names, given in _SHARED for name in names.split()},
     "aimv2": {"inputs": {"pixel_values": _IMAGE}},
     "audio-spectrogram-transformer": {"inputs": {"input_values": floats("max_length", 16)}},
+    "dbrx": {"config": {"attn_config": {"rope_theta": 1e4}}},
     "decision_transformer": {
         "inputs": {
             "states": floats("length", "state_dim"),
@@ -98,15 +130,47 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     },
     "deepseek_v2": {"config": {"num_experts_per_tok": 2, "num_key_value_heads": 4}},
     "ernie4_5_moe": {"config": {"moe_k": 2}},
+    "bridgetower": {
+        "config": {
+            "hidden_size": 64,
+            "text_config": {"hidden_size": 64},
+            "vision_config": {"hidden_size": 64},
+        }
+    },
+    "chameleon": {"config": {"vocabulary_map": {"<image>": 60, "IMGIMGA": 61}}},
+    "dab-detr": {"config": {"query_dim": 4}},
+    "dots1": {"config": {"n_routed_experts": 4, "n_shared_experts": 1, "num_experts_per_tok": 2}},
+    "emu3": {"config": {"vocabulary_map": {"<image>": 60, "<|visual token 0|>": 61}}},
     "esm": {"config": {"vocab_size": 99, "pad_token_id": 1, "mask_token_id": 60}},
     "gpt_neo": {"config": {"attention_types": [[["global", "local"], 1]], "window_size": 4}},
+    # AutoModel has two classes for it.
+    "funnel": {"config": {"architectures": ["FunnelModel"]}},
+    "gemma3n_text": {
+        "config": {
+            "num_hidden_layers": 4,
+            "num_kv_shared_layers": 2,
+            "layer_types": ["sliding_attention", "full_attention"] * 2,
+            "laurel_rank": 8,
+        }
+    },
     "layoutlm": {"inputs": {"bbox": boxes}},
+    "lfm2_moe": {"config": {"layer_types": ["conv", "full_attention"]}},
     "lxmert": {
         "inputs": {"visual_feats": floats(5, "visual_feat_dim"), "visual_pos": floats(5, 4)}
     },
     "mamba2": {"config": {"num_heads": 8}},
     "mobilevitv2": {"config": {"image_size": 64, "patch_size": 2}},
+    "mimi": {
+        "config": {"upsample_groups": 32, "vector_quantization_hidden_dimension": 8},
+        "inputs": {"input_values": floats(1, 1600)},
+    },
+    "moonshine_streaming": {"config": {"num_key_value_heads": 4}},
+    "muse_spark_audio": {
+        "config": {"num_hidden_layers": 4},
+        "inputs": {"input_values": floats(3840)},
+    },
     "nemotron": {"config": {"num_key_value_heads": 2}},
+    "neomme": {"config": {"head_dim": 16}},
     "perceiver": {"inputs": {"inputs": floats("length", "d_model")}},
     "reformer": {
         "config": {
@@ -115,13 +179,23 @@ OVERRIDES: dict[str, dict[str, Any]] = {
             "axial_pos_embds_dim": [8, 24],
         }
     },
+    "sam3": {"inputs": {"input_ids": integers("length")}},
     "speech_to_text": {
         "config": {"input_feat_per_channel": 16},
         "inputs": {"input_features": floats(64, 16)},
     },
+    "swinv2": {"config": {"patch_size": 2, "window_size": 2}},
     "vilt": {"inputs": {"pixel_values": _IMAGE}},
     # The patches that are masked: the model would draw them.
     "vit_mae": {"inputs": {"noise": floats(16)}},
     "wav2vec2-bert": {"inputs": {"input_features": floats(16, "feature_projection_input_dim")}},
+    "zamba": {
+        "config": {
+            "num_hidden_layers": 3,
+            "layers_block_type": ["linear_attention", "hybrid", "hybrid"],
+        }
+    },
+    "zamba2": {"config": {"layers_block_type": ["linear_attention", "hybrid"]}},
+    "zaya": {"config": {"num_experts_per_tok": 1}},
 }
 """By type: fields of the `config`, and makers of `inputs` by name."""
