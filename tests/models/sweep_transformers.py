@@ -67,7 +67,8 @@ def _parameters(model: Any, config: Any) -> list[str]:
     known = inspect.signature(model.forward).parameters
     empty, some = inspect.Parameter.empty, inspect.Parameter.POSITIONAL_OR_KEYWORD
     found = [n for n, p in known.items() if p.default is empty and p.kind is some]
-    found.append(model.main_input_name)
+    if model.main_input_name in known:
+        found.append(model.main_input_name)
     if model.main_input_name == "input_ids" and "attention_mask" in known:
         found.append("attention_mask")
     if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in known:
