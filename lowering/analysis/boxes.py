@@ -41,6 +41,10 @@ class Boxes:
         """The known ranges of all values; to be used after all accesses are numbered."""
         return ranges_of(self.values.list)
 
+    def simplified(self, accesses: Sequence[Access]) -> list[Access]:
+        """The same accesses, with indices simplified by the ranges of values."""
+        return [access.substitute({}, self._ranges) for access in accesses]
+
     def split_digits(self, accesses: Sequence[Access]) -> list[Access]:
         """The same accesses, with ``q * c + r`` for each variable whose ``r`` is in a guard.
 

@@ -83,7 +83,8 @@ def conflicts_between(
     )
     atoms = boxes.atoms([loop.loop_var for loop in theirs])
     renaming = {a: IntExpr.of(b) for a, b in zip(atoms, boxes.variables, strict=True)}
-    yield from _conflicts(boxes, first, [access.substitute(renaming) for access in second])
+    second = boxes.simplified([access.substitute(renaming) for access in second])
+    yield from _conflicts(boxes, boxes.simplified(first), second)
 
 
 def are_apart(nest: tir.ForOp, other: tir.ForOp) -> bool:
