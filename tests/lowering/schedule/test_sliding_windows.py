@@ -1,0 +1,100 @@
+"""Depthwise convolutions and pools, channels last, of symbolic sizes and all dtypes."""
+
+import numpy as np
+import pytest
+
+from xrelax import relax
+from xrelax.dialects.relax.operators.convolution import Conv2dOp
+from xrelax.dialects.relax.operators.pooling import AvgPool2dOp, MaxPool2dOp
+from xrelax.inspection import stage_text
+from xrelax.script import from_source
+
+LAYOUTS = {"data_layout": "NHWC", "kernel_layout": "OIHW", "out_layout": "NHWC"}
+IMAGES = ((1, 14, 14), (2, 7, 9), (1, 1, 15), (3, 23, 8))
+TOLERANCE = {"float16": 2e-2, "float32": 1e-5, "float64": 1e-12, "int8": 0, "int32": 0}
+
+
+def options_of(stride, padding, dilation):
+    return {"strides": [stride] * 2, "padding": list(padding), "dilation": [dilation] * 2}
+
+
+def arguments(options):
+    return ", ".join(f"{name}={value!r}" for name, value in options.items())
+
+
+def draw(shape, dtype):
+    rng = np.random.default_rng(sum(shape))
+    return rng.integers(-3, 4, shape).astype(dtype)
+
+
+def convolution(dims, channels, kernel, options, dtype):
+    kind = f'"{dtype}"'
+    return from_source(f"""
+@R.function
+def main(
+    x: R.Tensor(({dims}, {channels}), {kind}), w: R.Tensor(({channels}, 1, {kernel}), {kind}),
+):
+    return R.nn.conv2d(x, w, {arguments(options)})
+""")
+
+
+def compare(result, wanted, dtype):
+    np.testing.assert_allclose(result, wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("dtype", list(TOLERANCE))
+@pytest.mark.parametrize("dims", ['"n", 14, 15', '"n", "h", 15', '2, "h", "w"'])
+@pytest.mark.parametrize(
+    ("channels", "kernel", "stride", "padding", "dilation"),
+    [
+        (16, (3, 3), 1, (1, 1, 1, 1), 1),
+        (20, (5, 5), 2, (2, 2, 2, 2), 1),
+        (3, (3, 2), 1, (0, 1, 2, 1), 2),
+        (33, (1, 7), 3, (0, 3, 0, 3), 1),
+        (8, (3, 3), 2, (5, 5, 5, 5), 1),
+    ],
+)
+def test_convolutions(dims, channels, kernel, stride, padding, dilation, dtype):
+    options = options_of(stride, padding, dilation) | {"groups": channels} | LAYOUTS
+    sizes = f"{kernel[0]}, {kernel[1]}"
+    run = relax.build(convolution(dims, channels, sizes, options, dtype))
+    w = draw((channels, 1, *kernel), dtype)
+    for batch, height, width in IMAGES:
+        given = (batch, height, width) if '"w"' in dims else (batch, height, 15)
+        fixed = [d.strip() for d in dims.split(",")]
+        shape = [g if d.startswith('"') else int(d) for g, d in zip(given, fixed, strict=True)]
+        if shape[1] + padding[0] + padding[2] <= dilation * (kernel[0] - 1):
+            continue
+        if shape[2] + padding[1] + padding[3] <= dilation * (kernel[1] - 1):
+            continue
+        x = draw((*shape, channels), dtype)
+        wanted = Conv2dOp.reference([x, w], options | {"out_dtype": None})
+        compare(run(x, w).numpy(), wanted, dtype)
+
+
+@pytest.mark.parametrize("operator", [MaxPool2dOp, AvgPool2dOp])
+@pytest.mark.parametrize("channels", [16, 19])
+def test_pools(operator, channels):
+    options = options_of(2, (1, 1, 1, 1), 1) | {"pool_size": [3, 3], "layout": "NHWC"}
+    name = operator.name.removeprefix("relax.")
+    run = relax.build(
+        from_source(f"""
+@R.function
+def main(x: R.Tensor(("n", "h", 21, {channels}), "float32")):
+    return R.{name}(x, {arguments(options)})
+""")
+    )
+    defaults = {"ceil_mode": False, "count_include_pad": False, "divisor_override": None}
+    attributes = options | defaults | {"out_layout": "NHWC"}
+    for batch, height, _ in IMAGES:
+        x = draw((batch, height, 21, channels), "float32") - 4
+        compare(run(x).numpy(), operator.reference([x], attributes), "float32")
+
+
+def test_nothing_is_copied():
+    options = options_of(1, (1, 1, 1, 1), 1) | {"groups": 64} | LAYOUTS
+    function = convolution("1, 28, 28", 64, "3, 3", options, "float32")
+    schedule = stage_text(function, "schedule", "llvm -mcpu=haswell")
+    assert "sch.compute_inline(" in schedule and "sch.skip_padding(" in schedule
+    assert '"pad_temp"' not in stage_text(function, "tir", "llvm -mcpu=haswell")
