@@ -81,12 +81,14 @@ SIZES |= {
     # All positions: scores are often equal, and which of equal ones topk selects is not defined.
     "index_topk": 64,
     "vision_feature_layer": -1,
-    # Layers must change their inputs as much as in large models, where the default is 0.02. That of
-    # some architectures is 1e-10.
-    "initializer_range": 0.2,
-    "init_std": 0.2,
 }
 """Sizes that replace those of any architecture, by the names of fields."""
+
+LEAST_RANGE = 1e-3
+"""The least range of initial weights that is kept: with that of some architectures, 1e-10, results
+would not depend on the inputs."""
+
+WIDE_RANGE = 0.2
 
 _STAGES: dict[str, tuple[int, ...]] = {
     "depths": (1,) * 9,
@@ -157,6 +159,8 @@ def _tiny(name: str, default: Any) -> Any:
         return 60 + hash_of(name) % 30
     if default is None or isinstance(default, str):
         return None
+    if name in ("initializer_range", "init_std"):
+        return WIDE_RANGE if default < LEAST_RANGE else None
     return SIZES.get(name)
 
 
