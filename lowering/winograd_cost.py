@@ -64,7 +64,7 @@ class Convolution:
         return list(dict.fromkeys(found))
 
     def _direct(self, target: Target) -> float:
-        tile = tile_of_products(self.width, TAPS**2 * self.inputs, self.outputs, target)
+        tile = tile_of_products(self.width, TAPS**2 * self.inputs, self.outputs, 32, target)
         vectors = TAPS**2 * self.inputs * self.outputs / target.lanes(32)
         pixels = self.batch * self.height * self.width
         return vectors * (pixels * tile.cost + self._load(TAPS**2, target))
@@ -78,7 +78,7 @@ class Convolution:
         blocks = self.batch * across * along
         tiles = blocks * blocking.rows * blocking.columns
         in_block = blocking.rows * blocking.columns
-        tile = tile_of_products(in_block, self.inputs, self.outputs, target)
+        tile = tile_of_products(in_block, self.inputs, self.outputs, 32, target)
         vectors = products * self.inputs * self.outputs / lanes
         spent = vectors * (tiles * tile.cost + blocks * self._load(products, target))
         if in_block * products * self.inputs * 4 * CACHE_SHARE > target.caches.l2:
@@ -94,12 +94,12 @@ class Convolution:
         return MEMORY * target.model.l3_panel if nbytes * LAST_SHARE > target.caches.l3 else 0.0
 
 
-def tile_of_products(tiles: int, inputs: int, outputs: int, target: Target) -> Tile:
-    """The register tile of so many rows, in panels that divide the outputs.
+def tile_of_products(tiles: int, inputs: int, outputs: int, bits: int, target: Target) -> Tile:
+    """The register tile of so many rows of elements of `bits`, in panels that divide the outputs.
 
     `outputs` is a multiple of the lanes.
     """
-    lanes = target.lanes(32)
+    lanes = target.lanes(bits)
     vectors = outputs // lanes
     found = [
         choose_tile(TileCost(Rows([tiles], is_known=True), panel, lanes, target))

@@ -114,11 +114,12 @@ def _only_operand(block: tir.BlockOp) -> SSAValue | None:
 
 def _schedule(sch: Schedule, func: tir.PrimFuncOp, stages: _Stages, target: Target) -> None:
     """Nest the stages in the loops over blocks of tiles and over panels of columns."""
-    products, lanes = stages.products, target.lanes(stages.products.element_bits)
+    products, bits = stages.products, stages.products.element_bits
+    lanes = target.lanes(bits)
     count, depth, columns = (products.extent(a).constant for a in (TILES, *products.k, products.n))
     if not count or not depth or not columns or depth % lanes or columns % lanes or lanes < 2:
         return
-    tile = tile_of_products(count, depth, columns, target)
+    tile = tile_of_products(count, depth, columns, bits, target)
     width, load, block = tile.vectors * lanes, products.rhs[0], products.loops[COLUMNS]
     if load.buffer in func.layout_free and uses_of(load.buffer).loads == [load]:
         products = lay_out_panels(sch, products, width)
