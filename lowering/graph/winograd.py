@@ -29,7 +29,7 @@ from ...dialects import relax
 from ...dialects.relax.operators.convolution import Conv2dOp
 from ...dialects.relax.operators.winograd import TAPS
 from ..functions import graph_functions
-from ..winograd_cost import Convolution
+from ..schedule.rules.winograd_cost import Convolution
 from .fold_constant import is_computed_from_constants
 from .graph_builder import GraphBuilder
 from .written import Written, touches, written_values

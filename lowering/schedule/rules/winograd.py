@@ -25,7 +25,6 @@ from ....dialects import tir
 from ....dialects.int_expr import IntExpr
 from ....dialects.nesting import enclosing, operations_in
 from ...analysis.block_accesses import dim_axes
-from ...winograd_cost import tile_of_products
 from ..blocks import blocks_in, loop_of, loops_between, plain_loops, uses_of
 from ..primitives.schedule import Schedule
 from .contraction import finish_tiles, lay_out_panels, tile_loops
@@ -34,6 +33,7 @@ from .loop_partition import peel_remainder, trim_remainder
 from .match_contraction import Contraction, contraction_of
 from .storage import compact_scratch
 from .tiles import Tile
+from .winograd_cost import tile_of_products
 from .write_back import write_back
 
 BATCH, ROWS, COLUMNS, PRODUCTS, TILES = 0, 1, 2, 3, 5

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from xrelax import relax
+from xrelax.backend.target import Target
 from xrelax.script import from_source
 
 RNG = np.random.default_rng(0)
@@ -86,6 +87,9 @@ LAYERS = {
 }
 
 
+@pytest.mark.skipif(
+    not Target(TARGETS[0]).isa.dot(True, False, 128), reason="the processor has no dot products"
+)
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("per_column", [True, False])
 def test_floats(layer, per_column):

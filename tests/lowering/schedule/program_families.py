@@ -261,6 +261,19 @@ def gathers(d: Draw) -> Program:
     return d.program(d.epilogue(value, shape), 2)
 
 
+def winograd(d: Draw) -> Program:
+    """A 3x3 convolution in tiles of 2x2 results."""
+    d.among(("float32", "float64"))
+    n, h, w = d.pick((1, 2, 3)), *(d.pick((1, 2, 5, 8, 13, 20)) for _ in range(2))
+    inputs, outputs = d.pick((4, 16, 32)), d.pick((16, 48, 64))
+    block = [d.pick((1, 2, 4)), d.pick((1, 3, 8))]
+    value = (
+        f"R.nn.winograd_conv2d({d.tensor(n, h, w, inputs)}, {d.weight(4, 4, inputs, outputs)}, "
+        f'padding=[1], tile=2, block={block}, data_layout="NHWC")'
+    )
+    return d.program(d.epilogue(value, (n, h, w, outputs)), 16 * inputs, is_exact=False)
+
+
 FAMILIES = (
     product,
     strided_product,
@@ -281,5 +294,6 @@ FAMILIES = (
     pooling,
     sliding_windows,
     gathers,
+    winograd,
 )
 """Each draws one program."""

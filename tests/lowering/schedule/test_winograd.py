@@ -9,7 +9,7 @@ from xrelax import relax
 from xrelax.backend.target import Target
 from xrelax.dialects import tir
 from xrelax.inspection import stage_text
-from xrelax.lowering.winograd_cost import Convolution
+from xrelax.lowering.schedule.rules.winograd_cost import Convolution
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
 

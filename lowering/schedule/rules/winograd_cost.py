@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from ..backend.target import Target
-from ..dialects.relax.operators.toom_cook import POINTS, filtering
-from ..dialects.relax.operators.winograd import TAPS
-from .cost_model import Columns, Rows, TileCost
-from .schedule.rules.tiles import Tile, choose_tile
+from ....backend.target import Target
+from ....dialects.relax.operators.toom_cook import POINTS, filtering
+from ....dialects.relax.operators.winograd import TAPS
+from ...cost_model import Columns, Rows, TileCost
+from .tiles import Tile, choose_tile
 
 TILES = (8, 12, 16, 24, 32, 48, 64)
 """The most tiles in a block: each panel of the weight is loaded once for all of them."""
