@@ -4,7 +4,7 @@ EXTRAS ?= dev,demo
 DEMO_ARGS ?=
 DOCS_ARGS ?=
 TEST_ARGS ?=
-SAMPLE ?= 18
+SAMPLE ?= 26
 FUZZ_ARGS ?=
 FAULT_ARGS ?=
 

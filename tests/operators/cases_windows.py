@@ -55,10 +55,10 @@ def convolve(rank: int, name: str):
             own = own.replace("OI", "IO")
         weight = w.permute([kernel_layout.index(c) for c in own])
         data = first(x, data_layout)
-        if not x.is_floating_point():  # PyTorch has not all of them for integers
-            data, weight = data.double(), weight.double()
+        # PyTorch has not all of them for integers; without instructions for bf16 it sums in bf16.
+        data, weight = data.double(), weight.double()
         result = getattr(torch.nn.functional, name)(data, weight, stride=strides, **options)
-        result = result if x.is_floating_point() else result.long().to(x.dtype)
+        result = (result if x.is_floating_point() else result.long()).to(x.dtype)
         return result.movedim(1, -1) if data_layout.endswith("C") else result
 
     return run

@@ -79,7 +79,7 @@ class Contraction:
 
 def contraction_of(block: tir.BlockOp) -> Contraction | None:
     """The contraction that a block computes; `None` for other blocks and for scheduled ones."""
-    if any(axis.extent.data == ZERO for axis in block.axes.data if axis.kind.data == "spatial"):
+    if has_no_results(block):
         return None
     loops = plain_loops(block)
     if loops is None or block.init is None or block.predicates.data:
@@ -109,6 +109,11 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
         and any(value not in op.operands_ for op in rhs)
     )
     return Contraction(block, loops, store, n, m, rhs, lhs) if rhs else None
+
+
+def has_no_results(block: tir.BlockOp) -> bool:
+    """Whether a block is known to have no spatial instances."""
+    return any(a.extent.data == ZERO for a in block.axes.data if a.kind.data == "spatial")
 
 
 def is_apart(block: tir.BlockOp, store: tir.StoreOp, loads: Sequence[tir.LoadOp]) -> bool:

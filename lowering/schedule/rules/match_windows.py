@@ -24,7 +24,7 @@ from ...analysis.strides import Strides
 from ..blocks import ScheduleError, plain_loops
 from ..inline import EXPRESSIONS
 from ..reducer import reducer_of
-from .match_contraction import Contraction, is_apart
+from .match_contraction import Contraction, has_no_results, is_apart
 
 MOST_TAPS = 16
 """The most elements of a row of a window, which are unrolled."""
@@ -87,7 +87,9 @@ def size_of(contraction: Contraction, axis: int) -> int:
 def windows_of(block: tir.BlockOp) -> SlidingWindows | None:
     """The sliding windows that a block reduces; `None` for other blocks and for scheduled ones."""
     loops = plain_loops(block)
-    if not loops or block.init is None or block.predicates.data or not _accumulates(block):
+    if not loops or block.init is None or block.predicates.data or has_no_results(block):
+        return None
+    if not _accumulates(block):
         return None
     strides = Strides(block, bound=False)
     (store,) = strides.stores
