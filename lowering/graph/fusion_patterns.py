@@ -26,6 +26,9 @@ from ..schedule.inline_producers import copied_operations
 OP_PATTERN = "op_pattern"
 """The attribute of a PrimFunc that has its `OpPattern`."""
 
+MAX_COPIED = 256
+"""The most operations that inlining a value at all its uses may add for the analysis."""
+
 
 class OpPattern(IntEnum):
     """How the elements of a result depend on those of the operands, with TVM's numbers."""
@@ -68,10 +71,6 @@ def summarize(func: tir.PrimFuncOp) -> KernelSummary:
     clone = func.clone()
     inline_everything(clone)
     return _summarize_blocks(clone)
-
-
-MAX_COPIED = 256
-"""The most operations that inlining a value at all its uses may add."""
 
 
 def inline_everything(func: tir.PrimFuncOp) -> None:

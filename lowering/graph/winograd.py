@@ -43,14 +43,13 @@ def _sizes(op: Conv2dOp, lanes: int) -> Convolution | None:
     for type_, layout in zip(types, op.layouts(attributes), strict=True):
         if not isinstance(type_, relax.TensorType) or type_.known_element != f32:
             return None
-        dims = dict(zip(layout, type_.dims or (), strict=False))
-        known = {letter: d.constant for letter, d in dims.items()} | {"N": 1}
-        shapes.append({letter: size for letter, size in known.items() if size})
+        dims = zip(layout, type_.dims or (), strict=False)
+        shapes.append({letter: d.constant for letter, d in dims if d.constant})
     weight, result = shapes[1:]
     steps = {*attributes["strides"], *attributes["dilation"], attributes["groups"]}
-    if steps != {1} or any(weight.get(x) != TAPS for x in "HW") or len(result) < 4:
+    if steps != {1} or any(weight.get(x) != TAPS for x in "HW") or not {*"HW"} <= {*result}:
         return None
-    found = Convolution(1, weight.get("I", 0), weight.get("O", 0), result["H"], result["W"])
+    found = Convolution(weight.get("I", 0), weight.get("O", 0), result["H"], result["W"])
     has_vectors = found.inputs and found.outputs and lanes > 1
     return found if has_vectors and not (found.inputs % lanes or found.outputs % lanes) else None
 

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...dialects import tir
 from ...dialects.diagnostics import Diagnostic
 from ...dialects.int_expr import ONE, ZERO, Arg
-from ...dialects.nesting import ancestors, operations_in
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import exprs_of
 from ...dialects.tir.regions import root_buffer
 
@@ -114,6 +114,21 @@ def perfect_nest(block: tir.BlockOp) -> Operation:
             break
         outermost = parent
     return outermost
+
+
+def only_writer(buffer: SSAValue) -> tir.BlockOp | None:
+    """The block of the only store to a scratch buffer; `None` for other buffers."""
+    stores = uses_of(buffer).stores if isinstance(buffer.owner, tir.AllocBufferOp) else []
+    return enclosing(stores[0], tir.BlockOp) if len(stores) == 1 else None
+
+
+def only_reader(buffer: SSAValue, writer: tir.BlockOp) -> tir.BlockOp | None:
+    """The only block beside `writer` that loads a scratch buffer, if it has no other uses."""
+    if not isinstance(buffer.owner, tir.AllocBufferOp):
+        return None
+    uses = uses_of(buffer)
+    users = {enclosing(op, tir.BlockOp) for op in uses.loads} - {writer}
+    return users.pop() if len(users) == 1 and not uses.others else None
 
 
 def stored_buffers(op: Operation) -> set[SSAValue]:

@@ -28,14 +28,9 @@ from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.dtypes import byte_width
 from ....dialects.int_expr import ONE
-from ....dialects.nesting import enclosing, operations_in
+from ....dialects.nesting import operations_in
 from ...analysis.strides import Strides
-from ..blocks import (
-    blocks_in,
-    iterator_kinds,
-    loops_around,
-    uses_of,
-)
+from ..blocks import blocks_in, iterator_kinds, loops_around, only_writer
 from ..conditions import choices_of
 from ..primitives.random_variables import LoopRV
 from ..primitives.schedule import Schedule
@@ -71,11 +66,9 @@ def _copy_of_data(windows: SlidingWindows) -> tir.BlockOp | None:
     """The block that makes the padded or permuted copy of the data, if there is one."""
     contraction = windows.contraction
     for load in contraction.rhs:
-        owner = load.buffer.owner
-        stores = uses_of(load.buffer).stores if isinstance(owner, tir.AllocBufferOp) else []
-        if contraction.uses(load, windows.column) and len(stores) == 1:
-            producer = enclosing(stores[0], tir.BlockOp)
-            if producer is not None and set(producer.axis_kinds) == {"spatial"}:
+        producer = only_writer(load.buffer)
+        if producer is not None and contraction.uses(load, windows.column):
+            if set(producer.axis_kinds) == {"spatial"}:
                 return producer
     return None
 

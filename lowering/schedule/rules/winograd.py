@@ -18,14 +18,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
-
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import IntExpr
-from ....dialects.nesting import enclosing, operations_in
+from ....dialects.nesting import operations_in
 from ...analysis.block_accesses import dim_axes
-from ..blocks import blocks_in, loop_of, loops_between, plain_loops, uses_of
+from ..blocks import (
+    blocks_in,
+    loop_of,
+    loops_between,
+    only_reader,
+    only_writer,
+    plain_loops,
+    uses_of,
+)
 from ..primitives.schedule import Schedule
 from .contraction import finish_tiles, lay_out_panels, tile_loops
 from .contraction_plan import Plan
@@ -69,47 +75,45 @@ def tile_winograd(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 def _match(sch: Schedule, block: tir.BlockOp) -> _Stages | None:
     """The stages around the products of transformed tiles."""
     products = contraction_of(block)
-    if products is None or len(block.axes) != 8 or len(products.lhs) != 1:
+    if products is None or len(products.loops) != len(block.axes) or len(products.lhs) != 1:
         return None
-    tiles = _writer(products.lhs[0].buffer)
-    rows = None if tiles is None else _writer(_only_operand(tiles))
-    result_rows = _reader(block)
-    last = None if result_rows is None else _reader(result_rows)
+    tiles, result_rows = _plain(only_writer(products.lhs[0].buffer)), _user_of(block)
+    rows, last = _operand_of(tiles), _user_of(result_rows)
     if tiles is None or rows is None or result_rows is None or last is None:
         return None
-    while (after := _reader(last)) is not None and len(after.axes) == SPATIAL_AXES:
+    sizes = [len(b.axes) for b in (rows, tiles, block, result_rows)]
+    if sizes != [7, 7, 8, 7] or len(products.k) != 1:
+        return None
+    while (after := _user_of(last)) is not None and len(after.axes) == SPATIAL_AXES:
         if not sch.applies(sch.compute_inline, sch.rv(last)):
             return None
         last = after
     loads = [op for op in operations_in(last) if isinstance(op, tir.LoadOp)]
     places = [dim_axes(last, op) for op in loads if op.buffer in result_rows.write_buffers]
-    if plain_loops(last) is None or {p[-1] for p in places} != {SPATIAL_AXES - 1}:
+    loops = plain_loops(last)
+    if loops is None or len(loops) < SPATIAL_AXES:
+        return None
+    if {p[-1] for p in places} != {SPATIAL_AXES - 1}:
         return None
     return _Stages(rows, tiles, products, result_rows, last)
 
 
-def _writer(buffer: SSAValue | None) -> tir.BlockOp | None:
-    """The block that alone stores to a scratch buffer, without a reduction."""
-    if buffer is None or not isinstance(buffer.owner, tir.AllocBufferOp):
+def _operand_of(block: tir.BlockOp | None) -> tir.BlockOp | None:
+    """The block that computes the only buffer that a block loads, without a reduction."""
+    loads = () if block is None else operations_in(block)
+    buffers = {op.buffer for op in loads if isinstance(op, tir.LoadOp)}
+    return _plain(only_writer(buffers.pop())) if len(buffers) == 1 else None
+
+
+def _user_of(block: tir.BlockOp | None) -> tir.BlockOp | None:
+    """The block that alone loads what a block stores, without a reduction."""
+    if block is None or len(block.write_buffers) != 1:
         return None
-    stores = uses_of(buffer).stores
-    block = enclosing(stores[0], tir.BlockOp) if len(stores) == 1 else None
-    return block if block is not None and block.init is None else None
+    return _plain(only_reader(block.write_buffers[0], block))
 
 
-def _reader(writer: tir.BlockOp) -> tir.BlockOp | None:
-    """The block that alone loads the scratch buffer that a block stores to."""
-    (buffer, *more) = writer.write_buffers
-    if more or not isinstance(buffer.owner, tir.AllocBufferOp):
-        return None
-    users = {enclosing(op, tir.BlockOp) for op in uses_of(buffer).loads} - {writer}
-    user = users.pop() if len(users) == 1 else None
-    return user if user is not None and user.init is None else None
-
-
-def _only_operand(block: tir.BlockOp) -> SSAValue | None:
-    buffers = {op.buffer for op in operations_in(block) if isinstance(op, tir.LoadOp)}
-    return buffers.pop() if len(buffers) == 1 else None
+def _plain(block: tir.BlockOp | None) -> tir.BlockOp | None:
+    return None if block is None or block.init is not None else block
 
 
 def _schedule(sch: Schedule, func: tir.PrimFuncOp, stages: _Stages, target: Target) -> None:

@@ -44,9 +44,8 @@ class Blocking:
 
 @dataclass(frozen=True)
 class Convolution:
-    """The sizes of a 3x3 convolution of stride 1 in float32."""
+    """The sizes of a 3x3 convolution of stride 1 of an image, in float32."""
 
-    batch: int
     inputs: int
     outputs: int
     height: int
@@ -71,7 +70,7 @@ class Convolution:
     def _direct(self, target: Target) -> float:
         tile = tile_of_products(self.width, TAPS**2 * self.inputs, self.outputs, 32, target)
         vectors = TAPS**2 * self.inputs * self.outputs / target.lanes(32)
-        pixels = self.batch * self.height * self.width
+        pixels = self.height * self.width
         return vectors * (pixels * tile.cost + self._load(TAPS**2, target))
 
     def _cycles(self, blocking: Blocking, target: Target) -> float:
@@ -80,9 +79,8 @@ class Convolution:
         machine, lanes = target.model, target.lanes(32)
         across = -(-self.height // (size * blocking.rows))
         along = -(-self.width // (size * blocking.columns))
-        blocks = self.batch * across * along
-        tiles = blocks * blocking.rows * blocking.columns
-        in_block = blocking.rows * blocking.columns
+        blocks, in_block = across * along, blocking.rows * blocking.columns
+        tiles = blocks * in_block
         tile = tile_of_products(in_block, self.inputs, self.outputs, 32, target)
         vectors = products * self.inputs * self.outputs / lanes
         spent = vectors * (tiles * tile.cost + blocks * self._load(products, target))

@@ -8,11 +8,11 @@ from xdsl.ir import SSAValue
 
 from ....dialects import tir
 from ....dialects.int_expr import ONE, ZERO
-from ....dialects.nesting import enclosing, operations_in
+from ....dialects.nesting import operations_in
 from ....dialects.tir.scalar_ops import ARITHMETIC
 from ...analysis.block_accesses import dim_axes
 from ...analysis.strides import Strides
-from ..blocks import blocks_in, loop_of, loops_around, loops_between, uses_of
+from ..blocks import blocks_in, loop_of, loops_around, loops_between, only_reader
 from ..primitives.schedule import Schedule
 from .match_contraction import Contraction
 from .storage import compact_scratch
@@ -29,14 +29,7 @@ UNROLLED = 32
 
 def consumer_of(contraction: Contraction) -> tir.BlockOp | None:
     """The elementwise consumer of the result, if it is the only use."""
-    buffer = contraction.store.buffer
-    if not isinstance(buffer.owner, tir.AllocBufferOp):
-        return None
-    uses = uses_of(buffer)
-    users = {enclosing(op, tir.BlockOp) for op in uses.loads} - {contraction.block}
-    if uses.others or len(users) != 1:
-        return None
-    user = users.pop()
+    user = only_reader(contraction.store.buffer, contraction.block)
     return user if user is not None and is_element_wise(user, contraction) else None
 
 
@@ -64,6 +57,7 @@ def write_back(
 def move_into(
     sch: Schedule, block: tir.BlockOp, loop: tir.ForOp, lanes: int, is_unrolled: bool
 ) -> bool:
+    """Move a block into a loop of its producer, vectorized, if that is possible; whether it was."""
     if not sch.applies(sch.reverse_compute_at, sch.rv(block), sch.rv(loop)):
         return False
     vectorize_tile(sch, block, loops_between(block, loop), lanes, is_unrolled)
