@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import linecache
 import runpy
 import sys
 import webbrowser
@@ -32,27 +33,30 @@ class UsageError(Exception):
 def explore(mod: Any, target: Any = "llvm", title: str = "Module") -> Exploration:
     """The exploration of an IRModule, a function or a module of xDSL.
 
-    The source of a module that no program wrote, as with a `BlockBuilder`, is its TVMScript.
+    The source of a module that no program wrote, as with a `BlockBuilder` or a file of ONNX, is its
+    TVMScript.
     """
     from ..inspection import module_of
 
     module = module_of(mod)
     sources: dict[str, str] = {}
-    if not _has_places(module):
+    if not _has_source(module):
         from ..script.parser.module import parse_text
+        from ..script.printer import Metadata, print_module
 
-        text = IRModule(module).script()
-        name = f"{title}.py"
-        parsed = parse_text(text, filename=name)
+        name, metadata = f"{title}.py", Metadata()
+        text = print_module(module, metadata=metadata)
+        parsed = parse_text(text, filename=name, constants=metadata.constants)
         assert isinstance(parsed, ModuleOp)
         module, sources = parsed, {name: text}
     return Exploration(module, Target(target), title, sources)
 
 
-def _has_places(module: ModuleOp) -> bool:
+def _has_source(module: ModuleOp) -> bool:
     from .lines import place_of
 
-    return any(place_of(op) is not None for op in module.walk())
+    files = {place.file for op in module.walk() if (place := place_of(op)) is not None}
+    return any(linecache.getlines(file) for file in files)
 
 
 def load(path: str, name: str | None) -> tuple[str, Any]:
@@ -74,8 +78,12 @@ def load(path: str, name: str | None) -> tuple[str, Any]:
         from ..relax.frontend.torch import from_exported_program
 
         return file.name, from_exported_program(torch.export.load(path))
+    if file.suffix == ".onnx":
+        from ..relax.frontend.onnx import from_onnx
+
+        return file.name, from_onnx(path)
     if file.suffix != ".py":
-        raise UsageError(f"expected a file of .py, .mlir or .pt2, got '{path}'")
+        raise UsageError(f"expected a file of .py, .mlir, .pt2 or .onnx, got '{path}'")
     found = {
         key: value
         for key, value in runpy.run_path(path, run_name=PROGRAM_NAME).items()
@@ -94,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     made = argparse.ArgumentParser(prog="xrelax-explore", description=(__doc__ or "").strip())
     add = made.add_argument
-    add("file", help="a Python program with a module, IR (.mlir), or a torch.export program (.pt2)")
+    add("file", help="a Python program with a module, IR (.mlir), or a model (.onnx, .pt2)")
     add("--module", metavar="NAME", help="which module of the program (the first)")
     add("--target", default="llvm", help='what to compile for, such as "llvm -mcpu=znver4"')
     add("--export", metavar="PAGE", type=Path, help="write the page to a file, and stop")

@@ -207,15 +207,19 @@ class ProgramParser:
 
 
 def parse_text(
-    text: str, python: Mapping[str, Any] | None = None, filename: str = "<script>"
+    text: str,
+    python: Mapping[str, Any] | None = None,
+    filename: str = "<script>",
+    constants: Sequence[TensorData] = (),
 ) -> ModuleOp | Operation:
     """The module or function that a program text defines.
 
-    That is its last decorated class, else its last decorated function.
+    That is its last decorated class, else its last decorated function. `constants` are those that
+    the text refers to by numbers, where it has no metadata.
     """
     source = Source(filename, text)
     tree = _syntax_tree(text, filename)
-    constants = metadata_constants(source, tree)
+    constants = metadata_constants(source, tree) or constants
     parser = ProgramParser(source, _with_imports(tree, python or {}), constants)
     decorated = [
         n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and parser.kind(n)

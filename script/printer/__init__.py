@@ -21,5 +21,6 @@ perhaps empty.
 
 from __future__ import annotations
 
+from .metadata import Metadata as Metadata
 from .module import print_function as print_function
 from .module import print_module as print_module

@@ -47,6 +47,11 @@ class Metadata:
         """Whether no constant was numbered."""
         return not self._numbers
 
+    @property
+    def constants(self) -> list[TensorData]:
+        """The numbered constants, in order."""
+        return [op.value.data for op in self._numbers]
+
     def constant(self, op: ConstantOp) -> str:
         """``R.const(1.0, "float32")`` for a scalar, else ``metadata["relax.…"][0]``."""
         data = op.value.data

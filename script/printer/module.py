@@ -120,14 +120,22 @@ IMPORTS = {
 }
 
 
-def print_module(module: ModuleOp, *, show_meta: bool = False, name: str = "Module") -> str:
+def print_module(
+    module: ModuleOp,
+    *,
+    show_meta: bool = False,
+    name: str = "Module",
+    metadata: Metadata | None = None,
+) -> str:
     """The module as a class `name` of TVMScript; with `show_meta` its constants' data as well.
 
-    Raises ValueError where the module holds something that TVMScript cannot express, or where the
-    data of a constant is asked for and was not given.
+    `metadata` collects the constants that the text refers to by numbers. Raises ValueError where the
+    module holds something that TVMScript cannot express, or where the data of a constant is asked
+    for and was not given.
     """
     functions = sorted((_function(op) for op in module.ops), key=_order)
-    body, metadata, uses = Writer(), Metadata(), {"I"}
+    body, uses = Writer(), {"I"}
+    metadata = Metadata() if metadata is None else metadata
     body.line("@I.ir_module")
     with body.indented(f"class {name}:"):
         if module.attributes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from xrelax import relax
@@ -105,7 +106,7 @@ def test_an_exported_page_needs_nothing_else(
     [
         ("none.py", None, (), "expected a file, got '{path}'"),
         ("empty.py", "x = 1\n", (), "expected '{path}' to define a module or a function, got none"),
-        ("a.txt", "", (), "expected a file of .py, .mlir or .pt2, got '{path}'"),
+        ("a.txt", "", (), "expected a file of .py, .mlir, .pt2 or .onnx, got '{path}'"),
         ("a.mlir", "foo", (), "{path}:1:1: error: 'foo' is not registered"),
         ("layer.py", "", ("--module", "A"), "expected a module of '{path}' (none), got 'A'"),
         ("layer.py", "", ("--target", "cuda"), None),
@@ -139,3 +140,18 @@ def test_mlir_files_are_explored(tmp_path: Path):
     name, mod = load(str(path), None)
     (file,) = explore(mod, "llvm", name).page()["files"]
     assert file["name"] == str(path)
+
+
+def test_a_file_of_onnx_is_shown_as_a_script(tmp_path: Path):
+    onnx = pytest.importorskip("onnx")
+    weight = onnx.numpy_helper.from_array(np.ones((4, 3), np.float32), "w")
+    graph = onnx.parser.parse_graph("dense (float[N,4] x) => (float[N,3] y) { y = MatMul(x, w) }")
+    graph.initializer.append(weight)
+    path = tmp_path / "dense.onnx"
+    onnx.save(onnx.helper.make_model(graph), path)
+    name, mod = load(str(path), None)
+    page = explore(mod, "llvm", name).page()
+    (file,) = page["files"]
+    assert any("matmul" in line for line in file["html"])
+    (assembly,) = [s for s in page["stages"] if s["name"] == "asm"]
+    assert any(any(section["places"]) for section in assembly["sections"])
