@@ -5,6 +5,7 @@ DEMO_ARGS ?=
 DOCS_ARGS ?=
 TEST_ARGS ?=
 SAMPLE ?= 26
+SAMPLE_OTHERS ?= 4
 FUZZ_ARGS ?=
 FAULT_ARGS ?=
 
@@ -42,8 +43,8 @@ docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/
 
 test: lint types unit fuzz  ## lint, check types, run the tests and a minute of fuzz (EXTRAS=dev,demo,models adds PyTorch and ONNX)
 
-unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu"; SAMPLE=1: all cases)
-	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 --sample $(SAMPLE) $(TEST_ARGS)
+unit: $(TEST_READY)  ## run pytest, FileCheck suite included (TEST_ARGS="-k relu"; SAMPLE=1 SAMPLE_OTHERS=1: all cases)
+	@$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0 --sample $(SAMPLE) --sample-others $(SAMPLE_OTHERS) $(TEST_ARGS)
 
 fuzz: $(TEST_READY)  ## try drawn programs for a minute (FUZZ_ARGS="--seconds 600 --seeds 17:")
 	@$(BIN)/python tests/fuzz/run.py $(FUZZ_ARGS)

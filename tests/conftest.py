@@ -1,7 +1,8 @@
 """Tests compile what they test: none finds the results of an earlier run.
 
-Of a test marked `sampled`, which has many costly cases, ``--sample 8`` runs one case in eight,
-drawn by ``--sample-seed`` (the header names it); without it all run.
+Of a test marked `sampled`, which has many costly cases, ``--sample 26`` runs one case in 26, and
+``--sample-others 4`` one in four of the cases of other tests, and of the tests of a front end's
+file. ``--sample-seed`` draws them (the header names it). Without these options all run.
 """
 
 import os
@@ -24,13 +25,17 @@ ARGUMENTS = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--sample", type=int, default=1, metavar="N", help="cases of sampled tests")
-    parser.addoption("--sample-seed", type=int, metavar="SEED", help="which ones (a new seed)")
+    add = parser.addoption
+    add("--sample", type=int, default=1, metavar="N", help="one in N cases of sampled tests")
+    add("--sample-others", type=int, default=1, metavar="N", help="one in N cases of other tests")
+    add("--sample-seed", type=int, metavar="SEED", help="which ones (a new seed)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.option.sample < 1:
-        raise pytest.UsageError(f"expected --sample of at least 1, got {config.option.sample}")
+    for name in ("sample", "sample_others"):
+        if (given := config.getoption(name)) < 1:
+            option = name.replace("_", "-")
+            raise pytest.UsageError(f"expected --{option} of at least 1, got {given}")
     given = getattr(config, "workerinput", {}).get("sample_seed", config.option.sample_seed)
     drawn = time_ns() // 1_000_000 % 1_000_000
     config.option.sample_seed = drawn if given is None else given
@@ -44,24 +49,35 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     option = config.option
-    if option.sample == 1:
+    if option.sample == option.sample_others == 1:
         return None
-    return f"sampled tests: --sample {option.sample} --sample-seed {option.sample_seed}"
+    rates = f"--sample {option.sample} --sample-others {option.sample_others}"
+    return f"sampled tests: {rates} --sample-seed {option.sample_seed}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    cases: dict[object, list[pytest.Item]] = defaultdict(list)
+    cases: dict[tuple[object, int], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sampled"):
-            cases[getattr(item, "function", item)].append(item)
+        cases[_group_of(item)].append(item)
     random = Random(config.option.sample_seed)
     dropped = {
         item
-        for found in cases.values()
-        for item in random.sample(found, len(found) - -(-len(found) // config.option.sample))
+        for (_, rate), found in cases.items()
+        for item in random.sample(found, len(found) - -(-len(found) // rate))
     }
     config.hook.pytest_deselected(items=[item for item in items if item in dropped])
     items[:] = [item for item in items if item not in dropped]
+
+
+def _group_of(item: pytest.Item) -> tuple[object, int]:
+    """What the cases of a test are drawn from, and of how many one is."""
+    option, marker = item.config.option, item.get_closest_marker("sampled")
+    test = getattr(item, "function", item)
+    if marker is not None:
+        return test, min(option.sample, *marker.args) if marker.args else option.sample
+    if item.path.parent.name == "importers" and not hasattr(item, "callspec"):
+        return item.path, option.sample_others
+    return test, option.sample_others
 
 
 @pytest.fixture(scope="session")

@@ -34,11 +34,13 @@ def unroll(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
 
 @pytest.fixture
 def rules() -> Iterator[list[str]]:
-    before = dict(RULES)
+    before, extensions = dict(RULES), set(EXTENSIONS)
+    EXTENSIONS.clear()
     yield [*before]
     RULES.clear()
     RULES.update(before)
     EXTENSIONS.clear()
+    EXTENSIONS.update(extensions)
 
 
 def test_it_runs_at_its_place(rules: list[str]):
