@@ -20,6 +20,7 @@ from .int_expr import (
     IntLike,
     Monomial,
     Sym,
+    choices_in,
     compound,
     is_divisor,
     maximum,
@@ -63,14 +64,24 @@ def is_non_negative(expr: IntExpr) -> bool:
         return value >= 0
     if all(c >= 0 and all(_atom_non_negative(a) for a in m) for m, c in expr.terms):
         return True
-    atom = expr.as_atom
-    if isinstance(atom, Compound) and atom.op == "min":
-        return is_non_negative(atom.lhs) and is_non_negative(atom.rhs)
+    if len(cases := cases_of_minimum(expr)) > 1:
+        return all(is_non_negative(case) for case in cases)
     joined = _join_remainders(expr)
+    if joined != expr:
+        return is_non_negative(joined)
     bound = _without_quotient(joined)
     return (
-        is_non_negative(joined) if joined != expr else bound is not None and is_non_negative(bound)
+        (bound is not None and is_non_negative(bound))
+        or any(is_non_negative(c) for _, cases in choices_in(expr, "max") for c in cases)
+        or ((limit := constant_limit(-expr)) is not None and limit <= 0)
     )
+
+
+def cases_of_minimum(expr: IntExpr) -> list[IntExpr]:
+    """The expressions of which `expr` is the least: itself, or the cases of a minimum in it."""
+    for _, cases in choices_in(expr, "min"):
+        return [least for case in cases for least in cases_of_minimum(case)]
+    return [expr]
 
 
 def _without_quotient(expr: IntExpr) -> IntExpr | None:
@@ -146,6 +157,12 @@ def interval_of(expr: IntExpr, ranges: Ranges) -> Interval | None:
     if expr.constant is not None:
         return Interval(expr, expr)
     return _interval_of(expr, tuple([ranges.get(atom) for atom in expr.all_atoms]))
+
+
+def never_negative(expr: IntExpr, ranges: Ranges) -> bool:
+    """Whether the expression is at least 0 for all values in these ranges."""
+    span = interval_of(expr, ranges)
+    return (span is not None and is_non_negative(span.lower)) or is_non_negative(expr)
 
 
 def limited(sizes: Iterable[tuple[str, IntExpr]]) -> Ranges:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, IndexType, IntegerAttr, LocationA
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..dialects import loops, tir
-from ..dialects.bounds import Interval, interval_of, is_less, simplify
+from ..dialects.bounds import Interval, cases_of_minimum, interval_of, is_less, simplify
 from ..dialects.int_expr import ZERO, Arg, Atom, IntExpr, IntLike, Sym, render
 from ..dialects.sym import Values
 from ..dialects.tir import ApplyOp
@@ -117,8 +117,13 @@ class Scope:
         return simplify(expr, self.ranges) if expr.has_compounds else expr
 
     def undecided(self, bounds: Sequence[Bound]) -> list[Bound]:
-        """The bounds that the loops' ranges do not prove."""
-        return [(lhs, rhs) for lhs, rhs in bounds if not self._holds(lhs, rhs)]
+        """The bounds that the loops' ranges do not prove, one for each case of a minimum."""
+        return [
+            (lhs, case)
+            for lhs, rhs in bounds
+            for case in cases_of_minimum(rhs)
+            if not self._holds(lhs, case)
+        ]
 
     def _holds(self, lhs: IntExpr, rhs: IntExpr) -> bool:
         span = interval_of(lhs - rhs, self.ranges)

@@ -16,6 +16,7 @@ from .terms import IntExpr as IntExpr
 from .terms import IntLike as IntLike
 from .terms import Monomial as Monomial
 from .terms import arg as arg
+from .terms import choices_in as choices_in
 from .terms import compound as compound
 from .terms import floordiv as floordiv
 from .terms import floormod as floormod

@@ -427,7 +427,39 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     result = IntExpr.from_terms(whole)
     if (value := remaining.constant) is not None:
         return result + value // divisor
-    return result + IntExpr.of(Compound("floordiv", remaining, rhs))
+    cases = _quotients_of_cases(remaining, rhs) if divisor > 0 else None
+    return result + (IntExpr.of(Compound("floordiv", remaining, rhs)) if cases is None else cases)
+
+
+def _quotients_of_cases(lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
+    """``min(a // c, b // c)`` for ``min(a, b) // c`` if it has no more quotients."""
+    op, cases = next(choices_in(lhs), _NO_CHOICE)
+    parts = [floordiv(case, rhs) for case in cases]
+    if not cases or sum(map(_quotients_in, parts)) > 1 + _quotients_in(lhs):
+        return None
+    return compound(op, *parts)
+
+
+def choices_in(expr: IntExpr, wanted: str | None = None) -> Iterator[tuple[str, list[IntExpr]]]:
+    """A sum with a minimum or maximum as ("min" or "max", its two cases), for each one in it.
+
+    With `wanted` only those; a negative factor turns one into the other.
+    """
+    for monomial, coefficient in expr.terms:
+        (atom, *more) = monomial or (None,)
+        if not more and isinstance(atom, Compound) and atom.op in _OTHER:
+            op = atom.op if coefficient > 0 else _OTHER[atom.op]
+            if wanted in (None, op):
+                rest = expr - IntExpr.of(atom) * coefficient
+                yield op, [rest + case * coefficient for case in (atom.lhs, atom.rhs)]
+
+
+_NO_CHOICE = ("", list[IntExpr]())
+_OTHER = {"min": "max", "max": "min"}
+
+
+def _quotients_in(expr: IntExpr) -> int:
+    return sum(1 for a in expr.all_atoms if isinstance(a, Compound) and a.op == "floordiv")
 
 
 def is_divisor(expr: IntExpr) -> bool:
@@ -480,8 +512,24 @@ def _extremum(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     difference = (lhs - rhs).constant
     if difference is not None:
         return (lhs if difference > 0 else rhs) if op == "max" else (rhs if difference > 0 else lhs)
+    if (shared := _with_shared_case(op, lhs, rhs)) is not None:
+        return shared
     first, second = sorted((lhs, rhs), key=str)
     return IntExpr.of(Compound(op, first, second))
+
+
+def _with_shared_case(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
+    """``min(a, max(b, c))`` for ``max(min(a, b), min(a, c))``, and so on; else `None`."""
+    kinds = [next(choices_in(side), _NO_CHOICE) for side in (lhs, rhs)]
+    for (kind, cases), other in zip(kinds, (rhs, lhs), strict=True):
+        if other in cases:  # max(a, min(a, b)) is a, and max(a, max(a, b)) is max(a, b)
+            return (rhs if other is lhs else lhs) if kind == op else other
+    (kind, first), (second_kind, second) = kinds
+    if kind == second_kind and kind:
+        for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            if first[i] == second[j]:
+                return compound(kind, first[i], compound(op, first[1 - i], second[1 - j]))
+    return None
 
 
 def minimum(lhs: IntLike, rhs: IntLike) -> IntExpr:

@@ -24,15 +24,18 @@ from .types import BufferType
 
 
 def infer_regions(
-    body: Block, values: Values, statements: Sequence[Operation] | None = None
+    body: Block,
+    values: Values,
+    statements: Sequence[Operation] | None = None,
+    by_predicates: bool = False,
 ) -> tuple[list[BufferRegion], list[BufferRegion]]:
     """The regions that `body` reads and writes, over its arguments and values from outside.
 
     `statements` are the operations to inspect, by default all of the body. A reduction block (one
     with an init) does not list the reads of its own output. Indices that depend on data cover the
-    whole dim.
+    whole dim. Tiles that are not whole count as if they were, but not with `by_predicates`.
     """
-    detector = _Detector(body, values, statements)
+    detector = _Detector(body, values, statements, by_predicates=by_predicates)
     has_init = any(op.name == "tir.init" for op in body.ops)
     detector.visit(list(body.ops) if statements is None else statements)
     writes = detector.regions(detector.writes)
@@ -111,11 +114,14 @@ class _Detector:
     accesses: list[Access] | None = None
     """The single accesses, if they are requested."""
     guards: tuple[IntExpr, ...] = ()
+    by_predicates: bool = False
+    conditions: tuple[IntExpr, ...] = ()
+    """The expressions over variables of loops inside that are at least 0 for an access."""
 
     def visit(self, ops: Sequence[Operation]) -> None:
-        around = self.guards
+        around = self.guards, self.conditions
         for op in ops:
-            self.guards = around
+            self.guards, self.conditions = around
             self._define(op)
             if isinstance(op, BlockOp) and calls_on_memory(op):
                 self._declared(op)
@@ -131,7 +137,7 @@ class _Detector:
             for region in op.regions:
                 for inner in region.blocks:
                     self.visit(list(inner.ops))
-        self.guards = around
+        self.guards, self.conditions = around
 
     def _declared(self, op: BlockOp) -> None:
         """Add the declared regions of a block as the accesses of its body."""
@@ -157,7 +163,10 @@ class _Detector:
             for axis_var, binding in zip(op.axis_vars, exprs_of(op.bindings), strict=True):
                 self.meaning[axis_var] = self._rebase(binding, op.numbering())
             for bound in op.predicates.data:
-                self._guard(self._rebase(bound.rhs.data - bound.lhs.data - 1, op.numbering()))
+                rest = self._rebase(bound.rhs.data - bound.lhs.data - 1, op.numbering())
+                self._guard(rest)
+                if rest is not None and self.by_predicates:
+                    self.conditions = (*self.conditions, rest)
         elif isinstance(op, ApplyOp):
             self.meaning[op.result] = self._rebase(op.expr.data, op.operands)
 
@@ -286,7 +295,20 @@ class _Detector:
         lower = ZERO if (found.lower.constant or 0) < 0 else found.lower
         excess = (found.upper - dim).constant
         upper = dim - 1 if excess is not None and excess >= 0 else found.upper
-        return Interval(lower, upper)
+        return Interval(lower, self._limited(index, upper))
+
+    def _limited(self, index: IntExpr | None, upper: IntExpr) -> IntExpr:
+        """The greatest value of an index where all conditions hold."""
+        if index is not None and self._is_varied(index):
+            for condition in self.conditions:
+                limit = index + condition
+                if not self._is_varied(limit):
+                    upper = minimum(upper, limit)
+        return upper
+
+    def _is_varied(self, expr: IntExpr) -> bool:
+        """Whether an expression depends on loops inside."""
+        return any(atom in self.ranges for atom in expr.leaves)
 
     def regions(self, found: dict[SSAValue, list[Interval]]) -> list[BufferRegion]:
         return [

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation
 
 from ...dialects import tir
+from ...dialects.bounds import constant_limit
 from ...dialects.int_expr import IntExpr
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, exprs_of
@@ -93,12 +94,13 @@ def _stored_region(
     parent: Block, alloc: tir.AllocBufferOp, values: Values
 ) -> tir.BufferRegion | None:
     """The region of a buffer that is stored in a block, if all its loads there are inside."""
-    reads, writes = infer_regions(parent, values)
-    written = [r for r in writes if r.buffer is alloc.result]
-    read = [r for r in reads if r.buffer is alloc.result]
-    if len(written) != 1 or (read and not contains(written[0], read[0], values)):
-        return None
-    return written[0]
+    for by_predicates in (False, True):
+        reads, writes = infer_regions(parent, values, by_predicates=by_predicates)
+        written = [r for r in writes if r.buffer is alloc.result]
+        read = [r for r in reads if r.buffer is alloc.result]
+        if len(written) == 1 and (not read or contains(written[0], read[0], values)):
+            return written[0]
+    return None
 
 
 def _innermost_loop(accesses: Sequence[Operation]) -> Block | None:
@@ -170,9 +172,11 @@ def _shrink(alloc: tir.AllocBufferOp, plan: _Plan) -> None:
     mins: list[IntExpr | None] = []
     dims: list[IntExpr] = []
     for low, extent, dim in zip(region.mins, region.extents, type_.dims, strict=True):
-        fits = not extent.args() and extent != dim
+        most = constant_limit(extent) if extent.args() else None
+        size = IntExpr.of(most) if most is not None else dim if extent.args() else extent
+        fits = size != dim
         mins.append(low if fits else None)
-        dims.append(extent if fits else dim)
+        dims.append(size)
     new = tir.AllocBufferOp(
         tir.BufferType.of(dims, type_.element_type, scope=type_.scope.data),
         None if alloc.buffer_name is None else alloc.buffer_name.data,

@@ -21,6 +21,7 @@ from .layout import MovedParameter
 from .navigate import drop_plain_root
 from .primitives.schedule import Schedule
 from .primitives.trace import Trace
+from .rules.attention import tile_attention
 from .rules.column_reductions import stream_products, vectorize_column_reductions
 from .rules.contraction import tile_contractions
 from .rules.lanes import vectorize_nests
@@ -38,6 +39,7 @@ from .rules.winograd import tile_winograd
 Rule = Callable[[Schedule, tir.PrimFuncOp, Target], None]
 
 RULES: dict[str, Rule] = {
+    "attention": tile_attention,
     "split-reductions": split_long_reductions,
     "argument-reductions": vectorize_arg_reductions,
     "row-reductions": tile_rows,

@@ -162,17 +162,19 @@ class _Iterations:
         for value in block.numbering():
             values.expr(value)
         axes, ranges = axes_of(block), ranges_of(values.list)
-        ends = {(a.binding, a.min + a.extent): i for i, a in enumerate(axes)}
+        room = [a.min + a.extent - a.binding for a in axes]
         widened: dict[int, tir.Axis] = {}
         for bound in block.predicates.data:
-            number = ends.get((bound.lhs.data, bound.rhs.data))
-            span = None if number is None else interval_of(axes[number].binding, ranges)
-            if number is None or span is None or axes[number].kind != "spatial":
+            kept = [i for i, rest in enumerate(room) if rest == bound.rhs.data - bound.lhs.data]
+            spans = [interval_of(axes[i].binding, ranges) for i in kept]
+            if not kept or None in spans or any(axes[i].kind != "spatial" for i in kept):
                 raise ScheduleError(
                     f"expected predicates of {_name(block)} to keep spatial axes in range", block
                 )
-            own = axes[number]
-            widened[number] = tir.Axis(own.kind, own.min, span.upper + 1 - own.min, own.binding)
+            for i, span in zip(kept, spans, strict=True):
+                own = axes[i]
+                assert span is not None
+                widened[i] = tir.Axis(own.kind, own.min, span.upper + 1 - own.min, own.binding)
         return _Iterations(block, axes, widened, values, ranges)
 
     def verify_room(self, op: tir.StoreOp) -> None:

@@ -134,5 +134,5 @@ def _rewrite_block(block: tir.BlockOp, scope: Scope, bounds: Sequence[Bound] = (
         [tir.BufferRegion(r.buffer, tuple(again(r.mins)), tuple(again(r.extents))) for r in found]
         for found in (block.regions_of("reads"), block.regions_of("writes"))
     ]
-    kept = list(dict.fromkeys([*scope.undecided(own), *bounds]))
+    kept = list(dict.fromkeys(scope.undecided([*own, *bounds])))
     replace_header(block, axes, scope.values, regions[0], regions[1], kept)

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import prod
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from ...dialects import tir
+from ...dialects.bounds import cases_of_minimum, is_non_negative
 from ...dialects.int_expr import ONE, ZERO, IntExpr, minimum
 from ...dialects.sym import Values
 from .blocks import ScheduleError, function_of, insert_before, statements
@@ -60,12 +62,13 @@ def split(
     first = values.rebase(loop.min.data, loop.operands_)
     name = loop.loop_var.name_hint or "i"
     made = new_loops([f"{name}_{i}" for i in range(len(sizes))], sizes, values)
-    step = ZERO
+    step, product = ZERO, prod(sizes, start=ONE)
     for new, size in zip(made, sizes, strict=True):
         is_unit = size == ONE and not preserve_unit_iters
         step = step * size + (ZERO if is_unit else values.expr(new.loop_var))
-    is_covered = disable_predication or is_certain((step, extent), values)
-    if not is_covered:
+    cases = [] if disable_predication else cases_of_minimum(extent)
+    ends = [e for e in cases if not (is_non_negative(e - product) or is_certain((step, e), values))]
+    if ends:
         try:
             verify_only_blocks(loop)
             verify_splittable(loop, first + step, values)
@@ -74,9 +77,8 @@ def split(
             raise
     blocks = outermost_blocks(loop)
     _replace([loop], made, [first + step], values)
-    if not is_covered:
-        for block in blocks:
-            add_predicates(block, [(first + step, first + extent)], values)
+    for block in blocks if ends else ():
+        add_predicates(block, [(first + step, first + end) for end in ends], values)
     return made
 
 

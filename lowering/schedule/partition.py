@@ -19,7 +19,7 @@ from xdsl.ir import Operation
 from ...dialects import tir
 from ...dialects.bounds import interval_of, is_non_negative, simplify
 from ...dialects.int_expr import ONE, ZERO, IntExpr, maximum, minimum
-from ...dialects.nesting import operations_in
+from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.parameters import value_name
 from ...dialects.sym import ExprAttr, Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
@@ -153,11 +153,13 @@ def _narrow(part: tir.ForOp, is_first: bool) -> None:
                 init.erase()
     for op in operations_in(part):
         if isinstance(op, tir.BlockOp):
-            narrow_axes(op)
+            narrow_axes(op, part)
 
 
-def narrow_axes(block: tir.BlockOp) -> None:
-    """Narrow the axes of a block to the ranges of their bindings."""
+def narrow_axes(block: tir.BlockOp, loop: tir.ForOp) -> None:
+    """Narrow the axes of a block that a loop moves to the ranges of their bindings."""
+    outer = enclosing(block, tir.BlockOp)
+    is_nested = outer is not None and loop in ancestors(outer)  # then blocks around tell the axes
     values = Values()
     for value in block.numbering():
         values.expr(value)
@@ -165,7 +167,8 @@ def narrow_axes(block: tir.BlockOp) -> None:
     axes: list[tir.Axis] = []
     for axis in axes_of(block):
         span = interval_of(axis.binding, ranges)
-        if span is None or axis.kind not in ("spatial", "reduce"):
+        is_moved = is_nested or values.atom(loop.loop_var) in axis.binding.atoms()
+        if span is None or not is_moved or axis.kind not in ("spatial", "reduce"):
             axes.append(axis)
             continue
         end = axis.min + axis.extent
@@ -218,7 +221,7 @@ def trim(loop: tir.ForOp) -> tir.ForOp:
         loop.properties["extent"] = ExprAttr(IntExpr.of(max(last - start, 0)))
         inside = [op for op in operations_in(loop) if isinstance(op, tir.BlockOp)]
         for block in inside:
-            narrow_axes(block)
+            narrow_axes(block, loop)
             add_predicates(block, (), Values())
         refresh_around(inside)
     return loop

@@ -112,7 +112,7 @@ def verify_reductions_run(loop: tir.ForOp) -> None:
     in parts.
     """
     for block in blocks_in(loop):
-        reducing = _reducing_loops(block)
+        reducing = reducing_loops(block)
         if block.init is None or not any(p in ancestors(loop) for p in reducing):
             continue
         others = [level for level in reducing if level is not loop]
@@ -144,7 +144,7 @@ def verify_starts_fused(loops: Sequence[tir.ForOp]) -> None:
     """
     several = [loop for loop in loops if loop.extent.data != ONE]
     for block in blocks_in(loops[0]):
-        reducing = _reducing_loops(block)
+        reducing = reducing_loops(block)
         others = [loop for loop in several if loop not in reducing]
         if block.init is None or not others or len(others) == len(several):
             continue
@@ -164,7 +164,7 @@ def verify_splittable(loop: tir.ForOp, step: IntExpr, values: Values) -> None:
     for block in blocks_in(loop):
         if block.init is None:
             continue
-        reducing = _reducing_loops(block)
+        reducing = reducing_loops(block)
         bindings = values.exprs(block.bindings, block.numbering())
         for kind, binding in zip(block.axis_kinds, bindings, strict=True):
             if variable not in binding.atoms():
@@ -196,7 +196,7 @@ def verify_strips(loop: tir.ForOp) -> None:
     for block in reductions_over(loop):
         if block.init is not None:
             what = f"{loop_text(loop)} to be strip-mined"
-            _verify_not_empty(_reducing_loops(block), block, what)
+            _verify_not_empty(reducing_loops(block), block, what)
 
 
 def _verify_not_empty(loops: Sequence[tir.ForOp], block: tir.BlockOp, what: str) -> None:
@@ -212,7 +212,7 @@ def _verify_not_empty(loops: Sequence[tir.ForOp], block: tir.BlockOp, what: str)
             )
 
 
-def _reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:
+def reducing_loops(block: tir.BlockOp) -> list[tir.ForOp]:
     """The loops around a block that its reduction axes are bound to, innermost first."""
     axes = zip(block.axis_vars, block.axis_kinds, strict=True)
     driving = _bound_values(block, {var for var, kind in axes if kind == "reduce"})

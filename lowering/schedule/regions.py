@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation
 
 from ...dialects import tir
-from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.bounds import never_negative
 from ...dialects.nesting import ancestors
 from ...dialects.sym import Values, exprs_of
 from ...dialects.tir.ranges import ranges_of
@@ -65,8 +65,7 @@ def contains(
     for dim in range(len(outer.mins)) if dims is None else dims:
         low, first = outer.mins[dim], inner.mins[dim]
         gaps = (first - low, low + outer.extents[dim] - first - inner.extents[dim])
-        spans = [interval_of(gap, ranges) for gap in gaps]
-        if any(span is None or not is_non_negative(span.lower) for span in spans):
+        if not all(never_negative(gap, ranges) for gap in gaps):
             return False
     return True
 

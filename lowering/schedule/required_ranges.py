@@ -191,8 +191,12 @@ def _complete_digits(
     has_loops = any(isinstance(p, tir.ForOp) and writer in ancestors(p) for p in ancestors(store))
     expect(not has_loops, f"{name} to store without loops")
     iterators = _IteratorMap.of(writer, loop, statement)
-    bounds = [e.data for op in iterators.loops for e in (op.min, op.extent)]
-    expect(not any(e.args() for e in bounds), f"loops around {name} to have bounds over symbols")
+    used = {a for b in iterators.stored(store) for a in used_in(b, iterators.extents)}
+    indexing = used & iterators.inside if is_shared else used
+    variables = {iterators.loop_var(a) for a in indexing}
+    fixed = [op for op in iterators.loops if op.loop_var in variables]
+    depends = any(variables & set(op.operands_) for op in fixed)
+    expect(not depends, f"bounds of loops around {name} not to depend on each other")
     expect(iterators.knows(store), f"{name} to store each element of {buffer} at its axes")
     for block in iterators.blocks:
         is_plain = keeps_in_range(block) and not (
@@ -227,7 +231,9 @@ class _IteratorMap:
         """`inside` are the loops within `loop`, `outside` that loop and those around it."""
         values = Values()
         loops, blocks = _between(writer, statement)
-        extents = {values.atom(op.loop_var): op.extent.data for op in loops}
+        extents = {
+            values.atom(op.loop_var): values.rebase(op.extent.data, op.operands_) for op in loops
+        }
         inside = {values.atom(op.loop_var) for op in loops if loop in ancestors(op)}
         iterators = _IteratorMap(loops, blocks, extents, inside, set(extents) - inside, values, {})
         for block in reversed(blocks):
@@ -273,11 +279,11 @@ def keeps_in_range(writer: tir.BlockOp) -> bool:
     """Whether axes take all values of their ranges, and predicates say no more than that."""
     if uncovered_axis(writer) is not None:
         return False
-    ends = {
-        (binding, a.min.data + a.extent.data)
+    room = {
+        a.min.data + a.extent.data - binding
         for binding, a in zip(exprs_of(writer.bindings), writer.axes.data, strict=True)
     }
-    return all((b.lhs.data, b.rhs.data) in ends for b in writer.predicates.data)
+    return all(b.rhs.data - b.lhs.data in room for b in writer.predicates.data)
 
 
 def _between(

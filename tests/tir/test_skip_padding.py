@@ -97,7 +97,7 @@ def test_maxima():
 
 
 def test_the_loop_is_around_a_tile():
-    """Only the condition of all results of a tile would be a bound, and it is none."""
+    """The bounds are those of any result of the tile, and the condition stays."""
 
     def schedule(sch):
         i, k = sch.get_loops("Y")
@@ -106,25 +106,96 @@ def test_the_loop_is_around_a_tile():
         sch.decompose_reduction("Y", k)
         sch.skip_padding(k)
 
-    message = (
-        "skip_padding: expected block 'Y_update' to have a condition on loop 'k' outside of which "
-        "it does not change its result"
+    inside = "0 <= vi - vk and vi - vk < 6"
+    source = windows(n=6, count=12, element="X[vi - vk]", inside=inside)
+    text = check_schedule(source, schedule).func.script()
+    assert "for k in range(T.max(0, i * 4 - 5), T.min(3, i * 4 + 4))" in text
+    assert "if_then_else(0 <= vi - vk" in text
+
+
+MASK = """
+    P = T.alloc_buffer(({n}, {n}), "float32")
+    for i, j in T.grid({n}, {n}):
+        with T.block("P"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            P[vi, vj] = T.if_then_else(vj <= vi{offset}, X[vi, vj] + 1, T.float32({hidden}))
+    for i, k in T.grid({n}, {n}):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32({start})
+            Y[vi] = {update}
+"""
+
+
+def masked(n="n", offset="", hidden="0", update="Y[vi] + P[vi, vk] * W[vk]", start="0"):
+    """Block "Y" reduces rows of what block "P" stores, of which a mask hides a part."""
+    buffers = {"X": "({n}, {n})", "W": "({n},)", "Y": "({n},)"}
+    body = MASK.replace("{offset}", offset).replace("{update}", update)
+    body = body.replace("{hidden}", hidden).replace("{start}", start)
+    return program(body, buffers, n=n)
+
+
+def skip_row(sch, align=1):
+    sch.skip_padding(sch.get_loops("Y")[1], align)
+
+
+def test_what_a_mask_hides_is_not_loaded():
+    sch = check_schedule(masked(), skip_row, *SIZES)
+    assert "for k in range(T.min(i + 1, n))" in sch.func.script()
+
+
+def test_rows_that_a_mask_hides_altogether():
+    check_schedule(masked(offset=" - 3"), skip_row, *SIZES)
+
+
+def test_the_largest_of_what_a_mask_leaves():
+    source = masked(
+        offset=" + 2", hidden='"-inf"', update="T.max(Y[vi], P[vi, vk])", start='"-inf"'
     )
-    check_refused(windows(n=8, count=8), schedule, message)
+    sch = check_schedule(source, skip_row, *SIZES)
+    assert "for k in range(T.min(i + 3, n))" in sch.func.script()
+
+
+def test_groups_of_iterations():
+    sch = check_schedule(masked(), lambda s: skip_row(s, 4), *SIZES)
+    assert "for k in range(T.min((i // 4) * 4 + 4, n))" in sch.func.script()
+
+
+def test_masked_rows_of_a_tile():
+    """The loop ends with the last row, so that it is the same for all of them."""
+
+    def schedule(sch):
+        i, k = sch.get_loops("Y")
+        outer, inner = sch.split(i, [None, 4])
+        sch.reorder(outer, k, inner)
+        sch.decompose_reduction("Y", k)
+        sch.skip_padding(k)
+
+    sch = check_schedule(masked(n=12), schedule)
+    assert "for k, i_1 in T.grid(T.min(12, i * 4 + 4), 4)" in sch.func.script()
+
+
+def test_what_a_mask_hides_must_not_count():
+    message = (
+        "skip_padding: expected block 'Y' to have a condition on loop 'k' outside of which it does "
+        "not change its result"
+    )
+    check_refused(masked(hidden="1"), skip_row, message)
+    check_refused(masked(update="Y[vi] + (P[vi, vk] + W[vk])"), skip_row, message)
+    check_refused(masked(update="T.max(Y[vi], P[vi, vk])"), skip_row, message)
 
 
 REFUSED = (
     (
         windows(),
         lambda s: s.skip_padding(s.get_loops("Y")[1]),
-        "skip_padding: expected loop 'k' to hold one block, a reduction that is initialized "
-        "before it, got Y",
+        "skip_padding: expected block 'Y' to be initialized before loop 'k'",
     ),
     (
         row_sum(),
         lambda s: s.skip_padding(s.get_loops("Y")[0]),
-        "skip_padding: expected loop 'i' to hold one block, a reduction that is initialized "
-        "before it, got Y",
+        "skip_padding: expected loop 'i' to hold one block, a reduction, got Y",
     ),
     (
         windows(outside="1"),

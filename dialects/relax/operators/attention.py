@@ -79,7 +79,8 @@ class AttentionOp(OperatorOp):
         def weight(b: Any, h: Any, i: Any, j: Any) -> Any:
             lowest, top = te.const(float("-inf"), dtype), highest(b, h, i)
             top = te.if_then_else(top == lowest, te.const(0, dtype), top)
-            return te.call_intrinsic("exp", scores(b, h, i, j) - top)
+            value = te.call_intrinsic("exp", scores(b, h, i, j) - top)
+            return _where_visible(te, tensors, attributes, (i, j), value, 0.0)
 
         weights = te.compute(scores.shape, weight, name="T_exp")
         totals = te.compute(rows, lambda *i: te.sum(weights(*i, summed), axis=summed), name="T_sum")
@@ -161,15 +162,28 @@ def _scores(
             value = te.tanh(value / te.const(cap, dtype)) * te.const(cap, dtype)
         for mask in bias:
             value = value + mask(*te.broadcast_index(mask.shape, i)).astype(dtype)
-        if attributes["causal_mask"] is None:
-            return value
-        last = i[2]
-        if attributes["causal_mask"] == "BottomRight":
-            (offset,) = te.tensor.shape_of([te.dim_expr(keys) - te.dim_expr(queries)])
-            last = last + offset
-        return te.if_then_else(i[3] <= last, value, te.const(float("-inf"), dtype))
+        return _where_visible(te, tensors, attributes, i[2:], value, float("-inf"))
 
     return te.compute(products.shape, masked, name="T_masked")
+
+
+def _where_visible(
+    te: TensorLanguage,
+    tensors: Sequence[Any],
+    attributes: dict[str, Any],
+    pair: Sequence[Any],
+    value: Any,
+    hidden: float,
+) -> Any:
+    """The value of a pair of query and key, or `hidden` where the causal mask hides the key."""
+    if attributes["causal_mask"] is None:
+        return value
+    last, key = pair
+    if attributes["causal_mask"] == "BottomRight":
+        queries, keys = (te.dim_expr(tensor.shape[1]) for tensor in tensors[:2])
+        (offset,) = te.tensor.shape_of([keys - queries])
+        last = last + offset
+    return te.if_then_else(key <= last, value, te.const(hidden, value.dtype))
 
 
 def _weighted(te: TensorLanguage, weights: Any, value: Any, dtype: str) -> Any:

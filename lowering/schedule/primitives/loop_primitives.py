@@ -84,16 +84,17 @@ class LoopPrimitives(Primitives):
         trim(self.loop(loop))
 
     @primitive
-    def skip_padding(self, loop: LoopRV) -> None:
-        """Run a loop of a reduction over a window only where the window is inside of the data.
+    def skip_padding(self, loop: LoopRV, align: int | ExprRV = 1) -> None:
+        """Run a loop of a reduction only where there is data: in a window, or before a mask.
 
         The block is a sum of ``x if … else 0`` or of products with it, a maximum with the lowest
-        number, and so on. Conditions on the loop become its bounds, which may depend on loops
-        around. A product of padding and a weight that is infinite or NaN counts as 0. TVM has no
-        such primitive. Raises ScheduleError for a loop that is not serial or has annotations,
-        unless it holds one reduction that is initialized before it, and without such a condition.
+        number, and so on; the block that stores `x` may have the condition. Conditions on the loop
+        become its bounds, which may depend on loops around, in groups of `align` iterations. A
+        product of padding and a weight that is infinite or NaN counts as 0. TVM has no such
+        primitive. Raises ScheduleError for a loop that is not serial or has annotations, unless it
+        holds one reduction that is initialized before it, and without such a condition.
         """
-        skip_padding(self.loop(loop))
+        skip_padding(self.loop(loop), self.size(align))
 
     @primitive
     def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:

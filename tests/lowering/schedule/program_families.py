@@ -274,6 +274,20 @@ def winograd(d: Draw) -> Program:
     return d.program(d.epilogue(value, (n, h, w, outputs)), 16 * inputs, is_exact=False)
 
 
+def attention(d: Draw) -> Program:
+    """Attention with and without a causal mask, of few or many queries and shared keys."""
+    d.among(("float32", "float64"))
+    batch, heads, queries, keys = (d.pick(s) for s in ((1, 2), (1, 2, 6), SOME, SOME))
+    key_heads, size, width = d.pick((1, heads)), d.pick((4, 16, 24, 33)), d.pick((8, 16, 20))
+    q = d.tensor(batch, queries, heads, size)
+    k, v = d.tensor(batch, keys, key_heads, size), d.tensor(batch, keys, key_heads, width)
+    mask = d.pick(("None", '"TopLeft"', '"BottomRight"'))
+    value = f"R.nn.attention({q}, {k}, {v}, causal_mask={mask})"
+    return d.program(value, size * keys, is_exact=False)
+
+
+SOME = (1, 2, 7, 16, 48, 65, 100)
+
 FAMILIES = (
     product,
     strided_product,
@@ -295,5 +309,6 @@ FAMILIES = (
     sliding_windows,
     gathers,
     winograd,
+    attention,
 )
 """Each draws one program."""
