@@ -129,9 +129,9 @@ def print_module(
 ) -> str:
     """The module as a class `name` of TVMScript; with `show_meta` its constants' data as well.
 
-    `metadata` collects the constants that the text refers to by numbers. Raises ValueError where the
-    module holds something that TVMScript cannot express, or where the data of a constant is asked
-    for and was not given.
+    `metadata` collects the constants that the text refers to by numbers. Raises ValueError where
+    the module holds something that TVMScript cannot express, or where the data of a constant is
+    asked for and was not given.
     """
     functions = sorted((_function(op) for op in module.ops), key=_order)
     body, uses = Writer(), {"I"}
