@@ -65,6 +65,8 @@ PASSES: dict[str, str] = {
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
+    "use-attention": ".lowering.graph.attention:UseAttentionPass",
+    "fold-permute-dims": ".lowering.graph.fold_permutations:FoldPermuteDimsPass",
     "use-winograd": ".lowering.graph.winograd:UseWinogradPass",
     "vectorize-loops": ".lowering.loops.vectorize_loops:VectorizeLoopsPass",
 }
@@ -90,6 +92,8 @@ STAGES: list[Stage] = [
             "normalize",
             "resolve-shapes",
             "decompose-ops-for-inference",
+            "use-attention",
+            "fold-permute-dims",
             "fuse-transpose-matmul",
             "use-dot-products",
             "convert-layout",
