@@ -45,7 +45,7 @@ from .attention_scores import (
     scalar_of,
     scores_of,
 )
-from .graph_builder import GraphBuilder
+from .graph_builder import GraphBuilder, dims_of
 from .written import touches, written_values
 
 HEADS_LAST = [0, 2, 1, 3]
@@ -82,7 +82,7 @@ def _weights_of(value: SSAValue) -> _Weights | None:
     """The weights that a value is, if nothing else uses them."""
     op = value.owner
     if isinstance(op, SoftmaxOp):
-        is_last = op.attribute_values()["axis"] in (-1, len(_dims(op.data)) - 1)
+        is_last = op.attribute_values()["axis"] in (-1, len(dims_of(op.data) or ()) - 1)
         return _Weights(op, False) if is_last and is_used_once(value) else None
     if not isinstance(op, WhereOp) or not isinstance(test := op.condition.owner, IsNanOp):
         return None
@@ -101,11 +101,12 @@ def _replace(op: MatmulOp) -> None:
     scores = None if weights is None else scores_of(weights.softmax.data)
     if weights is None or scores is None or op.attribute_values()["transpose_rhs"]:
         return
-    query, key, value, products = map(_dims, (scores.query, scores.key, op.rhs, op.lhs))
-    if not 3 <= len(query) <= 4 or not query[:-2] == key[:-2] == value[:-2]:
+    query, key, value = (dims_of(v) for v in (scores.query, scores.key, op.rhs))
+    if query is None or key is None or value is None or len(query) not in (3, 4):
         return
-    if products != [*query[:-1], value[-2]]:  # masks of more batches
-        return
+    products = (*query[:-1], value[-2])
+    if not query[:-2] == key[:-2] == value[:-2] or dims_of(op.lhs) != products:
+        return  # batches are repeated
     if len({_dtype(v) for v in (scores.query, scores.key, op.rhs, op.result)}) != 1:
         return
     causal, masks = _masks(scores.masks, products)
@@ -123,7 +124,7 @@ def _replace(op: MatmulOp) -> None:
     )
     found = build("permute_dims", found, axes=HEADS_LAST)
     if len(query) == 3:
-        found = build("reshape", found, shape=_dims(op.result))
+        found = build("reshape", found, shape=dims_of(op.result))
     _substitute(op, found)
 
 
@@ -132,8 +133,8 @@ def _simplify_bias(op: AttentionOp) -> None:
     attributes = op.attribute_values()
     if op.bias is None or attributes["causal_mask"] is not None:
         return
-    query, key = _dims(op.query), _dims(op.key)
-    if not query or not key:
+    query, key = dims_of(op.query), dims_of(op.key)
+    if query is None or key is None:
         return
     causal, masks = _masks((Mask(op.bias),), [query[1], key[1]])
     if not masks:
@@ -161,8 +162,8 @@ class _Builder(GraphBuilder):
         return [self._with_head(bias) for bias in found]
 
     def _with_head(self, value: SSAValue) -> SSAValue:
-        dims = _dims(value)
-        if len(dims) != 3:
+        dims = dims_of(value)
+        if dims is None or len(dims) != 3:
             return value
         return self("reshape", value, shape=[dims[0], ONE, *dims[1:]])
 
@@ -178,12 +179,6 @@ def _masks(masks: Sequence[Mask], products: Sequence[IntExpr]) -> tuple[str | No
         elif numbers is None or numbers.any():
             rest.append(mask)
     return causal, rest
-
-
-def _dims(value: SSAValue) -> list[IntExpr]:
-    """The dims of a tensor; none if they are not known."""
-    type_ = value.type
-    return list(type_.dims or ()) if isinstance(type_, relax.TensorType) else []
 
 
 def _dtype(value: SSAValue) -> str:

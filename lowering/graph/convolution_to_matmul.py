@@ -40,6 +40,7 @@ from ..functions import graph_functions
 from ..schedule.rules.tiles import choose_tile
 from .convert_layout import FUNCTIONS_OF_ELEMENTS
 from .flattened import insert_before
+from .graph_builder import dims_of
 from .written import Written, touches, written_values
 
 FLATTENED = "_flat"
@@ -64,7 +65,7 @@ class _Flattener:
             made = self._product(op)
         elif isinstance(op, FUNCTIONS_OF_ELEMENTS) and any(v in self.flat for v in op.operands):
             made = self._function(op)
-        dims = _dims(op.result)
+        dims = dims_of(op.result)
         if made is None or dims is None:
             return
         image = ReshapeOp.of([made.result], {"shape": dims})
@@ -78,7 +79,7 @@ class _Flattener:
         self.flat[image.result] = made.result
 
     def _product(self, op: ForwardConvolutionOp) -> OperatorOp | None:
-        data, weight = _dims(op.data), _dims(op.weight)
+        data, weight = dims_of(op.data), dims_of(op.weight)
         if data is None or weight is None or not _is_pointwise(op, weight):
             return None
         batch, channels, *spatial = data
@@ -102,7 +103,7 @@ class _Flattener:
         """The flattened form of a value for an operator that is to be replaced."""
         if value in self.flat:
             return self.flat[value]
-        if _dims(value) == shape:
+        if dims_of(value) == shape:
             return value
         reshaped = ReshapeOp.of([value], {"shape": shape})
         insert_before([reshaped], user)
@@ -117,10 +118,10 @@ class _Flattener:
 
     def _function(self, op: OperatorOp) -> OperatorOp | None:
         """The operator on flattened images; `None` if an operand has no flattened form."""
-        dims = _dims(op.result)
+        dims = dims_of(op.result)
         if dims is None:
             return None
-        shapes = [_flat_shape(_dims(value), dims) for value in op.operands]
+        shapes = [_flat_shape(dims_of(value), dims) for value in op.operands]
         known = [shape for shape in shapes if shape is not None]
         if len(known) < len(shapes):
             return None
@@ -169,10 +170,6 @@ def _flat_shape(
     if all(d == ONE for d in full[2:]):
         return (*full[:2], ONE)
     return (*full[:2], product(full[2:])) if full[2:] == tuple(image[2:]) else None
-
-
-def _dims(value: SSAValue) -> tuple[IntExpr, ...] | None:
-    return value.type.dims if isinstance(value.type, relax.TensorType) else None
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from ...dialects.relax.operators.words import (
 )
 from ..functions import graph_functions
 from .fold_constant import known_array
-from .graph_builder import GraphBuilder
+from .graph_builder import GraphBuilder, dims_of
 from .narrow_values import Narrow, narrow_form
 from .written import Written, touches, written_values
 
@@ -111,15 +111,15 @@ def _operands(data: SSAValue, weight: SSAValue, op: Operation, target: Target) -
     return _Operands(left, right.as_signed(build), build)
 
 
-def _dims(value: SSAValue) -> tuple[IntExpr, ...] | None:
-    return value.type.dims if isinstance(value.type, relax.TensorType) else None
-
-
 def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
     """A matmul with a constant matrix as one of words."""
     is_linear = isinstance(op, LinearOp)
     lhs, rhs, *bias = op.operands
-    data, weight, rows = _dims(lhs), _dims(rhs), is_linear or op.attribute_values()["transpose_rhs"]
+    data, weight, rows = (
+        dims_of(lhs),
+        dims_of(rhs),
+        is_linear or op.attribute_values()["transpose_rhs"],
+    )
     if data is None or weight is None or len(weight) != 2 or len(data) < 2:
         return None
     depth, columns = (1, 0) if rows else (0, 1)
@@ -160,7 +160,7 @@ def _finished(
 def _convolution(op: ForwardConvolutionOp, target: Target) -> SSAValue | None:
     """A convolution with a constant weight, channels first, as one of words."""
     attributes = op.attribute_values()
-    data, weight, first = _dims(op.data), _dims(op.weight), f"NC{op.SPATIAL}"
+    data, weight, first = dims_of(op.data), dims_of(op.weight), f"NC{op.SPATIAL}"
     layouts = op.layouts(attributes)
     if data is None or weight is None or layouts != (first, f"OI{op.SPATIAL}", first):
         return None

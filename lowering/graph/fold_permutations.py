@@ -25,12 +25,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects import relax
 from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product
 from ..functions import graph_functions
-from .graph_builder import GraphBuilder
+from .graph_builder import GraphBuilder, dims_of
 from .written import Written, touches, written_values
 
 
@@ -64,10 +63,10 @@ class _Moved:
         """The same of the operand of a permutation or reshape; `None` where there is none."""
         op = self.value.owner
         if isinstance(op, PermuteDimsOp) and not touches(op, written):
-            axes = op.order(len(_dims(op.data)), op.attribute_values())
+            axes = op.order(len(dims_of(op.data) or ()), op.attribute_values())
             return _Moved(op.data, [axes[axis] for axis in self.order])
         if isinstance(op, ReshapeOp) and not touches(op, written):
-            groups = _groups(_dims(op.x), _dims(op.result))
+            groups = _groups(dims_of(op.x) or (), dims_of(op.result) or ())
             found = None if groups is None else _through(groups, self.order)
             return None if found is None else _Moved(op.x, found)
         return None
@@ -75,7 +74,9 @@ class _Moved:
 
 def _fold(op: PermuteDimsOp, written: Written) -> None:
     """Replace a permutation by one of the value before an earlier permutation, or by a reshape."""
-    moved = _Moved(op.result, _wide(_dims(op.result)))
+    if (shape := dims_of(op.result)) is None:
+        return
+    moved = _Moved(op.result, _wide(shape))
     found: _Moved | None = None
     count = 0
     while (before := moved.before(written)) is not None:
@@ -85,12 +86,12 @@ def _fold(op: PermuteDimsOp, written: Written) -> None:
             found = moved
     if found is None:
         return
-    build, value, dims = GraphBuilder(op), found.value, _dims(found.value)
+    build, value, dims = GraphBuilder(op), found.value, dims_of(found.value)
     if not found.is_in_order:
-        units = [axis for axis, dim in enumerate(dims) if dim == ONE]
+        units = [axis for axis, dim in enumerate(dims or ()) if dim == ONE]
         value = build("permute_dims", value, axes=[*units, *found.order])
-    if _dims(value) != _dims(op.result):
-        value = build("reshape", value, shape=_dims(op.result))
+    if dims_of(value) != shape:
+        value = build("reshape", value, shape=shape)
     op.result.replace_all_uses_with(value)
     op.detach()
     op.erase()
@@ -137,9 +138,3 @@ def _through(groups: Sequence[tuple[list[int], list[int]]], order: list[int]) ->
         found += before
         rest = rest[len(after) :]
     return found
-
-
-def _dims(value: SSAValue) -> list[IntExpr]:
-    """The dims of a tensor; none if they are not known."""
-    type_ = value.type
-    return list(type_.dims or ()) if isinstance(type_, relax.TensorType) else []

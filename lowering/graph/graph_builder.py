@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import relax
-from ...dialects.int_expr import ONE
+from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators import OPERATORS
 from .fold_constant import known_array
 
@@ -51,11 +51,16 @@ class GraphBuilder:
 
     def spread(self, vector: SSAValue, count: int) -> SSAValue:
         """A vector with so many more dims of 1; a scalar is returned unchanged."""
-        dims = vector.type.dims if isinstance(vector.type, relax.TensorType) else None
+        dims = dims_of(vector)
         if not dims:
             return vector
         shape: Sequence[Any] = [*dims, *[ONE] * count]
         return self("reshape", vector, shape=shape)
+
+
+def dims_of(value: SSAValue) -> tuple[IntExpr, ...] | None:
+    """The dims of a tensor, if they are known."""
+    return value.type.dims if isinstance(value.type, relax.TensorType) else None
 
 
 def _rank(value: SSAValue) -> int | None:

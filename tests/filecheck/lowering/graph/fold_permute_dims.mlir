@@ -79,3 +79,16 @@ relax.func @alone(%x: !relax.tensor<[4, n], f32>) -> !relax.tensor<[n, 2, 2], f3
   %1 = relax.reshape %0 {shape = [#sym.expr<n>, #sym.expr<2>, #sym.expr<2>]} : !relax.tensor<[n, 4], f32> -> !relax.tensor<[n, 2, 2], f32>
   relax.return %1 : !relax.tensor<[n, 2, 2], f32>
 }
+
+// -----
+
+// Of a tensor of unknown shape, nothing is known.
+
+// CHECK-LABEL: @unknown
+// CHECK-NEXT:    relax.permute_dims %x
+// CHECK-NEXT:    relax.permute_dims
+relax.func @unknown(%x: !relax.tensor<*, f32>) -> !relax.tensor<*, f32> {
+  %0 = relax.permute_dims %x : !relax.tensor<*, f32> -> !relax.tensor<*, f32>
+  %1 = relax.permute_dims %0 : !relax.tensor<*, f32> -> !relax.tensor<*, f32>
+  relax.return %1 : !relax.tensor<*, f32>
+}
