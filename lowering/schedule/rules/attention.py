@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import lcm
+from math import lcm, prod
 
 from ....backend.target import Target
 from ....dialects import tir
@@ -49,6 +49,10 @@ from .write_back import move_into
 
 MOST_QUERIES = 64
 """The most queries in a block: more of them take memory, fewer load panels more often."""
+
+HEADS = 8
+"""The least heads that occupy the threads. With fewer, the panels of all are copied first, so that
+threads share the blocks of queries."""
 
 CACHE_SHARE = 2
 """The part of the second cache, as a divisor, that a block's products may take."""
@@ -214,7 +218,7 @@ def _schedule(sch: Schedule, stages: _Stages, target: Target) -> None:
     sch.reorder(*map(sch.rv, outer), sch.rv(row), sch.rv(column))
     panels = [_Panels.of(sch, c, t, lanes) for c, t in ((scores, first), (values, second))]
     queries, _ = sch.strip_mine(sch.rv(row), size)
-    block, head = sch.loop(queries), outer[-1] if outer else None
+    block, head = sch.loop(queries), _loop_of_copies(outer)
     for stage in (*stages.after[::-1], values.block, *stages.between[::-1]):
         sch.compute_at(sch.rv(stage), queries)
         _skip_hidden(sch, stage, block, first.vectors * lanes)
@@ -229,6 +233,12 @@ def _schedule(sch: Schedule, stages: _Stages, target: Target) -> None:
         compact_scratch(sch, stage.write_buffers[0])
     for tiles in tiled:
         tiles.finish(sch)
+
+
+def _loop_of_copies(outer: Sequence[tir.ForOp]) -> tir.ForOp | None:
+    """The loop over heads, for whose iterations panels are copied, unless threads share blocks."""
+    heads = [loop.extent.data.constant for loop in outer]
+    return outer[-1] if heads and (None in heads or prod(h or 1 for h in heads) >= HEADS) else None
 
 
 def _skip_hidden(sch: Schedule, block: tir.BlockOp, around: tir.ForOp, group: int) -> None:

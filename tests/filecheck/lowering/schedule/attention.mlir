@@ -5,7 +5,7 @@
 // with the last key that a query of the tile sees.
 
 // CHECK-LABEL: tir.prim_func @attention
-// CHECK:         tir.for %{{.*}} in (0, 3) {
+// CHECK:         tir.for %{{.*}} in (0, 8) {
 // CHECK-DAG:       tir.alloc_buffer : !tir.buffer<[1, 1, 1, 72, 24], f32>
 // CHECK-DAG:       tir.alloc_buffer : !tir.buffer<[1, 1, 3, 24, 24], f32>
 // CHECK:           tir.block "key_global"
@@ -28,9 +28,25 @@
 // CHECK:               tir.for %{{.*}} in (0, min(%[[BLOCK]] * 36 + %[[TILE]] * 4 + 4, min(
 // CHECK:                 tir.block "T_weighted_update"
 // CHECK:               tir.block "T_attention"
-relax.func @main(%q: !relax.tensor<[1, 72, 3, 24], f32>, %k: !relax.tensor<[1, 72, 3, 24], f32>, %v: !relax.tensor<[1, 72, 3, 24], f32>) -> !relax.tensor<[1, 72, 3, 24], f32> {
-  %y = relax.nn.attention %q, %k, %v {causal_mask = "TopLeft"} : !relax.tensor<[1, 72, 3, 24], f32>, !relax.tensor<[1, 72, 3, 24], f32>, !relax.tensor<[1, 72, 3, 24], f32> -> !relax.tensor<[1, 72, 3, 24], f32>
-  relax.return %y : !relax.tensor<[1, 72, 3, 24], f32>
+relax.func @main(%q: !relax.tensor<[1, 72, 8, 24], f32>, %k: !relax.tensor<[1, 72, 8, 24], f32>, %v: !relax.tensor<[1, 72, 8, 24], f32>) -> !relax.tensor<[1, 72, 8, 24], f32> {
+  %y = relax.nn.attention %q, %k, %v {causal_mask = "TopLeft"} : !relax.tensor<[1, 72, 8, 24], f32>, !relax.tensor<[1, 72, 8, 24], f32>, !relax.tensor<[1, 72, 8, 24], f32> -> !relax.tensor<[1, 72, 8, 24], f32>
+  relax.return %y : !relax.tensor<[1, 72, 8, 24], f32>
+}
+
+// -----
+
+// Panels of few heads are copied before all blocks, which threads then share.
+
+// CHECK-LABEL: tir.prim_func @attention
+// CHECK:         tir.block "key_global"
+// CHECK:         tir.block "value_global"
+// CHECK:         tir.for %{{.*}} in (0, 1) {
+// CHECK-NEXT:      tir.for %{{.*}} in (0, 1) {
+// CHECK-NEXT:        tir.for %{{.*}} in (0, 2) {
+// CHECK:               tir.block "T_scores_update"
+relax.func @main(%q: !relax.tensor<[1, 72, 1, 24], f32>, %k: !relax.tensor<[1, 72, 1, 24], f32>, %v: !relax.tensor<[1, 72, 1, 24], f32>) -> !relax.tensor<[1, 72, 1, 24], f32> {
+  %y = relax.nn.attention %q, %k, %v {causal_mask = "TopLeft"} : !relax.tensor<[1, 72, 1, 24], f32>, !relax.tensor<[1, 72, 1, 24], f32>, !relax.tensor<[1, 72, 1, 24], f32> -> !relax.tensor<[1, 72, 1, 24], f32>
+  relax.return %y : !relax.tensor<[1, 72, 1, 24], f32>
 }
 
 // -----
