@@ -20,7 +20,8 @@ from ...ir.module import IRModule
 from ..unsupported import Problem, UnsupportedError
 from .error_checks import move_checks
 from .export import decompositions
-from .graph import DROPPED, GETITEM, GraphImport, Input, live_nodes, submodule
+from .graph import DROPPED, GETITEM, GraphImport, Input, submodule
+from .nodes import live_nodes
 from .parameters import parameter_data
 from .registry import Converter, load_converters, overload_name
 from .shapes import Symbols, dim_names, shape_env_of

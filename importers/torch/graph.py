@@ -29,6 +29,8 @@ from .complex_operators import convert_complex, has_complex
 from .context import Context
 from .dtypes import COMPLEX_ADVICE
 from .equal_sizes import equal_sizes
+from .known_reads import known_reads
+from .nodes import READS, live_nodes
 from .parameters import evaluated
 from .reals import real
 from .registry import IGNORED_KEYWORDS, Converter, advice_for, load_converters, overload_name
@@ -37,9 +39,6 @@ from .source_lines import location, place
 
 GETITEM = "_operator.getitem"
 """The function that selects one of several results."""
-
-READS = ("aten._local_scalar_dense.default", "aten.item.default")
-"""Functions that read the number in a tensor, which may be a size then."""
 
 DROPPED = frozenset(
     {
@@ -126,6 +125,8 @@ class _Importer:
 
     def run(self) -> ModuleOp:
         self.given.symbols.equal |= equal_sizes(self.given.graph)
+        for node, number in known_reads(self.given.graph).items():
+            self.values[node] = self.given.symbols.set_number(node.meta["val"], number)
         self.add_params()
         live = live_nodes(self.given.results)
         for node in self.given.graph.nodes:
@@ -349,18 +350,6 @@ def submodule(node: fx.Node) -> fx.GraphModule | None:
     owner: Any = node.graph.owning_module
     found = getattr(owner, str(node.target), None) if node.op == "get_attr" else None
     return found if isinstance(found, fx.GraphModule) else None
-
-
-def live_nodes(results: Sequence[fx.Node]) -> set[fx.Node]:
-    """The nodes that the results depend on."""
-    found: set[fx.Node] = set()
-    work = list(results)
-    while work:
-        node = work.pop()
-        if node not in found:
-            found.add(node)
-            work += node.all_input_nodes
-    return found
 
 
 def _one_line(error: Exception) -> str:

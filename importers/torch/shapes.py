@@ -37,7 +37,7 @@ class Symbols:
         self.data: set[str] = set()
         """The symbols whose values operations of the graph give."""
         self.equal: dict[str, Any] = {}
-        """Symbols that equal expressions of others, by assertions of the model."""
+        """Symbols that equal expressions of others, by the model's assertions, or numbers."""
 
     def expr(self, size: Any) -> IntExpr:
         """A size or sympy expression as `IntExpr`; raises Unsupported for unknown functions."""
@@ -77,6 +77,11 @@ class Symbols:
                 if isinstance(size, torch.SymInt):
                     names = {str(s) for s in _node(size).expr.free_symbols}
                     self.data |= set(filter(depends_on_data, names))
+
+    def set_number(self, symbol: torch.SymInt, number: int) -> IntExpr:
+        """Use a number for a symbol whose value the graph reads from a constant."""
+        self.equal[str(_node(symbol).expr)] = number
+        return IntExpr.of(number)
 
     def dims(self, tensor: torch.Tensor) -> list[IntExpr]:
         """The dims of a tensor of the graph."""

@@ -108,6 +108,16 @@ def test_unique_of_integers_and_of_nothing() -> None:
     check(lambda x: torch.unique(x, return_counts=True), *calls, dynamic_shapes={"args": ({0: n},)})
 
 
+@pytest.mark.parametrize("rows", [None, torch.export.Dim("rows", min=2)])
+def test_numbers_read_from_constants(rows: Any) -> None:
+    def repeated(x: Any) -> Any:
+        places = torch.arange(5).unsqueeze(0).repeat(2, 1)
+        return x[:1].repeat(places.max() + 1, 2), torch.arange((places * 2).sum())
+
+    calls = [(numbers(n, 4),) for n in (5, 2, 5)[: 3 if rows else 1]]
+    check(repeated, *calls, dynamic_shapes={"args": ({0: rows},)})
+
+
 def read(x: Any, n: Any) -> Any:
     size = n.item()
     torch._check(size >= 0)
