@@ -46,6 +46,14 @@ class ArrayLanguage:
         e = self.xp.exp(x - x.max(-1, keepdims=True))
         return e / e.sum(-1, keepdims=True)
 
+    def attention(self, q: Any, k: Any, v: Any, is_causal: bool) -> Any:
+        """Of (batch, tokens, heads, size), with the heads' softmax by the root of the size."""
+        scores = self.xp.einsum("bihd,bjhd->bhij", q, k) * q.shape[-1] ** -0.5
+        if is_causal:
+            visible = self.xp.tri(*scores.shape[-2:], dtype=bool)
+            scores = self.xp.where(visible, scores, -self.xp.inf)
+        return self.xp.einsum("bhij,bjhd->bihd", self.softmax(scores), v)
+
     def layer_norm(self, x: Any, scale: Any, shift: Any) -> Any:
         centred = x - x.mean(-1, keepdims=True)
         variance = (centred * centred).mean(-1, keepdims=True)
@@ -110,6 +118,9 @@ class JaxLanguage(ArrayLanguage):
     def softmax(self, x: Any) -> Any:
         return self.jax.nn.softmax(x)
 
+    def attention(self, q: Any, k: Any, v: Any, is_causal: bool) -> Any:
+        return self.jax.nn.dot_product_attention(q, k, v, is_causal=is_causal)
+
     def topk_indices(self, x: Any, k: int) -> Any:
         return self.jax.lax.top_k(x, k)[1]
 
@@ -144,6 +155,10 @@ class TorchLanguage:
 
     def softmax(self, x: Any) -> Any:
         return self.f.softmax(x, -1)
+
+    def attention(self, q: Any, k: Any, v: Any, is_causal: bool) -> Any:
+        heads = [x.transpose(1, 2) for x in (q, k, v)]
+        return self.f.scaled_dot_product_attention(*heads, is_causal=is_causal).transpose(1, 2)
 
     def layer_norm(self, x: Any, scale: Any, shift: Any) -> Any:
         return self.f.layer_norm(x, scale.shape, scale, shift, EPSILON)
@@ -182,6 +197,10 @@ class GraphLanguage:
 
     def row_sums(self, x: Any) -> Any:
         return self.builder.emit(self.op.sum(x, axis=[-1]))
+
+    def attention(self, q: Any, k: Any, v: Any, is_causal: bool) -> Any:
+        mask = "TopLeft" if is_causal else None
+        return self.builder.emit(self.op.nn.attention(q, k, v, causal_mask=mask))
 
     def topk_indices(self, x: Any, k: int) -> Any:
         return self.builder.emit(self.op.topk(x, k, ret_type="indices"))

@@ -84,6 +84,16 @@ def convolution(c: int, o: int, pixels: int, size: int, stride: int) -> Workload
     return Workload(name, "large", function, *shapes, is_numpy=False)
 
 
+def attention(tokens: int, heads: int, is_causal: bool) -> Workload:
+    """Attention of one sequence, of heads of size 64."""
+
+    def function(o: Any, q: Any, k: Any, v: Any) -> Any:
+        return o.attention(q, k, v, is_causal)
+
+    name = f"attention {tokens} tokens, {heads} heads" + ", causal" * is_causal
+    return Workload(name, "large", function, dict.fromkeys("qkv", (1, tokens, heads, 64)), {})
+
+
 def memory_bound(rows: int, columns: int) -> Iterator[Workload]:
     """Functions of every element or row of a matrix."""
     x = {"x": (rows, columns)}
@@ -149,6 +159,9 @@ def standard() -> Iterator[Workload]:
         yield matmul(1024, 1024, 1024, "large", form)
     for sizes in RESNET_CONVOLUTIONS:
         yield convolution(*sizes)
+    for tokens in (128, 512, 2048):
+        yield attention(tokens, 12, False)
+        yield attention(tokens, 12, True)
     yield linear(1, 4096, 4096, "memory")
     yield from memory_bound(4096, 1024)
     yield from memory_bound(4, 1024)
@@ -193,6 +206,7 @@ def _drawn(seed: int) -> Iterator[Workload]:
     for _ in range(4):
         size, stride = int(rng.choice([1, 3, 5])), between(1, 2)
         yield convolution(between(16, 256), between(16, 256), between(7, 64), size, stride)
+    yield attention(between(20, 700), between(2, 16), bool(rng.integers(2)))
     yield linear(between(1, 3), between(1000, 4000), between(1000, 4000), "memory")
     yield from memory_bound(between(200, 3000), between(100, 3000))
     yield from memory_bound(between(1, 20), between(10, 700))
