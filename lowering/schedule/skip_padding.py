@@ -22,7 +22,7 @@ The loop then runs until the last iteration that combines data for any of the lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -138,10 +138,11 @@ class _Choice:
         meaning = self._meaning(block, values)
         for comparison in _comparisons(self.op.cond):
             excesses = conjuncts(comparison.results[0], values)
-            excess = None if excesses is None else excesses[0].substitute(meaning)
-            split = None if excess is None else excess.split_on(variable)
+            if excesses is None or not self._is_known(excesses[0], meaning):
+                continue
+            split = excesses[0].substitute(meaning).split_on(variable)
             step = None if split is None else split[0].constant
-            if split is None or not step or self._is_local(split[1], values):
+            if split is None or not step:
                 continue
             inner = [i for i in split[1].args() if is_inside(values.list[i], loop)]
             ranges = ranges_of(values.list)
@@ -158,10 +159,9 @@ class _Choice:
             else:
                 yield _Limit(False, rest + 1, decided)
 
-    def _is_local(self, expr: IntExpr, values: Values) -> bool:
-        """Whether an expression has values that only the storing block knows."""
-        used = [values.list[i] for i in expr.args()]
-        return self.writer is not None and any(is_inside(v, self.writer) for v in used)
+    def _is_known(self, expr: IntExpr, meaning: Mapping[Atom, IntExpr]) -> bool:
+        """Whether a condition is one of the element, whenever it was stored."""
+        return self.writer is None or all(Arg(i) in meaning for i in expr.args())
 
     def _meaning(self, block: tir.BlockOp, values: Values) -> dict[Atom, IntExpr]:
         """The axes in the condition, over loops around the block."""

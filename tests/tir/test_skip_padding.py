@@ -224,3 +224,28 @@ REFUSED = (
 @pytest.mark.parametrize("source,schedule,message", REFUSED)
 def test_refused(source, schedule, message):
     check_refused(source, schedule, message)
+
+
+STALE = """
+    P = T.alloc_buffer((8,), "float32")
+    for t, j in T.grid(4, 8):
+        with T.block("P"):
+            vt, vj = T.axis.remap("SS", [t, j])
+            P[vj] = T.if_then_else(vj <= vt, X[vt, vj], T.float32(0))
+    for i, k in T.grid(8, 8):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + P[vk] * X[0, vk]
+"""
+
+
+def test_a_condition_on_more_than_the_element():
+    """Which elements are 0 depends on the iteration that stored them last."""
+    source = program(STALE.replace("{", "{{").replace("}", "}}"), {"X": "(4, 8)", "Y": "(8,)"})
+    message = (
+        "skip_padding: expected block 'Y' to have a condition on loop 'k' outside of which it does "
+        "not change its result"
+    )
+    check_refused(source, skip_row, message)
