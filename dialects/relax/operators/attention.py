@@ -25,8 +25,8 @@ class AttentionOp(OperatorOp):
     The query is (batch, queries, heads, size), the key (batch, keys, key heads, size), the value
     (batch, keys, key heads, value size); heads are a multiple of key heads. `scale` is by default
     ``1 / sqrt(size)``. A `causal_mask` hides keys after the query, aligned at the first pair
-    ("TopLeft") or at the last ("BottomRight"). A query whose keys are all hidden gives zeros. Kernels
-    do not compute with all that the causal mask hides, so that a NaN there may leave no trace.
+    ("TopLeft") or at the last ("BottomRight"); NaN that it hides may leave no trace. A query whose
+    keys are all hidden gives zeros.
     With `softcap`, products `x` are ``softcap * tanh(x / softcap)`` before the bias is added.
     `torch.nn.functional.scaled_dot_product_attention`, which has the dims in another order.
     """
