@@ -24,8 +24,8 @@ FAULTS = (
     Fault(
         "split has no predicate",
         S + "loops.py",
-        "            add_predicates(block, [(first + step, first + extent)], values)\n",
-        "            pass\n",
+        "        add_predicates(block, [(first + step, first + end) for end in ends], values)\n",
+        "        pass\n",
         ("tiles",),
         LOOPS,
     ),
@@ -119,8 +119,8 @@ FAULTS = (
     Fault(
         "compute_at computes one element less",
         S + "compute_at.py",
-        "(loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], Values())",
-        "(loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent - 1], Values())",
+        "(loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent], values)",
+        "(loop,) = new_loops([_loop_name(block.axis_vars[position])], [part.extent - 1], values)",
         ("caches", "tiles"),
         TESTS,
     ),
