@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import Interval, interval_of, is_non_negative, simplify
+from ...dialects.bounds import Interval, cases_of_minimum, interval_of, is_non_negative, simplify
 from ...dialects.int_expr import Atom, Compound, IntExpr, IntLike, minimum
 from ...dialects.nesting import ancestors, enclosing, operations_in
 from ...dialects.sym import Values, expr_array, exprs_of, pack
@@ -162,10 +162,11 @@ class _Iterations:
         for value in block.numbering():
             values.expr(value)
         axes, ranges = axes_of(block), ranges_of(values.list)
-        room = [a.min + a.extent - a.binding for a in axes]
+        ends = [cases_of_minimum(a.min + a.extent) for a in axes]
+        room = [[end - a.binding for end in cases] for a, cases in zip(axes, ends, strict=True)]
         widened: dict[int, tir.Axis] = {}
         for bound in block.predicates.data:
-            kept = [i for i, rest in enumerate(room) if rest == bound.rhs.data - bound.lhs.data]
+            kept = [i for i, rest in enumerate(room) if bound.rhs.data - bound.lhs.data in rest]
             spans = [interval_of(axes[i].binding, ranges) for i in kept]
             if not kept or None in spans or any(axes[i].kind != "spatial" for i in kept):
                 raise ScheduleError(

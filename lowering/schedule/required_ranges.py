@@ -12,7 +12,7 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.bounds import interval_of, is_non_negative
+from ...dialects.bounds import cases_of_minimum, interval_of, is_non_negative
 from ...dialects.int_expr import ONE, ZERO, Arg, Atom, IntExpr, IntLike
 from ...dialects.nesting import ancestors, enclosing
 from ...dialects.sym import Values, exprs_of
@@ -280,8 +280,9 @@ def keeps_in_range(writer: tir.BlockOp) -> bool:
     if uncovered_axis(writer) is not None:
         return False
     room = {
-        a.min.data + a.extent.data - binding
+        case - binding
         for binding, a in zip(exprs_of(writer.bindings), writer.axes.data, strict=True)
+        for case in cases_of_minimum(a.min.data + a.extent.data)
     }
     return all(b.rhs.data - b.lhs.data in room for b in writer.predicates.data)
 

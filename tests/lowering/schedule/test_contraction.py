@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+import xrelax as tvm
 from xrelax import relax
 from xrelax.backend.target import Target
 from xrelax.dialects import get_context, tir
@@ -306,3 +307,21 @@ def on_threads(run):
         found.append(run())
     set_num_threads(before)
     return found
+
+
+@pytest.mark.parametrize("rows", [3, 40, 90])
+def test_rows_are_at_most_so_many(rows):
+    """Each case of a minimum is a predicate of its own, and all keep the rows in range."""
+    module = from_source("""
+@R.function
+def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 37), "float32"),
+         b: R.Tensor((37,), "float32")):
+    first = R.strided_slice(x, axes=[0], begin=[0], end=[50])
+    return R.add(R.matmul(first, w), b)
+""")
+    x, w, b = whole_numbers((rows, 64)), whole_numbers((64, 37), 1), whole_numbers(37, 2)
+    for given in ({}, {"w": w}):
+        bound = relax.transform.BindParams("main", given)(tvm.IRModule({"main": module}))
+        arguments = [x, *([] if given else [w]), b]
+        got = relax.build(bound)["main"](*arguments).numpy()
+        np.testing.assert_array_equal(got, x[:50] @ w + b)
