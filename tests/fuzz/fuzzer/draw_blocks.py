@@ -192,9 +192,9 @@ def blocked_sum(draw: Choice, blocks: Blocks) -> Steps:
         after = yield Step("decompose_reduction", (block.at, at(block, 0)))
         for start in named(after, f"{block.name}_init"):
             for update in named(after, f"{block.name}_update"):
-                sums = [x for x in update.loops if "reduce" in x.iterator_kinds]
-                for loop in draw.one(sums):
-                    yield Step("blocked_sum", (start.at, loop.at, draw.pick((1, 2, 3, 4, 8))))
+                for number in draw.one(update.reduction_loops):
+                    unrolled = draw.pick((1, 2, 3, 4, 8))
+                    yield Step("blocked_sum", (start.at, at(update, number), unrolled))
 
 
 @drawer("chain")
@@ -276,15 +276,14 @@ def reductions(blocks: Blocks) -> Blocks:
 @drawer("product")
 def decompose_reduction(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(reductions(blocks)):
-        first = next((i for i, x in enumerate(block.loops) if "reduce" in x.iterator_kinds), 0)
+        first = (block.reduction_loops or [0])[0]
         yield Step("decompose_reduction", (block.at, block.loops[draw.rng.randrange(first + 1)].at))
 
 
 @drawer("product")
 def rfactor(draw: Choice, blocks: Blocks) -> Steps:
     for block in draw.one(reductions(blocks)):
-        loops = [i for i, x in enumerate(block.loops) if "reduce" in x.iterator_kinds]
-        for number in draw.one(loops):
+        for number in draw.one(block.reduction_loops):
             if block.loops[number].is_plain and draw.chance(40):
                 yield Step("split", (block.loops[number].at, (None, draw.pick((2, 3, 4)))))
                 number += draw.rng.randrange(2)

@@ -71,8 +71,8 @@ def loop_trim(draw: Choice, blocks: Blocks) -> Steps:
 
 @drawer("windows")
 def skip_padding(draw: Choice, blocks: Blocks) -> Steps:
-    for block in draw.one(blocks):
-        number = next(i for i, x in enumerate(block.loops) if "reduce" in x.iterator_kinds)
+    for block in draw.one([b for b in blocks if b.has_init and b.reduction_loops]):
+        number = block.reduction_loops[0]
         if draw.chance(40):
             order = [block.loops[i].at for i in (0, number, 1)]
             blocks, number = (yield Step("reorder", tuple(order))), 1

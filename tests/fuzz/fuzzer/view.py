@@ -41,6 +41,11 @@ class BlockView:
         """The block's name."""
         return self.at.name
 
+    @property
+    def reduction_loops(self) -> list[int]:
+        """The numbers of the loops that a reduction axis uses."""
+        return [i for i, x in enumerate(self.loops) if "reduce" in x.iterator_kinds]
+
 
 def blocks_of(schedule: Any) -> list[BlockView]:
     """The blocks whose names are their own, in order."""
