@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import BFloat16Type, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..dialects.llvm_ext import CallPtrOp, IntrinsicOp
 from ..dialects.llvm_ext.calls import RESULT, SIGNATURES
+from ..dialects.llvm_ext.types import element_type
 from .errors import BackendError
 from .llvm_function import Emitter, FunctionWriter
 from .llvm_types import fastmath_text, mangled, symbol_text, type_text
@@ -62,19 +63,28 @@ def _append_intrinsic(
     if overloads is None:
         overloads = _mangled_types(op, name)
     full_name = ".".join((name, *map(mangled, overloads)))
-    types = [w.type(arg) for arg in op.operands]
+    values = [_argument(w, arg, bool(overloads)) for arg in op.operands]
+    types = [type for type, _ in values]
     if full_name not in w.module.declarations:
         result = w.type(op.results[0]) if op.results else "void"
         declaration = f"declare {result} @{full_name}({', '.join(types)})"
         w.module.declarations[full_name] = declaration
     align = op.properties.get("alignment")
     suffix = f" align {align.value.data}" if isinstance(align, IntegerAttr) else ""
-    args = [
-        f"{type}{suffix if type.startswith('ptr') else ''} {w.names[arg]}"
-        for type, arg in zip(types, op.operands, strict=True)
-    ]
+    args = [f"{type}{suffix if type.startswith('ptr') else ''} {name}" for type, name in values]
     flags = fastmath_text(op.properties.get("fastmathFlags"))
     _append_call(w, op.results, f"call {flags}", f"@{full_name}", ", ".join(args))
+
+
+def _argument(w: FunctionWriter, arg: SSAValue, is_overloaded: bool) -> tuple[str, str]:
+    """The type and name of an argument; instructions take vectors of `bfloat`, not of its bits."""
+    type, name = w.type(arg), w.names[arg]
+    if is_overloaded or not isinstance(element_type(arg.type), BFloat16Type):
+        return type, name
+    numbers, bits = type.replace("i16", "bfloat"), name
+    name = w.fresh()
+    w.append(f"{name} = bitcast {type} {bits} to {numbers}")
+    return numbers, name
 
 
 def _mangled_types(op: Operation, name: str) -> list[Attribute]:

@@ -29,7 +29,7 @@ _ARITHMETIC = frozenset(
         *("maxsi", "minsi", "maxui", "minui", "andi", "ori", "xori", "shli", "shrsi", "shrui"),
     )
 )
-_SEVERAL = {"math.fma": 2, "tir.dp4a": 7}
+_SEVERAL = {"math.fma": 2, "tir.dp4a": 7, "tir.bfdot": 3}
 
 
 class Work(NamedTuple):

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Operation
 
 from ..dialects.llvm_ext.vectors import FCmpOp, SelectOp, SplatOp
-from ..dialects.tir.dot import DotOp
+from ..dialects.tir.dot import BFDotOp, DotOp
 from .casts import bitcast, float_to_integer, integer_resize, integer_to_float, resize
 from .values import (
     Binary,
@@ -187,6 +187,22 @@ def _dot(op: DotOp, precision: Precision) -> ScalarFunction:
     return dot
 
 
+def _bfdot(op: BFDotOp, precision: Precision) -> ScalarFunction:
+    """The sum of the products of the bf16 in words."""
+    working = np.float64 if precision.float64 else np.float32
+
+    def numbers(word: Value) -> tuple[Value, Value]:
+        bits = np.asarray(word, np.int32)
+        low, high = (half.view(np.float32).astype(working) for half in (bits << 16, bits & -65536))
+        return low, high
+
+    def dot(lhs: Value, rhs: Value) -> Value:
+        (a, c), (b, d) = numbers(lhs), numbers(rhs)
+        return a * b + c * d
+
+    return dot
+
+
 def _splat(op: Operation, precision: Precision) -> ScalarFunction:
     """A scalar in every lane; a vector is returned unchanged."""
     is_vector, lanes = lanes_of(op.operands[0].type) is not None, lanes_of(op.results[0].type) or 1
@@ -246,6 +262,7 @@ SCALARS: dict[str, Maker] = {
     "arith.bitcast": bitcast,
     "vector.bitcast": bitcast,
     DotOp.name: _dot,
+    BFDotOp.name: _bfdot,
     "vector.broadcast": _splat,
     SplatOp.name: _splat,
     SelectOp.name: _select,

@@ -168,6 +168,7 @@ class Emitter(ScalarBuilder):
             "bitwise_not": self._bitwise_not,
             "reinterpret": self._reinterpret,
             "dp4a": self._dot,
+            "bfdot": lambda e: self.result(tir.BFDotOp(*map(self.value, e.args))),
         }
         if expr.op in special:
             return special[expr.op](expr)

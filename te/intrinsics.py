@@ -229,6 +229,24 @@ def dp4a(vec1: ExprLike, vec2: ExprLike, acc: ExprLike = 0) -> PrimExpr:
     return product + cast("int32", total)
 
 
+def bfdot(vec1: ExprLike, vec2: ExprLike, acc: ExprLike = 0.0) -> PrimExpr:
+    """``acc`` and the sum of the products of two pairs of bf16, as float32; `tir.bfdot`.
+
+    Words of uint32 hold two bf16, the first in the low half. Raises TypeError for other words.
+    """
+    words = [convert(vec1), convert(vec2)]
+    for word in words:
+        if word.dtype != "uint32":
+            raise TypeError(f"expected 'bfdot' of words of uint32, got {word.dtype}")
+    product = Call("bfdot", tuple(words), "float32")
+    if isinstance(acc, int | float) and acc == 0:
+        return product
+    total = convert(acc)
+    if not isinstance(acc, int | float) and total.dtype != "float32":
+        raise TypeError(f"expected 'bfdot' with a sum of float32, got {total.dtype}")
+    return cast("float32", total) + product
+
+
 def let(function: Callable[[PrimExpr], PrimExpr], value: ExprLike) -> PrimExpr:
     """``function(value)``, in which `value` is computed once."""
     expr = convert(value)
@@ -313,6 +331,7 @@ FUNCTIONS: dict[str, Callable[..., PrimExpr]] = {
     "bind": same,
     "reinterpret": reinterpret,
     "dp4a": dp4a,
+    "bfdot": bfdot,
     "Cast": cast,
     "cast": cast_to,
 }

@@ -16,6 +16,8 @@ class NEON(InstructionSet):
     """
 
     dots: frozenset[str] = frozenset()
+    bfdots: bool = False
+    """Whether there are dot products of bf16, by FEAT_BF16."""
     fuses: bool = True
 
     def dot(self, lhs_unsigned: bool, rhs_unsigned: bool, vector_bits: int) -> str | None:
@@ -26,6 +28,11 @@ class NEON(InstructionSet):
             return None
         return f"llvm.aarch64.neon.{name}.v4i32.v16i8"
 
+    def bfdot(self, vector_bits: int) -> str | None:
+        """`bfdot`."""
+        is_there = self.bfdots and vector_bits == self.vector_bits
+        return "llvm.aarch64.neon.bfdot.v4f32.v8bf16" if is_there else None
+
 
 class AArch64(Architecture):
     """Instruction sets are distinguished by the instructions in the code of `probe`."""
@@ -35,7 +42,9 @@ class AArch64(Architecture):
         names = {"usdot"} if re.search(r"\tusdot\b", assembly) else set[str]()
         if re.search(r"\tsdot\b", assembly):
             names |= {"sdot", "udot"}
-        return NEON(converts_f16=self.converts_f16(assembly), dots=frozenset(names))
+        bfdots = re.search(r"\tbfcvt\b", assembly) is not None
+        converts_f16 = self.converts_f16(assembly)
+        return NEON(converts_f16=converts_f16, dots=frozenset(names), bfdots=bfdots)
 
 
 _PROBE = """
@@ -51,11 +60,19 @@ _DECLARATION = (
     "declare <4 x i32> @llvm.vector.partial.reduce.add.v4i32.v16i32(<4 x i32>, <16 x i32>)\n"
 )
 
+_BFLOAT = """
+define bfloat @narrow(float %x) {
+  %y = fptrunc float %x to bfloat
+  ret bfloat %y
+}
+"""
+
 ARCHITECTURE = AArch64(
     names=("aarch64", "arm64", "arm64e"),
     probe=Architecture.probe
     + _DECLARATION
-    + "".join(_PROBE.format(extension=e) for e in ("sext", "zext")),
+    + "".join(_PROBE.format(extension=e) for e in ("sext", "zext"))
+    + _BFLOAT,
     threads=ThreadCode(
         declarations="declare void @llvm.aarch64.hint(i32)\n"
         "declare i64 @llvm.aarch64.get.fpcr()\ndeclare void @llvm.aarch64.set.fpcr(i64)",

@@ -81,6 +81,14 @@ class InstructionSet:
         """
         return None
 
+    def bfdot(self, vector_bits: int) -> str | None:
+        """The LLVM intrinsic that adds dot products of two pairs of bf16 to lanes of f32.
+
+        Its operands are the sums and two vectors of bf16. `None` if there is none for vectors of
+        this width.
+        """
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadCode:

@@ -27,11 +27,13 @@ class SSE2(InstructionSet):
 class AVX2(SSE2):
     """Vectors of 256 bits, masked accesses to elements of 32 and 64 bits; AVX has these too.
 
-    `dots`: the widths of vectors with dot products of bytes, by AVX-VNNI or AVX512-VNNI.
+    `dots`: the widths of vectors with dot products of bytes, by AVX-VNNI or AVX512-VNNI; `bfdots`:
+    of those with dot products of bf16, by AVX512-BF16.
     """
 
     vector_bits: int = 256
     dots: tuple[int, ...] = ()
+    bfdots: tuple[int, ...] = ()
     masked_bits: int | None = 32
     model: MachineModel = ZEN3_AVX2
 
@@ -40,6 +42,11 @@ class AVX2(SSE2):
         if vector_bits not in self.dots or (lhs_unsigned, rhs_unsigned) != (True, False):
             return None
         return f"llvm.x86.avx512.vpdpbusd.{vector_bits}"
+
+    def bfdot(self, vector_bits: int) -> str | None:
+        """`vdpbf16ps`."""
+        is_there = vector_bits in self.bfdots
+        return f"llvm.x86.avx512bf16.dpbf16ps.{vector_bits}" if is_there else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +81,12 @@ class X86_64(Architecture):
         if "%zmm" in assembly:
             scales = re.search(r"vscalef.*%ymm", assembly) is not None
             dots = (*dots, 512) if "vpdpbusd" in assembly else dots
-            return AVX512(converts_f16=converts_f16, fuses=fuses, scales=scales, dots=dots)
+            bfdots = (512,) if "vcvtneps2bf16" in assembly else ()
+            if bfdots and scales:  # AVX512VL
+                bfdots = (128, 256, 512)
+            return AVX512(
+                converts_f16=converts_f16, fuses=fuses, scales=scales, dots=dots, bfdots=bfdots
+            )
         if "%ymm" in assembly:
             return AVX2(converts_f16=converts_f16, fuses=fuses, dots=dots)
         return SSE2(converts_f16=converts_f16)
@@ -108,6 +120,10 @@ declare float @llvm.fma.f32(float, float, float)
 define float @fuse(float %x, float %y, float %z) {
   %sum = call float @llvm.fma.f32(float %x, float %y, float %z)
   ret float %sum
+}
+define <16 x bfloat> @narrow(<16 x float> %x) {
+  %y = fptrunc <16 x float> %x to <16 x bfloat>
+  ret <16 x bfloat> %y
 }
 declare i32 @llvm.vector.reduce.add.v16i32(<16 x i32>)
 define i32 @dot(<16 x i8> %a, <16 x i8> %b) {

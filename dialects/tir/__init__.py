@@ -13,6 +13,7 @@ from .block_attributes import BoundAttr as BoundAttr
 from .block_attributes import BufferRegion as BufferRegion
 from .block_attributes import InitOp as InitOp
 from .block_attributes import RegionAttr as RegionAttr
+from .dot import BFDotOp as BFDotOp
 from .dot import DotOp as DotOp
 from .func import AssertOp as AssertOp
 from .func import CallExternOp as CallExternOp
@@ -30,6 +31,7 @@ TIRDialect = Dialect(
         AssertOp,
         BlockOp,
         CallExternOp,
+        BFDotOp,
         DotOp,
         ForOp,
         InitOp,

@@ -1,11 +1,11 @@
-"""The dot product of four pairs of 8-bit integers, for which processors have an instruction."""
+"""Dot products of the numbers in words of 32 bits, for which processors have an instruction."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import UnitAttr, VectorType, i32
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import UnitAttr, VectorType, f32, i32
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     ParsePropInAttrDict,
@@ -53,7 +53,44 @@ class DotOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        type_ = self.lhs.type
-        lanes = type_.get_shape() if isinstance(type_, VectorType) else ()
-        if type_ != (VectorType(i32, lanes) if len(lanes) == 1 else i32):
-            raise VerifyException(f"expected words of i32 or vectors of them, got {type_}")
+        _lanes_of_words(self.lhs.type)
+
+
+@irdl_op_definition
+class BFDotOp(IRDLOperation):
+    """The sum of the products of the two bf16 in each of two words, as f32; Arm's ``BFDOT``.
+
+    ``%d = tir.bfdot %a, %b : i32 -> f32``. The first number is in the low half of a word. It works
+    on each lane of vectors. Instructions may add in another order, with other operations in
+    between, and flush denormal numbers to zero.
+    """
+
+    name = "tir.bfdot"
+    T: ClassVar = VarConstraint("T", AnyAttr())
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def()
+    traits = traits_def(Pure())
+    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+
+    def __init__(self, lhs: SSAValue, rhs: SSAValue):
+        super().__init__(operands=[lhs, rhs], result_types=[_type_of_sums(lhs.type)])
+
+    def verify_(self) -> None:
+        expected = _type_of_sums(self.lhs.type)
+        if self.result.type != expected:
+            raise VerifyException(f"expected a result of {expected}, got {self.result.type}")
+
+
+def _type_of_sums(words: Attribute) -> Attribute:
+    """The type of one f32 for each word."""
+    lanes = _lanes_of_words(words)
+    return VectorType(f32, lanes) if lanes else f32
+
+
+def _lanes_of_words(type_: Attribute) -> tuple[int, ...]:
+    """The lanes of a vector of words, or nothing; raises VerifyException for other types."""
+    lanes = type_.get_shape() if isinstance(type_, VectorType) else ()
+    if type_ != (VectorType(i32, lanes) if len(lanes) == 1 else i32):
+        raise VerifyException(f"expected words of i32 or vectors of them, got {type_}")
+    return lanes

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from . import AllocBufferOp, ApplyOp, LoadOp, MatchBufferOp
 
-ARITHMETIC = ("arith.", "math.", "tir.dp4a")
+ARITHMETIC = ("arith.", "math.", "tir.dp4a", "tir.bfdot")
 """What the names of operations on scalars, which are elementwise on vectors, begin with."""
 
 

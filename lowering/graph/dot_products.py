@@ -1,4 +1,4 @@
-"""`use-dot-products`: contract 8-bit integers by dot products of words, where the target has them.
+"""`use-dot-products`: contract narrow numbers by dot products of words, where the target has them.
 
 ::
 
@@ -13,7 +13,7 @@
 
 So are products of integers that are converted to a wider dtype, minus their zero points. The weight
 is constant, and so are its words and the sums over it. Sums are exact; floats are scaled once,
-after the sum.
+after the sum. Products of bf16 are summed in float32; their weight need not be constant.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators.convolution import Conv1dOp, Conv2dOp, ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from ...dialects.relax.operators.words import (
-    BYTES,
     Conv1dWordsOp,
     Conv2dWordsOp,
     WordsConvolutionOp,
@@ -53,11 +52,17 @@ _CONVOLUTIONS: dict[type[Operation], type[WordsConvolutionOp]] = {
 
 @dataclass
 class _Operands:
-    """The data and the weight of a contraction: bytes of the signs that the target multiplies."""
+    """The data and the weight of a contraction: bytes of the signs that the target multiplies, or
+    bf16."""
 
     data: Narrow
     weight: Narrow
     build: GraphBuilder
+
+    @property
+    def out_dtype(self) -> str:
+        """The dtype of sums."""
+        return "float32" if self.data.is_bfloat16 else "int32"
 
     def corrected(
         self, total: SSAValue, ones: Callable[[], SSAValue], sums: Callable[[SSAValue], SSAValue]
@@ -94,10 +99,20 @@ class _Operands:
         return build("astype", found, dtype=dtype)
 
 
-def _operands(data: SSAValue, weight: SSAValue, op: Operation, target: Target) -> _Operands | None:
-    """The operands of a contraction, if the target has dot products for them."""
+def _operands(
+    data: SSAValue, weight: SSAValue, depth: IntExpr, op: relax.OperatorOp, target: Target
+) -> _Operands | None:
+    """The operands of a contraction, if the target has dot products that pay for this depth."""
     left, right = narrow_form(data), narrow_form(weight)
-    if left is None or right is None or not right.is_constant:
+    if left is None or right is None or left.is_bfloat16 != right.is_bfloat16:
+        return None
+    if depth.constant is not None and depth.constant < left.numbers_in_word // 2:
+        return None
+    if left.is_bfloat16:
+        has_instruction = target.isa.bfdot(target.isa.vector_bits) is not None
+        is_wide = op.result.type.dtype == "float64"
+        return _Operands(left, right, GraphBuilder(op)) if has_instruction and not is_wide else None
+    if not right.is_constant:
         return None
     if (left.scale is None) != (right.scale is None):
         return None
@@ -123,7 +138,8 @@ def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
     if data is None or weight is None or len(weight) != 2 or len(data) < 2:
         return None
     depth, columns = (1, 0) if rows else (0, 1)
-    if _is_thin(weight[depth]) or (found := _operands(lhs, rhs, op, target)) is None:
+    found = _operands(lhs, rhs, weight[depth], op, target)
+    if found is None:
         return None
     weight_scale = found.weight.scale_along(columns)
     if found.weight.scale is not None and weight_scale is None:
@@ -136,14 +152,10 @@ def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
         column = found.ones(depth, [ONE, weight[1]] if rows else [weight[0], ONE])
         return build("nn.matmul_words", words, column, transpose_rhs=rows)
 
-    total = build("nn.matmul_words", words, matrix, transpose_rhs=rows)
+    out_dtype = found.out_dtype
+    total = build("nn.matmul_words", words, matrix, transpose_rhs=rows, out_dtype=out_dtype)
     total = found.corrected(total, ones, lambda w: build.folded("sum", w, axis=[depth]))
     return _finished(op, found, total, weight_scale, bias)
-
-
-def _is_thin(depth: IntExpr) -> bool:
-    """Whether a contraction is too short for words to pay."""
-    return depth.constant is not None and depth.constant < BYTES // 2
 
 
 def _finished(
@@ -151,10 +163,15 @@ def _finished(
 ) -> SSAValue:
     """The result in the dtype of the operator, with its bias."""
     dtype = op.result.type.dtype
+    build = found.build
+    if found.data.is_bfloat16:  # rounded once, with the bias
+        bias = [build("astype", b, dtype="float32") for b in bias]
+        total = build("add", total, *bias) if bias else total
+        return build("astype", total, dtype=dtype)
     if scale is not None:
         total = found.scaled(total, scale, dtype)
-    total = found.build("astype", total, dtype=dtype)
-    return found.build("add", total, *bias) if bias else total
+    total = build("astype", total, dtype=dtype)
+    return build("add", total, *bias) if bias else total
 
 
 def _convolution(op: ForwardConvolutionOp, target: Target) -> SSAValue | None:
@@ -164,14 +181,16 @@ def _convolution(op: ForwardConvolutionOp, target: Target) -> SSAValue | None:
     layouts = op.layouts(attributes)
     if data is None or weight is None or layouts != (first, f"OI{op.SPATIAL}", first):
         return None
-    if attributes["groups"] != 1 or _is_thin(weight[1]):
+    if attributes["groups"] != 1:
         return None
-    found = _operands(op.data, op.weight, op, target)
-    scale = None if found is None else found.weight.scale_along(0)
-    if found is None or (found.weight.scale is not None and scale is None):
+    found = _operands(op.data, op.weight, weight[1], op, target)
+    if found is None:
+        return None
+    scale = found.weight.scale_along(0)
+    if found.weight.scale is not None and scale is None:
         return None
     build, spatial = found.build, len(op.SPATIAL)
-    own = {n: v for n, v in attributes.items() if n != "out_dtype"}
+    own = {**attributes, "out_dtype": found.out_dtype}
     pixels, own = _filled(found, own, spatial)
     words = build("nn.pack_words", pixels, axis=1)
     kernel = build.folded("nn.pack_words", found.weight.values, axis=1)
@@ -215,12 +234,12 @@ def _sums_of_windows(
     taps = build.folded("sum", weight, axis=[1], keepdims=True)
     ones = build("full", build.constant(1, "int32"), shape=[ONE, ONE, *data[2:]])
     name = type(op).name.removeprefix("relax.")
-    return build(name, ones, taps, **attributes, out_dtype="int32")
+    return build(name, ones, taps, **attributes)
 
 
 @dataclass(frozen=True)
 class UseDotProductsPass(ModulePass):
-    """Contract 8-bit integers by dot products of words, where the target has them."""
+    """Contract 8-bit integers and bf16 by dot products of words, where the target has them."""
 
     name = "use-dot-products"
     target: str = "llvm"

@@ -1,4 +1,4 @@
-"""Values that are 8-bit integers minus a zero point, as wider integers or scaled to floats."""
+"""Values of few bits: bf16, or 8-bit integers minus a zero point and scaled, in wider dtypes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...dialects.int_expr import ONE
 from ...dialects.relax.operators.conversion import AstypeOp
 from ...dialects.relax.operators.elementwise import SubtractOp
 from ...dialects.relax.operators.quantization import DequantizeOp
+from ...dialects.relax.operators.words import numbers_in_word
 from .fold_constant import is_computed_from_constants, known_array
 from .graph_builder import GraphBuilder
 
@@ -24,14 +25,24 @@ HALF = 128
 class Narrow:
     """``(values - zero_point) * scale``; a zero point of `None` is 0, a scale of `None` is 1.
 
-    `values` are int8 or uint8. The zero point has one element; the scale one, or one for each
-    element of `axis`.
+    `values` are int8 or uint8; or bf16, which have neither. The zero point has one element; the
+    scale one, or one for each element of `axis`.
     """
 
     values: SSAValue
     zero_point: SSAValue | None = None
     scale: SSAValue | None = None
     axis: int = 0
+
+    @property
+    def is_bfloat16(self) -> bool:
+        """Whether the values are bf16."""
+        return _dtype(self.values) == "bfloat16"
+
+    @property
+    def numbers_in_word(self) -> int:
+        """How many of the values are in a word."""
+        return numbers_in_word(_dtype(self.values) or "")
 
     @property
     def is_unsigned(self) -> bool:
@@ -89,12 +100,15 @@ class Narrow:
 
 
 def narrow_form(value: SSAValue) -> Narrow | None:
-    """The 8-bit integers that a value is made of; `None` for other values."""
-    if _dtype(value) in ("int8", "uint8"):
+    """The bf16 or 8-bit integers that a value is made of; `None` for other values."""
+    if _dtype(value) in ("int8", "uint8", "bfloat16"):
         return Narrow(value)
     match value.owner:
-        case AstypeOp() as op if not is_float(_dtype(value) or "float32"):
-            return narrow_form(op.x)
+        case AstypeOp() as op:
+            found, dtype = narrow_form(op.x), _dtype(value) or "float32"
+            if found is None or found.is_bfloat16:
+                return found if dtype == "float32" else None
+            return None if is_float(dtype) else found
         case SubtractOp() as op:
             return _difference(op)
         case DequantizeOp() as op:

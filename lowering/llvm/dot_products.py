@@ -1,19 +1,22 @@
-"""`tir.dp4a`, and its sum with another number: one instruction, where the target has it."""
+"""`tir.dp4a` and `tir.bfdot`, and their sums with another number: one instruction, where the
+target has it."""
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm, vector
-from xdsl.dialects.builtin import ArrayAttr, i8, i32
+from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, IntegerType, bf16, i8, i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext, tir
 from ...dialects.llvm_ext import CastKind
 from .builder import FunctionBuilder, Lowering
 from .casts import cast_kind
+from .floats import FLOATS
 from .integers import INTEGERS, combine
 from .types import Properties, i32_array, lane_count, vector_of
 
 _NO_OVERLOADS: Properties = {"overloads": ArrayAttr([])}
+_BITCAST = cast_kind(CastKind.BITCAST)
 
 BYTES = 4
 """The bytes of a word."""
@@ -24,29 +27,60 @@ _HIGH_BITS = 0x80808080 - (1 << 32)
 _BYTES_OF_64 = 0x40404040
 
 
-def _lower_dot(f: FunctionBuilder, op: tir.DotOp) -> None:
+Dot = tir.DotOp | tir.BFDotOp
+Addition = arith.AddiOp | arith.AddfOp
+
+
+def _lower_dot(f: FunctionBuilder, op: Dot) -> None:
     if _sum_of(op) is None:
         f.define(op.result, _dot(f, op, None))
 
 
-def _lower_add(f: FunctionBuilder, op: arith.AddiOp) -> None:
+def _lower_add(f: FunctionBuilder, op: Addition) -> None:
     for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        if isinstance(value.owner, tir.DotOp) and _sum_of(value.owner) is op:
+        if isinstance(value.owner, Dot) and _sum_of(value.owner) is op:
             f.define(op.result, _dot(f, value.owner, f.value(other)))
             return
-    INTEGERS[arith.AddiOp](f, op)
+    _ADDITIONS[type(op)](f, op)
 
 
-def _sum_of(op: tir.DotOp) -> arith.AddiOp | None:
+_ADDITIONS: dict[type[Operation], Lowering] = {
+    arith.AddiOp: INTEGERS[arith.AddiOp],
+    arith.AddfOp: FLOATS[arith.AddfOp],
+}
+"""How other additions are lowered."""
+
+
+def _sum_of(op: Dot) -> Addition | None:
     """The addition that alone uses a dot product, in its block, of which this is the first one."""
     user, *others = [use.operation for use in op.result.uses] or [None]
-    if not isinstance(user, arith.AddiOp) or others:
+    if not isinstance(user, Addition) or others:
         return None
-    first = next(v.owner for v in user.operands if isinstance(v.owner, tir.DotOp))
+    first = next(v.owner for v in user.operands if isinstance(v.owner, Dot))
     return user if user.parent is op.parent and first is op else None
 
 
-def _dot(f: FunctionBuilder, op: tir.DotOp, total: SSAValue | None) -> SSAValue:
+def _dot(f: FunctionBuilder, op: Dot, total: SSAValue | None) -> SSAValue:
+    if isinstance(op, tir.BFDotOp):
+        return _float_dot(f, op, total)
+    return _integer_dot(f, op, total)
+
+
+def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue | None) -> SSAValue:
+    words, type_ = f.values(op.operands), op.result.type
+    if total is None:
+        total = f.emit(llvm_ext.CastOp, (f.integer(0, words[0].type),), type_, _BITCAST)
+    name = f.module.isa.bfdot(32 * lane_count(type_))
+    if name is not None:
+        return _instruction(f, name, total, *words, bf16)
+    for move, by in ((llvm.ShlOp, 16), (llvm.AndOp, -1 << 16)):  # the low half, and the high one
+        halves = [combine(f, move, w, f.integer(by, w.type)) for w in words]
+        numbers = [f.emit(llvm_ext.CastOp, (h,), type_, _BITCAST) for h in halves]
+        total = f.intrinsic("llvm.fmuladd", (*numbers, total), type_)
+    return total
+
+
+def _integer_dot(f: FunctionBuilder, op: tir.DotOp, total: SSAValue | None) -> SSAValue:
     words, signs = (op.lhs, op.rhs), (op.lhs_unsigned is not None, op.rhs_unsigned is not None)
     if signs == (False, True):
         words, signs = (op.rhs, op.lhs), (True, False)
@@ -78,10 +112,15 @@ def _flipped(f: FunctionBuilder, word: SSAValue) -> SSAValue:
 
 
 def _instruction(
-    f: FunctionBuilder, name: str, total: SSAValue, lhs: SSAValue, rhs: SSAValue
+    f: FunctionBuilder,
+    name: str,
+    total: SSAValue,
+    lhs: SSAValue,
+    rhs: SSAValue,
+    element: IntegerType | BFloat16Type = i8,
 ) -> SSAValue:
-    bytes_ = vector_of(i8, 4 * lane_count(lhs.type))
-    words = [f.emit(llvm_ext.CastOp, (w,), bytes_, cast_kind(CastKind.BITCAST)) for w in (lhs, rhs)]
+    numbers = vector_of(element, 32 // element.bitwidth * lane_count(lhs.type))
+    words = [f.emit(llvm_ext.CastOp, (w,), numbers, _BITCAST) for w in (lhs, rhs)]
     return f.intrinsic(name, [total, *words], total.type, _NO_OVERLOADS)
 
 
@@ -99,9 +138,7 @@ def _products(
 
 def _bytes(f: FunctionBuilder, word: SSAValue, lanes: int, is_unsigned: bool) -> SSAValue:
     """The bytes of words as integers of 32 bits."""
-    bytes_ = f.emit(
-        llvm_ext.CastOp, (word,), vector_of(i8, BYTES * lanes), cast_kind(CastKind.BITCAST)
-    )
+    bytes_ = f.emit(llvm_ext.CastOp, (word,), vector_of(i8, BYTES * lanes), _BITCAST)
     kind = llvm.ZExtOp if is_unsigned else llvm.SExtOp
     return f.emit(kind, (bytes_,), vector_of(i32, BYTES * lanes))
 
@@ -114,5 +151,10 @@ def _every_fourth(f: FunctionBuilder, vector: SSAValue, first: int, like: SSAVal
     return f.emit(llvm.ShuffleVectorOp, (vector, vector), like.type, mask)
 
 
-DOT_PRODUCTS: dict[type[Operation], Lowering] = {arith.AddiOp: _lower_add, tir.DotOp: _lower_dot}
+DOT_PRODUCTS: dict[type[Operation], Lowering] = {
+    arith.AddiOp: _lower_add,
+    arith.AddfOp: _lower_add,
+    tir.DotOp: _lower_dot,
+    tir.BFDotOp: _lower_dot,
+}
 """How dot products, and additions of them, are lowered."""

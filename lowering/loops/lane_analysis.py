@@ -59,6 +59,7 @@ ELEMENTWISE = (
     math.FloatingPointLikeBinaryMathOperation,
     math.FloatingPointLikeUnaryMathOperation,
     math.SignlessIntegerLikeUnaryMathOperation,
+    tir.BFDotOp,
     tir.DotOp,
 )
 """Operations that xDSL defines on vectors; none traps in an inactive lane, as divisions by 0 give

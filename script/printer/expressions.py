@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.int_expr import Arg, Atom, Compound, IntExpr, IntLike, Sym, render
 from ...dialects.sym import Values, exprs_of
-from ...dialects.tir import ApplyOp, BufferType, CallExternOp, DotOp, LoadOp, MatchBufferOp
+from ...dialects.tir import ApplyOp, BFDotOp, BufferType, CallExternOp, DotOp, LoadOp, MatchBufferOp
 from ...dialects.tir.scalar_ops import reads_memory, yielded
 from . import operators as table
 from .literals import call_text, quote, typed_float, typed_int
@@ -202,6 +202,8 @@ class Expressions:
             signs = op.lhs_unsigned is not None, op.rhs_unsigned is not None
             words = (self.value(o, s).text for o, s in zip(op.operands, signs, strict=True))
             return Text(call_text("T.dp4a", *words))
+        if isinstance(op, BFDotOp):
+            return Text(call_text("T.bfdot", *(self.value(o, True).text for o in op.operands)))
         if name == "arith.negf":
             return Text(f"-{self.value(op.operands[0]).within(table.UNARY)}", table.UNARY)
         if op.results[0].type == IntegerType(1) and (text := self._boolean(op)) is not None:

@@ -1,4 +1,4 @@
-"""Contractions of words that hold four 8-bit integers, for dot-product instructions."""
+"""Contractions of words that hold four 8-bit integers or two bf16, for dot-product instructions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from ...dtypes import element_type
+from ....runtime.dtype import bfloat16_to_float32, to_bfloat16
+from ...dtypes import bit_width, element_type
 from ...int_expr import IntExpr
 from ..types import TensorType
 from .attributes import Bool, Int, Ints, OutDType, Text
@@ -21,18 +22,20 @@ from .inference import normalize_axis, require_dtype
 from .language import TensorLanguage
 from .linear_algebra import MatrixProductOp
 
-BYTES = 4
-"""The integers in a word."""
+_WORDS = {"int8": "int32", "uint8": "uint32", "bfloat16": "uint32"}
+"""The dtype of words by that of their numbers."""
 
-_WORDS = {"int8": "int32", "uint8": "uint32"}
-"""The dtype of words by that of their integers."""
+
+def numbers_in_word(dtype: str) -> int:
+    """How many numbers of a dtype are in a word of 32 bits."""
+    return 32 // bit_width(dtype)
 
 
 @irdl_op_definition
 class PackWordsOp(OperatorOp):
-    """Four integers of an axis as one word: int8 in int32, uint8 in uint32.
+    """Numbers of an axis as words of 32 bits: four int8 as int32, four uint8 or two bf16 as uint32.
 
-    The first is in the lowest byte. The last word is filled up with zeros.
+    The first is in the lowest bits. The last word is filled up with zeros.
     """
 
     name = "relax.nn.pack_words"
@@ -43,30 +46,37 @@ class PackWordsOp(OperatorOp):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         (x,) = operands
-        require_dtype(cls.name, operands, _WORDS.__contains__, "integers of 8 bits")
+        expected = "integers of 8 bits or bfloat16"
+        require_dtype(cls.name, operands, _WORDS.__contains__, expected)
         element = None if x.dtype is None else element_type(_WORDS[x.dtype])
         axis = None if x.rank is None else normalize_axis(cls.name, attributes["axis"], x.rank)
-        if x.dims is None or axis is None:
+        if x.dims is None or axis is None or x.dtype is None:
             return TensorType.of(None, element, x.rank)
-        return TensorType.of([_words(d) if a == axis else d for a, d in enumerate(x.dims)], element)
+        count = numbers_in_word(x.dtype)
+        dims = [_words(d, count) if a == axis else d for a, d in enumerate(x.dims)]
+        return TensorType.of(dims, element)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (x,) = tensors
         axis, dtype = attributes["axis"] % x.ndim, _WORDS[x.dtype]
-        length = te.dim_expr(x.shape[axis])
-        (words,) = te.shape_of([_words(length)])
-        is_full = length % BYTES == IntExpr.of(0)
+        length, count = te.dim_expr(x.shape[axis]), numbers_in_word(x.dtype)
+        (words,) = te.shape_of([_words(length, count)])
+        is_full = length % count == IntExpr.of(0)
 
         def element(*i: Any) -> Any:
-            word = byte(i, 0)
-            for number in range(1, BYTES):
-                word |= byte(i, number) << 8 * number
+            word = bits(i, 0)
+            for number in range(1, count):
+                word |= bits(i, number) << 32 // count * number
             return word
 
-        def byte(i: Sequence[Any], number: int) -> Any:
-            at = i[axis] * BYTES + number
-            found = x(*i[:axis], at, *i[axis + 1 :]).astype(dtype) & 255
+        def bits(i: Sequence[Any], number: int) -> Any:
+            at = i[axis] * count + number
+            found = x(*i[:axis], at, *i[axis + 1 :])
+            if x.dtype == "bfloat16":
+                found = te.reinterpret("uint16", found).astype(dtype)
+            else:
+                found = found.astype(dtype) & 255
             zero = te.const(0, dtype)
             return found if is_full else te.if_then_else(at < x.shape[axis], found, zero)
 
@@ -75,38 +85,55 @@ class PackWordsOp(OperatorOp):
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         (x,) = arrays
+        dtype = "bfloat16" if x.dtype.kind == "f" else x.dtype.name
+        count = numbers_in_word(dtype)
         last = np.moveaxis(x, attributes["axis"], -1)
-        filled = np.pad(last, [*[(0, 0)] * (x.ndim - 1), (0, -x.shape[attributes["axis"]] % BYTES)])
-        words = np.ascontiguousarray(filled).view(_WORDS[x.dtype.name])
+        filled = np.pad(last, [*[(0, 0)] * (x.ndim - 1), (0, -x.shape[attributes["axis"]] % count)])
+        bits = to_bfloat16(filled) if dtype == "bfloat16" else filled
+        words = np.ascontiguousarray(bits).view(_WORDS[dtype])
         return np.moveaxis(words, -1, attributes["axis"])
 
 
-def _words(length: IntExpr) -> IntExpr:
-    return (length + BYTES - 1) // BYTES
+def _words(length: IntExpr, count: int) -> IntExpr:
+    return (length + count - 1) // count
 
 
 def _sum_type(
     op_name: str, operands: Sequence[TensorType], attributes: dict[str, Any]
 ) -> Attribute:
     """The element type of sums; raises ValueError for anything but words, and another dtype."""
+    if attributes["out_dtype"] == "float32":
+        require_dtype(op_name, operands, "uint32".__eq__, "words of two bfloat16")
+        return f32
     require_dtype(op_name, operands, tuple(_WORDS.values()).__contains__, "words of four integers")
     if attributes["out_dtype"] != "int32":
         raise ValueError(
-            f"expected out_dtype of '{op_name}' to be int32, got {attributes['out_dtype']}"
+            f"expected out_dtype of '{op_name}' to be int32 or float32, got "
+            f"{attributes['out_dtype']}"
         )
     return i32
 
 
-def _integers(words: NDArray[Any], axis: int) -> NDArray[Any]:
-    """The integers of words along an axis, as int32."""
-    own = "int8" if words.dtype == np.int32 else "uint8"
+def _product(te: TensorLanguage, left: Any, right: Any, dtype: str) -> Any:
+    """The dot product of the numbers in two words, in the dtype of sums."""
+    return te.bfdot(left, right) if dtype == "float32" else te.dp4a(left, right)
+
+
+def _numbers(words: NDArray[Any], axis: int, out_dtype: str) -> NDArray[Any]:
+    """The numbers of words along an axis, as int32, or as float32 where sums are floats."""
     last = np.ascontiguousarray(np.moveaxis(words, axis, -1))
+    if out_dtype == "float32":
+        return np.moveaxis(bfloat16_to_float32(last.view("uint16")), -1, axis)
+    own = "int8" if words.dtype == np.int32 else "uint8"
     return np.moveaxis(last.view(own).astype(np.int32), -1, axis)
 
 
 @irdl_op_definition
 class MatmulWordsOp(MatrixProductOp):
-    """`relax.matmul` of the integers in words ``(…, m, k / 4)`` and ``(…, k / 4, n)``, as int32."""
+    """`relax.matmul` of the numbers in words ``(…, m, k / 4)`` and ``(…, k / 4, n)``.
+
+    With an `out_dtype` of int32 they are four integers of 8 bits, with float32 two bf16.
+    """
 
     name = "relax.nn.matmul_words"
     out_dtype = opt_prop_def(OutDType(default="int32"))
@@ -118,17 +145,19 @@ class MatmulWordsOp(MatrixProductOp):
 
     @classmethod
     def multiply(cls, te: TensorLanguage, left: Any, right: Any, dtype: str) -> Any:
-        return te.dp4a(left, right)
+        return _product(te, left, right, dtype)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         lhs, rhs = arrays
         inner = -1 if attributes["transpose_rhs"] or rhs.ndim == 1 else -2
-        return super().reference([_integers(lhs, -1), _integers(rhs, inner)], attributes)
+        dtype = attributes["out_dtype"]
+        sides = [_numbers(lhs, -1, dtype), _numbers(rhs, inner, dtype)]
+        return super().reference(sides, attributes)
 
 
 class WordsConvolutionOp(ForwardConvolutionOp):
-    """A convolution over the integers in words, of which each has four channels, as int32."""
+    """A convolution over the numbers in words, which are channels; see `MatmulWordsOp`."""
 
     MATMUL: ClassVar[type[MatrixProductOp]] = MatmulWordsOp
 
@@ -142,20 +171,20 @@ class WordsConvolutionOp(ForwardConvolutionOp):
 
     @classmethod
     def multiply(cls, te: TensorLanguage, left: Any, right: Any, dtype: str) -> Any:
-        return te.dp4a(left, right)
+        return _product(te, left, right, dtype)
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         data, kernel, _ = cls.layouts(attributes)
         axes = (data.index("C"), kernel.index("I"))
-        return super().reference(
-            [_integers(*p) for p in zip(arrays, axes, strict=True)], attributes
-        )
+        dtype = attributes["out_dtype"]
+        sides = [_numbers(*p, dtype) for p in zip(arrays, axes, strict=True)]
+        return super().reference(sides, attributes)
 
 
 @irdl_op_definition
 class Conv1dWordsOp(WordsConvolutionOp):
-    """`relax.nn.conv1d` of words with four channels each."""
+    """`relax.nn.conv1d` of words, in which channels are."""
 
     name = "relax.nn.conv1d_words"
     SPATIAL: ClassVar[str] = "W"
@@ -171,7 +200,7 @@ class Conv1dWordsOp(WordsConvolutionOp):
 
 @irdl_op_definition
 class Conv2dWordsOp(WordsConvolutionOp):
-    """`relax.nn.conv2d` of words with four channels each."""
+    """`relax.nn.conv2d` of words, in which channels are."""
 
     name = "relax.nn.conv2d_words"
     SPATIAL: ClassVar[str] = "HW"
