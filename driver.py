@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from .inspection import module_of, with_deep_stack, without_collector
-from .pipeline import HOST, STAGES, make_pass
+from .pipeline import HOST, PRECISION, STAGES, make_pass
 
 if TYPE_CHECKING:
     from .backend.target import Target
@@ -18,26 +18,37 @@ if TYPE_CHECKING:
     from .runtime.executable import Executable
 
 
+_PRECISIONS = {"f32": None, "bf16": "bfloat16", "f16": "float16"}
+"""The dtypes of contractions by the names of precisions."""
+
+
 def build(
     mod: IRModule | BaseFunc | ModuleOp,
     target: str | Mapping[str, Any] | Target = "llvm",
     params: Mapping[str, Any] | None = None,
     *,
     check: bool = False,
+    precision: str = "f32",
     exec_mode: str = "compiled",
     dump_schedules: str | Path | None = None,
 ) -> Executable:
     """Compile a module, or one function, for a target; TVM's ``relax.build`` and ``tvm.compile``.
 
-    `params` are bound to parameters of "main" by name. With `check` every pass is run against the
-    reference evaluator on random inputs, and CheckError names the first one that changes a result;
-    for the module of a ``tir.Schedule`` that starts at the module before, with the primitives.
+    `params` are bound to parameters of "main" by name. With a `precision` of "bf16" or "f16",
+    linear layers, matmuls by a matrix and convolutions of float32 take operands of these bits and
+    sum in float32; weights are rounded once, and everything else stays in float32. With `check`
+    every pass is run against the reference evaluator on random inputs, and CheckError names the
+    first one that changes a result; for the module of a ``tir.Schedule`` that starts at the module
+    before, with the primitives.
     `exec_mode` may be "compiled" or TVM's "bytecode", and always means native code. Into the folder
     `dump_schedules` goes a script for each kernel, NAME.py, with its default schedule. Raises
     Diagnostic, PassFailedException or ValueError with one line where it cannot be compiled.
     """
     if exec_mode not in ("compiled", "bytecode"):
         raise ValueError(f"expected exec_mode 'compiled' or 'bytecode', got '{exec_mode}'")
+    if precision not in _PRECISIONS:
+        expected = ", ".join(f"'{p}'" for p in _PRECISIONS)
+        raise ValueError(f"expected precision {expected}, got '{precision}'")
     from .backend.target import Target
     from .debugging.debugger import Debugger
     from .profiling.profiler import Profiler
@@ -47,6 +58,9 @@ def build(
     if params:
         module = _bound(module, params)
         before = [(name, _bound(step, params)) for name, step in before]
+    if (dtype := _PRECISIONS[precision]) is not None:
+        module = module.clone()
+        module.attributes[PRECISION] = StringAttr(dtype)
     executable = with_deep_stack(module, lambda: _compile(module, resolved))
     source = module.clone()
     executable.profiler = Profiler(source, resolved)

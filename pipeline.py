@@ -63,6 +63,7 @@ PASSES: dict[str, str] = {
     "schedule-default": ".lowering.schedule.default:ScheduleDefaultPass",
     "specialize-prim-funcs": ".lowering.graph.specialize_prim_funcs:SpecializePrimFuncsPass",
     "split-loops": ".lowering.loops.split_loops:SplitLoopsPass",
+    "to-mixed-precision": ".lowering.graph.mixed_precision:ToMixedPrecisionPass",
     "unroll-loops": ".lowering.loops.unroll_loops:UnrollLoopsPass",
     "use-dot-products": ".lowering.graph.dot_products:UseDotProductsPass",
     "use-attention": ".lowering.graph.attention:UseAttentionPass",
@@ -95,6 +96,7 @@ STAGES: list[Stage] = [
             "use-attention",
             "fold-permute-dims",
             "fuse-transpose-matmul",
+            "to-mixed-precision",
             "use-dot-products",
             "convert-layout",
             "use-winograd",
@@ -148,6 +150,9 @@ TEXT_NAMES = (SCHEDULE, "llvm-opt", "asm")
 
 HOST = "llvm"
 """The target of the CPU that the process runs on."""
+
+PRECISION = "relax.precision"
+"""The attribute of a module with the dtype of contractions; see `to-mixed-precision`."""
 
 DISABLED: ContextVar[frozenset[str]] = ContextVar("disabled_passes", default=frozenset())
 """The passes that the pipeline leaves out, by `plain_name`; ``PassContext`` sets them."""

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException, VerifyException
 from ..dialects import get_context, loops, relax, rt, tir
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import sym
+from ..pipeline import PRECISION
 from .arguments import flatten
 from .compare import as_float64, mismatch, rounding_noise
 from .evaluate import Outcome, is_scalar, parameters, run
@@ -78,7 +79,8 @@ def check_pipeline(
     Once a pass has made `llvm` functions, results are compared through `machine_code` alone, after
     the last pass. `before` are the modules that the given one was made of, the first as it was and
     each other one after what is named; then results are compared with those of the first.
-    `on_checked` is called with the name of each pass that leaves results as they are.
+    Where a pass changes the precision that the module asks for, results are compared with those
+    after it. `on_checked` is called with the name of each pass that leaves results as they are.
 
     Raises CheckError naming the first pass that changes a result, drops a function, or leaves IR
     that does not verify.
@@ -91,8 +93,11 @@ def check_pipeline(
             _compare(label, case, _outcome(label, step, case, registry))
     current, ctx = module.clone(), context or get_context()
     for name, pass_ in passes:
+        rounds = PRECISION in current.attributes
         _apply(name, pass_, ctx, current)
-        if not _is_machine_level(current):
+        if rounds and PRECISION not in current.attributes:  # results are now those of fewer bits
+            cases = [case for name in names for case in _cases(current, name, seed, registry)]
+        elif not _is_machine_level(current):
             for case in cases:
                 label = f"pass '{name}'"
                 _compare(label, case, _outcome(label, current, case, registry))

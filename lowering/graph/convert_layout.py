@@ -37,9 +37,12 @@ from ...dialects.relax.operators.elementwise import BinaryElementwiseOp
 from ...dialects.relax.operators.joining import ConcatOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.pooling import PoolOp
+from ...dialects.relax.operators.quantization import AffineOp
 from ...dialects.relax.operators.reshaping import ExpandDimsOp, ReshapingOp
 from ...dialects.relax.operators.selection import ClipOp
+from ...dialects.relax.operators.slicing import PadOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
+from ...dialects.relax.operators.words import PackWordsOp
 from ..functions import graph_functions
 from .flattened import flatten_last
 from .fold_constant import FoldTupleField, is_computed_from_constants
@@ -112,6 +115,10 @@ class _Converter:
                 return self._pool(op)
             case ConcatOp():
                 return self._joined(op, rank)
+            case PackWordsOp() | AffineOp():
+                return self._along_axis(op, rank)
+            case PadOp():
+                return self._padded(op, rank)
             case _ if isinstance(op, FUNCTIONS_OF_ELEMENTS):
                 return self._function(op, rank)
             case _:
@@ -140,8 +147,26 @@ class _Converter:
         axis: int | None = attributes["axis"]
         if axis is None or any(v not in self.last for v in op.operands):
             return None
-        place = (0, rank - 1, *range(1, rank - 1))[axis % rank]
+        place = _place(axis, rank)
         return type(op).of([self.last[v] for v in op.operands], attributes | {"axis": place})
+
+    def _along_axis(self, op: PackWordsOp | AffineOp, rank: int) -> OperatorOp | None:
+        data, *parameters = op.operands
+        if data not in self.last:
+            return None
+        attributes = op.attribute_values()
+        place = _place(attributes["axis"], rank)
+        return type(op).of([self.last[data], *parameters], attributes | {"axis": place})
+
+    def _padded(self, op: PadOp, rank: int) -> OperatorOp | None:
+        (data,) = op.operands
+        if data not in self.last:
+            return None
+        attributes = op.attribute_values()
+        widths = attributes["pad_width"]
+        pairs = [widths[2 * a : 2 * a + 2] for a in (0, *range(2, rank), 1)]
+        moved = [width for pair in pairs for width in pair]
+        return type(op).of([self.last[data]], attributes | {"pad_width": moved})
 
     def _function(self, op: OperatorOp, rank: int) -> OperatorOp | None:
         if not any(v in self.last for v in op.operands):
@@ -171,6 +196,11 @@ class _Converter:
 
 def _rank(value: SSAValue) -> int | None:
     return value.type.rank if isinstance(value.type, relax.TensorType) else None
+
+
+def _place(axis: int, rank: int) -> int:
+    """Where an axis is with channels last."""
+    return (0, rank - 1, *range(1, rank - 1))[axis % rank]
 
 
 def _is_alike(value: SSAValue, rank: int) -> bool:

@@ -1,0 +1,91 @@
+"""`to-mixed-precision`: contract float32 in fewer bits, and sum in float32.
+
+::
+
+    %1 = relax.linear %x, %w : … f32                           {dtype = "bfloat16"}
+
+⇒
+
+    %2 = relax.astype %x {dtype = "bfloat16"} : … bf16
+    %3 = relax.astype %w {dtype = "bfloat16"} : … bf16
+    %1 = relax.linear %2, %3 {out_dtype = "float32"} : … f32
+
+So are matmuls by a matrix, and convolutions that are not grouped. All other operators stay in
+float32; the fused kernels of a graph round where a contraction reads. Constants are rounded once.
+
+As part of the pipeline, which `build(…, precision=…)` tells the dtype by the attribute
+"relax.precision" of the module, the pass follows those that look for patterns of float32. TVM's
+``ToMixedPrecision``, which also converts other operators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects import relax
+from ...dialects.relax.operators.convolution import ForwardConvolutionOp
+from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
+from ...pipeline import PRECISION
+from ..functions import graph_functions
+from .graph_builder import GraphBuilder, dims_of
+
+DTYPES = ("bfloat16", "float16")
+"""The dtypes that contractions can be in."""
+
+
+@dataclass(frozen=True)
+class ToMixedPrecisionPass(ModulePass):
+    """Contract float32 in fewer bits, and sum in float32."""
+
+    name = "to-mixed-precision"
+    dtype: str = ""
+    """The dtype of operands; by default that of the attribute of the module, if it has one."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        asked = op.attributes.pop(PRECISION, None)
+        dtype = self.dtype or (asked.data if isinstance(asked, StringAttr) else "")
+        if not dtype:
+            return
+        if dtype not in DTYPES:
+            raise ValueError(
+                f"expected dtype of '{self.name}' {' or '.join(DTYPES)}, got '{dtype}'"
+            )
+        for func in graph_functions(op):
+            for inner in list(func.walk()):
+                if isinstance(inner, LinearOp | MatmulOp | ForwardConvolutionOp):
+                    _convert(inner, dtype)
+
+
+def _convert(op: LinearOp | MatmulOp | ForwardConvolutionOp, dtype: str) -> None:
+    """Convert the operands of a contraction of float32 that has a weight of its own."""
+    if op.result.type.dtype != "float32" or not _has_weight(op):
+        return
+    data, weight, *bias = op.operands
+    if any(not _is_float32(v) for v in (data, weight)):
+        return
+    build = GraphBuilder(op)
+    narrow = [build("astype", v, dtype=dtype) for v in (data, weight)]
+    name, attributes = op.name.removeprefix("relax."), op.attribute_values()
+    found = build(name, *narrow, **{**attributes, "out_dtype": "float32"})
+    if bias:  # all operands of an operator have one dtype
+        found = build("add", found, *bias)
+    found.name_hint = op.result.name_hint
+    op.result.replace_all_uses_with(found)
+    op.detach()
+    op.erase()
+
+
+def _has_weight(op: LinearOp | MatmulOp | ForwardConvolutionOp) -> bool:
+    """Whether the right operand is a matrix, or that of a convolution over all channels."""
+    if isinstance(op, ForwardConvolutionOp):
+        return op.attribute_values()["groups"] == 1
+    return len(dims_of(op.operands[1]) or ()) == 2
+
+
+def _is_float32(value: SSAValue) -> bool:
+    return isinstance(value.type, relax.TensorType) and value.type.dtype == "float32"
