@@ -11,7 +11,8 @@
     %1 = relax.linear %2, %3 {out_dtype = "float32"} : … f32
 
 So are matmuls by a matrix, and convolutions that are not grouped. All other operators stay in
-float32; the fused kernels of a graph round where a contraction reads. Constants are rounded once.
+float32, and so do convolutions that are quicker with fewer products (`use-winograd`); the fused
+kernels of a graph round where a contraction reads. Constants are rounded once.
 
 As part of the pipeline, which `build(…, precision=…)` tells the dtype by the attribute
 "relax.precision" of the module, the pass follows those that look for patterns of float32. TVM's
@@ -27,12 +28,16 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from ...backend.target import Target
 from ...dialects import relax
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
+from ...dialects.relax.operators.words import numbers_in_word
 from ...pipeline import PRECISION
 from ..functions import graph_functions
 from .graph_builder import GraphBuilder, dims_of
+from .winograd import blocking_of
+from .written import written_values
 
 DTYPES = ("bfloat16", "float16")
 """The dtypes that contractions can be in."""
@@ -45,6 +50,7 @@ class ToMixedPrecisionPass(ModulePass):
     name = "to-mixed-precision"
     dtype: str = ""
     """The dtype of operands; by default that of the attribute of the module, if it has one."""
+    target: str = "llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         asked = op.attributes.pop(PRECISION, None)
@@ -55,9 +61,14 @@ class ToMixedPrecisionPass(ModulePass):
             raise ValueError(
                 f"expected dtype of '{self.name}' {' or '.join(DTYPES)}, got '{dtype}'"
             )
+        written, target = written_values(op), Target(self.target)
+        has_dots = dtype == "bfloat16" and target.isa.bfdot(target.isa.vector_bits) is not None
+        rate = numbers_in_word(dtype) if has_dots else 1
         for func in graph_functions(op):
             for inner in list(func.walk()):
-                if isinstance(inner, LinearOp | MatmulOp | ForwardConvolutionOp):
+                if not isinstance(inner, LinearOp | MatmulOp | ForwardConvolutionOp):
+                    continue
+                if blocking_of(inner, written, target, rate) is None:
                     _convert(inner, dtype)
 
 

@@ -51,11 +51,14 @@ class Convolution:
     height: int
     width: int
 
-    def blocking(self, target: Target) -> Blocking | None:
-        """The cheapest blocking; `None` if the direct form is quicker."""
+    def blocking(self, target: Target, rate: float = 1.0) -> Blocking | None:
+        """The cheapest blocking; `None` if the direct form is quicker.
+
+        `rate` is how many times as quick as in float32 the direct form is.
+        """
         found = {b: self._cycles(b, target) for b in self._candidates(target)}
         best = min(found, key=lambda blocking: found[blocking])
-        return best if self._direct(target) >= LEAST_GAIN * found[best] else None
+        return best if self._direct(target) / rate >= LEAST_GAIN * found[best] else None
 
     def _candidates(self, target: Target) -> list[Blocking]:
         """Blocks of whole rows of tiles, if they are short enough, or of parts of one."""
