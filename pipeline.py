@@ -56,6 +56,7 @@ PASSES: dict[str, str] = {
     "plan-memory": ".lowering.runtime.plan_memory:PlanMemoryPass",
     "prefetch-panels": ".lowering.loops.prefetch_panels:PrefetchPanelsPass",
     "promote-buffers": ".lowering.loops.promote_buffers:PromoteBuffersPass",
+    "propagate-quantization": (".lowering.graph.propagate_quantization:PropagateQuantizationPass"),
     "resolve-shapes": ".lowering.graph.resolve_shapes:ResolveShapesPass",
     "rewrite-dataflow-reshape": (
         ".lowering.graph.rewrite_dataflow_reshape:RewriteDataflowReshapePass"
@@ -96,6 +97,7 @@ STAGES: list[Stage] = [
             "use-attention",
             "fold-permute-dims",
             "fuse-transpose-matmul",
+            "propagate-quantization",
             "to-mixed-precision",
             "use-dot-products",
             "convert-layout",

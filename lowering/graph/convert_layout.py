@@ -20,6 +20,7 @@ constants, these are permuted instead. TVM's ``ConvertLayout``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -38,7 +39,8 @@ from ...dialects.relax.operators.joining import ConcatOp
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.pooling import PoolOp
 from ...dialects.relax.operators.quantization import AffineOp
-from ...dialects.relax.operators.reshaping import ExpandDimsOp, ReshapingOp
+from ...dialects.relax.operators.reduction import ReductionOp
+from ...dialects.relax.operators.reshaping import ExpandDimsOp, ReshapeOp, ReshapingOp
 from ...dialects.relax.operators.selection import ClipOp
 from ...dialects.relax.operators.slicing import PadOp
 from ...dialects.relax.operators.unary import ElementFunctionOp
@@ -46,6 +48,7 @@ from ...dialects.relax.operators.words import PackWordsOp
 from ..functions import graph_functions
 from .flattened import flatten_last
 from .fold_constant import FoldTupleField, is_computed_from_constants
+from .graph_builder import dims_of
 from .written import Written, touches, written_values
 
 FUNCTIONS_OF_ELEMENTS = (ElementFunctionOp, BinaryElementwiseOp, AstypeOp, ClipOp)
@@ -71,8 +74,15 @@ class _Converter:
         if not isinstance(op, OperatorOp) or touches(op, self.written) or op.parent is None:
             return
         if isinstance(op, ReshapingOp) and op.x in self.last:
+            dims, shape = dims_of(op.x) or (), dims_of(op.result)
+            if shape is not None and all(d == ONE for d in dims[2:]):  # one order in both layouts
+                _replace(op, ReshapeOp.of([self.last[op.x]], {"shape": shape}))
+                return
             for replaced in flatten_last(op, self.last[op.x], self.written):
                 _erase(replaced)
+            return
+        if isinstance(op, ReductionOp) and op.x in self.last and self._loses_its_pixels(op):
+            _replace(op, self._reduced(op))
             return
         rank = _rank(op.result)
         copy = None if rank is None or rank < 3 else self._with_channels_last(op, rank)
@@ -115,6 +125,8 @@ class _Converter:
                 return self._pool(op)
             case ConcatOp():
                 return self._joined(op, rank)
+            case ReductionOp() if op.x in self.last and op.attribute_values()["keepdims"]:
+                return self._reduced(op)
             case PackWordsOp() | AffineOp():
                 return self._along_axis(op, rank)
             case PadOp():
@@ -149,6 +161,18 @@ class _Converter:
             return None
         place = _place(axis, rank)
         return type(op).of([self.last[v] for v in op.operands], attributes | {"axis": place})
+
+    def _loses_its_pixels(self, op: ReductionOp) -> bool:
+        """Whether batch and channels are left of an image, which both layouts have in order."""
+        attributes, rank = op.attribute_values(), _rank(op.x) or 0
+        axes = {axis % rank for axis in attributes["axis"] or ()}
+        return axes == {*range(2, rank)} and not attributes["keepdims"]
+
+    def _reduced(self, op: ReductionOp) -> OperatorOp:
+        attributes, data = op.attribute_values(), self.last[op.x]
+        axes: Sequence[int] | None = attributes["axis"]
+        places = None if axes is None else sorted(_place(a, _rank(data) or 0) for a in axes)
+        return type(op).of([data], attributes | {"axis": places})
 
     def _along_axis(self, op: PackWordsOp | AffineOp, rank: int) -> OperatorOp | None:
         data, *parameters = op.operands
