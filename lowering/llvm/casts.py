@@ -24,6 +24,7 @@ from ...dialects import llvm_ext
 from ...dialects.llvm_ext import CastKind, FCmpPredicate, FCmpPredicateAttr
 from ...dialects.llvm_ext.types import element_type, like
 from .builder import FunctionBuilder, Lowering
+from .divisions import DIGITS
 from .floats import in_working_type, narrow, widen
 from .integers import select
 from .types import (
@@ -117,8 +118,14 @@ def _saturated(f: FunctionBuilder, value: SSAValue, type_: Attribute, kind: Cast
         return f.splat(f.constant(float_attr(x, element), element), value.type)
 
     zero, least = number(0.0), number(low)
-    inside = select(f, _compare(f, FCmpPredicate.ORD, value, value), value, zero)
-    inside = select(f, _compare(f, FCmpPredicate.OGE, inside, least), inside, least)
+    inside = value
+    if low:  # otherwise the comparison with zero replaces NaN too
+        inside = select(f, _compare(f, FCmpPredicate.ORD, value, value), value, zero)
+    inside = select(f, _compare(f, FCmpPredicate.OGT, inside, least), inside, least)
+    if bits < DIGITS[element_type(value.type)]:  # the largest integer is a float
+        most = number(end - 1)
+        inside = select(f, _compare(f, FCmpPredicate.OLT, inside, most), inside, most)
+        return f.emit(llvm_ext.CastOp, (inside,), type_, cast_kind(kind))
     is_over = _compare(f, FCmpPredicate.OGE, inside, number(end))
     inside = select(f, is_over, zero, inside)
     result = f.emit(llvm_ext.CastOp, (inside,), type_, cast_kind(kind))
