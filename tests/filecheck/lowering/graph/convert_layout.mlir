@@ -90,3 +90,41 @@ relax.func @flattened_for_others(%x: !relax.tensor<[n, 3, 2, 1], f32>, %w: !rela
   %4 = relax.add %2, %3 : !relax.tensor<[n, 1], f32>, !relax.tensor<[n, 1], f32> -> !relax.tensor<[n, 1], f32>
   relax.return %4 : !relax.tensor<[n, 1], f32>
 }
+
+// -----
+
+// Words of channels, integers and padding keep their channels last.
+
+// CHECK-LABEL: @quantized
+// CHECK:         relax.nn.conv2d %x, %w {out_layout = "NHWC"}
+// CHECK-NEXT:    relax.quantize {{.*}} {axis = 3 : i64, out_dtype = ui8}
+// CHECK-NEXT:    relax.nn.pad {{.*}}pad_width = array<i64: 0, 0, 1, 2, 3, 4, 0, 0>
+// CHECK-NEXT:    relax.nn.pack_words {{.*}} {axis = 3 : i64} : !relax.tensor<[1, 11, 15, 4], ui8> -> !relax.tensor<[1, 11, 15, 1], ui32>
+// CHECK-NEXT:    relax.nn.conv2d_words {{.*}}data_layout = "NHWC"
+relax.func @quantized(%x: !relax.tensor<[1, 3, 8, 8], f32>, %w: !relax.tensor<[4, 3, 1, 1], f32>, %s: !relax.tensor<[4], f32>, %z: !relax.tensor<[], ui8>, %v: !relax.tensor<[2, 1, 1, 1], i32>) -> !relax.tensor<[1, 2, 11, 15], i32> {
+  %0 = relax.nn.conv2d %x, %w : !relax.tensor<[1, 3, 8, 8], f32>, !relax.tensor<[4, 3, 1, 1], f32> -> !relax.tensor<[1, 4, 8, 8], f32>
+  %1 = relax.quantize %0, %s, %z {axis = 1 : i64, out_dtype = ui8} : !relax.tensor<[1, 4, 8, 8], f32>, !relax.tensor<[4], f32>, !relax.tensor<[], ui8> -> !relax.tensor<[1, 4, 8, 8], ui8>
+  %2 = relax.nn.pad %1 {pad_width = array<i64: 0, 0, 0, 0, 1, 2, 3, 4>} : !relax.tensor<[1, 4, 8, 8], ui8> -> !relax.tensor<[1, 4, 11, 15], ui8>
+  %3 = relax.nn.pack_words %2 {axis = 1 : i64} : !relax.tensor<[1, 4, 11, 15], ui8> -> !relax.tensor<[1, 1, 11, 15], ui32>
+  %4 = relax.nn.conv2d_words %3, %v : !relax.tensor<[1, 1, 11, 15], ui32>, !relax.tensor<[2, 1, 1, 1], i32> -> !relax.tensor<[1, 2, 11, 15], i32>
+  relax.return %4 : !relax.tensor<[1, 2, 11, 15], i32>
+}
+
+// -----
+
+// A mean of all pixels, with dims of 1 or without them, is the same in both layouts.
+
+// CHECK-LABEL: @means
+// CHECK:         %[[C:.*]] = relax.nn.conv2d %x, %w {out_layout = "NHWC"}
+// CHECK-NEXT:    relax.mean %[[C]] {axis = array<i64: 1, 2>} {{.*}} -> !relax.tensor<[1, 4], f32>
+// CHECK-NEXT:    %[[K:.*]] = relax.mean %[[C]] {axis = array<i64: 1, 2>, keepdims = true} {{.*}} -> !relax.tensor<[1, 1, 1, 4], f32>
+// CHECK-NEXT:    relax.reshape %[[K]] {{.*}} -> !relax.tensor<[4], f32>
+// CHECK-NOT:     permute_dims
+relax.func @means(%x: !relax.tensor<[1, 3, 8, 8], f32>, %w: !relax.tensor<[4, 3, 1, 1], f32>) -> tuple<!relax.tensor<[1, 4], f32>, !relax.tensor<[4], f32>> {
+  %0 = relax.nn.conv2d %x, %w : !relax.tensor<[1, 3, 8, 8], f32>, !relax.tensor<[4, 3, 1, 1], f32> -> !relax.tensor<[1, 4, 8, 8], f32>
+  %1 = relax.mean %0 {axis = array<i64: 2, 3>} : !relax.tensor<[1, 4, 8, 8], f32> -> !relax.tensor<[1, 4], f32>
+  %2 = relax.mean %0 {axis = array<i64: 2, 3>, keepdims = true} : !relax.tensor<[1, 4, 8, 8], f32> -> !relax.tensor<[1, 4, 1, 1], f32>
+  %3 = relax.flatten %2 : !relax.tensor<[1, 4, 1, 1], f32> -> !relax.tensor<[4], f32>
+  %5 = relax.tuple(%1, %3) : (!relax.tensor<[1, 4], f32>, !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[1, 4], f32>, !relax.tensor<[4], f32>>
+  relax.return %5 : tuple<!relax.tensor<[1, 4], f32>, !relax.tensor<[4], f32>>
+}
