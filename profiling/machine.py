@@ -1,8 +1,8 @@
 """What one process can reach on this machine: multiplications and additions, reads of memory.
 
-Measured by generated code, once for each number of threads and target: a loop of multiply-adds in
-most registers that the target has, and sums over memory of half the size of each cache and of far
-more.
+Measured by generated code, once for each number of threads and target: loops of multiply-adds and
+of dot products in most registers that the target has, and sums over memory of half the size of each
+cache and of far more.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -23,119 +23,7 @@ from numpy.typing import NDArray
 from ..backend.jit import Library, compile_module
 from ..backend.machine_model import host_caches
 from ..backend.target import Target
-
-STEP_BYTES = 1024
-"""Bytes that one step of the loop over memory reads."""
-
-
-def chains(target: Target) -> int:
-    """Independent multiply-adds in flight: more than their latency needs, and all in registers."""
-    return target.vector_registers * 5 // 8
-
-
-def machine_code(target: Target) -> str:
-    """The functions that are measured, for the widest vectors of the target."""
-    return "\n".join((_fma_code(target), _read_code(target)))
-
-
-def _fma_code(target: Target) -> str:
-    numbers, vector = range(chains(target)), f"<{target.lanes(32)} x float>"
-    phis = [f"%a{i} = phi {vector} [%start, %entry], [%b{i}, %loop]" for i in numbers]
-    steps = [
-        f"%b{i} = call {vector} @llvm.fmuladd({vector} %factor, {vector} %factor, {vector} %a{i})"
-        for i in numbers
-    ]
-    lines = (
-        "%number = sitofp i64 %seed to float",
-        f"%one = insertelement {vector} poison, float %number, i32 0",
-        f"%factor = shufflevector {vector} %one, {vector} poison, "
-        f"<{target.lanes(32)} x i32> zeroinitializer",
-        f"%start = fadd {vector} %factor, %factor",
-        "br label %loop",
-        "loop:",
-        "%i = phi i64 [0, %entry], [%next, %loop]",
-        *phis,
-        *steps,
-        "%next = add i64 %i, 1",
-        "%more = icmp slt i64 %next, %count",
-        "br i1 %more, label %loop, label %done",
-        "done:",
-        *_lane_of_sum(vector, numbers),
-        "ret float %lane",
-    )
-    declared = f"declare {vector} @llvm.fmuladd({vector}, {vector}, {vector})\n"
-    return declared + _function_text("fma(i64 %seed, i64 %count)", target, lines)
-
-
-def _read_code(target: Target) -> str:
-    """Sums over memory in several accumulators, as often as asked.
-
-    The halves of the memory are read side by side: L2 gives two streams more than one.
-    """
-    parts, vector = STEP_BYTES * 8 // target.vector_bits, f"<{target.lanes(32)} x float>"
-    # A power of two, as the parts are, so that each accumulator takes in as many of them.
-    sums = range(min(parts, 1 << (chains(target).bit_length() - 1)))
-    last = parts - len(sums)
-    lines = (
-        "%first = inttoptr i64 %address to ptr",
-        f"%half = mul i64 %steps, {STEP_BYTES // 2}",
-        "br label %again",
-        "again:",
-        "%time = phi i64 [0, %entry], [%later, %end]",
-        "%total = phi float [0.0, %entry], [%sum, %end]",
-        "br label %loop",
-        "loop:",
-        "%i = phi i64 [0, %again], [%next, %loop]",
-        *(f"%a{i} = phi {vector} [zeroinitializer, %again], [%b{i + last}, %loop]" for i in sums),
-        f"%offset = mul i64 %i, {STEP_BYTES // 2}",
-        "%low = getelementptr i8, ptr %first, i64 %offset",
-        "%high = getelementptr i8, ptr %low, i64 %half",
-        *_additions(vector, parts, len(sums)),
-        "%next = add i64 %i, 1",
-        "%more = icmp slt i64 %next, %steps",
-        "br i1 %more, label %loop, label %end",
-        "end:",
-        *_lane_of_sum(vector, range(last, parts)),
-        "%sum = fadd float %total, %lane",
-        # Without this, one sum would do for all of them.
-        'call void asm sideeffect "", "~{memory}"()',
-        "%later = add i64 %time, 1",
-        "%repeat = icmp slt i64 %later, %count",
-        "br i1 %repeat, label %again, label %done",
-        "done:",
-        "ret float %sum",
-    )
-    return _function_text("read(i64 %address, i64 %steps, i64 %count)", target, lines)
-
-
-def _additions(vector: str, parts: int, accumulators: int) -> list[str]:
-    """Each of so many parts of a step is added to one of the accumulators, which take turns."""
-    lines: list[str] = []
-    for i in range(parts):
-        before = f"%a{i}" if i < accumulators else f"%b{i - accumulators}"
-        lines += [
-            f"%p{i} = getelementptr {vector}, ptr %{'low' if i % 2 else 'high'}, i64 {i // 2}",
-            f"%x{i} = load {vector}, ptr %p{i}, align 16",
-            f"%b{i} = fadd {vector} {before}, %x{i}",
-        ]
-    return lines
-
-
-def _lane_of_sum(vector: str, accumulators: range) -> list[str]:
-    """One lane of the sum of all accumulators, none of which can be left out."""
-    first, *others = accumulators
-    lines = [f"%s{first} = fadd {vector} %b{first}, %b{first}"]
-    lines += [f"%s{i} = fadd {vector} %s{i - 1}, %b{i}" for i in others]
-    return [*lines, f"%lane = extractelement {vector} %s{accumulators[-1]}, i32 0"]
-
-
-def _function_text(signature: str, target: Target, lines: Iterable[str]) -> str:
-    """A function of these lines, in which LLVM uses the target's widest vectors."""
-    width = target.vector_bits
-    attributes = f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
-    head = f"define float @xrelax.machine.{signature} {attributes} {{"
-    return "\n".join((head, "entry:", *lines, "}"))
-
+from .machine_code import STEP_BYTES, chains, machine_code, multiply_adds
 
 _SECONDS = 2e-3
 """How long one measurement takes; the best of many counts."""
@@ -161,12 +49,15 @@ class Machine:
     flops_per_second: float
     """Of f32 in vectors of the target, with a multiply-add as two."""
     levels: tuple[Level, ...]
+    dots_per_second: tuple[tuple[str, float], ...] = ()
+    """Operations of dot products, by the dtype of their numbers, where there are instructions."""
 
     def __str__(self) -> str:
         levels = ", ".join(f"{v.name} {v.bytes_per_second / 1e9:.0f}" for v in self.levels)
+        dots = "".join(f", {v / 1e9:.0f} in {k}" for k, v in self.dots_per_second)
         return (
             f"{self.threads} thread{'s' * (self.threads > 1)}: {self.flops_per_second / 1e9:.0f} "
-            f"GFLOP/s of fused multiply-adds in f32; reads in GB/s: {levels}"
+            f"GFLOP/s of fused multiply-adds in f32{dots}; reads in GB/s: {levels}"
         )
 
     def level_of(self, nbytes: float) -> Level:
@@ -174,7 +65,9 @@ class Machine:
         return next(level for level in self.levels if nbytes < level.capacity)
 
     def peak(self, dtype: str) -> float:
-        """Operations per second in a type; what is narrower than f32 is computed as f32."""
+        """Operations per second in a type; narrow ones are computed as f32 or by dot products."""
+        if (dots := dict(self.dots_per_second).get(dtype)) is not None:
+            return dots
         return self.flops_per_second / (2 if dtype.endswith("64") else 1)
 
     def seconds(
@@ -226,16 +119,21 @@ def measure_machine(threads: int, target: Target | None = None) -> Machine:
         ("L3", caches.l3, max(2 * caches.l2, caches.l3 // 4)),
         ("DRAM", float("inf"), max(_DRAM_BYTES, 4 * caches.l3) // threads),
     )
+    rates = {
+        dtype: _operations(library, dtype, kind.numbers, target, threads)
+        for dtype, kind in multiply_adds(target).items()
+    }
     return Machine(
         threads,
-        _flops(library, target, threads),
+        rates.pop("float32"),
         tuple(Level(name, most, _bandwidth(library, size, threads)) for name, most, size in sizes),
+        tuple(rates.items()),
     )
 
 
-def _flops(library: Library, target: Target, threads: int) -> float:
-    native = _function(library, "xrelax.machine.fma", 2)
-    each = 2 * target.lanes(32) * chains(target)
+def _operations(library: Library, dtype: str, numbers: int, target: Target, threads: int) -> float:
+    native = _function(library, f"xrelax.machine.multiply_add_{dtype}", 2)
+    each = 2 * numbers * target.lanes(32) * chains(target)
     return _best_rate(lambda count: [lambda: native(0, count)] * threads, each * threads)
 
 

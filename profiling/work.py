@@ -30,6 +30,8 @@ _ARITHMETIC = frozenset(
     )
 )
 _SEVERAL = {"math.fma": 2, "tir.dp4a": 7, "tir.bfdot": 3}
+_DOTS = {"tir.dp4a": "int8", "tir.bfdot": "bfloat16"}
+"""The dtypes of what dot products multiply."""
 
 
 class Work(NamedTuple):
@@ -39,7 +41,7 @@ class Work(NamedTuple):
     read: IntExpr
     written: IntExpr
     dtype: str
-    """The widest type that the arithmetic is done in."""
+    """The widest type that the arithmetic is done in, or that of the numbers of dot products."""
 
 
 @dataclass
@@ -57,6 +59,7 @@ class _Counter:
     def __init__(self) -> None:
         self.operations = IntExpr.of(0)
         self.is_known = True
+        self.dots: set[str] = set()
         self.accesses: dict[SSAValue, _Access] = {}
         self.types: dict[Attribute, None] = {}
 
@@ -100,6 +103,7 @@ class _Counter:
             self.is_known = False
         elif count := _operations_of(op):
             self.types[op.results[0].type] = None
+            self.dots |= {_DOTS[op.name]} if op.name in _DOTS else set()
             self.is_known &= times is not None
             self.operations += 0 if times is None else times * count
 
@@ -135,11 +139,12 @@ def work_of(func: tir.PrimFuncOp) -> Work:
     # A buffer that is only loaded from has no stores, which are then 0 bytes.
     written = [counter.moved(b, lambda a: a.stores) for b in buffers]
     widest = max(counter.types, key=byte_width, default=None)
+    dtype = "" if widest is None else dtype_name(widest)
     return Work(
         counter.operations if counter.is_known else None,
         sum(read, zero),
         sum(written, zero),
-        "" if widest is None else dtype_name(widest),
+        max(counter.dots, default=dtype),
     )
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from xrelax.backend.jit import compile_module
 from xrelax.backend.target import Target
-from xrelax.profiling.machine import Level, Machine, machine_code, measured_machine
+from xrelax.profiling.machine import Level, Machine, measured_machine
+from xrelax.profiling.machine_code import machine_code, multiply_adds
 
 LEVELS = (Level("L1", 1000, 100.0), Level("DRAM", float("inf"), 10.0))
 MACHINE = Machine(1, 1000.0, LEVELS)
@@ -37,6 +38,31 @@ def test_every_level_is_measured_once():
     assert [level.name for level in machine.levels] == ["L1", "L2", "L3", "DRAM"]
     assert all(level.bytes_per_second > 0 for level in machine.levels)
     assert machine.flops_per_second > 0
+
+
+def test_dot_products_have_a_peak_of_their_own():
+    machine = Machine(1, 1000.0, LEVELS, (("int8", 4000.0),))
+    assert machine.seconds(8000, 10, "int8") == 2.0
+    assert machine.seconds(8000, 10, "bfloat16") == 8.0
+    assert {name for name, _ in measured_machine().dots_per_second} == {
+        *multiply_adds(Target("llvm"))
+    } - {"float32"}
+
+
+@pytest.mark.parametrize(
+    ("cpu", "names", "instructions"),
+    [
+        ("znver4", ["float32", "bfloat16", "int8"], ["vdpbf16ps", "vpdpbusd"]),
+        ("alderlake", ["float32", "int8"], ["vpdpbusd"]),
+        ("haswell", ["float32"], ["vfmadd"]),
+    ],
+)
+def test_each_dot_product_is_measured_by_its_instruction(cpu, names, instructions):
+    target = Target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+    assert [*multiply_adds(target)] == names
+    assembly = compile_module(machine_code(target), target).assembly()
+    assert all(name in assembly for name in instructions)
+    assert not re.search(r"spill", assembly.lower())
 
 
 def test_another_target_has_a_roofline_of_its_own():
