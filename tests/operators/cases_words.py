@@ -1,4 +1,4 @@
-"""Cases of contractions of words that hold four 8-bit integers."""
+"""Cases of contractions of words that hold four 8-bit integers or two bf16."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from drawing import Draw
 from harness import Case, torch
 
 WORDS = ("int32", "uint32")
+SUMS = {"float32": 2e-5}
 ENDS = -(1 << 31), (1 << 32) - 1
 
 
@@ -27,6 +28,39 @@ def of_words(draw: Any):
         return [words(d, x, d.dtype), words(d, y, d.pick(WORDS))], attributes
 
     return drawn
+
+
+def of_bfloat16(draw: Any):
+    """Operands of words of bf16, whose products are summed in float32."""
+
+    def drawn(d: Draw):
+        arrays, attributes = draw(d)
+        pairs = [d.array((*x.shape, 2), dtype="bfloat16").view("uint32")[..., 0] for x in arrays]
+        return pairs, {**attributes, "out_dtype": "float32"}
+
+    return drawn
+
+
+def floats(x: Any, axis: int):
+    """The two bf16 of each word along an axis, as float64."""
+    parts = np.ascontiguousarray(x.movedim(axis, -1).numpy()).view(np.uint16)
+    wide = (parts.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return torch.from_numpy(wide).movedim(-1, axis)
+
+
+def matmul_bfloat16(x: Any, y: Any, transpose_rhs: bool = False, out_dtype: str = "float32"):
+    inner = -1 if transpose_rhs or y.ndim == 1 else -2
+    return matmul(floats(x, -1), floats(y, inner), transpose_rhs).to(torch.float32)
+
+
+def convolve_bfloat16(rank: int):
+    convolved = convolve(rank, f"conv{rank}d")
+
+    def run(x: Any, w: Any, kernel_layout: str, data_layout: str, out_dtype: str, **options: Any):
+        operands = floats(x, data_layout.index("C")), floats(w, kernel_layout.index("I"))
+        return convolved(*operands, kernel_layout, data_layout, **options).to(torch.float32)
+
+    return run
 
 
 def integers(x: Any, axis: int):
@@ -58,14 +92,27 @@ def packed(d: Draw):
 
 def pack(x: Any, axis: int):
     last = x.movedim(axis, -1)
+    if x.dtype == torch.bfloat16:
+        pairs = torch.nn.functional.pad(last, (0, last.shape[-1] % 2)).contiguous()
+        bits = pairs.view(torch.int16).numpy()
+        return torch.from_numpy(bits.view(np.uint32)).movedim(-1, axis)
     filled = torch.nn.functional.pad(last, (0, -last.shape[-1] % 4)).numpy()
     own = np.int32 if x.dtype == torch.int8 else np.uint32
     return torch.from_numpy(np.ascontiguousarray(filled).view(own)).movedim(-1, axis)
 
 
 CASES = (
-    Case("relax.nn.pack_words", packed, pack, ("int8", "uint8")),
+    Case("relax.nn.pack_words", packed, pack, ("int8", "uint8", "bfloat16")),
     Case("relax.nn.matmul_words", of_words(matrices), matmul_words, WORDS),
+    Case(
+        "relax.nn.matmul_words",
+        of_bfloat16(matrices),
+        matmul_bfloat16,
+        ("uint32",),
+        SUMS,
+        SUMS,
+        note="bf16",
+    ),
     *(
         Case(
             f"relax.nn.conv{n}d_words",
@@ -73,6 +120,20 @@ CASES = (
             convolve_words(n),
             WORDS,
             symbolic=grouped_symbols,
+        )
+        for n in LETTERS
+        if n < 3
+    ),
+    *(
+        Case(
+            f"relax.nn.conv{n}d_words",
+            of_bfloat16(convolution(n)),
+            convolve_bfloat16(n),
+            ("uint32",),
+            SUMS,
+            SUMS,
+            symbolic=grouped_symbols,
+            note="bf16",
         )
         for n in LETTERS
         if n < 3

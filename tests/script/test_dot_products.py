@@ -1,4 +1,4 @@
-"""`T.dp4a` as script: signs of words, accumulators, and wrong dtypes."""
+"""`T.dp4a` and `T.bfdot` as script: words, accumulators, and wrong dtypes."""
 
 import itertools
 
@@ -94,3 +94,39 @@ def test_wrong_words_of_expressions():
     with pytest.raises(TypeError) as caught:
         te.compute((4,), lambda i: te.dp4a(a[i], b[i]))
     assert str(caught.value) == "expected 'dp4a' of words of int32 or uint32, got float16"
+
+
+FLOATS = 'A: T.Buffer((4,), "uint32"), B: T.Buffer((4,), "uint32"), Y: T.Buffer((4,), "float32")'
+ONE_TWO, THREE = 0x40003F80, 0x00004040
+"""Words of the bf16 1 and 2, and of 3 and 0."""
+
+
+@pytest.mark.parametrize("accumulator", ["", ", Y[i]", ", T.float32(7)", ", 7"])
+def test_products_of_bfloat16(run, accumulator):
+    """The first number is in the low half; the text reads back."""
+    a = np.array([ONE_TWO, ONE_TWO, THREE, 0], "uint32")
+    b = np.array([ONE_TWO, THREE, THREE, ONE_TWO], "uint32")
+    body = (
+        f"for i in range(4):\n    Y[i] = T.float32(5)\n    Y[i] = T.bfdot(A[i], B[i]{accumulator})"
+    )
+    total = 0 if not accumulator else 5 if "Y" in accumulator else 7
+    found = run(FLOATS, body, a, b, dtype="float32")
+    np.testing.assert_array_equal(found, np.array([5, 3, 9, 0], "float32") + total)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint16", "bfloat16", "float32"])
+def test_wrong_words_of_bfloat16(refused, dtype):
+    refused(
+        f"@T.prim_func\ndef kernel({PARAMETERS.format('uint32', dtype)}):\n"
+        "    Y[0] = T.Cast('int32', T.bfdot(A[0], B[0]))\n",
+        f"error: expected 'bfdot' of words of uint32, got {dtype}",
+        "T.bfdot",
+    )
+
+
+def test_a_wrong_sum_of_bfloat16(refused):
+    refused(
+        f"@T.prim_func\ndef kernel({FLOATS}):\n    Y[0] = T.bfdot(A[0], B[0], A[1])\n",
+        "error: expected 'bfdot' with a sum of float32, got uint32",
+        "T.bfdot",
+    )

@@ -93,3 +93,51 @@ relax.func @others(%x: !relax.tensor<[n, 4], i16>, %y: !relax.tensor<[n, 4], i8>
   %5 = relax.tuple(%0, %3, %4) : (!relax.tensor<[n, 2], i32>, !relax.tensor<[n, 2], f32>, !relax.tensor<[1, 4, 5, 5], i32>) -> tuple<!relax.tensor<[n, 2], i32>, !relax.tensor<[n, 2], f32>, !relax.tensor<[1, 4, 5, 5], i32>>
   relax.return %5 : tuple<!relax.tensor<[n, 2], i32>, !relax.tensor<[n, 2], f32>, !relax.tensor<[1, 4, 5, 5], i32>>
 }
+
+// -----
+
+// Pairs of bf16 are summed in float32; the weight may be given, and of an odd depth.
+
+// CHECK-LABEL: @bfloat16
+// CHECK:         %[[X:.*]] = relax.nn.pack_words %x : !relax.tensor<[n, 5], bf16> -> !relax.tensor<[n, 3], ui32>
+// CHECK:         %[[W:.*]] = relax.nn.pack_words %w {axis = 0 : i64} : !relax.tensor<[5, 2], bf16> -> !relax.tensor<[3, 2], ui32>
+// CHECK:         %[[Y:.*]] = relax.nn.matmul_words %[[X]], %[[W]] {out_dtype = f32} {{.*}} -> !relax.tensor<[n, 2], f32>
+// CHECK:         relax.astype %[[Y]] {dtype = bf16}
+relax.func @bfloat16(%x: !relax.tensor<[n, 5], bf16>, %w: !relax.tensor<[5, 2], bf16>) -> !relax.tensor<[n, 2], bf16> {
+  %0 = relax.matmul %x, %w : !relax.tensor<[n, 5], bf16>, !relax.tensor<[5, 2], bf16> -> !relax.tensor<[n, 2], bf16>
+  relax.return %0 : !relax.tensor<[n, 2], bf16>
+}
+
+// -----
+
+// A sum is rounded once, with its bias; float32 that was bf16 is contracted as bf16.
+
+// CHECK-LABEL: @rounded_once
+// CHECK:         %[[Y:.*]] = relax.nn.matmul_words {{.*}} {out_dtype = f32, transpose_rhs = true}
+// CHECK:         %[[B:.*]] = relax.astype %b {dtype = f32}
+// CHECK:         %[[S:.*]] = relax.add %[[Y]], %[[B]]
+// CHECK:         relax.astype %[[S]] {dtype = bf16}
+// CHECK:         relax.nn.matmul_words {{.*}} {out_dtype = f32}
+// CHECK-NOT:     relax.matmul
+relax.func @rounded_once(%x: !relax.tensor<[n, 4], bf16>, %w: !relax.tensor<[4, 4], bf16>, %b: !relax.tensor<[4], bf16>) -> !relax.tensor<[n, 4], f32> {
+  %0 = relax.linear %x, %w bias %b : !relax.tensor<[4], bf16> : !relax.tensor<[n, 4], bf16>, !relax.tensor<[4, 4], bf16> -> !relax.tensor<[n, 4], bf16>
+  %1 = relax.astype %0 {dtype = f32} : !relax.tensor<[n, 4], bf16> -> !relax.tensor<[n, 4], f32>
+  %2 = relax.astype %w {dtype = f32} : !relax.tensor<[4, 4], bf16> -> !relax.tensor<[4, 4], f32>
+  %3 = relax.matmul %1, %2 : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[n, 4], f32>
+  relax.return %3 : !relax.tensor<[n, 4], f32>
+}
+
+// -----
+
+// What stays: sums in float64, float16, and one operand alone in bf16.
+
+// CHECK-LABEL: @other_floats
+// CHECK-NOT:     words
+relax.func @other_floats(%x: !relax.tensor<[n, 4], bf16>, %w: !relax.tensor<[4, 4], bf16>, %h: !relax.tensor<[4, 4], f16>, %f: !relax.tensor<[4, 4], f32>) -> tuple<!relax.tensor<[n, 4], f64>, !relax.tensor<[4, 4], f16>, !relax.tensor<[n, 4], f32>> {
+  %0 = relax.matmul %x, %w {out_dtype = f64} : !relax.tensor<[n, 4], bf16>, !relax.tensor<[4, 4], bf16> -> !relax.tensor<[n, 4], f64>
+  %1 = relax.matmul %h, %h : !relax.tensor<[4, 4], f16>, !relax.tensor<[4, 4], f16> -> !relax.tensor<[4, 4], f16>
+  %2 = relax.astype %x {dtype = f32} : !relax.tensor<[n, 4], bf16> -> !relax.tensor<[n, 4], f32>
+  %3 = relax.matmul %2, %f : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 4], f32> -> !relax.tensor<[n, 4], f32>
+  %4 = relax.tuple(%0, %1, %3) : (!relax.tensor<[n, 4], f64>, !relax.tensor<[4, 4], f16>, !relax.tensor<[n, 4], f32>) -> tuple<!relax.tensor<[n, 4], f64>, !relax.tensor<[4, 4], f16>, !relax.tensor<[n, 4], f32>>
+  relax.return %4 : tuple<!relax.tensor<[n, 4], f64>, !relax.tensor<[4, 4], f16>, !relax.tensor<[n, 4], f32>>
+}
