@@ -40,7 +40,7 @@ from ...dialects.relax.operators.words import (
 )
 from ..functions import graph_functions
 from .fold_constant import known_array
-from .graph_builder import GraphBuilder, dims_of
+from .graph_builder import GraphBuilder, dims_of, dtype_of
 from .narrow_values import Narrow, narrow_form
 from .written import Written, touches, written_values
 
@@ -110,7 +110,7 @@ def _operands(
         return None
     if left.is_bfloat16:
         has_instruction = target.isa.bfdot(target.isa.vector_bits) is not None
-        is_wide = op.result.type.dtype == "float64"
+        is_wide = dtype_of(op.result) == "float64"
         return _Operands(left, right, GraphBuilder(op)) if has_instruction and not is_wide else None
     if not right.is_constant:
         return None

@@ -63,5 +63,10 @@ def dims_of(value: SSAValue) -> tuple[IntExpr, ...] | None:
     return value.type.dims if isinstance(value.type, relax.TensorType) else None
 
 
+def dtype_of(value: SSAValue) -> str | None:
+    """The dtype of a tensor, if it is known."""
+    return value.type.dtype if isinstance(value.type, relax.TensorType) else None
+
+
 def _rank(value: SSAValue) -> int | None:
     return value.type.rank if isinstance(value.type, relax.TensorType) else None

@@ -25,17 +25,15 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from ...backend.target import Target
-from ...dialects import relax
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from ...dialects.relax.operators.words import numbers_in_word
 from ...pipeline import PRECISION
 from ..functions import graph_functions
-from .graph_builder import GraphBuilder, dims_of
+from .graph_builder import GraphBuilder, dims_of, dtype_of
 from .winograd import blocking_of
 from .written import written_values
 
@@ -58,9 +56,8 @@ class ToMixedPrecisionPass(ModulePass):
         if not dtype:
             return
         if dtype not in DTYPES:
-            raise ValueError(
-                f"expected dtype of '{self.name}' {' or '.join(DTYPES)}, got '{dtype}'"
-            )
+            expected = " or ".join(DTYPES)
+            raise ValueError(f"expected dtype of '{self.name}' {expected}, got '{dtype}'")
         written, target = written_values(op), Target(self.target)
         has_dots = dtype == "bfloat16" and target.isa.bfdot(target.isa.vector_bits) is not None
         rate = numbers_in_word(dtype) if has_dots else 1
@@ -74,10 +71,8 @@ class ToMixedPrecisionPass(ModulePass):
 
 def _convert(op: LinearOp | MatmulOp | ForwardConvolutionOp, dtype: str) -> None:
     """Convert the operands of a contraction of float32 that has a weight of its own."""
-    if op.result.type.dtype != "float32" or not _has_weight(op):
-        return
     data, weight, *bias = op.operands
-    if any(not _is_float32(v) for v in (data, weight)):
+    if not _has_weight(op) or any(dtype_of(v) != "float32" for v in (data, weight, op.result)):
         return
     build = GraphBuilder(op)
     narrow = [build("astype", v, dtype=dtype) for v in (data, weight)]
@@ -96,7 +91,3 @@ def _has_weight(op: LinearOp | MatmulOp | ForwardConvolutionOp) -> bool:
     if isinstance(op, ForwardConvolutionOp):
         return op.attribute_values()["groups"] == 1
     return len(dims_of(op.operands[1]) or ()) == 2
-
-
-def _is_float32(value: SSAValue) -> bool:
-    return isinstance(value.type, relax.TensorType) and value.type.dtype == "float32"

@@ -15,7 +15,7 @@ from ...dialects.relax.operators.elementwise import SubtractOp
 from ...dialects.relax.operators.quantization import DequantizeOp
 from ...dialects.relax.operators.words import numbers_in_word
 from .fold_constant import is_computed_from_constants, known_array
-from .graph_builder import GraphBuilder
+from .graph_builder import GraphBuilder, dtype_of
 
 HALF = 128
 """What a byte is more as unsigned than as signed with its highest bit flipped."""
@@ -37,17 +37,17 @@ class Narrow:
     @property
     def is_bfloat16(self) -> bool:
         """Whether the values are bf16."""
-        return _dtype(self.values) == "bfloat16"
+        return dtype_of(self.values) == "bfloat16"
 
     @property
     def numbers_in_word(self) -> int:
         """How many of the values are in a word."""
-        return numbers_in_word(_dtype(self.values) or "")
+        return numbers_in_word(dtype_of(self.values) or "")
 
     @property
     def is_unsigned(self) -> bool:
         """Whether the integers are uint8."""
-        return _dtype(self.values) == "uint8"
+        return dtype_of(self.values) == "uint8"
 
     @property
     def is_plain(self) -> bool:
@@ -63,7 +63,7 @@ class Narrow:
     @property
     def is_float32(self) -> bool:
         """Whether scales are float32, where there are any."""
-        return self.scale is None or _dtype(self.scale) == "float32"
+        return self.scale is None or dtype_of(self.scale) == "float32"
 
     @property
     def is_of_one_scale(self) -> bool:
@@ -101,11 +101,11 @@ class Narrow:
 
 def narrow_form(value: SSAValue) -> Narrow | None:
     """The bf16 or 8-bit integers that a value is made of; `None` for other values."""
-    if _dtype(value) in ("int8", "uint8", "bfloat16"):
+    if dtype_of(value) in ("int8", "uint8", "bfloat16"):
         return Narrow(value)
     match value.owner:
         case AstypeOp() as op:
-            found, dtype = narrow_form(op.x), _dtype(value) or "float32"
+            found, dtype = narrow_form(op.x), dtype_of(value) or "float32"
             if found is None or found.is_bfloat16:
                 return found if dtype == "float32" else None
             return None if is_float(dtype) else found
@@ -125,7 +125,7 @@ def _difference(op: SubtractOp) -> Narrow | None:
 
 
 def _dequantized(op: DequantizeOp) -> Narrow | None:
-    if _dtype(op.data) not in ("int8", "uint8"):
+    if dtype_of(op.data) not in ("int8", "uint8"):
         return None
     rank = op.data.type.rank if isinstance(op.data.type, relax.TensorType) else None
     if rank is None:
@@ -148,7 +148,3 @@ def _with_zero_point(found: Narrow, zero_point: SSAValue, op: Operation) -> Narr
 def _is_single(value: SSAValue) -> bool:
     dims = value.type.dims if isinstance(value.type, relax.TensorType) else None
     return dims is not None and all(d == ONE for d in dims)
-
-
-def _dtype(value: SSAValue) -> str | None:
-    return value.type.dtype if isinstance(value.type, relax.TensorType) else None

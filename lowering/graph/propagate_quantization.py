@@ -36,7 +36,7 @@ from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp
 from ...dialects.relax.operators.slicing import StridedSliceOp
 from ..functions import graph_functions
 from .fold_constant import known_array
-from .graph_builder import GraphBuilder, dims_of
+from .graph_builder import GraphBuilder, dims_of, dtype_of
 from .written import Written, touches, written_values
 
 _MOVING = (ReshapingOp, PermuteDimsOp, MovingOp, StridedSliceOp, SplitOp, ConcatOp, MaxPoolOp)
@@ -107,7 +107,7 @@ def _drop(op: QuantizeOp, written: Written) -> None:
     source = op.data.owner
     if not isinstance(source, DequantizeOp) or touches(op, written) or touches(source, written):
         return
-    if _dtype(op.result) == _dtype(source.data) and _have_one_range(source, op):
+    if dtype_of(op.result) == dtype_of(source.data) and _have_one_range(source, op):
         _replace(op, source.data)
 
 
@@ -118,7 +118,7 @@ SCALES = 2.0**-100, 2.0**100
 def _have_one_range(op: DequantizeOp, other: DequantizeOp | QuantizeOp) -> bool:
     """Whether two conversions of float32 have one positive scale and one zero point."""
     floats = (op.result, op.scale, other.scale)
-    if _dtype(op.data) not in ("int8", "uint8") or any(_dtype(v) != "float32" for v in floats):
+    if dtype_of(op.data) not in ("int8", "uint8") or any(dtype_of(v) != "float32" for v in floats):
         return False
     if any(dims_of(v) != () for v in (op.scale, op.zero_point, other.scale, other.zero_point)):
         return False
@@ -141,7 +141,3 @@ def _replace(op: relax.OperatorOp | relax.TupleGetItemOp, value: SSAValue) -> No
     op.result.replace_all_uses_with(value)
     op.detach()
     op.erase()
-
-
-def _dtype(value: SSAValue) -> str | None:
-    return value.type.dtype if isinstance(value.type, relax.TensorType) else None

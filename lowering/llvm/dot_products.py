@@ -67,14 +67,15 @@ def _dot(f: FunctionBuilder, op: Dot, total: SSAValue | None) -> SSAValue:
 
 
 def _float_dot(f: FunctionBuilder, op: tir.BFDotOp, total: SSAValue | None) -> SSAValue:
-    words, type_ = f.values(op.operands), op.result.type
+    lhs, rhs = f.values(op.operands)
+    type_ = op.result.type
     if total is None:
-        total = f.emit(llvm_ext.CastOp, (f.integer(0, words[0].type),), type_, _BITCAST)
+        total = f.emit(llvm_ext.CastOp, (f.integer(0, lhs.type),), type_, _BITCAST)
     name = f.module.isa.bfdot(32 * lane_count(type_))
     if name is not None:
-        return _instruction(f, name, total, *words, bf16)
+        return _instruction(f, name, total, lhs, rhs, bf16)
     for move, by in ((llvm.ShlOp, 16), (llvm.AndOp, -1 << 16)):  # the low half, and the high one
-        halves = [combine(f, move, w, f.integer(by, w.type)) for w in words]
+        halves = [combine(f, move, w, f.integer(by, w.type)) for w in (lhs, rhs)]
         numbers = [f.emit(llvm_ext.CastOp, (h,), type_, _BITCAST) for h in halves]
         total = f.intrinsic("llvm.fmuladd", (*numbers, total), type_)
     return total

@@ -99,9 +99,11 @@ def test_sums_in_registers(target, columns):
 @pytest.mark.parametrize("target", TARGETS)
 def test_infinities_and_nan(target):
     a, b = (words((16, 16), i, [np.inf, -np.inf, np.nan, 0.0, -2.0, 1.5]) for i in (0, 1))
-    found = np.zeros((16, 16), "float32")
+    found, zero = np.zeros((16, 16), "float32"), np.zeros((16, 16), "float32")
     body, _ = FORMS["alone"]
-    xrelax.build(from_source(ELEMENTWISE.format(body=body)), target)["f"](a, b, np.zeros_like(found), found)
+    xrelax.build(from_source(ELEMENTWISE.format(body=body)), target)["f"](
+        a, b, np.zeros_like(found), found
+    )
     np.testing.assert_array_equal(found, dot(a, b))
 
 
