@@ -7,9 +7,8 @@ well-known networks. ONNX Runtime's result is what others are compared with.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from typing import Any
 import numpy as np
 import onnx
 from exported_models import exported, inputs
-from machine import empty_cache
-from peers import Case, Contestant, onnxruntime
+from peers import Case, Contestant, onnxruntime, ours_of_file, quantized
 
 TOLERANCE = 1e-4
 """The largest difference of the exported networks, over the largest number."""
@@ -50,36 +48,21 @@ class FileCase(Case):
 
     @cached_property
     def onnx_path(self) -> Path:
-        """The file."""
-        return self.workload.path
+        """The file, or a quantized copy."""
+        if self.precision != "int8":
+            return self.workload.path
+        copy = self.folder / self.workload.path.name
+        onnx.save(onnx.load(self.workload.path), copy)
+        return quantized(copy, self.inputs)
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """The first output by ONNX Runtime."""
-        return onnxruntime(self).begin().first[1]
+        """The first output by ONNX Runtime, in f32."""
+        return onnxruntime(replace(self, precision="f32")).begin().first[1]
 
     def ours(self) -> Contestant:
-        """The file, compiled twice: without a cache, and from it."""
-        import xrelax
-
-        seconds: list[float] = []
-        with empty_cache():
-            for _ in range(2):
-                begin = time.perf_counter()
-                model = xrelax.compile(str(self.workload.path), target=self.target)
-                if model.constant_inputs or model.constant_sizes:
-                    model.run(None, self.inputs)  # compiles for these values
-                seconds.append(time.perf_counter() - begin)
-        given = [self.inputs[n] for n in model.input_names]
-        varying = [self.inputs[n] for n in model.input_names if n not in model.constant_inputs]
-        report = model.executable.profile("main", *varying, repeat=3)
-        facts = {"cold": seconds[0], "cached": seconds[1], "report": report}
-        facts["operations"] = sum(k.operations or 0 for k in report)
-        return Contestant(lambda: model(*given), _first, facts)
-
-
-def _first(result: Any) -> np.ndarray:
-    return (result[0] if isinstance(result, tuple) else result).numpy()
+        """What this project makes of the file."""
+        return ours_of_file(self)
 
 
 def standard() -> list[FileWorkload]:

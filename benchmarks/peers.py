@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,27 @@ Call = Callable[[], Any]
 FORMER = "xrelax_former"
 
 
+@dataclass(frozen=True)
+class Precision:
+    """What contractions take: how it is called, its bytes, and who takes part."""
+
+    dtype: str
+    nbytes: int
+    tolerance: float
+    """The largest error that counts as equal, unless the workload's is larger."""
+    peers: Collection[str] | None = None
+    """The peers that have it, if not all have."""
+
+
+PRECISIONS = {
+    "f32": Precision("float32", 4, 0.0),
+    "bf16": Precision("bfloat16", 2, 5e-2, ("torch", "torch.compile", "openvino")),
+    "int8": Precision("int8", 1, 2e-1, ("onnxruntime", "openvino")),
+}
+"""For bf16 every contestant rounds its own way; for int8 all run one file, which ONNX Runtime's
+tools quantize: uint8 activations, calibrated by the inputs, and int8 weights by channel."""
+
+
 @dataclass
 class Case:
     """A workload with its values, and what several peers make of it."""
@@ -39,6 +60,7 @@ class Case:
     folder: Path
     target: str = "llvm"
     """What ours is compiled for."""
+    precision: str = "f32"
     peers: ClassVar[Collection[str] | None] = None
     """The peers that can take part, if not all can."""
 
@@ -59,7 +81,7 @@ class Case:
 
     def ours(self) -> Contestant:
         """What this project makes of it."""
-        return ours(self)
+        return ours_of_file(self) if self.precision == "int8" else ours(self)
 
     def error(self, result: np.ndarray) -> float:
         """The largest error of a result, as a part of the largest value."""
@@ -106,7 +128,43 @@ class Case:
             torch.onnx.export(
                 self.torch_module, self.torch_inputs, str(path), dynamo=True, verbose=False
             )
-        return path
+        return quantized(path, self.inputs) if self.precision == "int8" else path
+
+
+def quantized(path: Path, inputs: Mapping[str, np.ndarray]) -> Path:
+    """A file by ONNX Runtime's tools with quantized and dequantized tensors around operators."""
+    import onnx
+    from onnxruntime.quantization import (
+        CalibrationDataReader,
+        QuantFormat,
+        QuantType,
+        quantize_static,
+    )
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    class Once(CalibrationDataReader):
+        def __init__(self) -> None:
+            self.feeds = iter([dict(zip(names, inputs.values(), strict=True))])
+
+        def get_next(self) -> Any:
+            return next(self.feeds, None)
+
+    prepared, result = path.with_suffix(".prepared.onnx"), path.with_suffix(".int8.onnx")
+    onnx.save(onnx.load(path), path)  # in one file
+    logging.disable()
+    quant_pre_process(path, prepared, skip_symbolic_shape=True)
+    names = [i.name for i in onnx.load(prepared).graph.input]
+    quantize_static(
+        prepared,
+        result,
+        Once(),
+        quant_format=QuantFormat.QDQ,
+        per_channel=True,
+        activation_type=QuantType.QUInt8,
+        weight_type=QuantType.QInt8,
+    )
+    logging.disable(logging.NOTSET)
+    return result
 
 
 @dataclass
@@ -146,7 +204,7 @@ def ours(case: Case, package: str = "xrelax") -> Contestant:
     with empty_cache():
         for _ in range(2):
             begin = time.perf_counter()
-            executable = relax.build(module, case.target)
+            executable = relax.build(module, case.target, **_options(case))
             seconds.append(time.perf_counter() - begin)
     main, arrays = executable["main"], list(case.inputs.values())
     out = np.from_dlpack(main(*arrays))
@@ -155,6 +213,35 @@ def ours(case: Case, package: str = "xrelax") -> Contestant:
     facts["operations"] = sum(k.operations or 0 for k in report)
     facts["report"] = report
     return Contestant(lambda: main(*arrays, out=out), np.asarray, facts)
+
+
+def _options(case: Case) -> dict[str, str]:
+    """Options of the build; none for f32, which former versions do not have."""
+    return {"precision": case.precision} if case.precision == "bf16" else {}
+
+
+def ours_of_file(case: Case) -> Contestant:
+    """The ONNX file, compiled twice: without a cache, and from it."""
+    import xrelax
+
+    path, seconds = str(case.onnx_path), list[float]()
+    with empty_cache():
+        for _ in range(2):
+            begin = time.perf_counter()
+            model = xrelax.compile(path, target=case.target, **_options(case))
+            if model.constant_inputs or model.constant_sizes:
+                model.run(None, case.inputs)  # compiles for these values
+            seconds.append(time.perf_counter() - begin)
+    arrays = dict(zip(model.input_names, case.inputs.values(), strict=True))
+    varying = [arrays[n] for n in model.input_names if n not in model.constant_inputs]
+    report = model.executable.profile("main", *varying, repeat=3)
+    facts = {"cold": seconds[0], "cached": seconds[1], "report": report}
+    facts["operations"] = sum(k.operations or 0 for k in report)
+    return Contestant(lambda: model(*arrays.values()), _first_output, facts)
+
+
+def _first_output(result: Any) -> np.ndarray:
+    return (result[0] if isinstance(result, tuple) else result).numpy()
 
 
 def load_former(folder: Path) -> None:
@@ -198,12 +285,14 @@ def _torch_call(case: Case, module: Any) -> Contestant:
 
     torch.set_num_threads(case.threads)
     inputs = case.torch_inputs
+    if case.precision == "bf16":
+        module, inputs = module.to(torch.bfloat16), [x.to(torch.bfloat16) for x in inputs]
 
     def call() -> Any:
         with torch.inference_mode():
             return module(*inputs)
 
-    return Contestant(call, lambda t: t.numpy())
+    return Contestant(call, lambda t: t.float().numpy())
 
 
 def onnxruntime(case: Case) -> Contestant:
@@ -220,10 +309,11 @@ def onnxruntime(case: Case) -> Contestant:
 
 
 def openvino(case: Case) -> Contestant:
-    """OpenVINO on the program that PyTorch exports, in f32."""
+    """OpenVINO on the program that PyTorch exports."""
     import openvino as ov
 
-    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": case.threads}
+    hint = "bf16" if case.precision == "bf16" else "f32"
+    config = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": case.threads}
     compiled = ov.compile_model(str(case.onnx_path), "CPU", config)
     inputs = list(case.inputs.values())
     return Contestant(lambda: compiled(inputs), lambda r: np.asarray(r[0]))
@@ -280,8 +370,8 @@ PEERS: dict[str, tuple[str, Callable[[Case], Contestant | None]]] = {
 """Each peer by the name that it has in tables: the module it needs, and what it makes of a case."""
 
 
-def installed(wanted: list[str] | None = None) -> list[str]:
-    """The peers that can take part; prints a line for each that cannot.
+def installed(wanted: list[str] | None = None, precision: str = "f32") -> list[str]:
+    """The peers that can take part, in a precision; prints a line for each that cannot.
 
     Raises ValueError for a name that no peer has.
     """
@@ -290,7 +380,8 @@ def installed(wanted: list[str] | None = None) -> list[str]:
             raise ValueError(f"expected peers of {', '.join(PEERS)}, got '{name}'")
     found: list[str] = []
     for name, (module, _) in PEERS.items():
-        if wanted is not None and name not in wanted:
+        having = PRECISIONS[precision].peers
+        if (wanted is not None and name not in wanted) or (having and name not in having):
             continue
         needs = [module, "torch", "onnx"] if name in ("onnxruntime", "openvino") else [module]
         missing = [m for m in needs if importlib.util.find_spec(m) is None]

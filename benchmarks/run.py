@@ -32,6 +32,7 @@ def command_line() -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="two workloads of each class, few rounds")
     add("--rounds", type=int, default=15, help="rounds, of which medians are taken (15)")
     add("--budget", type=float, default=8, help="seconds for the rounds of one workload (8)")
+    add("--precision", default="f32", help="f32, bf16 or int8 (f32)")
     add("--peers", help="names of peers, with commas between them")
     add("--former", type=Path, metavar="FOLDER", help="a checkout that takes part as 'former'")
     add("--target", default="llvm", help="what ours is compiled for, as 'llvm -mcpu=haswell'")
@@ -45,6 +46,11 @@ def check_numbers(options: argparse.Namespace) -> None:
         value = getattr(options, name)
         if value is not None and value < least:
             raise ValueError(f"expected --{name} to be at least {least}, got {value}")
+    from peers import PRECISIONS
+
+    if options.precision not in PRECISIONS:
+        known = ", ".join(PRECISIONS)
+        raise ValueError(f"expected --precision of {known}, got '{options.precision}'")
 
 
 def chosen(options: argparse.Namespace) -> list[Any]:
@@ -88,15 +94,17 @@ def runnable(text: str) -> Any:
 def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any:
     """The row of a workload; the machine is measured beside it, for its clock drifts."""
     from onnx_models import FileCase
-    from peers import OURS, Case, case_folder, contestants
+    from peers import OURS, PRECISIONS, Case, case_folder, contestants
     from report import Row
 
     from xrelax.backend.target import Target
     from xrelax.profiling.machine import measure_machine
 
+    precision = PRECISIONS[options.precision]
+    tolerance = max(workload.tolerance, precision.tolerance)
     with case_folder() as folder:
         kind = FileCase if workload.kind == "onnx" else Case
-        case = kind(workload, options.threads, Path(folder), options.target)
+        case = kind(workload, options.threads, Path(folder), options.target, options.precision)
         found = contestants(case, names)
         errors = {name: case.error(c.first[1]) for name, c in found.items()}
         rounds = 3 if options.quick else options.rounds
@@ -104,15 +112,15 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
         calls = {name: c.call for name, c in found.items()}
         seconds = medians(calls, rounds, budget, {name: c.first[0] for name, c in found.items()})
         for name, error in errors.items():
-            if error > workload.tolerance and name != OURS:
+            if error > tolerance and name != OURS:
                 print(f"{name}: left out of '{workload.name}', error {error:.1e}")
                 del seconds[name]
         facts = found[OURS].facts
         expected = case.expected.size
-    moved = [*case.inputs.values(), *case.constants.values()]
-    nbytes = sum(a.nbytes for a in moved) + 4 * expected
+    weights = sum(a.size for a in case.constants.values()) * precision.nbytes
+    nbytes = sum(a.nbytes for a in case.inputs.values()) + weights + 4 * expected
     machine = measure_machine(options.threads, Target(options.target))
-    roofline = machine.seconds(facts["operations"], nbytes, "float32")
+    roofline = machine.seconds(facts["operations"], nbytes, precision.dtype)
     return Row(
         workload.name,
         workload.kind,
@@ -122,7 +130,7 @@ def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any
         facts["cold"],
         facts["cached"],
         _why(facts["report"]),
-        workload.tolerance,
+        tolerance,
     )
 
 
@@ -161,7 +169,8 @@ def main(args: Sequence[str] | None = None) -> int:
 
         if options.former is not None:
             load_former(options.former.resolve())
-        names = installed(None if options.peers is None else options.peers.split(","))
+        wanted = None if options.peers is None else options.peers.split(",")
+        names = installed(wanted, options.precision)
         workloads, target = chosen(options), runnable(options.target)
     except ValueError as error:
         parser.error(str(error))
