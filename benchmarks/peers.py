@@ -6,6 +6,7 @@ arrays. A peer that is not installed is left out, with a line that says so.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.util
 import logging
@@ -269,7 +270,7 @@ def numpy(case: Case) -> Contestant | None:
 
 def torch(case: Case) -> Contestant:
     """PyTorch as it is."""
-    return _torch_call(case, case.torch_module)
+    return _torch_call(case, lambda module: module)
 
 
 def torch_compile(case: Case) -> Contestant:
@@ -277,16 +278,18 @@ def torch_compile(case: Case) -> Contestant:
     import torch
 
     torch._dynamo.reset()
-    return _torch_call(case, torch.compile(case.torch_module))
+    return _torch_call(case, torch.compile)
 
 
-def _torch_call(case: Case, module: Any) -> Contestant:
+def _torch_call(case: Case, prepare: Callable[[Any], Any]) -> Contestant:
     import torch
 
     torch.set_num_threads(case.threads)
-    inputs = case.torch_inputs
+    inputs, module = case.torch_inputs, case.torch_module
     if case.precision == "bf16":
-        module, inputs = module.to(torch.bfloat16), [x.to(torch.bfloat16) for x in inputs]
+        module = copy.deepcopy(module).to(torch.bfloat16)
+        inputs = [x.to(torch.bfloat16) for x in inputs]
+    module = prepare(module)
 
     def call() -> Any:
         with torch.inference_mode():
