@@ -81,6 +81,22 @@ class InstructionSet:
         """
         return None
 
+    def pair_products(self, vector_bits: int) -> str | None:
+        """The LLVM intrinsic that adds the products of two pairs of i16 to a lane of i32.
+
+        Its operands are two vectors of i16. `None` if there is none for vectors of this width.
+        """
+        return None
+
+    def multiplies_bytes(self) -> bool:
+        """Whether contractions of bytes are quicker than those of f32, by these instructions."""
+        widest = self.vector_bits
+        return (
+            self.dot(True, False, widest) is not None
+            or self.dot(False, False, widest) is not None
+            or self.pair_products(widest) is not None
+        )
+
     def bfdot(self, vector_bits: int) -> str | None:
         """The LLVM intrinsic that adds dot products of two pairs of bf16 to lanes of f32.
 

@@ -22,6 +22,17 @@ class SSE2(InstructionSet):
     counter: str = "llvm.readcyclecounter"
     counter_interval: int = 1 << 25
 
+    def pair_products(self, vector_bits: int) -> str | None:
+        """`pmaddwd`."""
+        return _PAIR_PRODUCTS.get(vector_bits) if vector_bits <= self.vector_bits else None
+
+
+_PAIR_PRODUCTS = {
+    128: "llvm.x86.sse2.pmadd.wd",
+    256: "llvm.x86.avx2.pmadd.wd",
+    512: "llvm.x86.avx512.pmaddw.d.512",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class AVX2(SSE2):

@@ -119,10 +119,11 @@ def _operands(
     if not (left.is_of_one_scale and left.is_float32 and right.is_float32):
         return None
     build, isa = GraphBuilder(op), target.isa
+    if not isa.multiplies_bytes():
+        return None
     if not isa.dot(left.is_unsigned, False, isa.vector_bits):
-        if not isa.dot(True, False, isa.vector_bits):
-            return None
-        left = left.as_unsigned(build)
+        if isa.dot(True, False, isa.vector_bits):
+            left = left.as_unsigned(build)
     return _Operands(left, right.as_signed(build), build)
 
 

@@ -4,7 +4,7 @@ target has it."""
 from __future__ import annotations
 
 from xdsl.dialects import arith, llvm, vector
-from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, IntegerType, bf16, i8, i32
+from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, IntegerType, bf16, i8, i16, i32
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import llvm_ext, tir
@@ -128,12 +128,35 @@ def _instruction(
 def _products(
     f: FunctionBuilder, total: SSAValue, lhs: SSAValue, rhs: SSAValue, signs: tuple[bool, bool]
 ) -> SSAValue:
-    """The sum of the products of bytes as integers of 32 bits."""
+    """The sum of the products of bytes as integers of 16 or 32 bits."""
+    if (name := f.module.isa.pair_products(32 * lane_count(lhs.type))) is not None:
+        return _pair_products(f, name, total, (lhs, rhs), signs)
     lanes = max(lane_count(lhs.type), 1)
     left, right = (_bytes(f, w, lanes, s) for w, s in zip((lhs, rhs), signs, strict=True))
     products = combine(f, llvm.MulOp, left, right)
     for number in range(BYTES):
         total = combine(f, llvm.AddOp, total, _every_fourth(f, products, number, total))
+    return total
+
+
+def _pair_products(
+    f: FunctionBuilder,
+    name: str,
+    total: SSAValue,
+    words: tuple[SSAValue, SSAValue],
+    signs: tuple[bool, bool],
+) -> SSAValue:
+    """The sum of the products of bytes, each of which becomes 16 bits: the even ones, the odd."""
+    halves = vector_of(i16, 2 * lane_count(total.type))
+    eight = f.integer(8, halves)
+    pairs = [f.emit(llvm_ext.CastOp, (w,), halves, _BITCAST) for w in words]
+    shifts = [llvm.LShrOp if is_unsigned else llvm.AShrOp for is_unsigned in signs]
+    high = [combine(f, shift, p, eight) for p, shift in zip(pairs, shifts, strict=True)]
+    moved = [combine(f, llvm.ShlOp, p, eight) for p in pairs]
+    low = [combine(f, shift, p, eight) for p, shift in zip(moved, shifts, strict=True)]
+    for sides in (low, high):
+        products = f.intrinsic(name, sides, total.type, _NO_OVERLOADS)
+        total = combine(f, llvm.AddOp, total, products)
     return total
 
 

@@ -231,6 +231,14 @@ def test_whole_registers_with_their_sums(target: str, operands: str, add: str):
     assert not re.search(add, text)
 
 
+@pytest.mark.parametrize(("lhs", "rhs"), SIGNS)
+@pytest.mark.parametrize("cpu", ["haswell", "x86-64", "skylake-avx512"])
+def test_products_of_sixteen_bits(cpu: str, lhs: str, rhs: str):
+    """Without the instruction, x86 adds products of pairs of bytes as 16 bits."""
+    text = code(lhs, rhs, f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+    assert re.search(r"\tv?pmaddwd\t", text) and not re.search(r"\tv?pmulld\t", text)
+
+
 def test_a_broadcast_word_is_converted_as_a_scalar():
     """LLVM 22.1's code generation does not end where 512 bits are flipped after a broadcast."""
     product = from_source(PRODUCT.format(lhs="int32", rhs="int32", m=8, n=64, k=16))
