@@ -14,7 +14,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from .backend.build import MachineCode, compile_llvm, link_executable
-from .backend.build_cache import BuildCache, KernelCode, build_cache, text_hash
+from .backend.build_cache import BuildCache, KernelCode, build_cache
+from .backend.build_key import text_hash
 from .backend.jit import Library
 from .backend.jit import compile_module as compile_llvm_text
 from .backend.target import Target

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import TypeVar
@@ -15,6 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from .backend.build_key import DISABLED, EXTENSIONS
 from .dialects.diagnostics import suggestion, verify
 
 PASSES: dict[str, str] = {
@@ -156,9 +156,6 @@ HOST = "llvm"
 PRECISION = "relax.precision"
 """The attribute of a module with the dtype of contractions; see `to-mixed-precision`."""
 
-DISABLED: ContextVar[frozenset[str]] = ContextVar("disabled_passes", default=frozenset())
-"""The passes that the pipeline leaves out, by `plain_name`; ``PassContext`` sets them."""
-
 Observer = Callable[[str, ModuleOp], None]
 """Called with the name of each pass that has run and the module after it."""
 
@@ -206,6 +203,7 @@ def register_pass(*, before: str | None = None) -> Callable[[PassClass], PassCla
             raise ValueError(f"expected a new name of a pass, got '{cls.name}' twice")
         if before is not None:
             _insert(cls.name, before)
+            EXTENSIONS.add(f"pass {cls.name}")
         PASSES[cls.name] = place
         return cls
 

@@ -10,15 +10,10 @@ LLVM IR before and after optimization:
 
 from __future__ import annotations
 
-import hashlib
 import os
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -35,14 +30,11 @@ from ..runtime.saving import (
     unpacked,
 )
 from .build import MachineCode, attributes_of
-from .cache import Cache, default_cache
+from .build_key import are_known, build_key, cache_for
+from .cache import Cache
 from .jit import Library
 from .target import Target
 
-EXTENSIONS: set[str] = set()
-"""What changes builds and was registered from outside the compiler, such as a schedule rule."""
-
-_KNOWN = (__name__.partition(".")[0], "xdsl")
 _LLVM_IR, _BITCODE, _CODE = "module.ll", "bitcode/{}.bc", "code.o"
 _LARGE = 1 << 20
 """Total bytes of constants from which they are hashed on several threads."""
@@ -69,7 +61,7 @@ class BuildCache:
         Their semantics may change without a change of the compiler's source.
         """
         operations = list(module.walk())
-        if not _is_known(operations):
+        if not are_known(operations):
             return None
         given = [
             p.data for op in operations for p in op.properties.values() if isinstance(p, DataAttr)
@@ -103,7 +95,7 @@ class BuildCache:
         self.cache.trim()
 
     def _key(self, *texts: str) -> str:
-        return text_hash(source_hash(), repr(self.target), *self.passes, *texts)
+        return build_key(self.target, *self.passes, *texts)
 
 
 @dataclass(frozen=True)
@@ -156,30 +148,10 @@ class ModuleEntry:
 def build_cache(target: Target, passes: tuple[str, ...]) -> BuildCache | None:
     """The build cache for a target; `None` if caching is off.
 
-    `passes` are the names of all passes of a build, or their classes as `module:class`. Builds with
-    passes, rules or instruction sets from outside the compiler are not cached, nor if its source
-    changed after the import.
+    `passes` are the names of all passes of a build. See `cache_for`.
     """
-    cache = default_cache()
-    if cache is None or not sources_are_loaded():
-        return None
-    if EXTENSIONS or not _is_known([target.isa]):
-        return None
-    if any(":" in p and not p.startswith(".") for p in passes):
-        return None
-    return BuildCache(cache, target, passes)
-
-
-def text_hash(*texts: str) -> str:
-    """A hash of texts as 40 hexadecimal digits, the same in every process."""
-    found = hashlib.blake2b(digest_size=20)
-    for text in texts:
-        found.update(f"{len(text)} {text}".encode())
-    return found.hexdigest()
-
-
-def _is_known(parts: Sequence[object]) -> bool:
-    return all(type(part).__module__.partition(".")[0] in _KNOWN for part in parts)
+    cache = cache_for(target)
+    return None if cache is None else BuildCache(cache, target, passes)
 
 
 def _texts(llvm_ir: str, library: Library) -> dict[str, Part]:
@@ -206,35 +178,3 @@ def _digests(constants: Sequence[TensorData]) -> list[str]:
 
 def _digest(data: TensorData) -> str:
     return data.digest
-
-
-_ROOT = str(Path(__file__).parents[1])
-_BUILT_ON = ("llvmlite", "numpy", "xdsl")
-
-
-@cache
-def source_hash() -> str:
-    """The hash of the compiler's source and the versions of its dependencies, computed once."""
-    found = hashlib.blake2b(digest_size=16)
-    for name in _BUILT_ON:
-        found.update(f"{name} {import_module(name).__version__}\0".encode())
-    for path in source_files(_ROOT):
-        with open(path, "rb") as file:
-            found.update(f"{path[len(_ROOT) :]}\0".encode() + file.read())
-    return found.hexdigest()
-
-
-def sources_are_loaded() -> bool:
-    """Whether the source files are unchanged since the import, so that `source_hash` is right."""
-    started: float = sys.modules[__name__.partition(".")[0]].imported_at
-    return all(os.stat(path).st_mtime < started for path in source_files(_ROOT))
-
-
-def source_files(root: str) -> list[str]:
-    """The modules of a package and its subpackages, in a fixed order."""
-    entries = sorted(os.scandir(root), key=lambda entry: entry.name)
-    found = [e.path for e in entries if e.name.endswith(".py")]
-    for entry in entries:
-        if os.path.isfile(os.path.join(entry.path, "__init__.py")):
-            found += source_files(entry.path)
-    return found

@@ -10,10 +10,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
 
+from ..backend.build_key import DISABLED
 from ..dialects import get_context
 from ..dialects.diagnostics import Diagnostic, verify
 from ..lowering.verify_calls import verify_calls
-from ..pipeline import DISABLED, plain_name
+from ..pipeline import plain_name
 from .function import BaseFunc, Function, PrimFunc
 from .instrument import PassInfo, PassInstrument
 from .module import IRModule

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from ...backend.build_cache import EXTENSIONS
+from ...backend.build_key import EXTENSIONS
 from ...backend.target import Target
 from ...dialects import tir
 from ...dialects.diagnostics import suggestion

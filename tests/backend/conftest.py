@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.llvm import LLVM
 from xdsl.parser import Parser
 
-from xrelax.backend import build_cache
+from xrelax.backend import build_key
 from xrelax.backend.jit import Library, compile_module
 from xrelax.backend.llvm_module import emit_module
 from xrelax.backend.target import Target
@@ -73,7 +73,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own, for a compiler whose source nobody edits meanwhile."""
     monkeypatch.setenv("XRELAX_CACHE", "1")
     monkeypatch.setenv("XRELAX_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(build_cache, "sources_are_loaded", lambda: True)
+    monkeypatch.setattr(build_key, "sources_are_loaded", lambda: True)
     return tmp_path / "cache"
 
 

@@ -16,7 +16,7 @@ from cached_modules import ROW, X, module
 
 import xrelax as tvm
 from xrelax import relax
-from xrelax.backend import build_cache
+from xrelax.backend import build_key
 from xrelax.backend.cache import Cache, default_cache
 from xrelax.runtime.call_words import ENTRY_SYMBOL
 from xrelax.script import from_source
@@ -89,7 +89,7 @@ def test_another_target_is_another_build(folder, compiled):
 
 def test_another_compiler_is_another_build(folder, compiled, monkeypatch):
     relax.build(module())
-    monkeypatch.setattr(build_cache, "source_hash", lambda: "another")
+    monkeypatch.setattr(build_key, "source_hash", lambda: "another")
     relax.build(module())
     assert len(compiled) == 2
 
@@ -99,26 +99,26 @@ def test_the_source_hash_follows_the_source(monkeypatch, tmp_path):
     (tmp_path / "other").mkdir()
     for name in ("a.py", "sub/__init__.py", "sub/b.py", "other/c.py"):
         (tmp_path / name).write_text("")
-    assert [f.removeprefix(str(tmp_path)) for f in build_cache.source_files(str(tmp_path))] == [
+    assert [f.removeprefix(str(tmp_path)) for f in build_key.source_files(str(tmp_path))] == [
         "/a.py",
         "/sub/__init__.py",
         "/sub/b.py",
     ]
-    monkeypatch.setattr(build_cache, "_ROOT", str(tmp_path))
-    hashes = {build_cache.source_hash.__wrapped__()}
+    monkeypatch.setattr(build_key, "_ROOT", str(tmp_path))
+    hashes = {build_key.source_hash.__wrapped__()}
     (tmp_path / "sub/b.py").write_text("x = 1")
-    hashes.add(build_cache.source_hash.__wrapped__())
+    hashes.add(build_key.source_hash.__wrapped__())
     (tmp_path / "sub/b.py").rename(tmp_path / "sub/d.py")
-    hashes.add(build_cache.source_hash.__wrapped__())
+    hashes.add(build_key.source_hash.__wrapped__())
     assert len(hashes) == 3
     monkeypatch.setattr(tvm, "imported_at", time.time() + 5)
-    assert build_cache.sources_are_loaded()
+    assert build_key.sources_are_loaded()
     monkeypatch.setattr(tvm, "imported_at", time.time() - 5)
-    assert not build_cache.sources_are_loaded()
+    assert not build_key.sources_are_loaded()
 
 
 def test_edited_source_is_not_cached(folder, compiled, monkeypatch):
-    monkeypatch.setattr(build_cache, "sources_are_loaded", lambda: False)
+    monkeypatch.setattr(build_key, "sources_are_loaded", lambda: False)
     relax.build(module())
     assert not folder.exists()
 
@@ -266,7 +266,7 @@ def test_a_build_bounds_the_cache(folder, monkeypatch):
     def small():
         return Cache(folder, limit=1)
 
-    monkeypatch.setattr(build_cache, "default_cache", small)
+    monkeypatch.setattr(build_key, "default_cache", small)
     np.testing.assert_array_equal(relax.build(module())(X).numpy(), X + ROW)
     assert files(folder) == []
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from xrelax import relax
-from xrelax.backend.build_cache import EXTENSIONS, build_cache
+from xrelax.backend.build_cache import build_cache
+from xrelax.backend.build_key import EXTENSIONS
 from xrelax.backend.target import Target
 from xrelax.dialects import tir
 from xrelax.inspection import stage_text
