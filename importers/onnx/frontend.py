@@ -20,7 +20,7 @@ from ...dialects.sym import RESERVED
 from ...ir.module import IRModule
 from ..emitter import Emitter
 from ..functions import graph_function, hint
-from ..random_keys import KeyParameter
+from ..key_parameter import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .checks import verify_texts
 from .importer import Importer

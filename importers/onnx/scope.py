@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument
 
 from ...dialects.int_expr import IntExpr
 from ..emitter import Emitter
-from ..random_keys import KeyParameter
+from ..key_parameter import KeyParameter
 from ..unsupported import Problem
 from .model import Model
 from .tensor import Tensor

@@ -13,7 +13,7 @@ from ...dialects import relax
 from ...dialects.dtypes import element_type
 from ...dialects.int_expr import IntExpr
 from ..emitter import Emitter, Functions, Number, Value, dims_of, dtype_of, is_tensor
-from ..random_keys import KeyParameter
+from ..key_parameter import KeyParameter
 from .dtypes import Operand, dtype_name, number_dtype, promote
 from .shapes import Symbols
 

@@ -22,7 +22,7 @@ from ...dialects.relax.symbols import determined_symbols
 from ...dialects.relax.types import type_symbols
 from ..emitter import Emitter, Value
 from ..functions import graph_function, hint
-from ..random_keys import KeyParameter
+from ..key_parameter import KeyParameter
 from ..unsupported import Problem, Unsupported, UnsupportedError
 from .complex_numbers import Complex, as_complex, is_complex, pairs_type, part_dtype
 from .complex_operators import convert_complex, has_complex
