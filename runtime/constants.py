@@ -8,6 +8,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import accumulate
 from typing import cast
 
+import numpy as np
+
 from .call import CompiledFunction
 from .callback import ReadOnlyMemory
 from .layout import Layout
@@ -63,6 +65,13 @@ class Constants:
             self.computed = run(out=_neighbours(spec.results))
             for place, tensor in enumerate(self.computed, len(self.given)):
                 self._table[place] = tensor.address
+
+    def after_load(self) -> tuple[Tensor, ...]:
+        """The table's tensors once `compute` ran, with empty ones that no function reads."""
+        sources = () if self._load is None else self._load.sources
+        unread = as_tensor(np.empty(0, np.uint8))
+        kept = [unread if n in sources else c for n, c in enumerate(self.given)]
+        return (*kept, *self.computed)
 
     def read_only(self) -> ReadOnlyMemory:
         """All of this memory."""

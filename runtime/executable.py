@@ -131,6 +131,14 @@ class Executable:
         functions = list(self._specs.values())
         return Contents(functions, code, self.constants, self.attributes, self.load)
 
+    def after_load(self) -> Contents:
+        """The contents of an executable that computes nothing on load; raises as `contents`.
+
+        Its constants are the values of this one that functions read.
+        """
+        self.link()
+        return self.contents._replace(constants=self._constants.after_load(), load=None)
+
     def __getitem__(self, name: str) -> CompiledFunction:
         if name not in self._specs:
             known = ", ".join(self._specs) or "none"

@@ -89,7 +89,7 @@ def read(package: Package) -> Contents:
         machine = package.manifest["machine"]
         needed = Machine(str(machine["triple"]), tuple(map(str, machine["features"])))
     needed.verify_host()
-    return unpacked(package, SavedCode(object_files(package), needed), _nothing_given)
+    return unpacked(package, SavedCode(object_files(package), needed))
 
 
 def packed_parts(
@@ -158,10 +158,14 @@ def object_files(package: Package) -> list[bytes]:
         return found
 
 
+def _nothing_given(position: int) -> object:
+    raise ValueError(f"expected all constants in the file, got constant {position} of a module")
+
+
 def unpacked(
     package: Package,
     code: NativeCode,
-    given: Callable[[int], object],
+    given: Callable[[int], object] = _nothing_given,
     attributes: Mapping[str, Any] = MappingProxyType({}),
 ) -> Contents:
     """The executable in a file; `given` returns the constants that are not stored in it."""
@@ -188,10 +192,6 @@ def _constant(package: Package, entry: Mapping[str, Any], given: Callable[[int],
             f"got {found.dtype} of shape {shape_text(found.shape)}"
         )
     return found
-
-
-def _nothing_given(position: int) -> object:
-    raise ValueError(f"expected all constants in the file, got constant {position} of a module")
 
 
 def stored_tensor(array: npt.NDArray[Any], dtype: str) -> Tensor:

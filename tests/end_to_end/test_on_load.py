@@ -10,6 +10,7 @@ import pytest
 import xrelax as tvm
 from xrelax import relax
 from xrelax.lowering.graph import fold_constant, rewrite_layout
+from xrelax.runtime import Executable
 from xrelax.script import from_source
 
 ROWS, COLUMNS, DEPTH = 3, 700, 600
@@ -114,6 +115,16 @@ def test_files_hold_the_weights_once(weights, x, tmp_path: Path):
     assert (tmp_path / "module.xr").stat().st_size < 1.2 * BYTES
     loaded = tvm.runtime.load(tmp_path / "module.xr")
     np.testing.assert_array_equal(loaded["main"](x).numpy(), executable["main"](x).numpy())
+
+
+def test_contents_after_load_compute_nothing(weights, x):
+    executable = relax.build(bound(weights))
+    ready = Executable(*executable.after_load())
+    assert ready.load is None
+    unread, packed = ready.constants
+    assert unread.size == 0 and packed.size >= weights.size
+    assert packed.shape == executable.load.function.results[0].shape
+    np.testing.assert_array_equal(ready["other"](x).numpy(), executable["other"](x).numpy())
 
 
 def test_the_cache_holds_no_weights(weights, x, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
