@@ -144,7 +144,7 @@ def _verify(path: Path, found: os.stat_result, is_kind: Any) -> None:
         )
 
 
-DEFAULT_LIMIT = 1 << 30
+DEFAULT_LIMIT = 1 << 32
 """Bytes that a folder may hold."""
 
 _ABANDONED_AFTER = 3600.0
@@ -181,7 +181,12 @@ class Cache:
         return None
 
     def put(self, key: str, manifest: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
-        """Store a package under a key, if the folder is writable; `trim` bounds the total size."""
+        """Store a package under a key, if the folder is writable; `trim` bounds the total size.
+
+        One of more than half of the limit is not stored, since it would evict most others.
+        """
+        if sum(map(_size, parts.values())) > self.limit // 2:
+            return
         try:
             with (
                 private_folder(self.root, create=True) as root,
@@ -221,6 +226,10 @@ class Cache:
                 with root.folder(folder) as opened:
                     opened.unlink(name)
                 size -= status.st_size
+
+
+def _size(part: Part) -> int:
+    return len(part) if isinstance(part, bytes) else part.nbytes
 
 
 def _files(

@@ -262,6 +262,13 @@ def test_what_is_unused_for_longest_goes_first(tmp_path):
     ]
 
 
+def test_a_package_of_more_than_half_of_the_limit_is_not_stored(tmp_path):
+    cache = Cache(tmp_path, limit=10_000)
+    cache.put("fits" * 10, {}, {"code.o": bytes(1000), "x": np.zeros(1000, np.float32)})
+    cache.put("large" * 10, {}, {"code.o": bytes(1001), "x": np.zeros(1000, np.float32)})
+    assert cache.get("fits" * 10) is not None and cache.get("large" * 10) is None
+
+
 def test_a_build_bounds_the_cache(folder, monkeypatch):
     def small():
         return Cache(folder, limit=1)
