@@ -43,6 +43,11 @@ def model_html(model: Any) -> str:
     return executable_html(model.executable, "CompiledModel")
 
 
+def onnx_model_html(model: Any) -> str:
+    """A compiled model, which may be one of the cache, without its module."""
+    return executable_html(model.running, "OnnxModel")
+
+
 def profile_html(report: Any) -> str:
     """A profile: the kernels by their time."""
     head, *_ = str(report).split("\n")

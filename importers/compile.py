@@ -6,8 +6,6 @@ import os
 import sys
 from typing import Any
 
-from ..driver import build
-
 
 def compile(mod: Any, *args: Any, **kwargs: Any) -> Any:
     """Compile a module, a function, or a model.
@@ -26,6 +24,8 @@ def compile(mod: Any, *args: Any, **kwargs: Any) -> Any:
         from .onnx.compiled_model import compile_onnx
 
         return compile_onnx(mod, *args, **kwargs)
+    from ..driver import build
+
     return build(mod, *args, **kwargs)
 
 

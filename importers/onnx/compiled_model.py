@@ -1,26 +1,30 @@
-"""`OnnxModel`: an ONNX model as native code, with the inputs and outputs of the file."""
+"""`OnnxModel`: an ONNX model as native code, with the inputs and outputs of the file.
+
+The importer and the compiler are imported where they are used: a model that is in the cache needs
+neither of them.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from operator import index
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ...dialects.relax import TensorData
+from ...backend.model_cache import ModelEntry, file_state, model_entry
+from ...backend.target import Target
 from ...display.rich import displayed
-from ...driver import build
-from ...ir.module import IRModule
 from ...runtime.arguments import bind_names
 from ...runtime.executable import Executable
-from ...runtime.tensor import as_tensor
 from ..random_keys import RandomKeys
-from .frontend import NeedsValues, OnnxImport
-from .model import read_model
+from .registry import REGISTERED
 
-MAX_VERSIONS = 32
-"""Compilations for different values of inputs that a model keeps."""
+if TYPE_CHECKING:
+    from ...ir.module import IRModule
+    from .versions import Versions
 
 
 def compile_onnx(
@@ -35,13 +39,52 @@ def compile_onnx(
     """Compile an ONNX model: a path, bytes, or a ``ModelProto``.
 
     For the arguments see `from_onnx`; `options` are those of `build`. The random numbers of the
-    model start from `seed`, see `OnnxModel.manual_seed`. Raises as both.
+    model start from `seed`, see `OnnxModel.manual_seed`. A file that was compiled before with the
+    same options is found in the cache, and not read. Raises as `from_onnx` and `build`.
     """
-    imported = OnnxImport(read_model(model, opset), shape_dict or {}, dtype_dict or {})
-    return OnnxModel(imported, options, seed)
+    shapes, dtypes = dict(shape_dict or {}), dtype_dict or {}
+    if isinstance(model, str | os.PathLike):
+        model = os.path.abspath(cast("str", model))
+
+    def versions() -> Versions:
+        from .frontend import OnnxImport
+        from .model import read_model
+        from .versions import Versions
+
+        return Versions(OnnxImport(read_model(model, opset), shapes, dtypes), options)
+
+    return OnnxModel(versions, seed, _entry(model, shapes, dtypes, opset, options))
 
 
-@displayed("executables:model_html")
+def _entry(
+    model: Any,
+    shapes: Mapping[str, Sequence[Any]],
+    dtypes: str | Mapping[str, str],
+    opset: int | None,
+    options: Mapping[str, Any],
+) -> ModelEntry | None:
+    """The entry of a model in the cache.
+
+    `None` for models that are no files, for options that ask for more than code, and with
+    converters from outside.
+    """
+    onnx = find_spec("onnx")  # whose functions define operators; it is not imported
+    given = {name: value for name, value in options.items() if value}
+    target, precision = given.pop("target", "llvm"), given.pop("precision", "f32")
+    if not isinstance(model, str) or given or REGISTERED or onnx is None:
+        return None
+    dims = {name: [_dim(d) for d in shape] for name, shape in shapes.items()}
+    names = dtypes if isinstance(dtypes, str) else dict(dtypes)
+    state = file_state(cast("str", onnx.origin))
+    return model_entry(model, Target(target), repr((state, dims, names, opset, precision)))
+
+
+def _dim(dim: Any) -> Any:
+    """A dim as text or number; `importers.onnx.frontend` takes the same."""
+    return index(dim) if hasattr(dim, "__index__") else getattr(dim, "name", dim)
+
+
+@displayed("executables:onnx_model_html")
 class OnnxModel:
     """A compiled ONNX model: a function of its inputs, by position or by the file's names.
 
@@ -49,59 +92,61 @@ class OnnxModel:
     several. `run` is ONNX Runtime's ``InferenceSession.run``. Where operators need the values of an
     input as numbers, such as a shape, or the rank of a result depends on a size, a call compiles
     the model for these numbers; the last 32 versions are kept.
+
+    A model that was found in the cache reads its file when more than calls is asked for, such as
+    `module` or `save`, and raises ValueError if the file has changed.
     """
 
-    def __init__(self, imported: OnnxImport, options: Mapping[str, Any], seed: int = 0):
-        self.input_names = list(imported.inputs)
-        self.output_names = list(imported.outputs)
-        self.constant_inputs: tuple[str, ...] = ()
+    def __init__(
+        self, compile: Callable[[], Versions], seed: int = 0, entry: ModelEntry | None = None
+    ):
+        self._compile, self._keys = compile, RandomKeys(seed)
+        self._cached = None if entry is None else entry.load()
+        notes = self._notes() if self._cached is None else self._cached.notes
+        self.input_names: list[str] = notes["inputs"]
+        self.output_names: list[str] = notes["outputs"]
+        self._parameters: list[str] = notes["parameters"]
+        if entry is not None and self._cached is None and not self._needs_values:
+            others = self._versions.imported.model.data_files()
+            entry.store(self.executable, notes, others)
+
+    def _notes(self) -> dict[str, Any]:
+        imported = self._versions.imported
+        names = list(imported.names.values())
+        return {"inputs": imported.inputs, "outputs": imported.outputs, "parameters": names}
+
+    @cached_property
+    def _versions(self) -> Versions:
+        if self._cached is not None:
+            self._cached.verify_files()
+        return self._compile()
+
+    @property
+    def constant_inputs(self) -> tuple[str, ...]:
         """The inputs for whose values a version is compiled."""
-        self.constant_sizes: tuple[str, ...] = ()
+        return () if self._cached is not None else self._versions.constant_inputs
+
+    @property
+    def constant_sizes(self) -> tuple[str, ...]:
         """The symbols of shapes for whose numbers a version is compiled."""
-        self._imported, self._options = imported, options
-        self._keys = RandomKeys(seed)
-        self._versions: OrderedDict[Any, tuple[IRModule, Executable]] = OrderedDict()
-        try:
-            self._version({}, {})
-        except NeedsValues as needs:
-            self._need(needs)
+        return () if self._cached is not None else self._versions.constant_sizes
 
-    def _need(self, needs: NeedsValues) -> None:
-        names = {*self.constant_inputs, *needs.names}
-        self.constant_inputs = tuple(name for name in self.input_names if name in names)
-        self.constant_sizes = tuple(sorted({*self.constant_sizes, *needs.symbols}))
-        self._versions.clear()
-
-    def _version(
-        self, values: Mapping[str, TensorData], sizes: Mapping[str, int]
-    ) -> tuple[IRModule, Executable]:
-        """The module and its code for values and sizes; raises NeedsValues if more are needed."""
-        key = (*values.items(), *sizes.items())
-        if key not in self._versions:
-            module = IRModule(replace(self._imported, values=values, sizes=sizes).module())
-            self._versions[key] = module, build(module, **self._options)
-            if len(self._versions) > MAX_VERSIONS:
-                self._versions.popitem(last=False)
-        self._versions.move_to_end(key)
-        return self._versions[key]
+    @property
+    def _needs_values(self) -> bool:
+        return bool(self.constant_inputs or self.constant_sizes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs for inputs by position, or by the names of parameters."""
-        names = list(self._imported.names.values())
-        given = bind_names("the model", names, args, kwargs)
+        given = bind_names("the model", self._parameters, args, kwargs)
         return self._call(dict(zip(self.input_names, given, strict=True)))
 
     def _call(self, given: Mapping[str, Any]) -> Any:
-        while True:
-            constants = {name: as_tensor(given[name]) for name in self.constant_inputs}
-            values = {n: TensorData.of(t.view().copy(), t.dtype) for n, t in constants.items()}
-            try:
-                _, executable = self._version(values, self._sizes(given))
-            except NeedsValues as needs:
-                self._need(needs)
-                continue
-            inputs = [given[n] for n in self.input_names if n not in constants]
-            return executable["main"](*self._with_key(executable, inputs))
+        if self._cached is not None:
+            executable = self._cached.executable
+        else:
+            executable = self._versions.executable(given)
+        inputs = [given[n] for n in self.input_names if n not in self.constant_inputs]
+        return executable["main"](*self._with_key(executable, inputs))
 
     def _with_key(self, executable: Executable, inputs: Sequence[Any]) -> list[Any]:
         """Inputs by position, and after all of a model with random numbers the key."""
@@ -112,12 +157,6 @@ class OnnxModel:
     def manual_seed(self, seed: int) -> None:
         """Start the random numbers of the following calls again, with a seed."""
         self._keys.start(seed)
-
-    def _sizes(self, given: Mapping[str, Any]) -> Mapping[str, int]:
-        if not self.constant_sizes:
-            return {}
-        shapes = {name: as_tensor(value).shape for name, value in given.items()}
-        return self._imported.sizes_of(self.constant_sizes, shapes)
 
     def run(self, output_names: Sequence[str] | None, feeds: Mapping[str, Any]) -> list[Any]:
         """The outputs with these names, or all, as NumPy arrays.
@@ -141,18 +180,17 @@ class OnnxModel:
     @property
     def module(self) -> IRModule:
         """The imported module; raises ValueError before a call has given values it depends on."""
-        return self._last()[0]
+        return self._versions.last()[0]
 
     @property
     def executable(self) -> Executable:
         """The code, for the values of the last call; raises as `module`."""
-        return self._last()[1]
+        return self._versions.last()[1]
 
-    def _last(self) -> tuple[IRModule, Executable]:
-        if not self._versions:
-            names = ", ".join([*self.constant_inputs, *self.constant_sizes])
-            raise ValueError(f"expected a call first, which gives the values of {names}")
-        return next(reversed(self._versions.values()))
+    @property
+    def running(self) -> Executable:
+        """The code that calls run: as `executable`, or that of the cache, which has no module."""
+        return self.executable if self._cached is None else self._cached.executable
 
     def show_graph(self) -> Any:
         """Draw the imported graph, as `IRModule.show_graph`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -11,7 +11,7 @@ from typing import Any, cast
 import onnx
 from google.protobuf.message import DecodeError
 
-from .checks import verify_functions, verify_graph, verify_texts
+from .checks import graphs_in, verify_functions, verify_graph, verify_texts
 
 NEWEST_OPSET = 28
 """The newest opset whose operators are known."""
@@ -25,6 +25,24 @@ class Model:
     opsets: Mapping[str, int]
     folder: Path | None
     name: str
+
+    def data_files(self) -> list[str]:
+        """The files that have data of tensors."""
+        places = {e.value for t in _tensors(self.graph) for e in _location(t)}
+        return [os.path.abspath(self.folder / p) for p in sorted(places)] if self.folder else []
+
+
+def _tensors(graph: Any) -> Iterator[Any]:
+    """The tensors of a graph, and of the graphs inside."""
+    for inner in graphs_in(graph.node, [graph]):
+        yield from inner.initializer
+        for attribute in (a for node in inner.node for a in node.attribute):
+            yield attribute.t
+
+
+def _location(tensor: Any) -> list[Any]:
+    is_external = tensor.data_location == onnx.TensorProto.EXTERNAL
+    return [e for e in tensor.external_data if e.key == "location"] if is_external else []
 
 
 def read_model(source: Any, opset: int | None = None) -> Model:

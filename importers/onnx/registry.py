@@ -29,6 +29,9 @@ class Version(NamedTuple):
 CONVERTERS: dict[tuple[str, str], list[Version]] = {}
 """Converters by domain and operator, the newest first."""
 
+REGISTERED: set[str] = set()
+"""The operators with converters from outside the compiler; models are then not cached."""
+
 _THEMES = (
     "activation",
     "arithmetic",
@@ -80,6 +83,8 @@ def converts(*names: str, since: int = 1, domain: str = "") -> Callable[[Convert
     """Register a function as the converter of operators, from an opset on."""
 
     def register(converter: Converter) -> Converter:
+        if converter.__module__.partition(".")[0] != __name__.partition(".")[0]:
+            REGISTERED.update(names)
         for name in names:
             known = CONVERTERS.setdefault((domain, name), [])
             known[:] = [v for v in known if v.since != since]
