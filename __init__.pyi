@@ -12,6 +12,7 @@ from .inspection import stages as stages
 from .ir import instrument as instrument
 from .ir import transform as transform
 from .ir.module import IRModule as IRModule
+from .quantization import quantize as quantize
 from .runtime import Device as Device
 from .runtime import cpu as cpu
 from .runtime import device as device

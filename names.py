@@ -27,6 +27,7 @@ NAMES: dict[str, str] = {
     "Device": ".runtime:Device",
     "get_global_func": ".runtime:get_global_func",
     "load_module": ".runtime:load_module",
+    "quantize": ".quantization:quantize",
     "register_global_func": ".runtime:register_global_func",
     "stages": ".inspection:stages",
     "target.Target": ".backend.target:Target",

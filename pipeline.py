@@ -153,9 +153,6 @@ TEXT_NAMES = (SCHEDULE, "llvm-opt", "asm")
 HOST = "llvm"
 """The target of the CPU that the process runs on."""
 
-PRECISION = "relax.precision"
-"""The attribute of a module with the dtype of contractions; see `to-mixed-precision`."""
-
 Observer = Callable[[str, ModuleOp], None]
 """Called with the name of each pass that has run and the module after it."""
 

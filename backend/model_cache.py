@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ..runtime.executable import Executable
 from ..runtime.package import PackageError
 from ..runtime.saving import check_format, object_files, packed_parts, sealed, unpacked
-from .build_key import build_key, cache_for
+from .build_key import DISABLED, build_key, cache_for
 from .cache import Cache
 from .jit import Library
 from .target import Target
@@ -106,7 +106,8 @@ def model_entry(path: str, target: Target, *options: str) -> ModelEntry | None:
     state = file_state(path)
     if cache is None or state is None or not target.is_host:
         return None
-    key = build_key(target, "model", path, repr(state), *options)
+    disabled = repr(sorted(DISABLED.get()))
+    key = build_key(target, "model", path, repr(state), disabled, *options)
     return ModelEntry(cache, target, path, state, key, time.time_ns())
 
 

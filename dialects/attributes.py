@@ -18,6 +18,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+PRECISION = "relax.precision"
+"""The attribute of a module with the dtype of its contractions; see `to-mixed-precision`."""
+
 
 def to_attribute(value: Any) -> Attribute:
     """A number, string, list, dict or `None` as an attribute; raises ValueError otherwise."""

@@ -14,9 +14,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from ..dialects import get_context, loops, relax, rt, tir
+from ..dialects.attributes import PRECISION
 from ..dialects.dtypes import is_float
 from ..dialects.int_expr import sym
-from ..pipeline import PRECISION
 from .arguments import flatten
 from .compare import as_float64, mismatch, rounding_noise
 from .evaluate import Outcome, is_scalar, parameters, run

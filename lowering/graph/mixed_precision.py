@@ -28,10 +28,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from ...backend.target import Target
+from ...dialects.attributes import PRECISION
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from ...dialects.relax.operators.words import numbers_in_word
-from ...pipeline import PRECISION
 from ..functions import graph_functions
 from .graph_builder import GraphBuilder, dims_of, dtype_of
 from .winograd import blocking_of

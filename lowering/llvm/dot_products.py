@@ -36,19 +36,17 @@ def _lower_dot(f: FunctionBuilder, op: Dot) -> None:
         f.define(op.result, _dot(f, op, None))
 
 
-def _lower_add(f: FunctionBuilder, op: Addition) -> None:
-    for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        if isinstance(value.owner, Dot) and _sum_of(value.owner) is op:
-            f.define(op.result, _dot(f, value.owner, f.value(other)))
-            return
-    _ADDITIONS[type(op)](f, op)
+def _lower_addition(plain: Lowering) -> Lowering:
+    """The lowering of an addition, which may be that of a dot product, or a `plain` one."""
 
+    def lower(f: FunctionBuilder, op: Addition) -> None:
+        for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            if isinstance(value.owner, Dot) and _sum_of(value.owner) is op:
+                f.define(op.result, _dot(f, value.owner, f.value(other)))
+                return
+        plain(f, op)
 
-_ADDITIONS: dict[type[Operation], Lowering] = {
-    arith.AddiOp: INTEGERS[arith.AddiOp],
-    arith.AddfOp: FLOATS[arith.AddfOp],
-}
-"""How other additions are lowered."""
+    return lower
 
 
 def _sum_of(op: Dot) -> Addition | None:
@@ -176,8 +174,8 @@ def _every_fourth(f: FunctionBuilder, vector: SSAValue, first: int, like: SSAVal
 
 
 DOT_PRODUCTS: dict[type[Operation], Lowering] = {
-    arith.AddiOp: _lower_add,
-    arith.AddfOp: _lower_add,
+    arith.AddiOp: _lower_addition(INTEGERS[arith.AddiOp]),
+    arith.AddfOp: _lower_addition(FLOATS[arith.AddfOp]),
     tir.DotOp: _lower_dot,
     tir.BFDotOp: _lower_dot,
 }

@@ -57,7 +57,7 @@ ORDER = (
     "debugging",
     "relax.transform",
     "driver",
-    "importers",
+    "quantization importers",
     "relax tools",
     "explore",
 )

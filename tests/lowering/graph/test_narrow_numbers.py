@@ -5,8 +5,8 @@ import pytest
 from xdsl.dialects.builtin import StringAttr
 
 from xrelax import relax
+from xrelax.dialects.attributes import PRECISION
 from xrelax.inspection import stage_text
-from xrelax.pipeline import PRECISION
 from xrelax.script import from_source
 
 RNG = np.random.default_rng(0)
