@@ -98,6 +98,17 @@ def test_the_second_model_is_found(folder, path, compiled):
     check(second)
 
 
+def test_passes_and_precisions_have_entries_of_their_own(folder, path, compiled):
+    """A model is not found for other passes or another precision."""
+    xrelax.compile(path)
+    with xrelax.transform.PassContext(disabled_pass=["UseDotProducts"]):
+        xrelax.compile(path)
+    xrelax.compile(path, precision="bf16")
+    assert len(compiled) == len(entries(folder)) == 3
+    xrelax.compile(path, precision="bf16")
+    assert len(compiled) == 3
+
+
 READER = """
 import sys
 import numpy as np
