@@ -1,6 +1,6 @@
 """Tests compile what they test: none finds the results of an earlier run.
 
-Of a test marked `sampled`, which has many costly cases, ``--sample 26`` runs one case in 26, and
+Of a test marked `sampled`, which has many costly cases, ``--sample 34`` runs one case in 34, and
 ``--sample-others 4`` one in four of the cases of other tests, and of the tests of a front end's
 file. ``--sample-seed`` draws them (the header names it). Without these options all run.
 """
