@@ -11,9 +11,9 @@
     %4 = relax.nn.matmul_words (words of %x), (words of %w) : … -> i32
     %5 = (%4 - %zx * (sums of the columns of %w) as f32) * (%sx * %sw)
 
-So are products of integers that are converted to a wider dtype, minus their zero points. The weight
-is constant, and so are its words and the sums over it. Sums are exact; floats are scaled once,
-after the sum. Products of bf16 are summed in float32; their weight need not be constant.
+So are products of integers that are converted to a wider dtype, minus their zero points. If the
+weight is constant, so are its words and the sums over it; that of a convolution of integers has to
+be. Sums are exact; floats are scaled once, after the sum. Products of bf16 are summed in float32.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def _operands(
         has_instruction = target.isa.bfdot(target.isa.vector_bits) is not None
         is_wide = dtype_of(op.result) == "float64"
         return _Operands(left, right, GraphBuilder(op)) if has_instruction and not is_wide else None
-    if not right.is_constant:
-        return None
+    if isinstance(op, ForwardConvolutionOp) and not right.is_constant:
+        return None  # its sums of windows would be a convolution of each call
     if (left.scale is None) != (right.scale is None):
         return None
     if not (left.is_of_one_scale and left.is_float32 and right.is_float32):
@@ -128,7 +128,7 @@ def _operands(
 
 
 def _product(op: MatmulOp | LinearOp, target: Target) -> SSAValue | None:
-    """A matmul with a constant matrix as one of words."""
+    """A matmul with a matrix as one of words."""
     is_linear = isinstance(op, LinearOp)
     lhs, rhs, *bias = op.operands
     data, weight, rows = (

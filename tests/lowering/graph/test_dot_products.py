@@ -48,6 +48,25 @@ def main(x: R.Tensor(("n", {depth}), "{data}"), w: R.Tensor(({depth}, 19), "{wei
     np.testing.assert_array_equal(got, (x.astype(int) - shift) @ (w.astype(int) - other))
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("is_transposed", [False, True])
+@pytest.mark.parametrize("data, shift", [("uint8", 131), ("int8", -5)])
+@pytest.mark.parametrize("other_dtype, other", [("int8", 0), ("uint8", 128), ("uint8", 94)])
+def test_matmul_of_two_activations(data, shift, other_dtype, other, is_transposed):
+    """Sums over the right operand are those of each call."""
+    x, w = integers((5, 37), data), integers((19, 37) if is_transposed else (37, 19), other_dtype)
+    text = f"""
+@R.function
+def main(x: R.Tensor(("n", 37), "{data}"), w: R.Tensor({w.shape}, "{other_dtype}")):
+    a = R.dequantize(x, R.const(0.5, "float32"), R.const({shift}, "{data}"))
+    b = R.dequantize(w, R.const(0.25, "float32"), R.const({other}, "{other_dtype}"))
+    return R.matmul(a, {"R.permute_dims(b)" if is_transposed else "b"})
+"""
+    right = w.T if is_transposed else w
+    wanted = (x.astype(float) - shift) @ (right.astype(float) - other) * 0.125
+    np.testing.assert_array_equal(built(text, TARGETS[0])(x, w).numpy(), wanted)
+
+
 WINDOWS = [((1, 1), (1, 1), 3), ((0, 0), (1, 1), 1), ((0, 0), (2, 1), 2), ((2, 1), (2, 2), 3)]
 
 

@@ -62,14 +62,28 @@ relax.func @padded(%x: !relax.tensor<[1, 4, h, 9], ui8>) -> !relax.tensor<[1, 1,
 
 // -----
 
-// Weights that are not constant stay.
+// A matrix that is not constant is packed at each call.
 
 // CHECK-LABEL: @by_a_parameter
-// CHECK-NOT:     words
-// CHECK:         relax.matmul
+// CHECK:         relax.nn.pack_words %w {axis = 0 : i64}
+// CHECK:         relax.nn.matmul_words
 relax.func @by_a_parameter(%x: !relax.tensor<[n, 4], i8>, %w: !relax.tensor<[4, 2], i8>) -> !relax.tensor<[n, 2], i32> {
   %0 = relax.matmul %x, %w {out_dtype = i32} : !relax.tensor<[n, 4], i8>, !relax.tensor<[4, 2], i8> -> !relax.tensor<[n, 2], i32>
   relax.return %0 : !relax.tensor<[n, 2], i32>
+}
+
+// -----
+
+// Weights of convolutions that are not constant stay.
+
+// CHECK-LABEL: @convolution_by_a_parameter
+// CHECK-NOT:     words
+// CHECK:         relax.nn.conv2d
+relax.func @convolution_by_a_parameter(%x: !relax.tensor<[1, 4, 8, 8], ui8>, %w: !relax.tensor<[2, 4, 1, 1], i8>) -> !relax.tensor<[1, 2, 8, 8], i32> {
+  %0 = relax.astype %x {dtype = i32} : !relax.tensor<[1, 4, 8, 8], ui8> -> !relax.tensor<[1, 4, 8, 8], i32>
+  %1 = relax.astype %w {dtype = i32} : !relax.tensor<[2, 4, 1, 1], i8> -> !relax.tensor<[2, 4, 1, 1], i32>
+  %2 = relax.nn.conv2d %0, %1 : !relax.tensor<[1, 4, 8, 8], i32>, !relax.tensor<[2, 4, 1, 1], i32> -> !relax.tensor<[1, 2, 8, 8], i32>
+  relax.return %2 : !relax.tensor<[1, 2, 8, 8], i32>
 }
 
 // -----
