@@ -119,7 +119,9 @@ def narrow_form(value: SSAValue) -> Narrow | None:
 
 def _difference(op: SubtractOp) -> Narrow | None:
     found, shift = narrow_form(op.lhs), narrow_form(op.rhs)
-    if found is None or shift is None or not (found.is_plain and shift.is_plain):
+    if found is None or shift is None or found.is_bfloat16 or shift.is_bfloat16:
+        return None
+    if not (found.is_plain and shift.is_plain):
         return None
     return _with_zero_point(found, op.rhs, op)
 

@@ -1,0 +1,64 @@
+// RUN: xrelax-opt %s -p 'use-dot-products{target="llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu"},dce' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'use-dot-products{target="llvm -mcpu=neoverse-v1 -mtriple=aarch64-linux-gnu"},dce' --split-input-file | filecheck %s
+// RUN: xrelax-opt %s -p 'use-dot-products{target="llvm -mcpu=skylake-avx512 -mtriple=x86_64-linux-gnu"},dce' --split-input-file | filecheck %s --check-prefix=NONE
+// RUN: xrelax-opt %s -p 'use-dot-products{target="llvm -mcpu=apple-m1 -mtriple=aarch64-linux-gnu"},dce' --split-input-file | filecheck %s --check-prefix=NONE
+// NONE-NOT: words
+
+// The words of a constant are a constant: 1 and 2 are 16256 and 16384, and 0 fills the last one.
+
+// CHECK-LABEL: @by_a_constant
+// CHECK:         %[[X:.*]] = relax.nn.pack_words %x : !relax.tensor<[n, 3], bf16> -> !relax.tensor<[n, 2], ui32>
+// CHECK:         %[[W:.*]] = relax.constant <uint32, [2, 1], [1073758080, 16256]>
+// CHECK:         %[[Y:.*]] = relax.nn.matmul_words %[[X]], %[[W]] {out_dtype = f32}
+// CHECK:         %[[R:.*]] = relax.astype %[[Y]] {dtype = bf16}
+// CHECK-NEXT:    relax.return %[[R]]
+relax.func @by_a_constant(%x: !relax.tensor<[n, 3], bf16>) -> !relax.tensor<[n, 1], bf16> {
+  %w = relax.constant <bfloat16, [3, 1], [16256, 16384, 16256]> : !relax.tensor<[3, 1], bf16>
+  %0 = relax.matmul %x, %w : !relax.tensor<[n, 3], bf16>, !relax.tensor<[3, 1], bf16> -> !relax.tensor<[n, 1], bf16>
+  relax.return %0 : !relax.tensor<[n, 1], bf16>
+}
+
+// -----
+
+// Channels of images are packed, of any weight.
+
+// CHECK-LABEL: @images
+// CHECK:         %[[X:.*]] = relax.nn.pack_words %x {axis = 1 : i64} : !relax.tensor<[n, 3, h, 9], bf16> -> !relax.tensor<[n, 2, h, 9], ui32>
+// CHECK:         %[[W:.*]] = relax.nn.pack_words %w {axis = 1 : i64} : !relax.tensor<[5, 3, 1, 3], bf16> -> !relax.tensor<[5, 2, 1, 3], ui32>
+// CHECK:         %[[Y:.*]] = relax.nn.conv2d_words %[[X]], %[[W]] {{.*}}out_dtype = f32
+// CHECK:         relax.astype %[[Y]] {dtype = bf16}
+// CHECK-NOT:     relax.nn.conv2d
+relax.func @images(%x: !relax.tensor<[n, 3, h, 9], bf16>, %w: !relax.tensor<[5, 3, 1, 3], bf16>) -> !relax.tensor<[n, 5, h, 9], bf16> {
+  %0 = relax.nn.conv2d %x, %w {padding = array<i64: 0, 1, 0, 1>} : !relax.tensor<[n, 3, h, 9], bf16>, !relax.tensor<[5, 3, 1, 3], bf16> -> !relax.tensor<[n, 5, h, 9], bf16>
+  relax.return %0 : !relax.tensor<[n, 5, h, 9], bf16>
+}
+
+// -----
+
+// CHECK-LABEL: @signals
+// CHECK:         relax.nn.conv1d_words {{.*}}out_dtype = f32
+// CHECK-NOT:     relax.nn.conv1d
+relax.func @signals(%x: !relax.tensor<[2, 4, 9], bf16>, %w: !relax.tensor<[5, 4, 3], bf16>) -> !relax.tensor<[2, 5, 7], f32> {
+  %0 = relax.nn.conv1d %x, %w {out_dtype = f32} : !relax.tensor<[2, 4, 9], bf16>, !relax.tensor<[5, 4, 3], bf16> -> !relax.tensor<[2, 5, 7], f32>
+  relax.return %0 : !relax.tensor<[2, 5, 7], f32>
+}
+
+// -----
+
+// What stays: groups, a weight of several matrices, and differences, as bf16 have no zero point.
+
+// CHECK-LABEL: @others
+// CHECK-NOT:     words
+// CHECK:         relax.return
+relax.func @others(%x: !relax.tensor<[1, 4, 5, 5], bf16>, %k: !relax.tensor<[4, 1, 1, 1], bf16>, %y: !relax.tensor<[2, 3, 5], bf16>, %v: !relax.tensor<[2, 5, 4], bf16>, %z: !relax.tensor<[], bf16>, %w: !relax.tensor<[5, 2], f32>) -> tuple<!relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[2, 3, 4], bf16>, !relax.tensor<[2, 3, 2], f32>> {
+  %0 = relax.nn.conv2d %x, %k {groups = 4 : i64} : !relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[4, 1, 1, 1], bf16> -> !relax.tensor<[1, 4, 5, 5], bf16>
+  %1 = relax.matmul %y, %v : !relax.tensor<[2, 3, 5], bf16>, !relax.tensor<[2, 5, 4], bf16> -> !relax.tensor<[2, 3, 4], bf16>
+  %2 = relax.astype %y {dtype = f32} : !relax.tensor<[2, 3, 5], bf16> -> !relax.tensor<[2, 3, 5], f32>
+  %3 = relax.astype %z {dtype = f32} : !relax.tensor<[], bf16> -> !relax.tensor<[], f32>
+  %4 = relax.subtract %2, %3 : !relax.tensor<[2, 3, 5], f32>, !relax.tensor<[], f32> -> !relax.tensor<[2, 3, 5], f32>
+  %b = relax.astype %w {dtype = bf16} : !relax.tensor<[5, 2], f32> -> !relax.tensor<[5, 2], bf16>
+  %5 = relax.astype %b {dtype = f32} : !relax.tensor<[5, 2], bf16> -> !relax.tensor<[5, 2], f32>
+  %6 = relax.matmul %4, %5 : !relax.tensor<[2, 3, 5], f32>, !relax.tensor<[5, 2], f32> -> !relax.tensor<[2, 3, 2], f32>
+  %7 = relax.tuple(%0, %1, %6) : (!relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[2, 3, 4], bf16>, !relax.tensor<[2, 3, 2], f32>) -> tuple<!relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[2, 3, 4], bf16>, !relax.tensor<[2, 3, 2], f32>>
+  relax.return %7 : tuple<!relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[2, 3, 4], bf16>, !relax.tensor<[2, 3, 2], f32>>
+}
