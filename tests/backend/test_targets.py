@@ -85,6 +85,27 @@ def test_dot_products_of_unsigned_and_signed_bytes(options: str, widths: tuple[i
     assert tuple(w for w in (128, 256, 512) if isa.dot(True, False, w)) == widths
 
 
+@pytest.mark.parametrize(
+    ("options", "widths"),
+    [
+        ("-mtriple=x86_64-linux-gnu -mcpu=znver4", (128, 256, 512)),
+        ("-mtriple=x86_64-linux-gnu -mcpu=sapphirerapids", (128, 256, 512)),
+        ("-mtriple=x86_64-linux-gnu -mcpu=skylake-avx512", ()),
+        ("-mtriple=x86_64-linux-gnu -mcpu=sierraforest", ()),
+        ("-mtriple=x86_64-linux-gnu -mcpu=x86-64", ()),
+        ("-mtriple=aarch64-linux-gnu -mcpu=neoverse-v1", (128,)),
+        ("-mtriple=aarch64-linux-gnu -mcpu=cortex-a76 -mattr=+bf16", (128,)),
+        ("-mtriple=arm64-apple-macosx -mcpu=apple-m2", (128,)),
+        ("-mtriple=arm64-apple-macosx -mcpu=apple-m1", ()),
+        ("-mtriple=powerpc64le-linux-gnu", ()),
+    ],
+)
+def test_dot_products_of_bfloat16(options: str, widths: tuple[int, ...]):
+    """Sierra Forest converts to bf16 by AVX, and has no dot products of them."""
+    isa = Target(f"llvm {options}").isa
+    assert tuple(w for w in (0, 64, 128, 256, 512) if isa.bfdot(w)) == widths
+
+
 def test_dot_products_in_assembly_for_apple():
     isa = Target("llvm -mtriple=arm64-apple-macosx -mcpu=apple-m1").isa
     assert isa.dot(False, False, 128) == "llvm.aarch64.neon.sdot.v4i32.v16i8"

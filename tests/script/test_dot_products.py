@@ -114,14 +114,36 @@ def test_products_of_bfloat16(run, accumulator):
     np.testing.assert_array_equal(found, np.array([5, 3, 9, 0], "float32") + total)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "uint16", "bfloat16", "float32"])
+def test_printed_words_of_bfloat16(run, kernel, round_trip):
+    """Words of int32 are cast, and a cast is printed; a sum of 0 is not."""
+    body = "for i in range(4):\n    Y[i] = T.Cast('int32', T.bfdot({}, B[i], 0))"
+    a, b = np.array([ONE_TWO, THREE, 0, ONE_TWO], "int32"), np.full(4, ONE_TWO, "uint32")
+    parameters = PARAMETERS.format("int32", "uint32")
+    for word in ('T.Cast("uint32", A[i])', 'T.reinterpret("uint32", A[i])'):
+        found = run(parameters, body.format(word), a, b, dtype="int32")
+        np.testing.assert_array_equal(found, [5, 3, 0, 5])
+        text = round_trip(kernel(parameters, body.format(word)))
+        printed = 'Y[i] = T.Cast("int32", T.bfdot(T.Cast("uint32", A[i]), B[i]))'
+        assert text.splitlines()[-1].strip() == printed
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint16", "uint64", "bfloat16", "float32"])
 def test_wrong_words_of_bfloat16(refused, dtype):
-    refused(
-        f"@T.prim_func\ndef kernel({PARAMETERS.format('uint32', dtype)}):\n"
-        "    Y[0] = T.Cast('int32', T.bfdot(A[0], B[0]))\n",
-        f"error: expected 'bfdot' of words of uint32, got {dtype}",
-        "T.bfdot",
-    )
+    """Of either operand, at the call."""
+    for pair in (("uint32", dtype), (dtype, "uint32")):
+        refused(
+            f"@T.prim_func\ndef kernel({PARAMETERS.format(*pair)}):\n"
+            "    Y[0] = T.Cast('int32', T.bfdot(A[0], B[0]))\n",
+            f"error: expected 'bfdot' of words of uint32, got {dtype}",
+            "T.bfdot",
+        )
+
+
+def test_wrong_words_of_bfloat16_in_expressions():
+    a, b = te.placeholder((4,), "uint32", "A"), te.placeholder((4,), "int32", "B")
+    with pytest.raises(TypeError) as caught:
+        te.compute((4,), lambda i: te.bfdot(a[i], b[i]))
+    assert str(caught.value) == "expected 'bfdot' of words of uint32, got int32"
 
 
 def test_a_wrong_sum_of_bfloat16(refused):
