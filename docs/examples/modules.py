@@ -33,6 +33,22 @@ scale = np.array([1, 10, 100], "float32")
 executable = tvm.build(main, target="llvm", params={"scale": scale}, check=True)
 print(executable["main"](np.ones((2, 3), "float32")))
 
+# %% quantize
+import numpy as np
+
+import xrelax
+from xrelax import relax
+
+x = relax.Var("x", relax.TensorStructInfo((2, 4), "float32"))
+builder = relax.BlockBuilder()
+with builder.function("main", [x]):
+    weight = relax.const(np.eye(4, dtype="float32"))
+    builder.emit_func_output(builder.emit(relax.op.matmul(x, weight)))
+examples = [np.array([[0, 1, 2, 3], [-1, 0, 0, 1]], "float32")]
+quantized = xrelax.quantize(builder.get(), examples)
+print(quantized.layers[0].range)
+print(xrelax.compile(quantized.module)(examples[0]).numpy().round(1))
+
 # %% compile
 import torch
 
