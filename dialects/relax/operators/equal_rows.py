@@ -27,6 +27,8 @@ class Rows:
     def _element(self, row: Any, column: Any) -> Any:
         if self.axis is None:
             return element_at(self.te, self.data, [self.te.dim_expr(self.count)], [row])
+        if ZERO in self.others:  # nothing is read
+            return self.te.const(0, self.data.dtype)
         return self.data(*self.place(row, column))
 
     def place(self, row: Any, column: Any) -> list[Any]:
