@@ -8,7 +8,7 @@
 // CHECK:         %[[X:.*]] = llvm.load
 // CHECK-NEXT:    %[[NUMBER:.*]] = llvm_ext.fcmp ord %[[X]], %[[X]]
 // CHECK-NEXT:    %[[A:.*]] = llvm_ext.select %[[NUMBER]], %[[X]], %[[ZERO:.*]] :
-// CHECK-NEXT:    %[[ABOVE:.*]] = llvm_ext.fcmp oge %[[A]], %[[LEAST:.*]] : vector<16xf32>
+// CHECK-NEXT:    %[[ABOVE:.*]] = llvm_ext.fcmp ogt %[[A]], %[[LEAST:.*]] : vector<16xf32>
 // CHECK-NEXT:    %[[B:.*]] = llvm_ext.select %[[ABOVE]], %[[A]], %[[LEAST]]
 // CHECK-NEXT:    %[[OVER:.*]] = llvm_ext.fcmp oge %[[B]], %[[END:.*]] : vector<16xf32>
 // CHECK-NEXT:    %[[C:.*]] = llvm_ext.select %[[OVER]], %[[ZERO]], %[[B]]
@@ -22,6 +22,23 @@ loops.func @vectors(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[64], i32>) noal
     %x = loops.load %X[%i] : !tir.buffer<[64], f32> -> f32
     %y = arith.fptosi %x : f32 to i32
     loops.store %y, %Y[%i] : !tir.buffer<[64], i32>, i32
+  }
+}
+
+// The largest integer of 8 bits is a float, and a comparison with 0 replaces NaN too.
+
+// CHECK-LABEL: llvm.func internal @xrelax.bytes(
+// CHECK:         %[[X:.*]] = llvm.load
+// CHECK-NEXT:    %[[ABOVE:.*]] = llvm_ext.fcmp ogt %[[X]], %[[ZERO:.*]] : vector<16xf32>
+// CHECK-NEXT:    %[[A:.*]] = llvm_ext.select %[[ABOVE]], %[[X]], %[[ZERO]]
+// CHECK-NEXT:    %[[BELOW:.*]] = llvm_ext.fcmp olt %[[A]], %[[MOST:.*]] : vector<16xf32>
+// CHECK-NEXT:    %[[B:.*]] = llvm_ext.select %[[BELOW]], %[[A]], %[[MOST]]
+// CHECK-NEXT:    llvm_ext.cast fptoui %[[B]] : vector<16xf32> to vector<16xi8>
+loops.func @bytes(%X: !tir.buffer<[64], f32>, %Y: !tir.buffer<[64], ui8>) noalias {
+  loops.for %i in (0, 64) vectorized {
+    %x = loops.load %X[%i] : !tir.buffer<[64], f32> -> f32
+    %y = arith.fptoui %x : f32 to i8
+    loops.store %y, %Y[%i] : !tir.buffer<[64], ui8>, i8
   }
 }
 
