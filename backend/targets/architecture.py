@@ -88,15 +88,6 @@ class InstructionSet:
         """
         return None
 
-    def multiplies_bytes(self) -> bool:
-        """Whether contractions of bytes are quicker than those of f32, by these instructions."""
-        widest = self.vector_bits
-        return (
-            self.dot(True, False, widest) is not None
-            or self.dot(False, False, widest) is not None
-            or self.pair_products(widest) is not None
-        )
-
     def bfdot(self, vector_bits: int) -> str | None:
         """The LLVM intrinsic that adds dot products of two pairs of bf16 to lanes of f32.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from .architecture import Architecture, InstructionSet, Intrinsic, NontemporalStores, ThreadCode
 from .machine_model import ZEN3_AVX2, ZEN_AVX512, MachineModel
@@ -22,9 +23,12 @@ class SSE2(InstructionSet):
     counter: str = "llvm.readcyclecounter"
     counter_interval: int = 1 << 25
 
+    pair_bits: int = 128
+    """The widest vectors of i16, of which products are summed: AVX-512 has them with AVX512BW."""
+
     def pair_products(self, vector_bits: int) -> str | None:
         """`pmaddwd`."""
-        return _PAIR_PRODUCTS.get(vector_bits) if vector_bits <= self.vector_bits else None
+        return _PAIR_PRODUCTS.get(vector_bits) if vector_bits <= self.pair_bits else None
 
 
 _PAIR_PRODUCTS = {
@@ -87,21 +91,25 @@ class X86_64(Architecture):
 
     def instruction_set(self, assembly: str) -> InstructionSet:
         """The widest instruction set whose registers are in the assembly."""
-        converts_f16, fuses = self.converts_f16(assembly), "vfmadd" in assembly
+        known: dict[str, Any] = {
+            "converts_f16": self.converts_f16(assembly),
+            "pair_bits": max(b for b, n in _REGISTERS if re.search(f"pmullw.*%{n}", assembly)),
+        }
+        if "%ymm" not in assembly:
+            return SSE2(**known)
+        known["fuses"] = "vfmadd" in assembly
         dots = (128, 256) if re.search(r"vpdpbusd.*%[xy]mm", assembly) else ()
-        if "%zmm" in assembly:
-            scales = re.search(r"vscalef.*%ymm", assembly) is not None
-            dots = (*dots, 512) if "vpdpbusd" in assembly else dots
-            bfdots = (512,) if "vcvtneps2bf16" in assembly else ()
-            if bfdots and scales:  # AVX512VL
-                bfdots = (128, 256, 512)
-            return AVX512(
-                converts_f16=converts_f16, fuses=fuses, scales=scales, dots=dots, bfdots=bfdots
-            )
-        if "%ymm" in assembly:
-            return AVX2(converts_f16=converts_f16, fuses=fuses, dots=dots)
-        return SSE2(converts_f16=converts_f16)
+        if "%zmm" not in assembly:
+            return AVX2(**known, dots=dots)
+        scales = re.search(r"vscalef.*%ymm", assembly) is not None
+        dots = (*dots, 512) if "vpdpbusd" in assembly else dots
+        bfdots = (512,) if "vcvtneps2bf16" in assembly else ()
+        if bfdots and scales:  # AVX512VL
+            bfdots = (128, 256, 512)
+        return AVX512(**known, scales=scales, dots=dots, bfdots=bfdots)
 
+
+_REGISTERS = ((128, "xmm"), (256, "ymm"), (512, "zmm"))
 
 ARCHITECTURE = X86_64(
     names=("x86_64", "x86_64h", "amd64"),
@@ -143,6 +151,11 @@ define i32 @dot(<16 x i8> %a, <16 x i8> %b) {
   %z = mul <16 x i32> %x, %y
   %sum = call i32 @llvm.vector.reduce.add.v16i32(<16 x i32> %z)
   ret i32 %sum
+}
+define <32 x i16> @multiply(<32 x i16> %a, <32 x i16> %b)
+    "prefer-vector-width"="512" "min-legal-vector-width"="512" {
+  %product = mul <32 x i16> %a, %b
+  ret <32 x i16> %product
 }
 """,
 )

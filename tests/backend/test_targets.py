@@ -86,6 +86,21 @@ def test_dot_products_of_unsigned_and_signed_bytes(options: str, widths: tuple[i
 
 
 @pytest.mark.parametrize(
+    ("cpu", "widths"),
+    [
+        ("x86-64", (128,)),
+        ("sandybridge", (128,)),  # its wide vectors are of floats alone
+        ("haswell", (128, 256)),
+        ("knl", (128, 256)),  # without AVX512BW
+        ("skylake-avx512", (128, 256, 512)),
+    ],
+)
+def test_products_of_pairs(cpu: str, widths: tuple[int, ...]):
+    isa = Target(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}").isa
+    assert tuple(w for w in (128, 256, 512) if isa.pair_products(w)) == widths
+
+
+@pytest.mark.parametrize(
     ("options", "widths"),
     [
         ("-mtriple=x86_64-linux-gnu -mcpu=znver4", (128, 256, 512)),

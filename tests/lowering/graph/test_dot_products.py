@@ -1,5 +1,6 @@
 """Contractions of 8-bit integers by dot products of words equal those in wide integers."""
 
+import re
 import textwrap
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from xrelax import relax
 from xrelax.backend.target import Target
+from xrelax.inspection import stage_text
 from xrelax.script import from_source
 
 RNG = np.random.default_rng(0)
@@ -130,3 +132,22 @@ def main(x: R.Tensor((3, 7, 24), "int8"), w: R.Tensor({shape}, "int8"),
     matrix = (w if layer == "matmul" else w.T).astype(float) * scale
     expected = 0.25 * (x.astype(float) + 7) @ matrix + (bias if layer == "linear" else 0)
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "instruction"), [("apple-m1", "sdot"), ("neoverse-v1", "usdot"), ("cortex-a53", None)]
+)
+def test_unsigned_data_on_arm(cpu, instruction):
+    """It becomes signed, where only bytes of one sign are multiplied."""
+    text = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((8, 64), "uint8"), w: R.Tensor((64, 32), "int8")):
+        a = R.dequantize(x, R.const(0.5, "float32"), R.const(7, "uint8"))
+        b = R.dequantize(w, R.const(0.25, "float32"), R.const(0, "int8"))
+        return R.matmul(a, b)
+"""
+    assembly = stage_text(from_source(text), "asm", f"llvm -mtriple=aarch64-linux-gnu -mcpu={cpu}")
+    found = set(re.findall(r"\t(u?sdot|udot)\t", assembly))
+    assert found == ({instruction} if instruction else set())

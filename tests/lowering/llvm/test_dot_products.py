@@ -239,6 +239,13 @@ def test_products_of_sixteen_bits(cpu: str, lhs: str, rhs: str):
     assert re.search(r"\tv?pmaddwd\t", text) and not re.search(r"\tv?pmulld\t", text)
 
 
+@pytest.mark.parametrize(("cpu", "widest"), [("sandybridge", "ymm"), ("knl", "zmm")])
+def test_no_instruction_for_the_widest_vectors(cpu: str, widest: str):
+    """LLVM aborts on an instruction that a processor does not have."""
+    text = code("uint32", "int32", f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+    assert f"%{widest}" in text and not re.search(rf"pmaddwd.*%{widest}", text)
+
+
 def test_a_broadcast_word_is_converted_as_a_scalar():
     """LLVM 22.1's code generation does not end where 512 bits are flipped after a broadcast."""
     product = from_source(PRODUCT.format(lhs="int32", rhs="int32", m=8, n=64, k=16))
