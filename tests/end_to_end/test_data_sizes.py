@@ -132,6 +132,18 @@ def main(x: R.Tensor((2, "n"), "float32"), count: R.Tensor((2,), "int64")):
 """
 
 
+def test_slices_without_elements():
+    """They are equal, and none is read or written."""
+    function = from_source("""
+@R.function
+def main(x: R.Tensor((0, 3), "uint8")):
+    return R.unique(x, return_inverse=True, return_counts=True, axis=1)
+""")
+    values, inverse, counts = relax.build(function, check=True)["main"](np.zeros((0, 3), "uint8"))
+    assert values.shape == (0, 1) and counts.numpy().tolist() == [3]
+    assert inverse.numpy().tolist() == [0, 0, 0]
+
+
 def test_sizes_from_an_argument():
     module, executable = compile_source(NUMBERS)
     x = np.ones((2, 5), "float32")

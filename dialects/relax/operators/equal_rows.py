@@ -24,10 +24,15 @@ class Rows:
         self.count, self.width = te.shape_of(lengths)
         self.rows = te.compute((self.count, self.width), self._element, name="T_rows")
 
+    @property
+    def are_empty(self) -> bool:
+        """Whether no row has an element, so that none is read or written."""
+        return ZERO in self.others
+
     def _element(self, row: Any, column: Any) -> Any:
         if self.axis is None:
             return element_at(self.te, self.data, [self.te.dim_expr(self.count)], [row])
-        if ZERO in self.others:  # nothing is read
+        if self.are_empty:
             return self.te.const(0, self.data.dtype)
         return self.data(*self.place(row, column))
 
@@ -35,8 +40,6 @@ class Rows:
         """The indices of an element of a row in the tensor."""
         if self.axis is None:
             return [row]
-        if ZERO in self.others:  # no row has an element
-            return [0 for _ in self.dims]
         where: list[Any] = []
         for dim in self.te.shape_of(self.others[:0:-1]):
             where.insert(0, column % dim)
@@ -124,12 +127,14 @@ class _Groups:
         values, first, _, counts = outputs
         ib.store(first, (number,), row)
         ib.store(counts, (number,), self.te.const(0, "int64"))
-        with ib.for_range(0, self.of.width, "column") as column:
-            ib.store(values, self.of.place(number, column), rows(row, column))
+        if not self.of.are_empty:
+            with ib.for_range(0, self.of.width, "column") as column:
+                ib.store(values, self.of.place(number, column), rows(row, column))
 
     def _clear(self, ib: Any, outputs: Sequence[Any], number: Any) -> None:
         values, first, _, counts = outputs
         for output in (first, counts):
             ib.store(output, (number,), self.te.const(0, "int64"))
-        with ib.for_range(0, self.of.width, "column") as column:
-            ib.store(values, self.of.place(number, column), self.te.const(0, values.dtype))
+        if not self.of.are_empty:
+            with ib.for_range(0, self.of.width, "column") as column:
+                ib.store(values, self.of.place(number, column), self.te.const(0, values.dtype))
