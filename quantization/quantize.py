@@ -8,9 +8,10 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..dialects import get_context
 from ..inspection import module_of
 from ..ir.module import IRModule
-from ..pipeline import HOST
+from ..pipeline import HOST, make_pass
 from ..profiling.report import plain_table
 from .calibration import calibrate, relative_error, results_of
 from .layers import Range, layers_of, quantize_layer
@@ -85,7 +86,10 @@ def quantize(
     inputs = list(map(_arguments, calibration_data))
     if not inputs:
         raise ValueError("expected calibration_data to have an input, got none")
-    module = module_of(mod)
+    module = module_of(mod).clone()
+    # Norms scale the weights of convolutions before these are rounded.
+    for name in ("decompose-ops-for-inference", "dead-code-elimination"):
+        make_pass(name, target).apply(get_context(), module)
     count = len(layers_of(module, function))
     if not count:
         raise ValueError(

@@ -78,6 +78,20 @@ def test_results_are_near_to_float32(make, shape):
     assert len(re.findall(r"relax\.nn\.(?:matmul|conv2d)_words", text)) == len(found.layers)
 
 
+def test_a_norm_scales_the_weight_before_it_is_rounded():
+    """A convolution and its batch norm are one layer on integers."""
+    weight, four = draw(4, 3, 3, 3, scale=0.2), [np.abs(draw(4)) + 0.5 for _ in range(4)]
+
+    def function(b, x):
+        y = b.emit(relax.op.nn.conv2d(x, relax.const(weight)))
+        return b.emit(relax.op.nn.batch_norm(y, *map(relax.const, four), axis=1)[0])
+
+    module, x = module_of(function, ("x", (2, 3, 8, 8))), draw(2, 3, 8, 8)
+    found = xrelax.quantize(module, [x])
+    text = stage_text(found.module, "relax", "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4")
+    assert text.count("conv2d_words") == len(found.layers) == 1 and found.error < 2e-2
+
+
 def test_weights_have_a_scale_for_each_channel():
     """Rows of very different sizes keep the precision of each."""
     weight = draw(3, 16) * np.array([[1e-3], [1.0], [1e3]], "float32")
