@@ -2,13 +2,13 @@
 
 Files of packages and their inputs are those of tests/models/onnx_zoo.py; ``python
 tests/models/onnx_files.py`` downloads them. ``python benchmarks/exported_models.py`` exports
-well-known networks. ONNX Runtime's result is what others are compared with.
+well-known networks. ONNX Runtime's result without optimizations is what others are compared with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import onnx
 from exported_models import exported, inputs
-from peers import Case, Contestant, onnxruntime, ours_of_file, quantized
+from peers import Case, Contestant, onnxruntime, ours_of_file
+from precisions import quantized
 
 TOLERANCE = 1e-4
 """The largest difference of the exported networks, over the largest number."""
@@ -51,16 +52,12 @@ class FileCase(Case):
         """The file, or a quantized copy."""
         if self.precision != "int8":
             return self.workload.path
-        copy = self.folder / self.workload.path.name
-        onnx.save(onnx.load(self.workload.path), copy)
-        return quantized(copy, self.inputs)
+        return quantized(self.workload.path, self.folder, self.inputs)
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """The first output by ONNX Runtime: in f32, or of the quantized file as it is written."""
-        if self.precision == "int8":
-            return onnxruntime(self, is_optimized=False).begin().first[1]
-        return onnxruntime(replace(self, precision="f32")).begin().first[1]
+        """The first output of the file as it is written, by ONNX Runtime."""
+        return onnxruntime(self, is_optimized=False).begin().first[1]
 
     def ours(self) -> Contestant:
         """What this project makes of the file."""

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,31 +25,11 @@ from typing import Any, ClassVar
 import numpy as np
 from languages import ArrayLanguage, GraphLanguage, JaxLanguage, TorchLanguage
 from machine import empty_cache
+from precisions import PRECISIONS, quantized
 from workloads import Workload
 
 Call = Callable[[], Any]
 FORMER = "xrelax_former"
-
-
-@dataclass(frozen=True)
-class Precision:
-    """What contractions take: how it is called, its bytes, and who takes part."""
-
-    dtype: str
-    nbytes: int
-    tolerance: float
-    """The largest error that counts as equal, unless the workload's is larger."""
-    peers: Collection[str] | None = None
-    """The peers that have it, if not all have."""
-
-
-PRECISIONS = {
-    "f32": Precision("float32", 4, 0.0),
-    "bf16": Precision("bfloat16", 2, 5e-2, ("torch", "torch.compile", "openvino")),
-    "int8": Precision("int8", 1, 1e-1, ("onnxruntime", "openvino")),
-}
-"""For bf16 every contestant rounds its own way; for int8 all run one file, which ONNX Runtime's
-tools quantize: uint8 activations, calibrated by the inputs, and int8 weights by channel."""
 
 
 @dataclass
@@ -131,43 +111,7 @@ class Case:
             torch.onnx.export(
                 self.torch_module, self.torch_inputs, str(path), dynamo=True, verbose=False
             )
-        return quantized(path, self.inputs) if self.precision == "int8" else path
-
-
-def quantized(path: Path, inputs: Mapping[str, np.ndarray]) -> Path:
-    """A file by ONNX Runtime's tools with quantized and dequantized tensors around operators."""
-    import onnx
-    from onnxruntime.quantization import (
-        CalibrationDataReader,
-        QuantFormat,
-        QuantType,
-        quantize_static,
-    )
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
-    class Once(CalibrationDataReader):
-        def __init__(self) -> None:
-            self.feeds = iter([dict(zip(names, inputs.values(), strict=True))])
-
-        def get_next(self) -> Any:
-            return next(self.feeds, None)
-
-    prepared, result = path.with_suffix(".prepared.onnx"), path.with_suffix(".int8.onnx")
-    onnx.save(onnx.load(path), path)  # in one file
-    logging.disable()
-    quant_pre_process(path, prepared, skip_symbolic_shape=True)
-    names = [i.name for i in onnx.load(prepared).graph.input]
-    quantize_static(
-        prepared,
-        result,
-        Once(),
-        quant_format=QuantFormat.QDQ,
-        per_channel=True,
-        activation_type=QuantType.QUInt8,
-        weight_type=QuantType.QInt8,
-    )
-    logging.disable(logging.NOTSET)
-    return result
+        return quantized(path, self.folder, self.inputs) if self.precision == "int8" else path
 
 
 @dataclass

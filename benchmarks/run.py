@@ -46,7 +46,7 @@ def check_numbers(options: argparse.Namespace) -> None:
         value = getattr(options, name)
         if value is not None and value < least:
             raise ValueError(f"expected --{name} to be at least {least}, got {value}")
-    from peers import PRECISIONS
+    from precisions import PRECISIONS
 
     if options.precision not in PRECISIONS:
         known = ", ".join(PRECISIONS)
@@ -94,7 +94,8 @@ def runnable(text: str) -> Any:
 def measure(workload: Any, names: list[str], options: argparse.Namespace) -> Any:
     """The row of a workload; the machine is measured beside it, for its clock drifts."""
     from onnx_models import FileCase
-    from peers import OURS, PRECISIONS, Case, case_folder, contestants
+    from peers import OURS, Case, case_folder, contestants
+    from precisions import PRECISIONS
     from report import Row
 
     from xrelax.backend.target import Target
