@@ -49,18 +49,14 @@ def _multiply_add_code(dtype: str, kind: _MultiplyAdd, target: Target) -> str:
     lanes, counts = target.lanes(32), range(chains(target))
     floats, totals = f"<{lanes} x float>", f"<{lanes} x {kind.total}>"
     factors = f"<{lanes * kind.numbers} x {kind.element}>"
-    types = ", ".join(
-        (factors, factors, totals) if dtype == "float32" else (totals, factors, factors)
-    )
-    call = f"call {totals} @{kind.intrinsic}"
-    name = f"xrelax.machine.multiply_add_{dtype}"
-    operands = f"{factors} %factor, {factors} %factor"
-    steps = [
-        f"%c{i} = {call}({operands}, {totals} %a{i})"
-        if dtype == "float32"
-        else f"%c{i} = {call}({totals} %a{i}, {operands})"
-        for i in counts
-    ]
+    sums_last = dtype == "float32"
+
+    def arguments(total: str, *factor: str) -> str:
+        return ", ".join((*factor, total) if sums_last else (total, *factor))
+
+    name, call = f"xrelax.machine.multiply_add_{dtype}", f"call {totals} @{kind.intrinsic}"
+    factor = f"{factors} %factor"
+    steps = [f"%c{i} = {call}({arguments(f'{totals} %a{i}', factor, factor)})" for i in counts]
     lines = (
         "%number = sitofp i64 %seed to float",
         f"%one = insertelement {floats} poison, float %number, i32 0",
@@ -80,7 +76,7 @@ def _multiply_add_code(dtype: str, kind: _MultiplyAdd, target: Target) -> str:
         *_lane_of_sum(floats, counts),
         "ret float %lane",
     )
-    declared = f"declare {totals} @{kind.intrinsic}({types})\n"
+    declared = f"declare {totals} @{kind.intrinsic}({arguments(totals, factors, factors)})\n"
     return declared + _function_text(f"{name}(i64 %seed, i64 %count)", target, lines)
 
 

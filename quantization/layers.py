@@ -17,7 +17,6 @@ zero point; activations one scale, and a zero point at which 0 is exact.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +25,11 @@ from xdsl.ir import SSAValue
 
 from ..dialects import relax
 from ..dialects.relax.operators.convolution import ForwardConvolutionOp
-from ..dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
+from ..dialects.relax.operators.linear_algebra import LinearOp
 from ..lowering.functions import functions_by_name
 from ..lowering.graph.fold_constant import known_array
-from ..lowering.graph.graph_builder import GraphBuilder, dims_of, dtype_of
-
-Contraction: TypeAlias = LinearOp | MatmulOp | ForwardConvolutionOp
+from ..lowering.graph.graph_builder import GraphBuilder
+from ..lowering.graph.layers import Layer, is_layer
 
 LEVELS = 255
 """Steps between the least and the largest integer of activations."""
@@ -57,7 +55,7 @@ class Range:
         return int(np.clip(np.rint(-self.low / self.scale), 0, LEVELS))
 
 
-def layers_of(module: ModuleOp, function: str) -> list[Contraction]:
+def layers_of(module: ModuleOp, function: str) -> list[Layer]:
     """The linear layers, matmuls and convolutions of float32 with a constant weight, in order.
 
     Raises ValueError for a function that the module does not have.
@@ -65,22 +63,11 @@ def layers_of(module: ModuleOp, function: str) -> list[Contraction]:
     func = functions_by_name(module).get(function)
     if not isinstance(func, relax.FuncOp):
         raise ValueError(f"expected a graph function '{function}' to quantize, got none")
-    return [op for op in func.walk() if isinstance(op, Contraction) and _is_layer(op)]
+    layers = [op for op in func.walk() if is_layer(op)]
+    return [op for op in layers if known_array(op.operands[1], largest=None) is not None]
 
 
-def _is_layer(op: Contraction) -> bool:
-    data, weight = op.operands[:2]
-    if any(dtype_of(v) != "float32" for v in (data, weight, op.result)):
-        return False
-    if isinstance(op, ForwardConvolutionOp):
-        if op.attribute_values()["groups"] != 1:
-            return False
-    elif len(dims_of(weight) or ()) != 2:
-        return False
-    return known_array(weight, largest=None) is not None
-
-
-def quantize_layer(op: Contraction, range_: Range) -> None:
+def quantize_layer(op: Layer, range_: Range) -> None:
     """Let a layer contract integers: its data in a range, and its weight."""
     data, weight = op.operands[:2]
     build, array = GraphBuilder(op), known_array(weight, largest=None)
@@ -92,7 +79,7 @@ def quantize_layer(op: Contraction, range_: Range) -> None:
     op.operands[1] = _quantized_weight(build, array, _channels(op))
 
 
-def _channels(op: Contraction) -> int:
+def _channels(op: Layer) -> int:
     """The axis of the output channels of the weight."""
     if isinstance(op, ForwardConvolutionOp):
         return str(op.attribute_values()["kernel_layout"]).index("O")

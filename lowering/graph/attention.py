@@ -45,7 +45,7 @@ from .attention_scores import (
     scalar_of,
     scores_of,
 )
-from .graph_builder import GraphBuilder, dims_of
+from .graph_builder import GraphBuilder, dims_of, replace_result
 from .written import touches, written_values
 
 HEADS_LAST = [0, 2, 1, 3]
@@ -125,7 +125,7 @@ def _replace(op: MatmulOp) -> None:
     found = build("permute_dims", found, axes=HEADS_LAST)
     if len(query) == 3:
         found = build("reshape", found, shape=dims_of(op.result))
-    _substitute(op, found)
+    replace_result(op, found)
 
 
 def _simplify_bias(op: AttentionOp) -> None:
@@ -140,7 +140,8 @@ def _simplify_bias(op: AttentionOp) -> None:
     if not masks:
         build = GraphBuilder(op)
         operands = (op.query, op.key, op.value)
-        _substitute(op, build("nn.attention", *operands, **{**attributes, "causal_mask": causal}))
+        found = build("nn.attention", *operands, **{**attributes, "causal_mask": causal})
+        replace_result(op, found)
 
 
 class _Builder(GraphBuilder):
@@ -184,10 +185,3 @@ def _masks(masks: Sequence[Mask], products: Sequence[IntExpr]) -> tuple[str | No
 def _dtype(value: SSAValue) -> str:
     assert isinstance(value.type, relax.TensorType) and value.type.dtype is not None
     return value.type.dtype
-
-
-def _substitute(op: MatmulOp | AttentionOp, found: SSAValue) -> None:
-    found.name_hint = op.result.name_hint
-    op.result.replace_all_uses_with(found)
-    op.detach()
-    op.erase()

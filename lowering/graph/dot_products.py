@@ -40,7 +40,7 @@ from ...dialects.relax.operators.words import (
 )
 from ..functions import graph_functions
 from .fold_constant import known_array
-from .graph_builder import GraphBuilder, dims_of, dtype_of
+from .graph_builder import GraphBuilder, dims_of, dtype_of, replace_result
 from .narrow_values import Narrow, narrow_form
 from .written import Written, touches, written_values
 
@@ -119,11 +119,12 @@ def _operands(
     if not (left.is_of_one_scale and left.is_float32 and right.is_float32):
         return None
     build, isa = GraphBuilder(op), target.isa
-    if not isa.multiplies_bytes():
-        return None
-    if not isa.dot(left.is_unsigned, False, isa.vector_bits):
-        if isa.dot(True, False, isa.vector_bits):
-            left = left.as_unsigned(build)
+    has_dot = {s: isa.dot(s, False, isa.vector_bits) is not None for s in (True, False)}
+    if not has_dot[left.is_unsigned]:
+        if has_dot[not left.is_unsigned]:
+            left = left.as_signed(build) if left.is_unsigned else left.as_unsigned(build)
+        elif isa.pair_products(isa.vector_bits) is None:
+            return None
     return _Operands(left, right.as_signed(build), build)
 
 
@@ -262,7 +263,4 @@ def _visit(op: Operation, written: Written, target: Target) -> None:
         assert isinstance(op, ForwardConvolutionOp)
         found = _convolution(op, target)
     if found is not None:
-        found.name_hint = op.result.name_hint
-        op.result.replace_all_uses_with(found)
-        op.detach()
-        op.erase()
+        replace_result(op, found)

@@ -29,7 +29,7 @@ from ...dialects.int_expr import ONE, IntExpr
 from ...dialects.relax.operators.manipulation import PermuteDimsOp
 from ...dialects.relax.operators.reshaping import ReshapeOp, product
 from ..functions import graph_functions
-from .graph_builder import GraphBuilder, dims_of
+from .graph_builder import GraphBuilder, dims_of, replace_result
 from .written import Written, touches, written_values
 
 
@@ -92,9 +92,7 @@ def _fold(op: PermuteDimsOp, written: Written) -> None:
         value = build("permute_dims", value, axes=[*units, *found.order])
     if dims_of(value) != shape:
         value = build("reshape", value, shape=shape)
-    op.result.replace_all_uses_with(value)
-    op.detach()
-    op.erase()
+    replace_result(op, value)
 
 
 def _wide(dims: Sequence[IntExpr]) -> list[int]:

@@ -58,6 +58,14 @@ class GraphBuilder:
         return self("reshape", vector, shape=shape)
 
 
+def replace_result(op: relax.OperatorOp | relax.TupleGetItemOp, value: SSAValue) -> None:
+    """Erase an operator whose result is another value, which takes its name if it has none."""
+    value.name_hint = value.name_hint or op.result.name_hint
+    op.result.replace_all_uses_with(value)
+    op.detach()
+    op.erase()
+
+
 def dims_of(value: SSAValue) -> tuple[IntExpr, ...] | None:
     """The dims of a tensor, if they are known."""
     return value.type.dims if isinstance(value.type, relax.TensorType) else None

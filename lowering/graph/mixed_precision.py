@@ -29,11 +29,10 @@ from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects.attributes import PRECISION
-from ...dialects.relax.operators.convolution import ForwardConvolutionOp
-from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions
-from .graph_builder import GraphBuilder, dims_of, dtype_of
+from .graph_builder import GraphBuilder, replace_result
+from .layers import Layer, is_layer
 from .winograd import blocking_of
 from .written import written_values
 
@@ -63,31 +62,17 @@ class ToMixedPrecisionPass(ModulePass):
         rate = numbers_in_word(dtype) if has_dots else 1
         for func in graph_functions(op):
             for inner in list(func.walk()):
-                if not isinstance(inner, LinearOp | MatmulOp | ForwardConvolutionOp):
-                    continue
-                if blocking_of(inner, written, target, rate) is None:
+                if is_layer(inner) and blocking_of(inner, written, target, rate) is None:
                     _convert(inner, dtype)
 
 
-def _convert(op: LinearOp | MatmulOp | ForwardConvolutionOp, dtype: str) -> None:
-    """Convert the operands of a contraction of float32 that has a weight of its own."""
+def _convert(op: Layer, dtype: str) -> None:
+    """Convert the operands of a layer."""
     data, weight, *bias = op.operands
-    if not _has_weight(op) or any(dtype_of(v) != "float32" for v in (data, weight, op.result)):
-        return
     build = GraphBuilder(op)
     narrow = [build("astype", v, dtype=dtype) for v in (data, weight)]
     name, attributes = op.name.removeprefix("relax."), op.attribute_values()
     found = build(name, *narrow, **{**attributes, "out_dtype": "float32"})
     if bias:  # all operands of an operator have one dtype
         found = build("add", found, *bias)
-    found.name_hint = op.result.name_hint
-    op.result.replace_all_uses_with(found)
-    op.detach()
-    op.erase()
-
-
-def _has_weight(op: LinearOp | MatmulOp | ForwardConvolutionOp) -> bool:
-    """Whether the right operand is a matrix, or that of a convolution over all channels."""
-    if isinstance(op, ForwardConvolutionOp):
-        return op.attribute_values()["groups"] == 1
-    return len(dims_of(op.operands[1]) or ()) == 2
+    replace_result(op, found)

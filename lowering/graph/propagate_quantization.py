@@ -36,7 +36,7 @@ from ...dialects.relax.operators.reshaping import MemoryViewOp, ReshapingOp
 from ...dialects.relax.operators.slicing import StridedSliceOp
 from ..functions import graph_functions
 from .fold_constant import known_array
-from .graph_builder import GraphBuilder, dims_of, dtype_of
+from .graph_builder import GraphBuilder, dims_of, dtype_of, replace_result
 from .written import Written, touches, written_values
 
 _MOVING = (ReshapingOp, PermuteDimsOp, MovingOp, StridedSliceOp, SplitOp, ConcatOp, MaxPoolOp)
@@ -73,14 +73,14 @@ def _move(op: relax.OperatorOp, written: Written) -> None:
     assert op.parent is not None
     op.parent.insert_op_before(integers, op)
     if not isinstance(op, SplitOp):
-        _replace(op, _dequantized(integers.result, first, op))
+        replace_result(op, _dequantized(integers.result, first, op))
         return
     for use in list(op.result.uses):
         part = use.operation
         assert isinstance(part, relax.TupleGetItemOp) and part.parent is not None
         own = relax.TupleGetItemOp(integers.result, part.index.data)
         part.parent.insert_op_before(own, part)
-        _replace(part, _dequantized(own.result, first, part))
+        replace_result(part, _dequantized(own.result, first, part))
     op.detach()
     op.erase()
 
@@ -108,7 +108,7 @@ def _drop(op: QuantizeOp, written: Written) -> None:
     if not isinstance(source, DequantizeOp) or touches(op, written) or touches(source, written):
         return
     if dtype_of(op.result) == dtype_of(source.data) and _have_one_range(source, op):
-        _replace(op, source.data)
+        replace_result(op, source.data)
 
 
 SCALES = 2.0**-100, 2.0**100
@@ -133,11 +133,3 @@ def _are_equal(value: SSAValue, other: SSAValue) -> bool:
         return True
     one, two = known_array(value), known_array(other)
     return one is not None and two is not None and np.array_equal(one, two)
-
-
-def _replace(op: relax.OperatorOp | relax.TupleGetItemOp, value: SSAValue) -> None:
-    if value.name_hint is None:
-        value.name_hint = op.result.name_hint
-    op.result.replace_all_uses_with(value)
-    op.detach()
-    op.erase()

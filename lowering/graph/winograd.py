@@ -30,7 +30,7 @@ from ...dialects.relax.operators.winograd import TAPS
 from ..functions import graph_functions
 from ..schedule.rules.winograd_cost import Blocking, Convolution
 from .fold_constant import is_computed_from_constants
-from .graph_builder import GraphBuilder
+from .graph_builder import GraphBuilder, replace_result
 from .written import Written, touches, written_values
 
 
@@ -84,10 +84,7 @@ def _replace(op: Conv2dOp, blocking: Blocking) -> None:
     )
     if out != "NHWC":
         found = build("permute_dims", found, axes=["NHWC".index(letter) for letter in out])
-    found.name_hint = op.result.name_hint
-    op.result.replace_all_uses_with(found)
-    op.detach()
-    op.erase()
+    replace_result(op, found)
 
 
 @dataclass(frozen=True)
