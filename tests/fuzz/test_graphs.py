@@ -55,6 +55,14 @@ def test_bits_are_those_of_the_dtype():
     assert not found.error.any()
 
 
+def test_words_are_packed_from_the_bits_of_the_dtype():
+    pack = Node("v", "nn.pack_words", ("x",), (("int32", (2,)),), "relax.nn.pack_words",
+                "{'axis': -1}")  # fmt: skip
+    bits = np.array([0x3F80, 0x4000, 0xBF80, 0x4049], np.uint16)
+    (found,) = expected(Graph("g", (Input.of("x", "bfloat16", bits),), (pack,), ("v",)))
+    np.testing.assert_array_equal(found.data, bits.view(np.int32))
+
+
 def test_comparisons_of_rounded_numbers_are_not_compared():
     nodes = [node("a", "exp", "x"), node("b", "greater", "a", "a", dtype="bool")]
     (found,) = expected(graph(*nodes, outputs=("b",)))

@@ -26,6 +26,8 @@ ULPS = 4
 RUNS = 5
 SLACK = 6
 """How many times further than the changed evaluations a result may be."""
+OF_BITS = ("relax.bitcast", "relax.nn.pack_words")
+"""Operators whose results are the bits of operands, which have their own dtypes there."""
 BRANCHES = {
     "add": torch.add,
     "maximum": torch.maximum,
@@ -117,9 +119,9 @@ def results_of(node: Node, operands: Sequence[Array], dtypes: Sequence[str]) -> 
     """The results of a node on numbers, of which floats are in float64."""
     if node.kernel is not None:
         return _kernel(node, operands, dtypes)
-    if node.operator == "relax.bitcast":  # bits are those of the dtype
-        operands = [o.astype(d) for o, d in zip(operands, dtypes, strict=True)]
     tensors = [torch.from_numpy(np.ascontiguousarray(o)).reshape(o.shape) for o in operands]
+    if node.operator in OF_BITS:
+        tensors = [t.to(getattr(torch, d)) for t, d in zip(tensors, dtypes, strict=True)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if node.label == "if":
