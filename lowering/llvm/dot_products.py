@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, llvm, vector
 from xdsl.dialects.builtin import ArrayAttr, BFloat16Type, IntegerType, bf16, i8, i16, i32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...dialects import llvm_ext, tir
 from ...dialects.llvm_ext import CastKind
@@ -32,30 +32,66 @@ Addition = arith.AddiOp | arith.AddfOp
 
 
 def _lower_dot(f: FunctionBuilder, op: Dot) -> None:
-    if _sum_of(op) is None:
+    if not _is_term(op):
         f.define(op.result, _dot(f, op, None))
 
 
 def _lower_addition(plain: Lowering) -> Lowering:
-    """The lowering of an addition, which may be that of a dot product, or a `plain` one."""
+    """The lowering of an addition, which may be that of dot products, or a `plain` one."""
 
     def lower(f: FunctionBuilder, op: Addition) -> None:
-        for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            if isinstance(value.owner, Dot) and _sum_of(value.owner) is op:
-                f.define(op.result, _dot(f, value.owner, f.value(other)))
-                return
-        plain(f, op)
+        if _is_term(op):
+            return
+        terms, others = _terms(op)
+        if not terms:
+            plain(f, op)
+            return
+        total = f.value(others[0]) if others else None
+        for term in terms:
+            total = _dot(f, term, total)
+        assert total is not None
+        f.define(op.result, total)
 
     return lower
 
 
-def _sum_of(op: Dot) -> Addition | None:
-    """The addition that alone uses a dot product, in its block, of which this is the first one."""
+def _is_term(op: Dot | Addition) -> bool:
+    """Whether an operation is lowered with the addition that alone uses it, in its block."""
     user, *others = [use.operation for use in op.result.uses] or [None]
-    if not isinstance(user, Addition) or others:
+    if not isinstance(user, Addition) or others or user.parent is not op.parent:
+        return False
+    return op in _terms(user)[0] or (isinstance(op, Addition) and _sum_of_dots(op) is not None)
+
+
+def _terms(op: Addition) -> tuple[list[Dot], list[SSAValue]]:
+    """The dot products that an addition adds to another number, if there is one.
+
+    Sums of floats have one at most: the order of additions is kept.
+    """
+    terms, others = list[Dot](), list[SSAValue]()
+    for value in op.operands:
+        found = _sum_of_dots(value.owner) if value.has_one_use() else None
+        if found is None or (terms and isinstance(op, arith.AddfOp)):
+            others.append(value)
+        else:
+            terms += found
+    return (terms, others) if len(others) < 2 else ([], others)
+
+
+def _sum_of_dots(op: Operation | Block) -> list[Dot] | None:
+    """The terms of a sum of nothing but dot products, each used once and in its block."""
+    if isinstance(op, Dot):
+        return [op]
+    if not isinstance(op, arith.AddiOp):
         return None
-    first = next(v.owner for v in user.operands if isinstance(v.owner, Dot))
-    return user if user.parent is op.parent and first is op else None
+    parts = list[Dot]()
+    for value in op.operands:
+        is_inside = value.has_one_use() and value.owner.parent is op.parent
+        found = _sum_of_dots(value.owner) if is_inside else None
+        if found is None:
+            return None
+        parts += found
+    return parts
 
 
 def _dot(f: FunctionBuilder, op: Dot, total: SSAValue | None) -> SSAValue:

@@ -117,9 +117,10 @@ def perfect_nest(block: tir.BlockOp) -> Operation:
 
 
 def only_writer(buffer: SSAValue) -> tir.BlockOp | None:
-    """The block of the only store to a scratch buffer; `None` for other buffers."""
+    """The only block that stores to a scratch buffer; `None` for other buffers."""
     stores = uses_of(buffer).stores if isinstance(buffer.owner, tir.AllocBufferOp) else []
-    return enclosing(stores[0], tir.BlockOp) if len(stores) == 1 else None
+    writers = {enclosing(op, tir.BlockOp) for op in stores}
+    return writers.pop() if len(writers) == 1 else None
 
 
 def only_reader(buffer: SSAValue, writer: tir.BlockOp) -> tir.BlockOp | None:

@@ -22,6 +22,7 @@ from .navigate import drop_plain_root
 from .primitives.schedule import Schedule
 from .primitives.trace import Trace
 from .rules.attention import tile_attention
+from .rules.block_products import tile_block_products
 from .rules.column_reductions import stream_products, vectorize_column_reductions
 from .rules.contraction import tile_contractions
 from .rules.lanes import vectorize_nests
@@ -40,6 +41,7 @@ Rule = Callable[[Schedule, tir.PrimFuncOp, Target], None]
 
 RULES: dict[str, Rule] = {
     "attention": tile_attention,
+    "block-products": tile_block_products,
     "split-reductions": split_long_reductions,
     "argument-reductions": vectorize_arg_reductions,
     "row-reductions": tile_rows,

@@ -15,7 +15,8 @@ Each version can have a schedule of its own: whole tiles, and small m.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -43,26 +44,32 @@ from .regions import axes_of, refresh_around, replace_header
 
 
 def peel(
-    block: tir.BlockOp, loop: tir.ForOp, size: int, consumer: tir.BlockOp
+    block: tir.BlockOp, loop: tir.ForOp, size: int, consumers: Sequence[tir.BlockOp]
 ) -> tuple[tir.BlockOp, tir.BlockOp]:
     """Peel the remainder of a spatial loop modulo `size` into nests of its own.
 
-    Only `consumer` uses the block's results, which are in scratch memory, in a corresponding loop.
-    Returns the two versions of the block. Raises ScheduleError if there is no remainder, or if the
-    consumer has no such loop or may change an operand.
+    The first consumer alone uses the block's results, which are in scratch memory, in a
+    corresponding loop; each other one so those of the one before. Returns the two versions of the
+    block. Raises ScheduleError if there is no remainder, or if a consumer has no such loop or may
+    change an operand.
     """
     if size < 1:
         raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
-    store = _store_of(block, consumer)
-    axis = _axis_of(block, loop)
-    position = _dim_of(store, block.axis_vars[axis])
-    other = None if position is None else _axis_at(consumer, store.buffer, position)
-    if position is None or other is None:
-        raise ScheduleError(
-            f"expected {loop_text(loop)} to be over one dim of {buffer_text(store.buffer)}, and "
-            f"block '{consumer.block_name.data}' to have a loop over it",
-            loop,
-        )
+    chain, axes = [block], [_axis_of(block, loop)]
+    scratch: dict[SSAValue, int] = {}
+    for consumer in consumers:
+        store = _store_of(chain, consumer)
+        position = _dim_of(store, chain[-1].axis_vars[axes[-1]])
+        other = None if position is None else _axis_at(consumer, store.buffer, position)
+        if position is None or other is None or consumer.axis_kinds[other] != "spatial":
+            raise ScheduleError(
+                f"expected {loop_text(loop)} to be over one dim of {buffer_text(store.buffer)}, "
+                f"and block '{consumer.block_name.data}' to have a loop over it",
+                loop,
+            )
+        scratch[store.buffer] = position
+        chain.append(consumer)
+        axes.append(other)
     extent = loop.extent.data
     whole = extent // size * size
     if whole == extent:
@@ -71,14 +78,14 @@ def peel(
             f"got extent {extent}",
             loop,
         )
-    nests, scratch = (perfect_nest(block), perfect_nest(consumer)), store.buffer
-    made: list[tir.BlockOp] = []
+    nests, made = list(map(perfect_nest, chain)), list[tir.BlockOp]()
     for suffix, start, count in (("whole", ZERO, whole), ("rest", whole, extent % size)):
         copies = [_copy(nest, nests[0], suffix) for nest in nests]
-        new = _resized(scratch, position, count, copies[0])
-        for copy, own in zip(copies, (axis, other), strict=True):
-            redirect(copy, scratch, new)
-            _narrow(blocks_in(copy)[0], own, start, count, new)
+        new = {b: _resized(b, dim, count, copies[0]) for b, dim in scratch.items()}
+        for copy, own in zip(copies, axes, strict=True):
+            for old in scratch:
+                redirect(copy, old, new[old])
+            _narrow(blocks_in(copy)[0], own, start, count, new.values())
         made.append(blocks_in(copies[0])[0])
     _erase(nests, scratch)
     return made[0], made[1]
@@ -95,7 +102,7 @@ def specialize(
     """
     if limit < 1:
         raise ScheduleError(f"expected a limit of at least 1, got {limit}", loop)
-    scratch = _store_of(block, consumer).buffer
+    scratch = _store_of([block], consumer).buffer
     extent = block.axes.data[_axis_of(block, loop)].extent.data
     type_ = scratch.type
     assert isinstance(type_, tir.BufferType)
@@ -111,7 +118,7 @@ def specialize(
             redirect(copy, scratch, new)
         made.append(blocks_in(copies[0])[0])
         _put_in_loop(copies, times)
-    _erase(nests, scratch)
+    _erase(nests, [scratch])
     return made[0], made[1]
 
 
@@ -128,8 +135,9 @@ def _axis_of(block: tir.BlockOp, loop: tir.ForOp) -> int:
     )
 
 
-def _store_of(block: tir.BlockOp, consumer: tir.BlockOp) -> tir.StoreOp:
-    """The store of a block's results, which `consumer` alone uses."""
+def _store_of(chain: Sequence[tir.BlockOp], consumer: tir.BlockOp) -> tir.StoreOp:
+    """The store of the results of the last block, which `consumer` alone uses."""
+    block = chain[-1]
     stores = [op for op in operations_in(block) if isinstance(op, tir.StoreOp)]
     places = {(op.buffer, op.indices, *op.operands_) for op in stores}
     scratch = stores[0].buffer if stores else None
@@ -145,7 +153,7 @@ def _store_of(block: tir.BlockOp, consumer: tir.BlockOp) -> tir.StoreOp:
     nests = perfect_nest(block), perfect_nest(consumer)
     is_used &= all(any(n.is_ancestor(use.operation) for n in nests) for use in scratch.uses)
     is_same = all((op.buffer, op.indices, *op.operands_) in places for op in own)
-    if not is_used or not is_same or not _is_apart(block, consumer):
+    if not is_used or not is_same or not _is_apart(chain, consumer):
         raise ScheduleError(
             f"expected block '{consumer.block_name.data}' to follow block "
             f"'{block.block_name.data}', to be all that uses {buffer_text(scratch)}, and to store "
@@ -165,9 +173,9 @@ def _put_in_loop(ops: Sequence[Operation], times: IntExpr) -> None:
         body.add_op(op)
 
 
-def _erase(nests: Sequence[Operation], scratch: SSAValue) -> None:
-    """Erase the nests that produce and use a scratch buffer, and the buffer."""
-    for op in (*nests[::-1], scratch.owner):
+def _erase(nests: Sequence[Operation], scratch: Iterable[SSAValue]) -> None:
+    """Erase the nests that produce and use scratch buffers, and the buffers."""
+    for op in (*nests[::-1], *(buffer.owner for buffer in scratch)):
         assert isinstance(op, Operation)
         op.detach()
         op.erase()
@@ -208,16 +216,30 @@ def _axis_at(consumer: tir.BlockOp, buffer: SSAValue, position: int) -> int | No
     return axis if axis in loops else None
 
 
-def _is_apart(block: tir.BlockOp, consumer: tir.BlockOp) -> bool:
-    """Whether the consumer's nest is next, and neither block reads what the consumer changes."""
-    nest, after = perfect_nest(block), perfect_nest(consumer)
+def _is_apart(chain: Sequence[tir.BlockOp], consumer: tir.BlockOp) -> bool:
+    """Whether the consumer's nest is next, and no block reads what the consumer changes.
+
+    A consumer that is a reduction reads the elements that it updates.
+    """
+    nest, after = perfect_nest(chain[-1]), perfect_nest(consumer)
     following = nest.next_op
     while isinstance(following, tir.AllocBufferOp):
         following = following.next_op
-    read = loaded_buffers(block) | loaded_buffers(consumer)
+    read = set[SSAValue]().union(*map(loaded_buffers, chain))
+    read |= loaded_buffers(consumer) - _updated(consumer)
     return following is after and not any(
         may_share_memory(stored, buffer) for stored in stored_buffers(consumer) for buffer in read
     )
+
+
+def _updated(block: tir.BlockOp) -> set[SSAValue]:
+    """The buffers of which a block loads only the element that it stores."""
+    found: dict[SSAValue, set[tuple[Any, ...]]] = {}
+    stored = stored_buffers(block)
+    for op in operations_in(block):
+        if isinstance(op, tir.LoadOp | tir.StoreOp):
+            found.setdefault(op.buffer, set()).add((op.indices, *op.operands_))
+    return {buffer for buffer, places in found.items() if buffer in stored and len(places) == 1}
 
 
 def _copy(nest: Operation, before: Operation, suffix: str) -> Operation:
@@ -238,7 +260,7 @@ def _resized(buffer: SSAValue, position: int, size: IntExpr, before: Operation) 
 
 
 def _narrow(
-    block: tir.BlockOp, axis: int, start: IntExpr, size: IntExpr, scratch: SSAValue
+    block: tir.BlockOp, axis: int, start: IntExpr, size: IntExpr, scratch: Collection[SSAValue]
 ) -> None:
     """Replace the range of an axis by `size` values from `start`, numbered from 0."""
     var = block.axis_vars[axis]
@@ -248,7 +270,7 @@ def _narrow(
         if loop.loop_var is numbering[bound]:
             loop.properties["extent"] = ExprAttr(size)
     for op in operations_in(block):
-        if isinstance(op, tir.LoadOp | tir.StoreOp) and op.buffer is not scratch:
+        if isinstance(op, tir.LoadOp | tir.StoreOp) and op.buffer not in scratch:
             op.properties["indices"] = expr_array(_moved(exprs_of(op.indices), op, var, start))
         elif isinstance(op, tir.ApplyOp):
             (expr,) = _moved([op.expr.data], op, var, start)

@@ -51,6 +51,43 @@ for i, j in T.grid(n % 4, m):
     )
 
 
+BLOCK_SUMS = """
+    P = T.alloc_buffer(({n}, 2, 8), "float32")
+    S = T.alloc_buffer(({n}, 8), "float32")
+    for i, b, j, k in T.grid({n}, 2, 8, 4):
+        with T.block("P"):
+            vi, vb, vj, vk = T.axis.remap("SSSR", [i, b, j, k])
+            with T.init():
+                P[vi, vb, vj] = T.float32(0)
+            P[vi, vb, vj] = P[vi, vb, vj] + A[vi, vb, vk] * B[vb, vk, vj]
+    for i, j, b in T.grid({n}, 8, 2):
+        with T.block("S"):
+            vi, vj, vb = T.axis.remap("SSR", [i, j, b])
+            with T.init():
+                S[vi, vj] = T.float32(0)
+            S[vi, vj] = S[vi, vj] + P[vi, vb, vj] * C[vb, vj]
+    for i, j in T.grid({n}, 8):
+        with T.block("Y"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            Y[vi, vj] = S[vi, vj] + T.float32(1)
+"""
+OPERANDS = {"A": "({n}, 2, 4)", "B": "(2, 4, 8)", "C": "(2, 8)", "Y": "({n}, 8)"}
+
+
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_peel_of_a_chain_of_consumers(size):
+    """A reduction as consumer loads the elements that it updates."""
+
+    def schedule(s):
+        whole, rest = s.peel("P", s.get_loops("P")[0], size, ["S", "Y"])
+        (consumer,) = s.get_consumers(rest)
+        assert s.get(whole).block_name.data == "P_whole"
+        assert [s.get(b).block_name.data for b in s.get_consumers(consumer)] == ["Y_rest"]
+        s.unroll(s.split(s.get_loops(whole)[0], [None, size])[1])
+
+    check_schedule(program(BLOCK_SUMS, OPERANDS, n=7), schedule)
+
+
 def test_versions_of_a_peeled_nest():
     def schedule(s):
         whole, rest = s.peel("Y", s.get_loops("Y")[0], s.sample_categorical([2], [1.0]), "C")
@@ -137,6 +174,16 @@ FOLLOWS = (
             row_sum(9, 6),
             lambda s: s.peel("Y", s.get_loops("Y")[0], 4, "Y"),
             "expected block 'Y' to store one element of scratch memory",
+        ),
+        (
+            program(BLOCK_SUMS, OPERANDS, n=7),
+            lambda s: s.peel("P", s.get_loops("P")[1], 4, ["S", "Y"]),
+            "expected loop 'b' to be over one dim of 'P', and block 'S' to have a loop over it",
+        ),
+        (
+            program(BLOCK_SUMS, OPERANDS, n=7),
+            lambda s: s.peel("P", s.get_loops("P")[0], 4, ["Y", "S"]),
+            "expected block 'Y' to follow block 'P'",
         ),
         (
             chain(9, 6),

@@ -13,6 +13,7 @@ FAMILIES = (
     "adaptive_pooling",
     "attention",
     "batch_norm",
+    "block_weights",
     "box_selection",
     "conversion",
     "convolution",

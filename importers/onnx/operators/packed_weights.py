@@ -6,6 +6,7 @@ from typing import Any
 
 from ....dialects.dtypes import FLOATS
 from ....dialects.int_expr import IntExpr
+from ....dialects.relax.operators.block_weights import PANEL, SHORT_FLOATS
 from ...unsupported import Unsupported
 from ..context import Context
 from ..formula import Formula
@@ -13,6 +14,9 @@ from ..registry import MICROSOFT, converts, find_converter
 from ..tensor import Tensor, axis_of
 from ..weights import NarrowData, unpacked
 from .quantized import dequantized
+
+ROUNDED = 4
+"""The accuracy level at which activations are rounded to integers of 8 bits."""
 
 
 def _require_bits(bits: int) -> None:
@@ -70,10 +74,62 @@ def matmul_n_bits(
     rows = ctx.reshape(b, [N, blocks * block_size * bits // 8])
     integers = ctx.array(_numbers(rows, "weights", bits), "uint8")
     shift = _zero_points(ctx, zero_points, bits, (N, blocks))
-    weight = _dequantized_rows(ctx, integers, ctx.reshape(scales, [N, blocks]), shift, K)
     operand = ctx.fitted(a, [*a.dims[:-1], IntExpr.of(K)])
-    found = ctx.emit("matmul", operand, ctx.astype(weight, a.dtype), transpose_rhs=True)
+    factors = ctx.reshape(scales, [N, blocks])
+    if a.dtype in SHORT_FLOATS and block_size % (32 // bits) == 0:
+        rounds = accuracy_level == ROUNDED
+        found = _product(ctx, operand, integers, factors, shift, bits, rounds)
+    else:
+        weight = _dequantized_rows(ctx, integers, factors, shift, K)
+        found = ctx.emit("matmul", operand, ctx.astype(weight, a.dtype), transpose_rhs=True)
     return found if bias is None else ctx.elementwise("add", found, bias)
+
+
+def _product(
+    ctx: Context,
+    operand: Tensor,
+    integers: Tensor,
+    scales: Tensor,
+    shift: Tensor,
+    bits: int,
+    rounds: bool,
+) -> Tensor:
+    """The product with weights that stay integers; activations may be rounded to some, too."""
+    (rows, blocks), (_, width) = scales.dims, integers.dims
+    factors, options = [_panels(ctx, scales)], {}
+    if shift.rank:
+        wide = ctx.astype(scales, "float32")
+        moved = (Formula(ctx, wide) * ctx.astype(shift, "float32") * -1.0).tensor
+        factors.append(_panels(ctx, moved))
+    else:
+        options["zero_point"] = 1 << (bits - 1)
+    padding = width - operand.dims[-1]
+    if padding != IntExpr.of(0):
+        widths = [0] * (2 * operand.rank - 1) + [padding]
+        operand = ctx.emit("nn.pad", operand, pad_width=widths)
+    size = (width // blocks).constant
+    weight = ctx.emit("nn.pack_blocks", integers, bits=bits, block_size=size)
+    return ctx.emit(
+        "nn.matmul_blocks",
+        operand,
+        weight,
+        *factors,
+        columns=rows.constant,
+        bits=bits,
+        activations="int8" if rounds else "float32",
+        **options,
+    )
+
+
+def _panels(ctx: Context, factors: Tensor) -> Tensor:
+    """Factors of rows and blocks, by panels of rows that are padded."""
+    rows, blocks = factors.dims
+    panels = (rows + PANEL - 1) // PANEL
+    if panels * PANEL != rows:
+        widths = [0, panels * PANEL - rows, 0, 0]
+        factors = ctx.emit("nn.pad", factors, pad_width=widths)
+    panelled = ctx.reshape(factors, [panels, PANEL, blocks])
+    return ctx.emit("permute_dims", panelled, axes=[0, 2, 1])
 
 
 def _dequantized_rows(

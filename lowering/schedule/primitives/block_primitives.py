@@ -46,17 +46,20 @@ class BlockPrimitives(Primitives):
         block: BlockRV | str,
         loop: LoopRV,
         size: int | ExprRV,
-        consumer: BlockRV | str,
+        consumer: BlockRV | str | list[BlockRV | str],
     ) -> list[BlockRV]:
         """Peel the remainder of a spatial loop modulo `size` into a nest of its own.
 
         `loop` starts at 0 and is bound to one spatial axis of the block. `consumer` alone uses the
-        block's results, which are in scratch memory; it is peeled too. Returns the two versions of
-        the block, whole tiles first; each has its own scratch memory. TVM has no such primitive;
-        exo has ``cut_loop``. Raises ScheduleError if there is no remainder, the loop is not
-        spatial, the consumer has no corresponding loop, or the consumer stores to an operand.
+        block's results, which are in scratch memory; it is peeled too. Of several consumers, each
+        so uses the results of the one before. Returns the two versions of the block, whole tiles
+        first; each has its own scratch memory. TVM has no such primitive; exo has ``cut_loop``.
+        Raises ScheduleError if there is no remainder, the loop is not spatial, a consumer has no
+        corresponding loop, or a consumer stores to an operand.
         """
-        made = peel(self.block(block), self.loop(loop), self.size(size), self.block(consumer))
+        consumers = consumer if isinstance(consumer, list) else [consumer]
+        chain = list(map(self.block, consumers))
+        made = peel(self.block(block), self.loop(loop), self.size(size), chain)
         return self.new_blocks(made)
 
     @primitive

@@ -191,7 +191,8 @@ def _finish_tile(sch: Schedule, block: tir.BlockOp) -> None:
     compact_scratch(sch, block.write_buffers[0])
     sch.applies(sch.drop_predicates, sch.rv(block))  # refused for blocks that need conditions
     reduce = [loop for loop in loops_around(block) if "reduce" in iterator_kinds(loop, block)]
-    sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
+    if reduce:  # sums of one product may have no loop
+        sch.decompose_reduction(sch.rv(block), sch.rv(reduce[0]))
 
 
 def tile_loops(sch: Schedule, plan: Plan) -> tuple[tir.ForOp, tir.ForOp]:

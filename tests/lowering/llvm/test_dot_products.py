@@ -56,6 +56,15 @@ FORMS = {
         "Y[vi, vj] = T.dp4a(A[vi, vj], B[vi, vj]) + T.dp4a(B[vi, vj], A[vi, vj])",
         lambda d, z: d + d,
     ),
+    "a sum of them added": (
+        "Y[vi, vj] = Z[vi, vj] + (T.dp4a(A[vi, vj], B[vi, vj]) + T.dp4a(B[vi, vj], A[vi, vj]))",
+        lambda d, z: z + d + d,
+    ),
+    "a sum of them with itself added": (
+        """d: T.int32 = T.dp4a(A[vi, vj], B[vi, vj]) + T.dp4a(B[vi, vj], A[vi, vj])
+            Y[vi, vj] = Z[vi, vj] + (d + T.dp4a(A[vi, vj], B[vi, vj])) + d""",
+        lambda d, z: z + 5 * d,
+    ),
     "added in a branch": (
         """d: T.int32 = T.dp4a(A[vi, vj], B[vi, vj])
             if Z[vi, vj] < 0:

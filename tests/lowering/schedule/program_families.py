@@ -274,6 +274,20 @@ def winograd(d: Draw) -> Program:
     return d.program(d.epilogue(value, (n, h, w, outputs)), 16 * inputs, is_exact=False)
 
 
+def block_product(d: Draw) -> Program:
+    """A product with weights of few bits, whose blocks have scales."""
+    d.among(("float32",))
+    (rows,), bits, blocks = d.dims("m"), d.pick((2, 4, 8)), d.pick((1, 2, 5))
+    words, columns = d.pick((1, 2, 4)), d.pick((1, 16, 24, 40))
+    panels, depth = -(-columns // 16), blocks * words * 32 // bits
+    integers = f'R.astype({d.tensor(columns, depth, below=1 << bits)}, "uint8")'
+    weight = f"R.nn.pack_blocks({integers}, bits={bits}, block_size={depth // blocks})"
+    factors = ", ".join(d.weight(panels, blocks, 16) for _ in range(d.pick((1, 2))))
+    options = f"columns={columns}, bits={bits}, zero_point={1 << (bits - 1)}"
+    value = f"R.nn.matmul_blocks({d.tensor(rows, depth)}, {weight}, {factors}, {options})"
+    return d.program(d.epilogue(value, (rows, columns)), depth, is_exact=False)
+
+
 def attention(d: Draw) -> Program:
     """Attention with and without a causal mask, of few or many queries and shared keys."""
     d.among(("float32", "float64"))
@@ -309,6 +323,7 @@ FAMILIES = (
     sliding_windows,
     gathers,
     winograd,
+    block_product,
     attention,
 )
 """Each draws one program."""

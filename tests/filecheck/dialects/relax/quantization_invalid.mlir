@@ -69,3 +69,83 @@ relax.func @main(%x: !relax.tensor<[n, c], i8>, %s: !relax.tensor<[n], f32>, %z:
   %0 = relax.dequantize %x, %s, %z {axis = 2 : i64} : !relax.tensor<[n, c], i8>, !relax.tensor<[n], f32>, !relax.tensor<[], i8> -> !relax.tensor<[n, c], f32>
   relax.return %0 : !relax.tensor<[n, c], f32>
 }
+
+// -----
+
+// CHECK: expected bits of 'relax.nn.pack_blocks' to be 2, 4 or 8, got 3
+relax.func @main(%w: !relax.tensor<[20, 32], ui8>) -> !relax.tensor<[2, 2, 2, 16], ui32> {
+  %0 = relax.nn.pack_blocks %w {bits = 3 : i64} : !relax.tensor<[20, 32], ui8> -> !relax.tensor<[2, 2, 2, 16], ui32>
+  relax.return %0 : !relax.tensor<[2, 2, 2, 16], ui32>
+}
+
+// -----
+
+// CHECK: expected block_size of 'relax.nn.pack_blocks' to be a multiple of 8, got 12
+relax.func @main(%w: !relax.tensor<[20, 32], ui8>) -> !relax.tensor<[2, 2, 2, 16], ui32> {
+  %0 = relax.nn.pack_blocks %w {block_size = 12 : i64} : !relax.tensor<[20, 32], ui8> -> !relax.tensor<[2, 2, 2, 16], ui32>
+  relax.return %0 : !relax.tensor<[2, 2, 2, 16], ui32>
+}
+
+// -----
+
+// CHECK: expected x (n, k) of 'relax.nn.pack_blocks' to have k of whole blocks of 24, got (20, 32)
+relax.func @main(%w: !relax.tensor<[20, 32], ui8>) -> !relax.tensor<[2, 2, 2, 16], ui32> {
+  %0 = relax.nn.pack_blocks %w {block_size = 24 : i64} : !relax.tensor<[20, 32], ui8> -> !relax.tensor<[2, 2, 2, 16], ui32>
+  relax.return %0 : !relax.tensor<[2, 2, 2, 16], ui32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.nn.pack_blocks' to be uint8, got int8
+relax.func @main(%w: !relax.tensor<[20, 32], i8>) -> !relax.tensor<[2, 2, 2, 16], ui32> {
+  %0 = relax.nn.pack_blocks %w {bits = 4 : i64} : !relax.tensor<[20, 32], i8> -> !relax.tensor<[2, 2, 2, 16], ui32>
+  relax.return %0 : !relax.tensor<[2, 2, 2, 16], ui32>
+}
+
+// -----
+
+// CHECK: expected weight of 'relax.nn.matmul_blocks' to be (3, blocks, words, 16) for 33 columns, got (2, 2, 2, 16)
+relax.func @main(%x: !relax.tensor<[n, 32], f32>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 2, 16], f16>) -> !relax.tensor<[n, 20], f32> {
+  %0 = relax.nn.matmul_blocks %x, %w, %s {columns = 33 : i64} : !relax.tensor<[n, 32], f32>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 2, 16], f16> -> !relax.tensor<[n, 20], f32>
+  relax.return %0 : !relax.tensor<[n, 20], f32>
+}
+
+// -----
+
+// CHECK: expected scales and minima of 'relax.nn.matmul_blocks' to have rank 3, got (2, 16)
+relax.func @main(%x: !relax.tensor<[n, 32], f32>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 16], f16>) -> !relax.tensor<[n, 20], f32> {
+  %0 = relax.nn.matmul_blocks %x, %w, %s {columns = 20 : i64} : !relax.tensor<[n, 32], f32>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 16], f16> -> !relax.tensor<[n, 20], f32>
+  relax.return %0 : !relax.tensor<[n, 20], f32>
+}
+
+// -----
+
+// CHECK: expected scales and minima of 'relax.nn.matmul_blocks' to be (2, 2, 16), got (2, 3, 16)
+relax.func @main(%x: !relax.tensor<[n, 32], f32>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 3, 16], f16>) -> !relax.tensor<[n, 20], f32> {
+  %0 = relax.nn.matmul_blocks %x, %w, %s {columns = 20 : i64} : !relax.tensor<[n, 32], f32>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 3, 16], f16> -> !relax.tensor<[n, 20], f32>
+  relax.return %0 : !relax.tensor<[n, 20], f32>
+}
+
+// -----
+
+// CHECK: expected x of 'relax.nn.matmul_blocks' to be (…, 32) as the weight is, got (n, 24)
+relax.func @main(%x: !relax.tensor<[n, 24], f32>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 2, 16], f16>) -> !relax.tensor<[n, 20], f32> {
+  %0 = relax.nn.matmul_blocks %x, %w, %s {columns = 20 : i64} : !relax.tensor<[n, 24], f32>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 2, 16], f16> -> !relax.tensor<[n, 20], f32>
+  relax.return %0 : !relax.tensor<[n, 20], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.nn.matmul_blocks' to be floats of at most 32 bits, got float64
+relax.func @main(%x: !relax.tensor<[n, 32], f64>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 2, 16], f16>) -> !relax.tensor<[n, 20], f32> {
+  %0 = relax.nn.matmul_blocks %x, %w, %s {columns = 20 : i64} : !relax.tensor<[n, 32], f64>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 2, 16], f16> -> !relax.tensor<[n, 20], f32>
+  relax.return %0 : !relax.tensor<[n, 20], f32>
+}
+
+// -----
+
+// CHECK: expected one of float32, int8, got "int4"
+relax.func @main(%x: !relax.tensor<[n, 32], f32>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 2, 16], f16>) -> !relax.tensor<[n, 20], f32> {
+  %0 = relax.nn.matmul_blocks %x, %w, %s {activations = "int4", columns = 20 : i64} : !relax.tensor<[n, 32], f32>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 2, 16], f16> -> !relax.tensor<[n, 20], f32>
+  relax.return %0 : !relax.tensor<[n, 20], f32>
+}

@@ -1,0 +1,357 @@
+"""Matrix products with weights of few bits, in blocks along k that have a scale each.
+
+The layout is the one that dot-product instructions read: the weights of 16 columns and one block
+follow each other, a word for each column, so that vectors of words are vectors of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def
+
+from ...dtypes import element_type
+from ...int_expr import IntExpr
+from ..types import TensorType, shape_text
+from .attributes import Int, Text
+from .base import OperatorOp
+from .conversion import wide
+from .inference import require_dtype, require_rank
+from .language import TensorLanguage
+from .words import PackWordsOp
+
+PANEL = 16
+"""Columns whose words are next to each other."""
+LARGEST = 127
+"""The largest integer of activations."""
+BITS = (2, 4, 8)
+SHORT_FLOATS = ("float32", "float16", "bfloat16")
+BYTES_IN_WORD, BITS_IN_BYTE = 4, 8
+
+
+def numbers_in_word(op_name: str, bits: int) -> int:
+    """The numbers in a word; raises ValueError for other than 2, 4 or 8 bits."""
+    if bits not in BITS:
+        raise ValueError(f"expected bits of '{op_name}' to be 2, 4 or 8, got {bits}")
+    return BYTES_IN_WORD * BITS_IN_BYTE // bits
+
+
+def _words_of_block(op_name: str, bits: int, block_size: int) -> int:
+    """Words of a column in a block; raises ValueError for sizes that do not fill words."""
+    numbers = numbers_in_word(op_name, bits)
+    if block_size < numbers or block_size % numbers:
+        raise ValueError(
+            f"expected block_size of '{op_name}' to be a multiple of {numbers}, got {block_size}"
+        )
+    return block_size // numbers
+
+
+def _panels(columns: IntExpr) -> IntExpr:
+    return (columns + PANEL - 1) // PANEL
+
+
+@irdl_op_definition
+class PackBlocksOp(OperatorOp):
+    """Numbers ``(n, k)`` of few bits, as `matmul_blocks` reads them.
+
+    The result is uint32 of shape ``(panels of 16 columns, blocks of k, words, 16)``. Word ``j`` of
+    ``w`` in a block has its numbers ``4 (h w + j) + i``, for the byte ``i`` and the bits from
+    ``h bits`` on in this byte. Columns of the last panel that do not exist are 0.
+    """
+
+    name = "relax.nn.pack_blocks"
+    x = operand_def(TensorType)
+    bits = opt_prop_def(Int(default=4))
+    block_size = opt_prop_def(Int(default=32))
+    assembly_format = "$x attr-dict `:` type($x) `->` type($result)"
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        (x,) = operands
+        size = attributes["block_size"]
+        words = _words_of_block(cls.name, attributes["bits"], size)
+        require_dtype(cls.name, operands, "uint8".__eq__, "uint8")
+        require_rank(cls.name, "x", x, 2)
+        if x.dims is None:
+            return TensorType.of(None, element_type("uint32"), 4)
+        columns, depth = x.dims
+        if depth % size != IntExpr.of(0):
+            raise ValueError(
+                f"expected x (n, k) of '{cls.name}' to have k of whole blocks of {size}, got "
+                f"{shape_text(x)}"
+            )
+        dims = [_panels(columns), depth // size, words, PANEL]
+        return TensorType.of(dims, element_type("uint32"))
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        (x,) = tensors
+        bits, size = attributes["bits"], attributes["block_size"]
+        words = _words_of_block(cls.name, bits, size)
+        columns, depth = map(te.dim_expr, x.shape)
+        panels, blocks = te.shape_of([_panels(columns), depth // size])
+
+        def element(p: Any, b: Any, j: Any, c: Any) -> Any:
+            column, word = p * PANEL + c, te.const(0, "uint32")
+            for part in range(BITS_IN_BYTE // bits):
+                for byte in range(BYTES_IN_WORD):
+                    at = b * size + (part * words + j) * BYTES_IN_WORD + byte
+                    number = x(column, at).astype("uint32") & ((1 << bits) - 1)
+                    word |= number << (BITS_IN_BYTE * byte + bits * part)
+            return te.if_then_else(column < x.shape[0], word, te.const(0, "uint32"))
+
+        return te.compute((panels, blocks, words, PANEL), element, name="blocks")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        (x,) = arrays
+        bits, size = attributes["bits"], attributes["block_size"]
+        words = _words_of_block(cls.name, bits, size)
+        filled = np.pad(x, [(0, -len(x) % PANEL), (0, 0)]) & ((1 << bits) - 1)
+        shape = (-1, PANEL, x.shape[1] // size, BITS_IN_BYTE // bits, words, BYTES_IN_WORD)
+        parts = filled.astype(np.uint8).reshape(shape).transpose(3, 0, 2, 4, 1, 5)
+        found = np.zeros(parts.shape[1:], np.uint8)
+        for number, part in enumerate(parts):
+            found |= part << np.uint8(bits * number)
+        return np.ascontiguousarray(found).view(np.uint32)[..., 0]
+
+
+@irdl_op_definition
+class MatmulBlocksOp(OperatorOp):
+    """``x @ w.T`` with weights of few bits: ``w = scales (numbers - zero_point) + minima``.
+
+    `x` is ``(…, k)`` of floats, `weight` what `pack_blocks` gives for ``(columns, k)``, and
+    `scales` and `minima` are floats ``(panels, blocks, 16)``. Sums are float32. With an
+    `activations` of "int8", the numbers of `x` are rounded to multiples of the 127th part of the
+    largest magnitude in their block, and products of integers are summed exactly in each block.
+    ONNX Runtime's ``MatMulNBits`` with ``accuracy_level`` 0 and 4; llama.cpp's Q4_0, Q4_1, Q8_0.
+    """
+
+    name = "relax.nn.matmul_blocks"
+    x = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    scales = operand_def(TensorType)
+    minima = opt_operand_def(TensorType)
+    columns = opt_prop_def(Int())
+    bits = opt_prop_def(Int(default=4))
+    zero_point = opt_prop_def(Int(default=0))
+    activations = opt_prop_def(Text(default="float32", choices=("float32", "int8")))
+    assembly_format = (
+        "$x `,` $weight `,` $scales (`minima` $minima^ `:` type($minima))? attr-dict "
+        "`:` type($x) `,` type($weight) `,` type($scales) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        x, weight, *factors = operands
+        columns, bits = attributes["columns"], attributes["bits"]
+        numbers = numbers_in_word(cls.name, bits)
+        if columns < 1:
+            raise ValueError(f"expected columns of '{cls.name}' of at least 1, got {columns}")
+        require_dtype(cls.name, [x], SHORT_FLOATS.__contains__, "floats of at most 32 bits")
+        require_dtype(cls.name, factors, SHORT_FLOATS.__contains__, "floats of at most 32 bits")
+        require_dtype(cls.name, [weight], "uint32".__eq__, "words of uint32 for the weight")
+        require_rank(cls.name, "weight", weight, 4)
+        if x.rank == 0:
+            raise ValueError(f"expected x of '{cls.name}' to have at least one dim, got a scalar")
+        for other in factors:
+            require_rank(cls.name, "scales and minima", other, 3)
+        _require_fitting(cls.name, x, weight, factors, columns, numbers)
+        element = x.known_element
+        if x.dims is None:
+            return TensorType.of(None, element, x.rank)
+        return TensorType.of([*x.dims[:-1], columns], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        x, weight, scales, *minima = tensors
+        blocks, words = weight.shape[1:3]
+        bits, size = (
+            attributes["bits"],
+            words * (BYTES_IN_WORD * BITS_IN_BYTE // attributes["bits"]),
+        )
+        stages = _Integers if attributes["activations"] == "int8" else _Floats
+        made = stages(te, x, blocks, size)
+        word, mask = te.reduce_axis((0, words), name="word"), (1 << bits) - 1
+
+        def products(*i: Any) -> Any:
+            *row, b, n = i
+            total, packed = None, weight(n // PANEL, b, word, n % PANEL)
+            for part in range(BITS_IN_BYTE // bits):
+                total = made.add(total, row, b, part * words + word, packed, part * bits, mask)
+            return te.sum(total, axis=word)
+
+        shape = (*x.shape[:-1], blocks, attributes["columns"])
+        partial = te.compute(shape, products, name="partial")
+        block = te.reduce_axis((0, blocks), name="block")
+
+        def element(*i: Any) -> Any:
+            *row, n = i
+            place = n // PANEL, block, n % PANEL
+            scale, sums = scales(*place).astype("float32"), made.sums(*row, block)
+            found = made.scaled(partial(*row, block, n), row, block)
+            if attributes["zero_point"]:
+                found = sums * -float(attributes["zero_point"]) + found
+            found = found * scale
+            for other in minima:
+                found = other(*place).astype("float32") * sums + found
+            return te.sum(found, axis=block)
+
+        total = te.compute((*x.shape[:-1], attributes["columns"]), element, name="matmul")
+        if x.dtype == "float32":
+            return total
+        return te.elementwise(lambda v: v.astype(x.dtype), total, name="rounded")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        given, weight, scales, *minima = arrays
+        columns, bits = attributes["columns"], attributes["bits"]
+        x = np.asarray(wide(given, None), np.float32)
+        numbers = _numbers(weight, bits)[:columns] - float(attributes["zero_point"])
+        blocks = numbers.shape[1]
+        data = x.reshape(*x.shape[:-1], blocks, numbers.shape[2])
+        if attributes["activations"] == "int8":
+            largest = np.abs(data).max(-1, keepdims=True, initial=0)
+            inverse = np.where(largest > 0, np.float32(LARGEST) / np.where(largest, largest, 1), 0)
+            data = np.rint(data * inverse.astype(np.float32)) * (largest / np.float32(LARGEST))
+
+        def by_column(factors: NDArray[Any]) -> NDArray[Any]:
+            wider = np.asarray(wide(factors, None), np.float64)
+            return wider.transpose(0, 2, 1).reshape(-1, blocks)[:columns]
+
+        matrix = numbers * by_column(scales)[..., None]
+        for other in minima:
+            matrix = matrix + by_column(other)[..., None]
+        return data.reshape(*x.shape).astype(np.float64) @ matrix.reshape(columns, -1).T
+
+
+def _require_fitting(
+    op_name: str,
+    x: TensorType,
+    weight: TensorType,
+    factors: Sequence[TensorType],
+    columns: int,
+    numbers: int,
+) -> None:
+    if weight.dims is None:
+        return
+    panels, blocks, words, width = weight.dims
+    wanted = -(-columns // PANEL)
+    if panels != IntExpr.of(wanted) or width != IntExpr.of(PANEL):
+        raise ValueError(
+            f"expected weight of '{op_name}' to be ({wanted}, blocks, words, {PANEL}) for "
+            f"{columns} columns, got {shape_text(weight)}"
+        )
+    for other in factors:
+        if other.dims is not None and other.dims != (panels, blocks, width):
+            raise ValueError(
+                f"expected scales and minima of '{op_name}' to be ({panels}, {blocks}, {width}), "
+                f"got {shape_text(other)}"
+            )
+    depth = blocks * words * numbers
+    if x.dims is not None and x.dims[-1] != depth:
+        raise ValueError(
+            f"expected x of '{op_name}' to be (…, {depth}) as the weight is, got {shape_text(x)}"
+        )
+
+
+def _numbers(weight: NDArray[np.uint32], bits: int) -> NDArray[np.float64]:
+    """The numbers (columns, blocks, size of a block) of packed words."""
+    panels, blocks, _, width = weight.shape
+    packed = np.ascontiguousarray(weight).view(np.uint8).reshape(*weight.shape, BYTES_IN_WORD)
+    shifts = range(0, BITS_IN_BYTE, bits)
+    parts = np.stack([packed >> np.uint8(s) & np.uint8((1 << bits) - 1) for s in shifts], 2)
+    found = parts.transpose(0, 4, 1, 2, 3, 5)  # panel, column, block, part, word, byte
+    return found.reshape(panels * width, blocks, -1).astype(np.float64)
+
+
+def _shifted(word: Any, bits: int) -> Any:
+    return word >> bits if bits else word
+
+
+class _Floats:
+    """Products with floats: numbers of weights are converted in registers."""
+
+    def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int):
+        self._te, self._size = te, size
+        self._x = x if x.dtype == "float32" else te.elementwise(
+            lambda v: v.astype("float32"), x, name="wide"
+        )  # fmt: skip
+        k = te.reduce_axis((0, size), name="k")
+        self.sums = te.compute(
+            (*x.shape[:-1], blocks),
+            lambda *i: te.sum(self._x(*i[:-1], i[-1] * size + k), axis=k),
+            name="sums",
+        )
+
+    def add(
+        self, total: Any, row: Any, block: Any, word: Any, packed: Any, shift: int, mask: int
+    ) -> Any:
+        """The products of the numbers of a word that begin at the bit `shift` of bytes."""
+        for byte in range(BYTES_IN_WORD):
+            number = _shifted(packed, byte * BITS_IN_BYTE + shift) & mask
+            at = block * self._size + word * BYTES_IN_WORD + byte
+            product = number.astype("int32").astype("float32") * self._x(*row, at)
+            total = product if total is None else total + product
+        return total
+
+    def scaled(self, partial: Any, row: Any, block: Any) -> Any:
+        """The sum of a block's products."""
+        return partial
+
+
+class _Integers:
+    """Dot products with integers of 8 bits, of which each block has a scale."""
+
+    def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int):
+        self._te = te
+        self._words = size // BYTES_IN_WORD
+        shape, k = (*x.shape[:-1], blocks), te.reduce_axis((0, size), name="k")
+
+        def number(row: Any, at: Any) -> Any:
+            return x(*row, at).astype("float32")
+
+        largest = te.compute(
+            shape,
+            lambda *i: te.max(te.abs(number(i[:-1], i[-1] * size + k)), axis=k),
+            name="largest",
+        )
+        part = te.const(1 / LARGEST, "float32")
+        self._scales = te.elementwise(lambda v: v * part, largest, name="scales")
+        zero, one = te.const(0, "float32"), te.const(LARGEST, "float32")
+        inverse = te.elementwise(
+            lambda v: te.if_then_else(v > zero, one / v, zero), largest, name="inverse"
+        )
+
+        def rounded(*i: Any) -> Any:
+            return te.round(number(i[:-1], i[-1]) * inverse(*i[:-1], i[-1] // size)).astype("int8")
+
+        integers = te.compute(x.shape, rounded, name="integers")
+        self._packed = PackWordsOp.compute(te, [integers], {"axis": -1})
+        word = te.reduce_axis((0, self._words), name="word")
+        ones = te.const(0x01010101, "int32")
+
+        def total(*i: Any) -> Any:
+            return te.sum(
+                te.dp4a(self._packed(*i[:-1], i[-1] * self._words + word), ones), axis=word
+            )
+
+        totals = te.compute(shape, total, name="totals")
+        self.sums = te.elementwise(
+            lambda t, s: t.astype("float32") * s, totals, self._scales, name="sums"
+        )
+
+    def add(
+        self, total: Any, row: Any, block: Any, word: Any, packed: Any, shift: int, mask: int
+    ) -> Any:
+        """The dot product of the numbers of a word that begin at the bit `shift` of bytes."""
+        numbers = _shifted(packed, shift) & mask * 0x01010101
+        data = self._packed(*row, block * self._words + word)
+        return self._te.dp4a(numbers, data, 0 if total is None else total)
+
+    def scaled(self, partial: Any, row: Any, block: Any) -> Any:
+        """The sum of a block's products, as a float."""
+        return self._scales(*row, block) * partial.astype("float32")

@@ -1,0 +1,176 @@
+"""The default schedule of sums of blocks of products, such as those of weights with block scales.
+
+::
+
+    for i, b, j, k: P[i, b, j] += X[i, b, k] * W[b, k, j]
+    for i, j, b: Y[i, j] += P[i, b, j] * S[b, j]
+
+⇒
+
+    for j0, i0:
+      for b:
+        for k unrolled, i unrolled, j vectorized: P[i, j] += X[…] * W[…]
+        for i unrolled, j vectorized: T[i, j] += P[i, j] * S[…]
+      for i, j: Y[i0 * 8 + i, j0 * 16 + j] = T[i, j]
+
+Both sums of a tile are in registers, and weights are unpacked once for all of its rows. If the
+number of rows is symbolic, those that do not fill a tile are computed one at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....backend.target import Target
+from ....dialects import tir
+from ....dialects.int_expr import ZERO
+from ...analysis.block_accesses import dim_axes
+from ..blocks import blocks_in, loop_of, loops_between, only_reader, only_writer
+from ..primitives.random_variables import BlockRV
+from ..primitives.schedule import Schedule
+from .contraction import finish_tiles
+from .contraction_plan import count_of
+from .loop_partition import peel_remainder, trim_remainder
+from .match_contraction import Contraction, contraction_of
+from .storage import compact_scratch
+from .write_back import consumer_of, copy_results, write_back
+
+MOST_STEPS = 128
+"""The most products of a block, which are unrolled."""
+
+VECTORS_OF_RESULT = 4
+"""Registers for each vector of results: two sums, and as many for operands."""
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """A sum over blocks, and the sum inside of each, which the outer one loads."""
+
+    outer: Contraction
+    inner: Contraction
+    load: tir.LoadOp
+    rows: int | None
+    """The axis of the outer sum that a tile has rows of."""
+    width: int
+    """Columns whose elements of the right operand follow each other."""
+
+
+def tile_block_products(sch: Schedule, func: tir.PrimFuncOp, target: Target) -> None:
+    """Schedule pairs of sums, of which one is over the other."""
+    for block in blocks_in(func):
+        sums = _match(block)
+        if sums is not None:
+            for version in _versions(sch, sums, target):
+                _schedule(sch, version, target)
+
+
+def _match(block: tir.BlockOp) -> _Sums | None:
+    """The sums, if the outer one uses each element of the inner one once."""
+    outer = contraction_of(block)
+    if outer is None or len(outer.k_loops) != 1:
+        return None
+    for load in outer.rhs:
+        writer = only_writer(load.buffer)
+        inner = None if writer is None else contraction_of(writer)
+        if inner is None or only_reader(load.buffer, inner.block) is not block:
+            continue
+        axes, own = dim_axes(block, load), dim_axes(inner.block, inner.store)
+        if None in axes or len(set(axes)) != len(block.axes) or own != list(range(len(own))):
+            continue
+        steps = count_of(inner, inner.k)
+        if axes[own.index(inner.n)] != outer.n or steps is None or steps > MOST_STEPS:
+            continue
+        rows = [axis for axis in outer.m if axis in outer.loops]
+        return _Sums(outer, inner, load, rows[-1] if rows else None, _width(inner))
+    return None
+
+
+def _width(inner: Contraction) -> int:
+    """The extent of the last dim of the right operand, along which columns follow each other."""
+    widths: list[int] = []
+    for load in inner.rhs:
+        assert isinstance(load.buffer.type, tir.BufferType)
+        widths.append(load.buffer.type.dims[-1].constant or 0)
+    return min(widths)
+
+
+def _tile(sums: _Sums, target: Target) -> tuple[int, int, int]:
+    """Rows, vectors and lanes of a tile; no lanes if vectors do not fit the right operand."""
+    lanes = target.lanes(sums.outer.element_bits)
+    if lanes < 2 or sums.width % lanes or not sums.width:
+        return 1, 1, 0
+    vectors = next(v for v in (4, 3, 2, 1) if sums.width // lanes % v == 0)
+    rows = max(target.vector_registers // (VECTORS_OF_RESULT * vectors), 1)
+    return rows, vectors, lanes
+
+
+def _versions(sch: Schedule, sums: _Sums, target: Target) -> list[_Sums]:
+    """The sums, or those of whole tiles and of the remaining rows if their number is symbolic."""
+    rows, _, lanes = _tile(sums, target)
+    if sums.rows is None or sums.outer.extent(sums.rows).constant is not None or not lanes:
+        return [sums]
+    outer = sums.outer.block
+    loop = sums.inner.loops[dim_axes(outer, sums.load).index(sums.rows)]
+    consumer = consumer_of(sums.outer) or copy_results(sch, outer)
+    chain: list[BlockRV | str] = [sch.rv(outer), sch.rv(consumer)]
+    parts = sch.try_(sch.peel, sch.rv(sums.inner.block), sch.rv(loop), rows, chain)
+    if parts is None:
+        return [found for found in [_match(outer)] if found is not None]
+    users = [only_reader(b.write_buffers[0], b) for b in map(sch.block, parts)]
+    found = [_match(user) for user in users if user is not None]
+    return [f for f in found if f is not None]
+
+
+def _schedule(sch: Schedule, sums: _Sums, target: Target) -> None:
+    """Tile the outer sum, and compute the inner one in it for each block."""
+    outer, inner = sums.outer, sums.inner
+    rows, vectors, lanes = _tile(sums, target)
+    if not lanes:
+        return
+    consumer = consumer_of(outer)
+    (depth,) = map(sch.rv, outer.k_loops.values())
+    panel, vector, lane = sch.split(sch.rv(outer.loops[outer.n]), [None, vectors, lanes])
+    others = [
+        sch.rv(loop)
+        for axis, loop in outer.loops.items()
+        if axis not in (sums.rows, outer.n, *outer.k)
+    ]
+    around, line = [panel, *others], []
+    count = None if sums.rows is None else outer.extent(sums.rows)
+    if sums.rows is not None and count is not None:
+        is_whole = count.constant is not None or count % rows == ZERO
+        rows = min(rows, count.constant or rows) if is_whole else 1
+        first, *line = sch.split(sch.rv(outer.loops[sums.rows]), [None, rows])
+        around.append(first)
+    sch.reorder(*around, depth, *line, vector, lane)
+    for loop in (*line, vector):
+        sch.unroll(loop)
+    sch.vectorize(lane)
+    write_back(sch, outer.block, consumer, sch.loop(around[-1]), lanes)
+    _compute_blocks(sch, inner, sch.loop(depth), lanes)
+    for block in (outer.block, inner.block):
+        compact_scratch(sch, block.write_buffers[0])
+    if count is not None:
+        peel_remainder(sch, sch.loop(around[-1]), count, rows)
+    for part in peel_remainder(sch, sch.loop(panel), outer.extent(outer.n), vectors * lanes):
+        trim_remainder(sch, part)
+        finish_tiles(sch, part)
+
+
+def _compute_blocks(sch: Schedule, inner: Contraction, depth: tir.ForOp, lanes: int) -> None:
+    """Compute the inner sum for each block, in registers."""
+    block = inner.block
+    sch.compute_at(sch.rv(block), sch.rv(depth))
+    own = loops_between(block, depth)
+    column = loop_of(block, inner.n, own)
+    assert column is not None
+    steps = [loop for axis in inner.k if (loop := loop_of(block, axis, own)) is not None]
+    rows = [loop for loop in own if loop is not column and loop not in steps]
+    *vector, lane = [sch.rv(column)]
+    if column.extent.data.constant != lanes:
+        *vector, lane = sch.split(lane, [None, lanes])
+    inside = [*map(sch.rv, (*steps, *rows)), *vector]
+    sch.reorder(*inside, lane)
+    for loop in inside:
+        sch.unroll(loop)
+    sch.vectorize(lane)

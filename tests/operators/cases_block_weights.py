@@ -1,0 +1,118 @@
+"""Cases of matrix products with weights of few bits in blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from drawing import Draw
+from harness import Case, torch
+
+from xrelax.dialects.int_expr import sym
+
+SHORT = ("float32", "float16", "bfloat16")
+SUMS = {"float32": 2e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
+PANEL = 16
+
+
+def sizes(d: Draw):
+    """Bits, the size of a block, and the number of blocks and columns."""
+    bits = d.pick((2, 4, 4, 4, 8))
+    block = 32 // bits * d.integer(1, 4)
+    return bits, block, d.integer(1, 3), d.pick((1, 3, 15, 16, 17, 33))
+
+
+def packed(d: Draw):
+    bits, block, blocks, columns = sizes(d)
+    x = d.array((columns, blocks * block), 0, (1 << bits) - 1)
+    return [x], {"bits": bits, "block_size": block}
+
+
+def pack(x: Any, bits: int, block_size: int):
+    columns, depth = x.shape
+    shape = -(-columns // PANEL), depth // block_size, block_size * bits // 32, PANEL
+    words = np.zeros(shape, np.uint32)
+    for (column, k), number in np.ndenumerate(x.numpy()):
+        block, place = divmod(k, block_size)
+        (part, word), byte = divmod(place // 4, shape[2]), place % 4
+        shift = np.uint32(8 * byte + bits * part)
+        words[column // PANEL, block, word, column % PANEL] |= np.uint32(number) << shift
+    return torch.from_numpy(words)
+
+
+def columns_alone(shapes: Any, attributes: Any) -> Any:
+    """A symbol for the number of columns of weights, or of rows of data; blocks are static."""
+    first, *others = shapes
+    *rows, depth = first
+    return [(*(r if r == 1 else sym(f"n{r}") for r in rows), depth), *others], attributes
+
+
+def product(activations: str):
+    def drawn(d: Draw):
+        bits, block, blocks, columns = sizes(d)
+        rows = d.pick(((), (1,), (2,), (9,), (17,), (2, 3), (0,)))
+        x = d.array((*rows, blocks * block))
+        panels = -(-columns // PANEL)
+        weight = d.array((panels, blocks, block * bits // 32, PANEL), 0, (1 << 32) - 1, "uint32")
+        scales = d.array((panels, blocks, PANEL), 0.01, 0.1, d.pick(("float16", "float32")))
+        operands = [x, weight, scales]
+        if d.chance(50):
+            operands.append(d.array(scales.shape, -1, 1, d.pick(("float16", "float32"))))
+        zero_point = d.pick((0, 1 << (bits - 1)))
+        return operands, {
+            "columns": columns,
+            "bits": bits,
+            "zero_point": zero_point,
+            "activations": activations,
+        }
+
+    return drawn
+
+
+def multiply(
+    x: Any,
+    weight: Any,
+    scales: Any,
+    minima: Any = None,
+    *,
+    columns: int,
+    bits: int,
+    zero_point: int,
+    activations: str,
+):
+    panels, blocks, words, _ = weight.shape
+    parts = weight.numpy().view(np.uint8).reshape(panels, blocks, words, PANEL, 4)
+    levels = np.stack([parts >> s & ((1 << bits) - 1) for s in range(0, 8, bits)], 2)
+    numbers = levels.transpose(0, 4, 1, 2, 3, 5).reshape(panels * PANEL, blocks, -1)[:columns]
+
+    def spread(factors: Any) -> Any:
+        return factors.double().permute(0, 2, 1).reshape(-1, blocks, 1)[:columns]
+
+    matrix = (torch.from_numpy(numbers.astype(np.float64)) - zero_point) * spread(scales)
+    if minima is not None:
+        matrix = matrix + spread(minima)
+    data = x.float().reshape(*x.shape[:-1], blocks, numbers.shape[2])
+    if activations == "int8":
+        largest = data.abs().amax(-1, keepdim=True)
+        inverse = torch.where(largest > 0, 127 / largest, torch.zeros_like(largest))
+        data = torch.round(data * inverse) * (largest / 127)
+    rows = data.double().reshape(x.shape)
+    return (rows @ matrix.reshape(columns, -1).T).to(x.dtype)
+
+
+CASES = (
+    Case("relax.nn.pack_blocks", packed, pack, ("uint8",), symbolic=columns_alone),
+    *(
+        Case(
+            "relax.nn.matmul_blocks",
+            product(activations),
+            multiply,
+            SHORT,
+            SUMS,
+            SUMS,
+            symbolic=columns_alone,
+            note=activations,
+        )
+        for activations in ("float32", "int8")
+    ),
+)
