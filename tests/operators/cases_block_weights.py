@@ -47,6 +47,12 @@ def columns_alone(shapes: Any, attributes: Any) -> Any:
     return [(*(r if r == 1 else sym(f"n{r}") for r in rows), depth), *others], attributes
 
 
+def indices_alone(shapes: Any, attributes: Any) -> Any:
+    """Symbols for the indices; the matrix is static."""
+    first, *others = shapes
+    return [tuple(s if s == 1 else sym(f"n{s}") for s in first), *others], attributes
+
+
 def product(activations: str):
     def drawn(d: Draw):
         bits, block, blocks, columns = sizes(d)
@@ -69,39 +75,46 @@ def product(activations: str):
     return drawn
 
 
-def multiply(
-    x: Any,
-    weight: Any,
-    scales: Any,
-    minima: Any = None,
-    *,
-    columns: int,
-    bits: int,
-    zero_point: int,
-    activations: str,
-):
+def matrix(weight: Any, factors: Any, columns: int, bits: int, zero_point: int):
+    """The weight (columns, k) in float64."""
     panels, blocks, words, _ = weight.shape
     parts = weight.numpy().view(np.uint8).reshape(panels, blocks, words, PANEL, 4)
     levels = np.stack([parts >> s & ((1 << bits) - 1) for s in range(0, 8, bits)], 2)
     numbers = levels.transpose(0, 4, 1, 2, 3, 5).reshape(panels * PANEL, blocks, -1)[:columns]
+    scales, *minima = (
+        f.double().permute(0, 2, 1).reshape(-1, blocks, 1)[:columns] for f in factors
+    )
+    found = (torch.from_numpy(numbers.astype(np.float64)) - zero_point) * scales
+    return sum(minima, found).reshape(columns, -1)
 
-    def spread(factors: Any) -> Any:
-        return factors.double().permute(0, 2, 1).reshape(-1, blocks, 1)[:columns]
 
-    matrix = (torch.from_numpy(numbers.astype(np.float64)) - zero_point) * spread(scales)
-    if minima is not None:
-        matrix = matrix + spread(minima)
-    data = x.float().reshape(*x.shape[:-1], blocks, numbers.shape[2])
-    if activations == "int8":
+def multiply(
+    x: Any, weight: Any, *factors: Any, columns: int, bits: int, zero_point: int, activations: str
+):
+    data = x.float().reshape(*x.shape[:-1], weight.shape[1], -1) if x.numel() else x.float()
+    if activations == "int8" and x.numel():
         largest = data.abs().amax(-1, keepdim=True)
         inverse = torch.where(largest > 0, 127 / largest, torch.zeros_like(largest))
         data = torch.round(data * inverse) * (largest / 127)
     rows = data.double().reshape(x.shape)
-    return (rows @ matrix.reshape(columns, -1).T).to(x.dtype)
+    return (rows @ matrix(weight, factors, columns, bits, zero_point).T).to(x.dtype)
+
+
+def taken(d: Draw):
+    (_, *operands), attributes = product("float32")(d)
+    del attributes["activations"]
+    indices = d.array(d.shape(), -2, attributes["columns"] + 1, d.pick(("int32", "int64")))
+    return [indices, *operands], attributes
+
+
+def take(indices: Any, weight: Any, *factors: Any, columns: int, bits: int, zero_point: int):
+    rows = matrix(weight, factors, columns, bits, zero_point)
+    return rows[indices.long().clamp(0, columns - 1)].float()
 
 
 CASES = (
     Case("relax.nn.pack_blocks", packed, pack, ("uint8",), symbolic=columns_alone),
+    Case("relax.nn.take_blocks", taken, take, ("float32",), SUMS, SUMS, symbolic=indices_alone),
     *(
         Case(
             "relax.nn.matmul_blocks",

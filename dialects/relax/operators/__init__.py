@@ -36,6 +36,7 @@ FAMILIES = (
     "multi_indexing",
     "nonzero",
     "normalization",
+    "paged_attention",
     "patterns",
     "pooling",
     "quantization",

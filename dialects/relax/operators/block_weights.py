@@ -147,23 +147,22 @@ class MatmulBlocksOp(OperatorOp):
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         x, weight, *factors = operands
-        columns, bits = attributes["columns"], attributes["bits"]
-        numbers = numbers_in_word(cls.name, bits)
-        if columns < 1:
-            raise ValueError(f"expected columns of '{cls.name}' of at least 1, got {columns}")
+        numbers = numbers_in_word(cls.name, attributes["bits"])
         require_dtype(cls.name, [x], SHORT_FLOATS.__contains__, "floats of at most 32 bits")
-        require_dtype(cls.name, factors, SHORT_FLOATS.__contains__, "floats of at most 32 bits")
-        require_dtype(cls.name, [weight], "uint32".__eq__, "words of uint32 for the weight")
-        require_rank(cls.name, "weight", weight, 4)
         if x.rank == 0:
             raise ValueError(f"expected x of '{cls.name}' to have at least one dim, got a scalar")
-        for other in factors:
-            require_rank(cls.name, "scales and minima", other, 3)
-        _require_fitting(cls.name, x, weight, factors, columns, numbers)
+        _require_weight(cls.name, weight, factors, attributes)
+        if weight.dims is not None and x.dims is not None:
+            depth = weight.dims[1] * weight.dims[2] * numbers
+            if x.dims[-1] != depth:
+                raise ValueError(
+                    f"expected x of '{cls.name}' to be (…, {depth}) as the weight is, got "
+                    f"{shape_text(x)}"
+                )
         element = x.known_element
         if x.dims is None:
             return TensorType.of(None, element, x.rank)
-        return TensorType.of([*x.dims[:-1], columns], element)
+        return TensorType.of([*x.dims[:-1], attributes["columns"]], element)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -207,38 +206,110 @@ class MatmulBlocksOp(OperatorOp):
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
-        given, weight, scales, *minima = arrays
-        columns, bits = attributes["columns"], attributes["bits"]
+        given, *parts = arrays
         x = np.asarray(wide(given, None), np.float32)
-        numbers = _numbers(weight, bits)[:columns] - float(attributes["zero_point"])
-        blocks = numbers.shape[1]
-        data = x.reshape(*x.shape[:-1], blocks, numbers.shape[2])
         if attributes["activations"] == "int8":
+            blocks = parts[0].shape[1]
+            data = x.reshape(*x.shape[:-1], blocks, x.shape[-1] // blocks)
             largest = np.abs(data).max(-1, keepdims=True, initial=0)
             inverse = np.where(largest > 0, np.float32(LARGEST) / np.where(largest, largest, 1), 0)
             data = np.rint(data * inverse.astype(np.float32)) * (largest / np.float32(LARGEST))
-
-        def by_column(factors: NDArray[Any]) -> NDArray[Any]:
-            wider = np.asarray(wide(factors, None), np.float64)
-            return wider.transpose(0, 2, 1).reshape(-1, blocks)[:columns]
-
-        matrix = numbers * by_column(scales)[..., None]
-        for other in minima:
-            matrix = matrix + by_column(other)[..., None]
-        return data.reshape(*x.shape).astype(np.float64) @ matrix.reshape(columns, -1).T
+            x = data.reshape(x.shape)
+        return x.astype(np.float64) @ _matrix(parts, attributes).T
 
 
-def _require_fitting(
-    op_name: str,
-    x: TensorType,
-    weight: TensorType,
-    factors: Sequence[TensorType],
-    columns: int,
-    numbers: int,
+@irdl_op_definition
+class TakeBlocksOp(OperatorOp):
+    """Rows of a matrix of few bits as float32; `take` of the weight of `matmul_blocks`.
+
+    The result is ``(…, k)`` for indices ``(…)``; those outside of the matrix are clipped.
+    """
+
+    name = "relax.nn.take_blocks"
+    indices = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    scales = operand_def(TensorType)
+    minima = opt_operand_def(TensorType)
+    columns = opt_prop_def(Int())
+    bits = opt_prop_def(Int(default=4))
+    zero_point = opt_prop_def(Int(default=0))
+    assembly_format = (
+        "$indices `,` $weight `,` $scales (`minima` $minima^ `:` type($minima))? attr-dict "
+        "`:` type($indices) `,` type($weight) `,` type($scales) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        indices, weight, *factors = operands
+        require_dtype(cls.name, [indices], ("int32", "int64").__contains__, "int32 or int64")
+        _require_weight(cls.name, weight, factors, attributes)
+        numbers, element = numbers_in_word(cls.name, attributes["bits"]), element_type("float32")
+        if indices.dims is None or weight.dims is None:
+            return TensorType.of(None, element)
+        depth = weight.dims[1] * weight.dims[2] * numbers
+        return TensorType.of([*indices.dims, depth], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        indices, weight, scales, *minima = tensors
+        bits, (blocks, words) = attributes["bits"], weight.shape[1:3]
+        size = words * numbers_in_word(cls.name, bits)
+
+        def element(*i: Any) -> Any:
+            *row, k = i
+            index = te.max(indices(*row), te.const(0, indices.dtype))
+            index = te.min(index, te.const(attributes["columns"] - 1, indices.dtype))
+            block, at = k // size, k % size
+            place = index // PANEL, block, index % PANEL
+            word = weight(index // PANEL, block, at // BYTES_IN_WORD % words, index % PANEL)
+            shift = at % BYTES_IN_WORD * BITS_IN_BYTE + at // BYTES_IN_WORD // words * bits
+            number = word >> te.cast("uint32", shift) & ((1 << bits) - 1)
+            found = number.astype("int32").astype("float32") - float(attributes["zero_point"])
+            found = found * scales(*place).astype("float32")
+            for other in minima:
+                found = found + other(*place).astype("float32")
+            return found
+
+        return te.compute((*indices.shape, blocks * size), element, name="rows")
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        indices, *parts = arrays
+        matrix = _matrix(parts, attributes)
+        return matrix[np.clip(indices, 0, attributes["columns"] - 1)]
+
+
+def _matrix(parts: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[np.float64]:
+    """The weight (columns, k) of packed words, scales, and minima."""
+    weight, scales, *minima = parts
+    columns, blocks = attributes["columns"], weight.shape[1]
+
+    def by_column(factors: NDArray[Any]) -> NDArray[Any]:
+        wider = np.asarray(wide(factors, None), np.float64)
+        return wider.transpose(0, 2, 1).reshape(-1, blocks, 1)[:columns]
+
+    numbers = _numbers(weight, attributes["bits"])[:columns] - float(attributes["zero_point"])
+    found = numbers * by_column(scales)
+    for other in minima:
+        found = found + by_column(other)
+    return found.reshape(columns, -1)
+
+
+def _require_weight(
+    op_name: str, weight: TensorType, factors: Sequence[TensorType], attributes: dict[str, Any]
 ) -> None:
+    """Raise ValueError unless words, scales and minima fit the number of columns."""
+    columns = attributes["columns"]
+    if columns < 1:
+        raise ValueError(f"expected columns of '{op_name}' of at least 1, got {columns}")
+    require_dtype(op_name, factors, SHORT_FLOATS.__contains__, "floats of at most 32 bits")
+    require_dtype(op_name, [weight], "uint32".__eq__, "words of uint32 for the weight")
+    require_rank(op_name, "weight", weight, 4)
+    for other in factors:
+        require_rank(op_name, "scales and minima", other, 3)
     if weight.dims is None:
         return
-    panels, blocks, words, width = weight.dims
+    panels, blocks, _, width = weight.dims
     wanted = -(-columns // PANEL)
     if panels != IntExpr.of(wanted) or width != IntExpr.of(PANEL):
         raise ValueError(
@@ -251,11 +322,6 @@ def _require_fitting(
                 f"expected scales and minima of '{op_name}' to be ({panels}, {blocks}, {width}), "
                 f"got {shape_text(other)}"
             )
-    depth = blocks * words * numbers
-    if x.dims is not None and x.dims[-1] != depth:
-        raise ValueError(
-            f"expected x of '{op_name}' to be (…, {depth}) as the weight is, got {shape_text(x)}"
-        )
 
 
 def _numbers(weight: NDArray[np.uint32], bits: int) -> NDArray[np.float64]:

@@ -302,6 +302,7 @@ def is_packable(contraction: Contraction) -> bool:
     (load, *more) = contraction.rhs
     return (
         not more
+        and not contraction.is_gathered(load)
         and not any(contraction.uses(load, axis) for axis in contraction.m)
         and column_dim(contraction, load) is not None
     )

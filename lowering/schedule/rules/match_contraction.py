@@ -67,8 +67,12 @@ class Contraction:
         return self.block.axes.data[axis].extent.data
 
     def uses(self, load: tir.LoadOp, axis: int) -> bool:
-        """Whether an axis indexes a load."""
-        return self.block.axis_vars[axis] in load.operands_
+        """Whether an axis indexes a load, or a load of an index of it."""
+        return self.block.axis_vars[axis] in index_values(load)
+
+    def is_gathered(self, load: tir.LoadOp) -> bool:
+        """Whether an index of a load is computed in the block."""
+        return any(value.owner.parent is self.block.body.block for value in load.operands_)
 
     @property
     def element_bits(self) -> int:
@@ -88,7 +92,10 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
         return None
     if not any(block.axis_kinds[axis] == "reduce" for axis in loops):
         return None
-    update = element_update(block, _is_arithmetic)
+    loaded = [op for op in block.body.block.ops if isinstance(op, tir.LoadOp)]
+    indices = {op: index_values(op) for op in loaded}
+    places = set[SSAValue]().union(*indices.values())
+    update = element_update(block, lambda op: _is_arithmetic(op) or bool(places & {*op.results}))
     if update is None or not is_apart(block, update.store, update.loads):
         return None
     store, loads, _ = update
@@ -98,17 +105,30 @@ def contraction_of(block: tir.BlockOp) -> Contraction | None:
     if n is None:
         return None
     var = block.axis_vars[n]
-    rhs = tuple(op for op in loads if var in op.operands_)
-    lhs = tuple(op for op in loads if var not in op.operands_)
+    operands = [op for op in loads if op.result not in places]
+    rhs = tuple(op for op in operands if var in indices[op])
+    lhs = tuple(op for op in operands if var not in indices[op])
     m = tuple(
         axis
         for axis, (value, kind) in enumerate(zip(block.axis_vars, block.axis_kinds, strict=True))
         if kind == "spatial"
         and axis != n
         and block.axes.data[axis].extent.data != ONE
-        and any(value not in op.operands_ for op in rhs)
+        and any(value not in indices[op] for op in rhs)
     )
     return Contraction(block, loops, store, n, m, rhs, lhs) if rhs else None
+
+
+def index_values(load: tir.LoadOp) -> set[SSAValue]:
+    """The values that the indices of a load are computed from in its block, and these."""
+    found, left = set[SSAValue](), list(load.operands_)
+    while left:
+        value = left.pop()
+        if value not in found:
+            found.add(value)
+            if isinstance(value.owner, Operation) and value.owner.parent is load.parent:
+                left += [v for v in value.owner.operands if not isinstance(v.type, tir.BufferType)]
+    return found
 
 
 def has_no_results(block: tir.BlockOp) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from math import prod
 
 from xdsl.ir import Operation
 
@@ -38,6 +39,9 @@ from .lanes import choose_lanes
 
 TILE = 8
 """The maximum trip count of loops over a register tile that are unrolled."""
+
+MOST_RESULTS = 512
+"""The most elements of a register tile: those of 32 vectors of 512 bits."""
 
 LONG = 16
 """The least elements of a row for which vectorization is profitable."""
@@ -170,7 +174,9 @@ def _loops_in(op: Operation) -> list[tir.ForOp]:
 
 def _unroll(sch: Schedule, loops: Sequence[tir.ForOp]) -> None:
     """Unroll the loops over a register tile, so that its elements stay in registers."""
-    for loop in loops:
-        extent = loop.extent.data.constant
+    extents = [loop.extent.data.constant for loop in loops]
+    if None in extents or prod(e or 1 for e in extents) > MOST_RESULTS:
+        return
+    for loop, extent in zip(loops, extents, strict=True):
         if extent is not None and extent <= TILE:
             sch.unroll(sch.rv(loop))

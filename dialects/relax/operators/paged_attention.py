@@ -1,0 +1,159 @@
+"""Attention of one query for each sequence to keys and values in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from ..types import TensorType, shape_text
+from .attributes import Int, Number
+from .base import OperatorOp
+from .conversion import wide
+from .inference import divides, require_dtype, require_floats, require_rank
+from .language import TensorLanguage
+
+RANKS = {"query": 3, "keys": 4, "values": 4, "table": 2, "lengths": 1}
+
+
+@irdl_op_definition
+class PagedAttentionOp(OperatorOp):
+    """``softmax(query @ keys * scale) @ values`` for the last position of each sequence.
+
+    The query is (sequences, heads, size); `keys` are (pages, key heads, size, places of a page) and
+    `values` (pages, key heads, places, value size). Position `i` of sequence `s` is at place
+    ``i % places`` of page ``table[s, i // places]``; `lengths` of the sequences are at least 1, and
+    at most the places that the table has. With a `window`, the last positions alone are seen, so
+    many. `scale` is by default ``1 / sqrt(size)``. Sums are float32. vLLM's ``paged_attention``.
+    """
+
+    name = "relax.nn.paged_attention"
+    query = operand_def(TensorType)
+    keys = operand_def(TensorType)
+    values = operand_def(TensorType)
+    table = operand_def(TensorType)
+    lengths = operand_def(TensorType)
+    scale = opt_prop_def(Number(default=None))
+    window = opt_prop_def(Int(default=0))
+    assembly_format = (
+        "$query `,` $keys `,` $values `,` $table `,` $lengths attr-dict `:` type($query) `,` "
+        "type($keys) `,` type($values) `,` type($table) `,` type($lengths) `->` type($result)"
+    )
+
+    @classmethod
+    def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
+        query, keys, values, table, lengths = operands
+        require_floats(cls.name, operands[:3])
+        require_dtype(cls.name, operands[3:], "int32".__eq__, "int32 for table and lengths")
+        for (label, rank), type_ in zip(RANKS.items(), operands, strict=True):
+            require_rank(cls.name, label, type_, rank)
+        if attributes["window"] < 0:
+            raise ValueError(
+                f"expected window of '{cls.name}' of at least 0, got {attributes['window']}"
+            )
+        element = query.known_element
+        if query.dims is None or keys.dims is None or values.dims is None:
+            return TensorType.of(None, element, 3)
+        (sequences, heads, size), (pages, key_heads, depth, places) = query.dims, keys.dims
+        fits = (depth, (pages, key_heads, places)) == (size, values.dims[:3])
+        if not fits or not divides(key_heads, heads):
+            shapes = ", ".join(shape_text(o) for o in operands[:3])
+            raise ValueError(
+                f"expected query, keys and values of '{cls.name}' to be compatible, got {shapes}"
+            )
+        for label, type_ in (("table", table), ("lengths", lengths)):
+            if type_.dims is not None and type_.dims[0] != sequences:
+                raise ValueError(
+                    f"expected {label} of '{cls.name}' to be of {sequences} sequences, got "
+                    f"{shape_text(type_)}"
+                )
+        return TensorType.of([sequences, heads, values.dims[3]], element)
+
+    @classmethod
+    def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        query, keys, values, table, lengths = tensors
+        sequences, heads, size = query.shape
+        pages, key_heads, _, places = keys.shape
+        count, width = table.shape[1], values.shape[3]
+        shared, positions = te.shape_of(
+            [
+                te.dim_expr(heads) // te.dim_expr(key_heads),
+                te.dim_expr(count) * te.dim_expr(places),
+            ]
+        )
+        scale = size**-0.5 if attributes["scale"] is None else attributes["scale"]
+        lowest = te.const(float("-inf"), "float32")
+
+        def page(s: Any, j: Any) -> Any:
+            last = te.cast("int32", pages - 1)
+            return te.max(te.min(table(s, j), last), te.const(0, "int32"))
+
+        d, block, place = (
+            te.reduce_axis((0, e), n) for e, n in ((size, "d"), (count, "block"), (places, "place"))
+        )
+        products = te.compute(
+            (sequences, key_heads, shared, count, places),
+            lambda s, h, g, j, p: te.sum(
+                query(s, h * shared + g, d).astype("float32")
+                * keys(page(s, j), h, d, p).astype("float32"),
+                axis=d,
+            ),
+            name="products",
+        )
+
+        def score(s: Any, h: Any, g: Any, i: Any) -> Any:
+            at, length = te.cast("int32", i), lengths(s)
+            seen = at < length
+            if attributes["window"]:
+                seen = te.all(seen, at >= length - attributes["window"])
+            scaled = products(s, h, g, i // places, i % places) * float(scale)
+            return te.if_then_else(seen, scaled, lowest)
+
+        rows = (sequences, key_heads, shared)
+        scores = te.compute((*rows, positions), score, name="scores")
+        i, k = (te.reduce_axis((0, positions), n) for n in "ik")
+        top = te.compute(rows, lambda *r: te.max(scores(*r, i), axis=i), name="top")
+        weights = te.compute(
+            (*rows, positions),
+            lambda *r: te.call_intrinsic("exp", scores(*r) - top(*r[:3])),
+            name="weights",
+        )
+        totals = te.compute(rows, lambda *r: te.sum(weights(*r, k), axis=k), name="totals")
+        sums = te.compute(
+            (*rows, width),
+            lambda s, h, g, e: te.sum(
+                weights(s, h, g, block * places + place)
+                * values(page(s, block), h, place, e).astype("float32"),
+                axis=(block, place),
+            ),
+            name="sums",
+        )
+        return te.compute(
+            (sequences, heads, width),
+            lambda s, h, e: (
+                sums(s, h // shared, h % shared, e) / totals(s, h // shared, h % shared)
+            ).astype(query.dtype),
+            name="attention",
+        )
+
+    @classmethod
+    def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
+        query, keys, values = (wide(a) for a in arrays[:3])
+        table, lengths = arrays[3:]
+        scale, window = attributes["scale"], attributes["window"]
+        scale = (query.shape[2] or 1) ** -0.5 if scale is None else scale
+        shared = query.shape[1] // max(1, keys.shape[1])
+        found = np.zeros((*query.shape[:2], values.shape[3]), query.dtype)
+        for s, length in enumerate(lengths):
+            own = np.clip(table[s], 0, len(keys) - 1)
+            key = keys[own].transpose(1, 0, 3, 2).reshape(keys.shape[1], -1, keys.shape[2])
+            value = values[own].transpose(1, 0, 2, 3).reshape(keys.shape[1], -1, values.shape[3])
+            first = max(0, length - window) if window else 0
+            key, value = (np.repeat(a[:, first:length], shared, 0) for a in (key, value))
+            scores = np.einsum("hd,hid->hi", query[s], key) * scale
+            weights = np.exp(scores - scores.max(1, keepdims=True, initial=-np.inf))
+            found[s] = np.einsum("hi,hie->he", weights / weights.sum(1, keepdims=True), value)
+        return found

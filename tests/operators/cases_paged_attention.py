@@ -1,0 +1,63 @@
+"""Cases of attention to keys and values in pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drawing import Draw
+from harness import Case, torch
+
+from xrelax.dialects.int_expr import sym
+
+SUMS = {"float32": 2e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
+
+
+def drawn(d: Draw):
+    sequences, key_heads, shared = d.pick((1, 2, 3)), d.pick((1, 2)), d.pick((1, 2, 3))
+    size, width, places = d.pick((1, 4, 16)), d.pick((1, 5, 16)), d.pick((1, 4, 16))
+    pages, count = d.integer(1, 9), d.integer(1, 4)
+    stored = d.pick(("float16", "float32", "bfloat16"))
+    operands = [
+        d.array((sequences, key_heads * shared, size)),
+        d.array((pages, key_heads, size, places), -2, 2, stored),
+        d.array((pages, key_heads, places, width), -2, 2, stored),
+        d.array((sequences, count), 0, pages - 1, "int32"),
+        d.array((sequences,), 1, count * places, "int32"),
+    ]
+    return operands, {"scale": d.pick((None, 0.3)), "window": d.pick((0, 0, 1, 5))}
+
+
+def attend(
+    query: Any, keys: Any, values: Any, table: Any, lengths: Any, scale: Any = None, window: int = 0
+):
+    shared = query.shape[1] // keys.shape[1]
+    found = []
+    for row, own, length in zip(query.double(), table.long(), lengths.tolist(), strict=True):
+        key = keys[own].double().permute(1, 0, 3, 2).flatten(1, 2)
+        value = values[own].double().permute(1, 0, 2, 3).flatten(1, 2)
+        first = max(0, length - window) if window else 0
+        parts = [p[:, first:length].repeat_interleave(shared, 0) for p in (key, value)]
+        found.append(
+            torch.nn.functional.scaled_dot_product_attention(row[:, None], *parts, scale=scale)
+        )
+    return torch.cat(found, 1).transpose(0, 1).to(query.dtype)
+
+
+def sequences_and_pages(shapes: Any, attributes: Any) -> Any:
+    """Symbols for sequences, pages, and pages of a sequence; heads and sizes are static."""
+    (sequences, *query), (pages, *key), (_, *value), (_, count), _ = shapes
+    s, n, j = (v if v == 1 else sym(f"{c}{v}") for v, c in zip((sequences, pages, count), "snj"))
+    return [(s, *query), (n, *key), (n, *value), (s, j), (s,)], attributes
+
+
+CASES = (
+    Case(
+        "relax.nn.paged_attention",
+        drawn,
+        attend,
+        ("float32", "float16", "bfloat16"),
+        SUMS,
+        SUMS,
+        symbolic=sequences_and_pages,
+    ),
+)
