@@ -1,0 +1,130 @@
+"""Llama, SmolLM2, Mistral, Qwen2 and Qwen3: a decoder with rotary positions and gated layers.
+
+Attention Is All You Need (Vaswani 2017), with RMS norms before each part, rotary positions (Su
+2021), key heads that several query heads share (Ainslie 2023), and SwiGLU (Shazeer 2020).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...builder import nn, op
+from ...ir.expr import Expr
+from ..block_weights import BlockWeight, Embedding, Linear, joined
+from ..configuration import Configuration
+from ..steps import Step
+
+Weights = dict[str, Any]
+"""Arrays of float32, and matrices in blocks, under the names of GGUF files."""
+
+
+def norm(weights: Weights, name: str, config: Configuration) -> nn.RMSNorm:
+    """The RMS norm of a weight."""
+    made = nn.RMSNorm(len(weights[name]), config.epsilon)
+    made.weight.data = weights[name]
+    return made
+
+
+class Joined(nn.Module):
+    """Several layers of the same input; one product, if their weights have a common format."""
+
+    def __init__(self, weights: Weights, *names: str):
+        parts: list[BlockWeight] = [weights[f"{n}.weight"] for n in names]
+        biases = [weights.get(f"{n}.bias") for n in names]
+        has_bias = biases[0] is not None
+        whole = joined(parts)
+        self.ends = [int(e) for e in np.cumsum([p.rows for p in parts])[:-1]]
+        if whole is not None:
+            self.layers = nn.ModuleList(
+                [Linear(whole, np.concatenate(biases) if has_bias else None)]
+            )
+        else:
+            self.layers = nn.ModuleList([Linear(p, b) for p, b in zip(parts, biases, strict=True)])
+
+    def forward(self, x: Expr) -> list[Expr]:
+        """The products with each weight."""
+        found = [layer(x) for layer in self.layers]
+        if len(found) > 1:
+            return found
+        split = op.split(found[0], self.ends, axis=-1)
+        return [split[i] for i in range(len(self.ends) + 1)]
+
+
+class Attention(nn.Module):
+    """Attention of grouped heads with rotary positions."""
+
+    def __init__(self, weights: Weights, prefix: str, config: Configuration):
+        self.config = config
+        self.inputs = Joined(weights, *(f"{prefix}.attn_{n}" for n in "qkv"))
+        self.output = Linear(weights[f"{prefix}.attn_output.weight"])
+        name = f"{prefix}.attn_{{}}_norm.weight"
+        has_norms = name.format("q") in weights
+        self.query_norm = norm(weights, name.format("q"), config) if has_norms else None
+        self.key_norm = norm(weights, name.format("k"), config) if has_norms else None
+
+    def forward(self, x: Expr, step: Step, layer: int) -> Expr:
+        """What each position gathers from those before it."""
+        config = self.config
+        query, key, value = (
+            op.reshape(part, (step.count, heads, config.size))
+            for part, heads in zip(
+                self.inputs(x), (config.heads, config.key_heads, config.key_heads), strict=True
+            )
+        )
+        if self.query_norm is not None and self.key_norm is not None:
+            query, key = self.query_norm(query), self.key_norm(key)
+        found = step.attend(layer, step.rotated(query), step.rotated(key), value)
+        return self.output(op.reshape(found, (step.count, config.heads * config.size)))
+
+
+class FeedForward(nn.Module):
+    """``down(silu(gate(x)) * up(x))``."""
+
+    def __init__(self, weights: Weights, prefix: str):
+        self.inputs = Joined(weights, f"{prefix}.ffn_gate", f"{prefix}.ffn_up")
+        self.down = Linear(weights[f"{prefix}.ffn_down.weight"])
+
+    def forward(self, x: Expr) -> Expr:
+        """The layer's output, of the shape of `x`."""
+        gate, up = self.inputs(x)
+        return self.down(op.nn.silu(gate) * up)
+
+
+class Block(nn.Module):
+    """Attention and a feed-forward layer, each of the norm of its input, and added to it."""
+
+    def __init__(self, weights: Weights, prefix: str, config: Configuration):
+        self.attention_norm = norm(weights, f"{prefix}.attn_norm.weight", config)
+        self.attention = Attention(weights, prefix, config)
+        self.norm = norm(weights, f"{prefix}.ffn_norm.weight", config)
+        self.feed_forward = FeedForward(weights, prefix)
+
+    def forward(self, x: Expr, step: Step, layer: int) -> Expr:
+        """The block's output, of the shape of `x`."""
+        x = x + self.attention(self.attention_norm(x), step, layer)
+        return x + self.feed_forward(self.norm(x))
+
+
+class Llama(nn.Module):
+    """The logits of the next token."""
+
+    def __init__(self, weights: Weights, config: Configuration):
+        self.embedding = Embedding(weights["token_embd.weight"])
+        self.blocks = nn.ModuleList(
+            [Block(weights, f"blk.{i}", config) for i in range(config.layers)]
+        )
+        self.norm = norm(weights, "output_norm.weight", config)
+        head = weights.get("output.weight")
+        self.head = Linear(weights["token_embd.weight"] if head is None else head)
+        if head is None:  # one matrix in memory
+            self.head.words, self.head.scales = self.embedding.words, self.embedding.scales
+            self.head.minima = self.embedding.minima
+
+    def forward(self, tokens: Expr, step: Step) -> Expr:
+        """The logits (sequences, vocabulary) that follow each sequence."""
+        x = self.embedding(tokens)
+        for layer, block in enumerate(self.blocks):
+            x = block(x, step, layer)
+        return self.head(self.norm(step.last(x)))

@@ -1,0 +1,107 @@
+"""GGUF files: sizes, weights and the vocabulary of a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .architectures import ARCHITECTURES
+from .architectures.llama import Weights
+from .configuration import Configuration
+from .gguf_formats import packed
+
+FLOATS = ("F32", "F16", "BF16")
+INTERLEAVED = ("llama",)
+"""Architectures whose query and key rows are in pairs, where halves of a head belong together."""
+
+
+@dataclass(frozen=True)
+class GgufFile:
+    """A file that the package `gguf` reads; tensors are views of the mapped file."""
+
+    path: Path
+    metadata: Mapping[str, Any]
+    tensors: Mapping[str, Any]
+
+    @staticmethod
+    def open(path: str | Path) -> GgufFile:
+        """Read the header of a file.
+
+        Raises ImportError without the package, FileNotFoundError, and ValueError with one line for
+        what is no GGUF file.
+        """
+        try:
+            from gguf import GGUFReader
+        except ImportError:
+            raise ImportError("expected the package gguf (pip install xrelax[llm])") from None
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"expected a GGUF file, got no file '{path}'")
+        try:
+            reader = GGUFReader(str(path))
+        except (ValueError, IndexError, KeyError, UnicodeDecodeError, OverflowError) as error:
+            raise ValueError(f"expected a GGUF file, got '{path}': {error}") from None
+        metadata = {name: field.contents() for name, field in reader.fields.items()}
+        return GgufFile(Path(path), metadata, {t.name: t for t in reader.tensors})
+
+    def configuration(self) -> Configuration:
+        """The sizes of the model; raises ValueError with one line for other architectures."""
+        kind = self.metadata.get("general.architecture")
+        if kind not in ARCHITECTURES:
+            known = ", ".join(ARCHITECTURES)
+            raise ValueError(f"expected an architecture of {known}, got {kind!r} in '{self.path}'")
+
+        def value(name: str, default: Any = None) -> Any:
+            found = self.metadata.get(f"{kind}.{name}", default)
+            if found is None:
+                raise ValueError(f"expected '{kind}.{name}' in '{self.path}', got none")
+            return found
+
+        heads, width = value("attention.head_count"), value("embedding_length")
+        factors = self.tensors.get("rope_freqs.weight")
+        return Configuration(
+            architecture=kind,
+            layers=value("block_count"),
+            width=width,
+            heads=heads,
+            key_heads=value("attention.head_count_kv", heads),
+            size=value("attention.key_length", width // heads),
+            vocabulary=self.tensors["token_embd.weight"].data.shape[0],
+            context=value("context_length"),
+            epsilon=value("attention.layer_norm_rms_epsilon"),
+            base=value("rope.freq_base", 10000.0),
+            factors=() if factors is None else tuple(factors.data.tolist()),
+        )
+
+    def weights(self, config: Configuration) -> Weights:
+        """The weights: vectors in float32, matrices in blocks.
+
+        Raises ValueError with one line for formats that are not supported.
+        """
+        found: Weights = {}
+        for name, tensor in self.tensors.items():
+            kind = tensor.tensor_type.name
+            if name == "rope_freqs.weight":
+                continue
+            data = tensor.data
+            if config.architecture in INTERLEAVED and name.endswith(
+                ("attn_q.weight", "attn_k.weight")
+            ):
+                data = data[_halves_of_heads(len(data), config.size)]
+            if data.ndim == 1 and kind in FLOATS:
+                found[name] = np.asarray(data, np.float32)
+                continue
+            try:
+                found[name] = packed(kind, data)
+            except ValueError as error:
+                raise ValueError(f"'{name}' of '{self.path}': {error}") from None
+        return found
+
+
+def _halves_of_heads(rows: int, size: int) -> NDArray[np.int64]:
+    """The order of rows in which the first of all pairs of a head come first, then the second."""
+    return np.arange(rows).reshape(-1, size // 2, 2).swapaxes(1, 2).reshape(-1)

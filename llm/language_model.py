@@ -1,0 +1,149 @@
+"""`load`: a language model from a GGUF file; it generates text and chats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..driver import build
+from ..pipeline import HOST
+from ..relax.transform import BindParams
+from ..runtime.executable import Executable
+from .architectures import ARCHITECTURES
+from .configuration import Configuration
+from .gguf_file import GgufFile
+from .pages import PLACES, CachedSequence, PagePool, table_of
+from .sampling import Sampling
+from .steps import Functions
+from .tokenizer import Tokenizer
+
+CHUNK = 512
+"""The most tokens of a call of `prefill`."""
+
+
+def load(path: str | Path, *, context: int | None = None, target: str = HOST) -> LanguageModel:
+    """The language model of a GGUF file.
+
+    `context` is the number of positions that all sequences have together, by default those of one
+    that is as long as the model permits, at most 8192. Raises FileNotFoundError, and ValueError
+    with one line for what is no model of a supported architecture.
+    """
+    file = GgufFile.open(path)
+    config = file.configuration()
+    tokenizer = Tokenizer(file.metadata)
+    model = ARCHITECTURES[config.architecture](file.weights(config), config)
+    executable = compile_functions(Functions(model, config), target)
+    return LanguageModel(config, tokenizer, executable, context or min(config.context, 8192))
+
+
+def compile_functions(functions: Functions, target: str = HOST) -> Executable:
+    """The compiled functions, with the weights as constants."""
+    module, parameters = functions.export_tvm(functions.spec())
+    values = {name: parameter.data for name, parameter in parameters}
+    for name in functions.spec():
+        module = BindParams(name, values)(module)
+    return build(module, target)
+
+
+class LanguageModel:
+    """A compiled model with its tokenizer and cache; one text is generated at a time."""
+
+    def __init__(
+        self, config: Configuration, tokenizer: Tokenizer, executable: Executable, context: int
+    ):
+        self.config, self.tokenizer, self.executable = config, tokenizer, executable
+        self.pool = PagePool(config.pages, -(-context // PLACES))
+        self._decode, self._prefill = executable["decode"], executable["prefill"]
+
+    def generate(
+        self, prompt: str, *, max_tokens: int = 256, sampling: Sampling | None = None
+    ) -> Iterator[str]:
+        """The text that follows a prompt, piece by piece, up to a token that ends it.
+
+        Raises ValueError with one line for a prompt that is empty or longer than the context.
+        """
+        tokens = self.tokenizer.encode(prompt)
+        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling))
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+    ) -> Iterator[str]:
+        """The answer to a conversation, piece by piece; messages have a role and a content."""
+        tokens = self.tokenizer.encode(self.tokenizer.chat(messages), begins=False)
+        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling))
+
+    def generate_tokens(
+        self, tokens: Sequence[int], max_tokens: int = 256, sampling: Sampling | None = None
+    ) -> Iterator[int]:
+        """The tokens that follow some tokens, at most so many, without the one that ends them."""
+        sampling = Sampling() if sampling is None else sampling
+        rng, text = sampling.generator(), list(tokens)
+        with self.sequence() as sequence:
+            logits = self.prefill(sequence, tokens)
+            for _ in range(max_tokens):
+                token = sampling.choose(logits, text, rng)
+                if token in self.tokenizer.ends:
+                    return
+                yield token
+                text.append(token)
+                if sequence.length >= self.config.context or not self._has_room(sequence):
+                    return
+                (logits,) = self.decode([sequence], [token])
+
+    @contextmanager
+    def sequence(self) -> Iterator[CachedSequence]:
+        """A new sequence of the cache, which is freed at the end."""
+        sequence = CachedSequence()
+        try:
+            yield sequence
+        finally:
+            self.pool.truncate(sequence, 0)
+
+    def prefill(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Append tokens to a sequence; returns the logits (vocabulary,) after them.
+
+        Raises ValueError with one line, and changes nothing, where there is no room for them.
+        """
+        length = sequence.length + len(tokens)
+        room = len(sequence.pages) * PLACES + self.pool.free * PLACES
+        if not tokens or length > min(self.config.context, room):
+            raise ValueError(
+                f"expected 1 to {min(self.config.context, room) - sequence.length} tokens, got "
+                f"{len(tokens)}"
+            )
+        logits: Any = None
+        for start in range(0, len(tokens), CHUNK):
+            chunk = np.asarray(tokens[start : start + CHUNK], np.int32)
+            first = sequence.length
+            slots = self.pool.extend(sequence, len(chunk))
+            positions = np.arange(first, sequence.length, dtype=np.int32)
+            table = np.asarray(sequence.pages, np.int32)
+            logits = self._prefill(chunk, positions, slots, table, *self.pool.arrays)
+        return logits.numpy()[0]
+
+    def decode(
+        self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
+    ) -> NDArray[np.float32]:
+        """Append one token to each sequence; returns the logits (sequences, vocabulary)."""
+        positions = np.asarray([s.length for s in sequences], np.int32)
+        slots = np.concatenate([self.pool.extend(s, 1) for s in sequences])
+        return self._decode(
+            np.asarray(tokens, np.int32),
+            positions,
+            slots,
+            table_of(sequences),
+            positions + 1,
+            *self.pool.arrays,
+        ).numpy()
+
+    def _has_room(self, sequence: CachedSequence) -> bool:
+        return sequence.length < len(sequence.pages) * PLACES or self.pool.free > 0

@@ -1,0 +1,157 @@
+"""The two functions of a language model: one token of several sequences, many of one.
+
+`decode` takes the last token of each sequence, `prefill` further tokens of one sequence. Both store
+keys and values in the pages of their parameters, and return the logits after the last token.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from ..builder import nn, op
+from ..dialects.int_expr import IntExpr
+from ..ir.expr import Expr, Var
+from ..ir.struct_info import TensorStructInfo
+from .configuration import Configuration
+from .pages import PLACES, PagesInGraph
+
+
+class Step(ABC):
+    """What layers know about the tokens of a call: positions, and keys and values before them."""
+
+    def __init__(
+        self, config: Configuration, positions: Var, slots: Var, pages: Sequence[Var], count: Any
+    ):
+        self.config, self.count = config, count
+        self.pages = PagesInGraph(config.pages, pages, slots)
+        shape = (count, 1, config.size // 2)
+        self._cosines, self._sines = (
+            op.reshape(op.take(op.const(table), positions, axis=0), shape)
+            for table in config.rotations()
+        )
+
+    def rotated(self, x: Expr) -> Expr:
+        """Pairs of numbers of each head of x (n, heads, size) turned by their position's angle."""
+        parts = op.split(x, 2, axis=-1)
+        first, second = parts[0], parts[1]
+        return op.concat(
+            [
+                first * self._cosines - second * self._sines,
+                second * self._cosines + first * self._sines,
+            ],
+            axis=-1,
+        )
+
+    @abstractmethod
+    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
+        """Store keys and values (n, key heads, size); what the queries (n, heads, size) gather."""
+
+    @abstractmethod
+    def last(self, x: Expr) -> Expr:
+        """The rows of the last token of each sequence."""
+
+
+class DecodeStep(Step):
+    """One token of each sequence."""
+
+    def __init__(
+        self,
+        config: Configuration,
+        positions: Var,
+        slots: Var,
+        table: Var,
+        lengths: Var,
+        pages: Sequence[Var],
+        count: Any,
+    ):
+        super().__init__(config, positions, slots, pages, count)
+        self._table, self._lengths = table, lengths
+
+    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
+        keys, values = self.pages.write(layer, key, value)
+        return op.nn.paged_attention(query, keys, values, self._table, self._lengths)
+
+    def last(self, x: Expr) -> Expr:
+        return x
+
+
+class PrefillStep(Step):
+    """Several tokens of one sequence, after those that are in its pages."""
+
+    def __init__(
+        self,
+        config: Configuration,
+        positions: Var,
+        slots: Var,
+        table: Var,
+        pages: Sequence[Var],
+        count: Any,
+        used: Any,
+    ):
+        super().__init__(config, positions, slots, pages, count)
+        self._table, self._places = table, used * PLACES
+        places = op.arange(0, self._places, 1, dtype="int32")
+        hidden = op.greater(places, op.reshape(positions, (count, 1)))
+        lowest, zero = op.const(float("-inf"), "float32"), op.const(0.0, "float32")
+        mask = op.where(hidden, lowest, zero)
+        self._mask = op.reshape(mask, (1, 1, count, self._places))
+
+    def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
+        config = self.config
+        written = self.pages.write(layer, key, value)
+        keys, values = (
+            op.reshape(
+                op.permute_dims(op.take(pages, self._table, axis=0), axes),
+                (1, self._places, config.key_heads, config.size),
+            )
+            for pages, axes in zip(written, ((0, 3, 1, 2), (0, 2, 1, 3)), strict=True)
+        )
+        found = op.nn.attention(
+            op.expand_dims(query, axis=0),
+            op.astype(keys, "float32"),
+            op.astype(values, "float32"),
+            self._mask,
+        )
+        return op.reshape(found, (self.count, config.heads, config.size))
+
+    def last(self, x: Expr) -> Expr:
+        end = self.count
+        return op.strided_slice(x, axes=[0], begin=[end - 1], end=[end])
+
+
+class Functions(nn.Module):
+    """The functions of a model, for `export_tvm`."""
+
+    def __init__(self, model: nn.Module, config: Configuration):
+        self.model, self._config = model, config
+
+    def decode(
+        self, tokens: Var, positions: Var, slots: Var, table: Var, lengths: Var, *pages: Var
+    ) -> Expr:
+        """Logits (sequences, vocabulary) after one token of each sequence."""
+        (count,) = tokens.struct_info.shape
+        step = DecodeStep(self._config, positions, slots, table, lengths, pages, count)
+        return self.model(tokens, step)
+
+    def prefill(self, tokens: Var, positions: Var, slots: Var, table: Var, *pages: Var) -> Expr:
+        """Logits (1, vocabulary) after further tokens of one sequence."""
+        (count,), (used,) = tokens.struct_info.shape, table.struct_info.shape
+        return self.model(
+            tokens, PrefillStep(self._config, positions, slots, table, pages, count, used)
+        )
+
+    def spec(self) -> dict[str, dict[str, TensorStructInfo]]:
+        """The parameters of the functions, before the weights."""
+
+        def numbers(*shape: Any) -> TensorStructInfo:
+            return TensorStructInfo(shape, "int32")
+
+        pages = self._config.pages.parameters()
+        common = {name: numbers("n") for name in ("tokens", "positions", "slots")}
+        decode = {**common, "table": numbers("n", "used"), "lengths": numbers("n"), **pages}
+        return {"decode": decode, "prefill": {**common, "table": numbers("used"), **pages}}
+
+
+assert IntExpr

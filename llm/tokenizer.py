@@ -1,0 +1,121 @@
+"""Text to tokens and back, and chats to text, as the metadata of a GGUF file define them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+CONTROL, USER = 3, 4
+"""Types of tokens that are no text, such as the end of a turn."""
+
+PATTERNS = {
+    "gpt-2": None,
+    "smollm": None,
+    "llama-bpe": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    "qwen2": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+}
+"""How text is split before pairs are merged; None stands for the rule of GPT-2."""
+SINGLE_DIGITS = ("smollm",)
+
+
+class Tokenizer:
+    """A byte-level BPE vocabulary by the package `tokenizers`, and a chat template by Jinja2."""
+
+    def __init__(self, metadata: Mapping[str, Any]):
+        kind = metadata.get("tokenizer.ggml.model")
+        if kind != "gpt2":
+            raise ValueError(f"expected a vocabulary of the kind gpt2, got {kind!r}")
+        self._tokens: list[str] = list(metadata["tokenizer.ggml.tokens"])
+        types = metadata.get("tokenizer.ggml.token_type", [])
+        self._special = [
+            t for t, k in zip(self._tokens, types, strict=False) if k in (CONTROL, USER)
+        ]
+        self._tokenizer = self._made(metadata)
+        self.template: str | None = metadata.get("tokenizer.chat_template")
+        self.begin = self._special_id(metadata, "bos")
+        self.adds_begin = bool(metadata.get("tokenizer.ggml.add_bos_token", self.begin is not None))
+        ends = {self._special_id(metadata, name) for name in ("eos", "eot", "eom")}
+        ends |= {self._ids.get(t) for t in ("<|im_end|>", "<|eot_id|>", "<|endoftext|>")}
+        self.ends = frozenset(e for e in ends if e is not None)
+        """Tokens after which a model says no more."""
+
+    def _made(self, metadata: Mapping[str, Any]) -> Any:
+        try:
+            from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
+        except ImportError:
+            raise ImportError("expected the package tokenizers (pip install xrelax[llm])") from None
+        rule = metadata.get("tokenizer.ggml.pre", "gpt-2")
+        if rule not in PATTERNS:
+            known = ", ".join(PATTERNS)
+            raise ValueError(f"expected text to be split as by {known}, got {rule!r}")
+        self._ids = {token: number for number, token in enumerate(self._tokens)}
+        pairs = [tuple(m.split(" ", 1)) for m in metadata["tokenizer.ggml.merges"]]
+        made = Tokenizer(models.BPE(vocab=self._ids, merges=pairs))
+        steps: list[Any] = []
+        if rule in SINGLE_DIGITS:
+            steps.append(pre_tokenizers.Digits(individual_digits=True))
+        if (pattern := PATTERNS[rule]) is not None:
+            steps.append(pre_tokenizers.Split(Regex(pattern), "isolated"))
+        steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern is None))
+        made.pre_tokenizer = pre_tokenizers.Sequence(steps)
+        made.decoder = decoders.ByteLevel()
+        made.add_special_tokens([AddedToken(t, special=True) for t in self._special])
+        return made
+
+    def _special_id(self, metadata: Mapping[str, Any], name: str) -> int | None:
+        return metadata.get(f"tokenizer.ggml.{name}_token_id")
+
+    def encode(self, text: str, begins: bool = True) -> list[int]:
+        """The tokens of a text; control tokens are read where they are written out."""
+        first = [self.begin] if begins and self.adds_begin and self.begin is not None else []
+        return [*first, *self._tokenizer.encode(text, add_special_tokens=False).ids]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of tokens, without control tokens."""
+        return self._tokenizer.decode(list(tokens), skip_special_tokens=True)
+
+    def stream(self, tokens: Iterable[int]) -> Iterator[str]:
+        """The text that each token adds; bytes of unfinished characters wait for the next token."""
+        waiting: list[int] = []
+        for token in tokens:
+            waiting.append(token)
+            text = self.decode(waiting)
+            if text and not text.endswith("\ufffd"):
+                waiting.clear()
+                yield text
+        if waiting and (text := self.decode(waiting)):
+            yield text
+
+    def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """A conversation as the model was trained on it, up to where it is to answer.
+
+        Raises ValueError with one line for messages without role and content, for what the template
+        refuses, and if the file has no template.
+        """
+        if self.template is None:
+            raise ValueError("expected a model with a chat template, got one without")
+        for message in messages:
+            if not {"role", "content"} <= message.keys():
+                raise ValueError(f"expected a message with role and content, got {message!r}")
+        from jinja2 import TemplateError
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+        environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
+        environment.globals["raise_exception"] = _refuse
+        begin = "" if self.begin is None else self._tokens[self.begin]
+        try:
+            return environment.from_string(self.template).render(
+                messages=messages, add_generation_prompt=True, bos_token=begin, eos_token=""
+            )
+        except TemplateError as error:
+            raise ValueError(f"the chat template refuses the messages: {error}") from None
+
+
+def _refuse(message: str) -> None:
+    from jinja2 import TemplateError
+
+    raise TemplateError(message)
