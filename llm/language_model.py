@@ -126,8 +126,7 @@ class LanguageModel:
             first = sequence.length
             slots = self.pool.extend(sequence, len(chunk))
             positions = np.arange(first, sequence.length, dtype=np.int32)
-            table = np.asarray(sequence.pages, np.int32)
-            logits = self._prefill(chunk, positions, slots, table, *self.pool.arrays)
+            logits = self._prefill(chunk, positions, slots, sequence.slots(), *self.pool.arrays)
         return logits.numpy()[0]
 
     def decode(

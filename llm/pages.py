@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import te
 from ..builder import op
 from ..builder.block_builder import BlockBuilder
 from ..ir.expr import Expr, Var
@@ -102,7 +103,31 @@ class PagesInGraph:
             written.append(
                 op.call_tir_inplace(kernel, [new, self._slots, pages], [2], out_sinfo=info)
             )
+        self._pages[2 * layer : 2 * layer + 2] = written
         return written[0], written[1]
+
+    def read(self, layer: int, slots: Expr) -> list[Expr]:
+        """Keys and values (1, n, key heads, size) at slots, in float32."""
+        builder = BlockBuilder.current()
+        assert builder is not None
+        kinds = zip((_read_keys, _read_values), self._pages[2 * layer :], strict=False)
+        return [builder.call_te(read, pages, slots) for read, pages in kinds]
+
+
+def _read_keys(pages: te.Tensor, slots: te.Tensor) -> te.Tensor:
+    def element(_: Any, i: Any, h: Any, d: Any) -> Any:
+        return pages[slots[i] // PLACES, h, d, slots[i] % PLACES].astype("float32")
+
+    _, heads, size, _ = pages.shape
+    return te.compute((1, slots.shape[0], heads, size), element, name="keys")
+
+
+def _read_values(pages: te.Tensor, slots: te.Tensor) -> te.Tensor:
+    def element(_: Any, i: Any, h: Any, d: Any) -> Any:
+        return pages[slots[i] // PLACES, h, slots[i] % PLACES, d].astype("float32")
+
+    _, heads, _, size = pages.shape
+    return te.compute((1, slots.shape[0], heads, size), element, name="values")
 
 
 @dataclass
@@ -111,6 +136,11 @@ class CachedSequence:
 
     pages: list[int] = field(default_factory=lambda: [])
     length: int = 0
+
+    def slots(self) -> NDArray[np.int32]:
+        """The place of each position: the page times `PLACES`, and the place in it."""
+        pages = np.asarray(self.pages, np.int32)[:, None] * PLACES
+        return (pages + np.arange(PLACES, dtype=np.int32)).reshape(-1)[: self.length]
 
 
 class PagePool:
@@ -145,10 +175,8 @@ class PagePool:
             self._own(sequence, last)
         for _ in range(needed):
             sequence.pages.append(self._take())
-        positions = np.arange(sequence.length, end)
         sequence.length = end
-        pages = np.asarray(sequence.pages, np.int32)
-        return (pages[positions // PLACES] * PLACES + positions % PLACES).astype(np.int32)
+        return sequence.slots()[end - count :]
 
     def truncate(self, sequence: CachedSequence, length: int) -> None:
         """Forget the positions from a length on."""

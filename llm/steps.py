@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..builder import nn, op
-from ..dialects.int_expr import IntExpr
 from ..ir.expr import Expr, Var
 from ..ir.struct_info import TensorStructInfo
 from .configuration import Configuration
-from .pages import PLACES, PagesInGraph
+from .pages import PagesInGraph
 
 
 class Step(ABC):
@@ -85,36 +84,20 @@ class PrefillStep(Step):
         config: Configuration,
         positions: Var,
         slots: Var,
-        table: Var,
+        history: Var,
         pages: Sequence[Var],
         count: Any,
-        used: Any,
     ):
         super().__init__(config, positions, slots, pages, count)
-        self._table, self._places = table, used * PLACES
-        places = op.arange(0, self._places, 1, dtype="int32")
-        hidden = op.greater(places, op.reshape(positions, (count, 1)))
-        lowest, zero = op.const(float("-inf"), "float32"), op.const(0.0, "float32")
-        mask = op.where(hidden, lowest, zero)
-        self._mask = op.reshape(mask, (1, 1, count, self._places))
+        self._history = history
 
     def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
-        config = self.config
-        written = self.pages.write(layer, key, value)
-        keys, values = (
-            op.reshape(
-                op.permute_dims(op.take(pages, self._table, axis=0), axes),
-                (1, self._places, config.key_heads, config.size),
-            )
-            for pages, axes in zip(written, ((0, 3, 1, 2), (0, 2, 1, 3)), strict=True)
-        )
+        self.pages.write(layer, key, value)
+        keys, values = self.pages.read(layer, self._history)
         found = op.nn.attention(
-            op.expand_dims(query, axis=0),
-            op.astype(keys, "float32"),
-            op.astype(values, "float32"),
-            self._mask,
+            op.expand_dims(query, axis=0), keys, values, causal_mask="BottomRight"
         )
-        return op.reshape(found, (self.count, config.heads, config.size))
+        return op.reshape(found, (self.count, self.config.heads, self.config.size))
 
     def last(self, x: Expr) -> Expr:
         end = self.count
@@ -135,11 +118,14 @@ class Functions(nn.Module):
         step = DecodeStep(self._config, positions, slots, table, lengths, pages, count)
         return self.model(tokens, step)
 
-    def prefill(self, tokens: Var, positions: Var, slots: Var, table: Var, *pages: Var) -> Expr:
-        """Logits (1, vocabulary) after further tokens of one sequence."""
-        (count,), (used,) = tokens.struct_info.shape, table.struct_info.shape
+    def prefill(self, tokens: Var, positions: Var, slots: Var, history: Var, *pages: Var) -> Expr:
+        """Logits (1, vocabulary) after further tokens of one sequence.
+
+        `history` are the slots of all positions of the sequence, with those of the tokens.
+        """
+        (count,) = tokens.struct_info.shape
         return self.model(
-            tokens, PrefillStep(self._config, positions, slots, table, pages, count, used)
+            tokens, PrefillStep(self._config, positions, slots, history, pages, count)
         )
 
     def spec(self) -> dict[str, dict[str, TensorStructInfo]]:
@@ -151,7 +137,4 @@ class Functions(nn.Module):
         pages = self._config.pages.parameters()
         common = {name: numbers("n") for name in ("tokens", "positions", "slots")}
         decode = {**common, "table": numbers("n", "used"), "lengths": numbers("n"), **pages}
-        return {"decode": decode, "prefill": {**common, "table": numbers("used"), **pages}}
-
-
-assert IntExpr
+        return {"decode": decode, "prefill": {**common, "history": numbers("total"), **pages}}

@@ -35,7 +35,7 @@ class Joined(nn.Module):
         biases = [weights.get(f"{n}.bias") for n in names]
         has_bias = biases[0] is not None
         whole = joined(parts)
-        self.ends = [int(e) for e in np.cumsum([p.rows for p in parts])[:-1]]
+        self.ends = [int(e) for e in np.cumsum([p.rows for p in parts])]
         if whole is not None:
             self.layers = nn.ModuleList(
                 [Linear(whole, np.concatenate(biases) if has_bias else None)]
@@ -48,8 +48,10 @@ class Joined(nn.Module):
         found = [layer(x) for layer in self.layers]
         if len(found) > 1:
             return found
-        split = op.split(found[0], self.ends, axis=-1)
-        return [split[i] for i in range(len(self.ends) + 1)]
+        return [
+            op.strided_slice(found[0], axes=[1], begin=[begin], end=[end])
+            for begin, end in zip([0, *self.ends], self.ends, strict=False)
+        ]
 
 
 class Attention(nn.Module):
