@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,15 @@ class BlockWeight:
         return sum(a.nbytes for a in self.arrays)
 
 
+Matrix: TypeAlias = "BlockWeight | NDArray[np.float32]"
+"""A matrix (rows, columns) in blocks, or of floats."""
+
+
+def rows_of(matrix: Matrix) -> int:
+    """The number of rows."""
+    return matrix.rows if isinstance(matrix, BlockWeight) else len(matrix)
+
+
 def panels(factors: Array) -> Array:
     """Factors of rows (rows, …), 16 rows next to each other: (panels, …, 16)."""
     filled = np.pad(factors, [(0, -len(factors) % PANEL), *[(0, 0)] * (factors.ndim - 1)])
@@ -91,20 +100,21 @@ def _parameter(values: Array) -> nn.Parameter:
     return parameter
 
 
-class Linear(_Blocks):
-    """``x @ w.T + bias`` for x (…, columns), with products of integers in each block."""
+class BlockLinear(_Blocks):
+    """``x @ w.T + bias`` for x (…, columns); `activations` are those of `matmul_blocks`."""
 
-    def __init__(self, weight: BlockWeight, bias: Array | None = None):
+    def __init__(self, weight: BlockWeight, bias: Array | None, activations: str):
         super().__init__(weight)
-        self.bias = None if bias is None else _parameter(bias)
+        self.bias, self.activations = None if bias is None else _parameter(bias), activations
 
     def forward(self, x: Expr) -> Expr:
         """The product (…, rows)."""
-        found = op.nn.matmul_blocks(x, *self.operands(), **self.options, activations="int8")
+        options = {**self.options, "activations": self.activations}
+        found = op.nn.matmul_blocks(x, *self.operands(), **options)
         return found if self.bias is None else found + self.bias
 
 
-class Embedding(_Blocks):
+class BlockEmbedding(_Blocks):
     """Rows of a matrix by their numbers."""
 
     def forward(self, x: Expr) -> Expr:
@@ -112,12 +122,41 @@ class Embedding(_Blocks):
         return op.nn.take_blocks(x, *self.operands(), **self.options)
 
 
-def joined(weights: Sequence[BlockWeight]) -> BlockWeight | None:
+def linear(weight: Matrix, bias: Array | None, activations: str) -> nn.Module:
+    """The layer of a matrix in blocks, or of floats."""
+    if isinstance(weight, BlockWeight):
+        return BlockLinear(weight, bias, activations)
+    made = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None)
+    made.weight.data = weight
+    if made.bias is not None:
+        made.bias.data = bias
+    return made
+
+
+def embedding(weight: Matrix) -> nn.Module:
+    """The table of a matrix in blocks, or of floats."""
+    if isinstance(weight, BlockWeight):
+        return BlockEmbedding(weight)
+    made = nn.Embedding(*weight.shape)
+    made.weight.data = weight
+    return made
+
+
+def share_parameters(module: nn.Module, other: nn.Module) -> None:
+    """Let a module have the parameters of another one that has the same values."""
+    for name, parameter in vars(other).items():
+        if isinstance(parameter, nn.Parameter):
+            setattr(module, name, parameter)
+
+
+def joined(weights: Sequence[Matrix]) -> Matrix | None:
     """The rows of several matrices in one, if they have a common format and whole panels."""
-    first, *others = weights
-    if any(o.format != first.format or o.scales.dtype != first.scales.dtype for o in others):
+    blocks = [w for w in weights if isinstance(w, BlockWeight)]
+    if not blocks:
+        return np.concatenate(weights)
+    first = blocks[0]
+    kinds = {(b.format, b.scales.dtype, b.words.shape[1:]) for b in blocks}
+    if len(blocks) < len(weights) or len(kinds) > 1 or any(b.rows % PANEL for b in blocks[:-1]):
         return None
-    if any(w.rows % PANEL for w in weights[:-1]):
-        return None
-    parts = [np.concatenate(p) for p in zip(*(w.arrays for w in weights), strict=True)]
-    return BlockWeight(first.format, sum(w.rows for w in weights), *parts)
+    parts = [np.concatenate(p) for p in zip(*(b.arrays for b in blocks), strict=True)]
+    return BlockWeight(first.format, sum(b.rows for b in blocks), *parts)

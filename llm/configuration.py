@@ -27,6 +27,8 @@ class Configuration:
     base: float
     factors: tuple[float, ...] = ()
     """Divisors of the rotary frequencies, if there are some (Llama 3's long contexts)."""
+    activations: str = "int8"
+    """What inputs of matrices in blocks are rounded to, block by block; "float32" for nothing."""
 
     @property
     def pages(self) -> PageLayout:

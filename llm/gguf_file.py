@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runtime.dtype import bfloat16_to_float32
 from .architectures import ARCHITECTURES
 from .architectures.llama import Weights
 from .configuration import Configuration
@@ -48,7 +49,7 @@ class GgufFile:
         metadata = {name: field.contents() for name, field in reader.fields.items()}
         return GgufFile(Path(path), metadata, {t.name: t for t in reader.tensors})
 
-    def configuration(self) -> Configuration:
+    def configuration(self, activations: str = "int8") -> Configuration:
         """The sizes of the model; raises ValueError with one line for other architectures."""
         kind = self.metadata.get("general.architecture")
         if kind not in ARCHITECTURES:
@@ -74,6 +75,7 @@ class GgufFile:
             context=value("context_length"),
             epsilon=value("attention.layer_norm_rms_epsilon"),
             base=value("rope.freq_base", 10000.0),
+            activations=activations,
             factors=() if factors is None else tuple(factors.data.tolist()),
         )
 
@@ -92,14 +94,21 @@ class GgufFile:
                 ("attn_q.weight", "attn_k.weight")
             ):
                 data = data[_halves_of_heads(len(data), config.size)]
-            if data.ndim == 1 and kind in FLOATS:
-                found[name] = np.asarray(data, np.float32)
+            if kind in FLOATS:
+                found[name] = _floats(kind, data)
                 continue
             try:
                 found[name] = packed(kind, data)
             except ValueError as error:
                 raise ValueError(f"'{name}' of '{self.path}': {error}") from None
         return found
+
+
+def _floats(kind: str, data: NDArray[Any]) -> NDArray[np.float32]:
+    """Numbers as float32; those of bfloat16 are given as bytes."""
+    if kind != "BF16":
+        return np.asarray(data, np.float32)
+    return bfloat16_to_float32(np.ascontiguousarray(data).view(np.uint16))
 
 
 def _halves_of_heads(rows: int, size: int) -> NDArray[np.int64]:

@@ -26,15 +26,26 @@ CHUNK = 512
 """The most tokens of a call of `prefill`."""
 
 
-def load(path: str | Path, *, context: int | None = None, target: str = HOST) -> LanguageModel:
+def load(
+    path: str | Path,
+    *,
+    context: int | None = None,
+    activations: str = "int8",
+    target: str = HOST,
+) -> LanguageModel:
     """The language model of a GGUF file.
+
+    Products with weights of few bits are those of integers, for which activations are rounded in
+    blocks of the weights' size; not so with `activations` of "float32", which takes longer.
 
     `context` is the number of positions that all sequences have together, by default those of one
     that is as long as the model permits, at most 8192. Raises FileNotFoundError, and ValueError
     with one line for what is no model of a supported architecture.
     """
+    if activations not in ("int8", "float32"):
+        raise ValueError(f"expected activations of int8 or float32, got {activations!r}")
     file = GgufFile.open(path)
-    config = file.configuration()
+    config = file.configuration(activations)
     tokenizer = Tokenizer(file.metadata)
     model = ARCHITECTURES[config.architecture](file.weights(config), config)
     executable = compile_functions(Functions(model, config), target)
@@ -99,10 +110,14 @@ class LanguageModel:
                     return
                 (logits,) = self.decode([sequence], [token])
 
+    def new_sequence(self) -> CachedSequence:
+        """An empty sequence; `pool.truncate(sequence, 0)` frees its pages."""
+        return CachedSequence()
+
     @contextmanager
     def sequence(self) -> Iterator[CachedSequence]:
         """A new sequence of the cache, which is freed at the end."""
-        sequence = CachedSequence()
+        sequence = self.new_sequence()
         try:
             yield sequence
         finally:

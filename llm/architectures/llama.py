@@ -12,7 +12,7 @@ import numpy as np
 
 from ...builder import nn, op
 from ...ir.expr import Expr
-from ..block_weights import BlockWeight, Embedding, Linear, joined
+from ..block_weights import Matrix, embedding, joined, linear, rows_of, share_parameters
 from ..configuration import Configuration
 from ..steps import Step
 
@@ -30,18 +30,17 @@ def norm(weights: Weights, name: str, config: Configuration) -> nn.RMSNorm:
 class Joined(nn.Module):
     """Several layers of the same input; one product, if their weights have a common format."""
 
-    def __init__(self, weights: Weights, *names: str):
-        parts: list[BlockWeight] = [weights[f"{n}.weight"] for n in names]
+    def __init__(self, weights: Weights, config: Configuration, *names: str):
+        parts: list[Matrix] = [weights[f"{n}.weight"] for n in names]
         biases = [weights.get(f"{n}.bias") for n in names]
-        has_bias = biases[0] is not None
+        self.ends = [int(e) for e in np.cumsum([rows_of(p) for p in parts])]
         whole = joined(parts)
-        self.ends = [int(e) for e in np.cumsum([p.rows for p in parts])]
         if whole is not None:
-            self.layers = nn.ModuleList(
-                [Linear(whole, np.concatenate(biases) if has_bias else None)]
-            )
-        else:
-            self.layers = nn.ModuleList([Linear(p, b) for p, b in zip(parts, biases, strict=True)])
+            parts = [whole]
+            biases = [None if biases[0] is None else np.concatenate(biases)]
+        self.layers = nn.ModuleList(
+            [linear(p, b, config.activations) for p, b in zip(parts, biases, strict=True)]
+        )
 
     def forward(self, x: Expr) -> list[Expr]:
         """The products with each weight."""
@@ -59,8 +58,8 @@ class Attention(nn.Module):
 
     def __init__(self, weights: Weights, prefix: str, config: Configuration):
         self.config = config
-        self.inputs = Joined(weights, *(f"{prefix}.attn_{n}" for n in "qkv"))
-        self.output = Linear(weights[f"{prefix}.attn_output.weight"])
+        self.inputs = Joined(weights, config, *(f"{prefix}.attn_{n}" for n in "qkv"))
+        self.output = linear(weights[f"{prefix}.attn_output.weight"], None, config.activations)
         name = f"{prefix}.attn_{{}}_norm.weight"
         has_norms = name.format("q") in weights
         self.query_norm = norm(weights, name.format("q"), config) if has_norms else None
@@ -84,9 +83,9 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     """``down(silu(gate(x)) * up(x))``."""
 
-    def __init__(self, weights: Weights, prefix: str):
-        self.inputs = Joined(weights, f"{prefix}.ffn_gate", f"{prefix}.ffn_up")
-        self.down = Linear(weights[f"{prefix}.ffn_down.weight"])
+    def __init__(self, weights: Weights, prefix: str, config: Configuration):
+        self.inputs = Joined(weights, config, f"{prefix}.ffn_gate", f"{prefix}.ffn_up")
+        self.down = linear(weights[f"{prefix}.ffn_down.weight"], None, config.activations)
 
     def forward(self, x: Expr) -> Expr:
         """The layer's output, of the shape of `x`."""
@@ -101,7 +100,7 @@ class Block(nn.Module):
         self.attention_norm = norm(weights, f"{prefix}.attn_norm.weight", config)
         self.attention = Attention(weights, prefix, config)
         self.norm = norm(weights, f"{prefix}.ffn_norm.weight", config)
-        self.feed_forward = FeedForward(weights, prefix)
+        self.feed_forward = FeedForward(weights, prefix, config)
 
     def forward(self, x: Expr, step: Step, layer: int) -> Expr:
         """The block's output, of the shape of `x`."""
@@ -113,16 +112,16 @@ class Llama(nn.Module):
     """The logits of the next token."""
 
     def __init__(self, weights: Weights, config: Configuration):
-        self.embedding = Embedding(weights["token_embd.weight"])
+        table = weights["token_embd.weight"]
+        self.embedding = embedding(table)
         self.blocks = nn.ModuleList(
             [Block(weights, f"blk.{i}", config) for i in range(config.layers)]
         )
         self.norm = norm(weights, "output_norm.weight", config)
-        head = weights.get("output.weight")
-        self.head = Linear(weights["token_embd.weight"] if head is None else head)
-        if head is None:  # one matrix in memory
-            self.head.words, self.head.scales = self.embedding.words, self.embedding.scales
-            self.head.minima = self.embedding.minima
+        head = weights.get("output.weight", table)
+        self.head = linear(head, weights.get("output.bias"), config.activations)
+        if head is table:
+            share_parameters(self.head, self.embedding)
 
     def forward(self, tokens: Expr, step: Step) -> Expr:
         """The logits (sequences, vocabulary) that follow each sequence."""

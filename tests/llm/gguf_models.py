@@ -1,0 +1,133 @@
+"""Tiny models of `transformers` as GGUF files, with the weights that the files have put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import torch
+import transformers
+from gguf.quants import dequantize, quantize
+
+NAMES = {
+    "model.embed_tokens.weight": "token_embd.weight",
+    "model.norm.weight": "output_norm.weight",
+    "lm_head.weight": "output.weight",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+    "post_attention_layernorm": "ffn_norm",
+    "input_layernorm": "attn_norm",
+    "model.layers": "blk",
+}
+SIZES = {
+    "vocab_size": 300,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 256,
+}
+CONFIGURATIONS = {
+    "llama": lambda: transformers.LlamaConfig(**SIZES, rope_theta=5000.0),
+    "mistral": lambda: transformers.MistralConfig(**SIZES, sliding_window=None),
+    "qwen2": lambda: transformers.Qwen2Config(**SIZES, tie_word_embeddings=True),
+    "qwen3": lambda: transformers.Qwen3Config(**SIZES, head_dim=32),
+}
+KINDS = {"mistral": "llama"}
+"""Names of architectures in GGUF files, where they are others."""
+
+
+def model_of(name: str, seed: int = 0) -> Any:
+    """A model with random weights; norms and biases differ from 1 and 0."""
+    torch.manual_seed(seed)
+    model = transformers.AutoModelForCausalLM.from_config(CONFIGURATIONS[name]()).eval()
+    with torch.no_grad():
+        for key, weight in model.named_parameters():
+            is_norm = weight.ndim == 1 and "norm" in key
+            weight.copy_(torch.randn_like(weight) * (0.1 if weight.ndim == 1 else 0.15) + is_norm)
+    return model.double()
+
+
+def write(model: Any, name: str, kind: str, path: Path) -> Any:
+    """Write a model as a GGUF file of a block format; the model gets the rounded weights.
+
+    Rows of less than a block, and vectors, are floats of 32 bits.
+    """
+    config, architecture = model.config, KINDS.get(name, name)
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    writer = gguf.GGUFWriter(str(path), architecture)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_key_length(size)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    _add_vocabulary(writer, config.vocab_size)
+    state, type_ = model.state_dict(), gguf.GGMLQuantizationType[kind]
+    for key, weight in state.items():
+        if key == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        values = weight.float().numpy()
+        order = _order(key, len(values), size) if architecture == "llama" else slice(None)
+        if values.ndim == 1 or kind == "F32":
+            writer.add_tensor(_name(key), values[order])
+            continue
+        data = quantize(values[order], type_)
+        writer.add_tensor(_name(key), data, raw_dtype=type_)
+        rounded = np.empty_like(values)
+        rounded[order] = dequantize(data, type_)
+        weight.copy_(torch.from_numpy(rounded))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return model
+
+
+def _name(key: str) -> str:
+    for old, new in NAMES.items():
+        key = key.replace(old, new)
+    return key
+
+
+def _order(key: str, rows: int, size: int) -> Any:
+    """The rows of queries and keys in pairs, as files of Llama have them."""
+    if not key.endswith(("q_proj.weight", "k_proj.weight")):
+        return slice(None)
+    return np.arange(rows).reshape(-1, 2, size // 2).swapaxes(1, 2).reshape(-1)
+
+
+def _add_vocabulary(writer: Any, count: int) -> None:
+    """Bytes as tokens, some pairs of letters, and two control tokens."""
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    tokens = ["<|im_start|>", "<|im_end|>", *bytes_to_unicode().values()]
+    merges: list[str] = []
+    for pair in ("th", "he", "in", "er", "an", "re"):
+        tokens.append(pair)
+        merges.append(" ".join(pair))
+    tokens += [f"<|{n}|>" for n in range(count - len(tokens))]
+    types = [3 if t.startswith("<|") else 1 for t in tokens]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list(tokens)
+    writer.add_token_types(types)
+    writer.add_token_merges(merges)
+    writer.add_eos_token_id(1)
+    writer.add_chat_template(
+        "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] }}"
+        "{{ '<|im_end|>\\n' }}{% endfor %}{{ '<|im_start|>assistant\\n' }}"
+    )
