@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from .backend.target import HOST
 from .dialects.attributes import PRECISION
 from .inspection import module_of, with_deep_stack, without_collector
-from .pipeline import HOST, STAGES, make_pass
+from .pipeline import STAGES, make_pass
 
 if TYPE_CHECKING:
     from .backend.target import Target

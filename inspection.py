@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from .backend.target import HOST
 from .dialects import get_context
 from .dialects.diagnostics import verify
 from .dialects.nesting import SAFE_DEPTH, depth_of, on_deep_stack
 from .dialects.relax.func import FuncOp
 from .dialects.tir.func import PrimFuncOp
-from .pipeline import HOST, SCHEDULE, STAGE_NAMES, STAGES, TEXT_NAMES, Observer, run_stage
+from .pipeline import SCHEDULE, STAGE_NAMES, STAGES, TEXT_NAMES, Observer, run_stage
 
 if TYPE_CHECKING:
     from .backend.target import Target

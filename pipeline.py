@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from .backend.build_key import DISABLED, EXTENSIONS
+from .backend.target import HOST
 from .dialects.diagnostics import suggestion, verify
 
 PASSES: dict[str, str] = {
@@ -149,9 +150,6 @@ SCHEDULE = "schedule"
 """The default schedules of the kernels of stage "tir", as Python."""
 TEXT_NAMES = (SCHEDULE, "llvm-opt", "asm")
 """The names of text in other forms: schedules, LLVM IR after optimization, and assembly."""
-
-HOST = "llvm"
-"""The target of the CPU that the process runs on."""
 
 Observer = Callable[[str, ModuleOp], None]
 """Called with the name of each pass that has run and the module after it."""

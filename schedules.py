@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
+from .backend.target import HOST
 from .dialects import get_context
 from .dialects.diagnostics import verify
 from .lowering.functions import PRIVATE
-from .pipeline import HOST, passes_before
+from .pipeline import passes_before
 
 SCRIPT = '''\
 """The default schedule of '{name}' for the target "{target}"."""

@@ -17,6 +17,9 @@ from .targets import REGISTERED, architecture_of, architectures
 from .targets.architecture import Architecture, InstructionSet
 from .targets.machine_model import MachineModel
 
+HOST = "llvm"
+"""The target of the CPU that the process runs on."""
+
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math", "model")
 _MATH = ("fast", "accurate")
 

@@ -79,6 +79,10 @@ class GgufFile:
             factors=() if factors is None else tuple(factors.data.tolist()),
         )
 
+    def vocabulary(self) -> dict[str, Any]:
+        """What `Tokenizer` needs."""
+        return {n: v for n, v in self.metadata.items() if n.startswith("tokenizer.")}
+
     def weights(self, config: Configuration) -> Weights:
         """The weights: vectors in float32, matrices in blocks.
 

@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..driver import build
-from ..pipeline import HOST
-from ..relax.transform import BindParams
+from ..backend.model_cache import model_entry
+from ..backend.target import HOST, Target
 from ..runtime.executable import Executable
-from .architectures import ARCHITECTURES
 from .configuration import Configuration
-from .gguf_file import GgufFile
 from .pages import PLACES, CachedSequence, PagePool, table_of
 from .sampling import Sampling
-from .steps import Functions
 from .tokenizer import Tokenizer
 
 CHUNK = 512
@@ -38,27 +34,25 @@ def load(
     Products with weights of few bits are those of integers, for which activations are rounded in
     blocks of the weights' size; not so with `activations` of "float32", which takes longer.
 
+    The compiled model is kept in the cache, packed, and mapped from there by later processes.
     `context` is the number of positions that all sequences have together, by default those of one
     that is as long as the model permits, at most 8192. Raises FileNotFoundError, and ValueError
     with one line for what is no model of a supported architecture.
     """
     if activations not in ("int8", "float32"):
         raise ValueError(f"expected activations of int8 or float32, got {activations!r}")
-    file = GgufFile.open(path)
-    config = file.configuration(activations)
-    tokenizer = Tokenizer(file.metadata)
-    model = ARCHITECTURES[config.architecture](file.weights(config), config)
-    executable = compile_functions(Functions(model, config), target)
+    entry = model_entry(str(path), Target(target), "llm", activations)
+    cached = None if entry is None else entry.load()
+    if cached is not None:
+        notes, executable = cached.notes, cached.executable
+    else:
+        from .compilation import compile_file
+
+        notes, executable = compile_file(path, activations, target)
+        if entry is not None:
+            entry.store(executable, notes, [])
+    config, tokenizer = Configuration(**notes["configuration"]), Tokenizer(notes["vocabulary"])
     return LanguageModel(config, tokenizer, executable, context or min(config.context, 8192))
-
-
-def compile_functions(functions: Functions, target: str = HOST) -> Executable:
-    """The compiled functions, with the weights as constants."""
-    module, parameters = functions.export_tvm(functions.spec())
-    values = {name: parameter.data for name, parameter in parameters}
-    for name in functions.spec():
-        module = BindParams(name, values)(module)
-    return build(module, target)
 
 
 class LanguageModel:

@@ -14,7 +14,7 @@ from ..builder import nn, op
 from ..ir.expr import Expr, Var
 from ..ir.struct_info import TensorStructInfo
 from .configuration import Configuration
-from .pages import PagesInGraph
+from .pages_in_graph import PagesInGraph, page_parameters
 
 
 class Step(ABC):
@@ -134,7 +134,7 @@ class Functions(nn.Module):
         def numbers(*shape: Any) -> TensorStructInfo:
             return TensorStructInfo(shape, "int32")
 
-        pages = self._config.pages.parameters()
+        pages = page_parameters(self._config.pages)
         common = {name: numbers("n") for name in ("tokens", "positions", "slots")}
         decode = {**common, "table": numbers("n", "used"), "lengths": numbers("n"), **pages}
         return {"decode": decode, "prefill": {**common, "history": numbers("total"), **pages}}

@@ -8,10 +8,11 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ..backend.target import HOST
 from ..dialects import get_context
 from ..inspection import module_of
 from ..ir.module import IRModule
-from ..pipeline import HOST, make_pass
+from ..pipeline import make_pass
 from ..profiling.report import plain_table
 from .calibration import calibrate, relative_error, results_of
 from .layers import Range, layers_of, quantize_layer

@@ -21,11 +21,12 @@ from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseE
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from ..backend.errors import BackendError
+from ..backend.target import HOST
 from ..dialects import EXTENDED
 from ..dialects.diagnostics import suggestion, verify
 from ..dialects.nesting import on_deep_stack
 from ..dialects.relax import ConstantOp, DataAttr, TensorData, sidecar
-from ..pipeline import HOST, PASSES, STAGE_NAMES, STAGES, TEXT_NAMES, load_pass, make_pass
+from ..pipeline import PASSES, STAGE_NAMES, STAGES, TEXT_NAMES, load_pass, make_pass
 from .help import add_help
 from .instruments import Dumps, InstrumentedPass, Timing, add_arguments
 from .located_parser import parse_ir
