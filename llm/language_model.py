@@ -90,19 +90,34 @@ class LanguageModel:
         self, tokens: Sequence[int], max_tokens: int = 256, sampling: Sampling | None = None
     ) -> Iterator[int]:
         """The tokens that follow some tokens, at most so many, without the one that ends them."""
-        sampling = Sampling() if sampling is None else sampling
-        rng, text = sampling.generator(), list(tokens)
         with self.sequence() as sequence:
-            logits = self.prefill(sequence, tokens)
-            for _ in range(max_tokens):
-                token = sampling.choose(logits, text, rng)
-                if token in self.tokenizer.ends:
-                    return
-                yield token
-                text.append(token)
-                if sequence.length >= self.config.context or not self._has_room(sequence):
-                    return
-                (logits,) = self.decode([sequence], [token])
+            yield from self.continued(sequence, [], tokens, max_tokens, sampling)
+
+    def continued(
+        self,
+        sequence: CachedSequence,
+        text: list[int],
+        tokens: Sequence[int],
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+    ) -> Iterator[int]:
+        """The tokens that follow `text`, which is in the sequence, and further tokens.
+
+        `text` grows with the sequence.
+        """
+        sampling = Sampling() if sampling is None else sampling
+        rng = sampling.generator()
+        logits = self.prefill(sequence, tokens)
+        text += tokens
+        for _ in range(max_tokens):
+            token = sampling.choose(logits, text, rng)
+            if token in self.tokenizer.ends:
+                return
+            yield token
+            if sequence.length >= self.config.context or not self._has_room(sequence):
+                return
+            (logits,) = self.decode([sequence], [token])
+            text.append(token)
 
     def new_sequence(self) -> CachedSequence:
         """An empty sequence; `pool.truncate(sequence, 0)` frees its pages."""

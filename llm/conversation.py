@@ -1,0 +1,80 @@
+"""A conversation with a language model, whose cache is kept between the turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+
+from .language_model import LanguageModel
+from .sampling import Sampling
+
+
+class Conversation:
+    """Turns of a user and a model; what the turns have in common is computed once.
+
+    A context manager, which frees the pages of the cache.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        system: str | None = None,
+        sampling: Sampling | None = None,
+        max_tokens: int = 1024,
+    ):
+        self.model, self.sampling, self.max_tokens = model, sampling, max_tokens
+        self.messages = [] if system is None else [{"role": "system", "content": system}]
+        self._sequence, self._tokens = model.new_sequence(), list[int]()
+
+    def say(self, text: str) -> Iterator[str]:
+        """The answer to a text, piece by piece; an answer that is not read to its end stays short.
+
+        Raises ValueError with one line for a conversation that is longer than the context.
+        """
+        model, before = self.model, len(self.messages)
+        self.messages.append({"role": "user", "content": text})
+        tokens = model.tokenizer.encode(model.tokenizer.chat(self.messages), begins=False)
+        same = common_prefix(tokens[:-1], self._tokens)
+        model.pool.truncate(self._sequence, same)
+        self._tokens = tokens[:same]
+        said = ""
+        try:
+            new = model.continued(
+                self._sequence, self._tokens, tokens[same:], self.max_tokens, self.sampling
+            )
+            for piece in model.tokenizer.stream(new):
+                said += piece
+                yield piece
+        except ValueError:
+            del self.messages[before:]
+            raise
+        finally:
+            if len(self.messages) > before:
+                self.messages.append({"role": "assistant", "content": said})
+
+    def clear(self) -> None:
+        """Forget all turns, but for what the system is to do."""
+        self.messages = [m for m in self.messages if m["role"] == "system"]
+        self.close()
+
+    def close(self) -> None:
+        """Free the pages of the cache."""
+        self.model.pool.truncate(self._sequence, 0)
+        self._tokens = []
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def common_prefix(first: list[int], second: list[int]) -> int:
+    """How many tokens two lists begin with in common."""
+    pairs = zip(first, second, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
