@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         path = _model_file() if options.model is None else Path(options.model)
         _note(f"loading {path.name} (compiled at its first use)")
-        model = load(path, context=options.context)
+        model = load(path, context=options.context, activations=options.activations)
     except (ImportError, OSError, ValueError) as error:
         _note(f"xrelax-chat: error: {error}")
         return 2
@@ -110,5 +110,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--top-p", type=float, default=1.0, help="probability of them (1)")
     parser.add_argument("--min-p", type=float, default=0.0, help="part of the best one's (0)")
     parser.add_argument("--repetition-penalty", type=float, default=1.0, help="(1)")
+    parser.add_argument("--activations", default="int16", help="int8, int16 (default) or float32")
     parser.add_argument("--seed", type=int, help="of random choices")
     return parser

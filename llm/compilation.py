@@ -17,11 +17,11 @@ from .tokenizer import Tokenizer
 
 
 def compile_file(
-    path: str | Path, activations: str, target: str
+    path: str | Path, activations: str, cache: str, target: str
 ) -> tuple[dict[str, Any], Executable]:
     """Configuration and vocabulary of a file, and its functions; raises as `load` does."""
     file = GgufFile.open(path)
-    config = file.configuration(activations)
+    config = file.configuration(activations, cache)
     notes = {"configuration": asdict(config), "vocabulary": file.vocabulary()}
     Tokenizer(file.vocabulary())  # what is wrong with it is said before the compilation
     model = ARCHITECTURES[config.architecture](file.weights(config), config)

@@ -27,13 +27,15 @@ class Configuration:
     base: float
     factors: tuple[float, ...] = ()
     """Divisors of the rotary frequencies, if there are some (Llama 3's long contexts)."""
-    activations: str = "int8"
+    activations: str = "int16"
     """What inputs of matrices in blocks are rounded to, block by block; "float32" for nothing."""
+    cache: str = "float16"
+    """The dtype of keys and values in the cache."""
 
     @property
     def pages(self) -> PageLayout:
         """The layout of the cache."""
-        return PageLayout(self.layers, self.key_heads, self.size)
+        return PageLayout(self.layers, self.key_heads, self.size, self.cache)
 
     def rotations(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Cosines and sines (context, size / 2) of the angles of each position."""

@@ -49,7 +49,7 @@ class GgufFile:
         metadata = {name: field.contents() for name, field in reader.fields.items()}
         return GgufFile(Path(path), metadata, {t.name: t for t in reader.tensors})
 
-    def configuration(self, activations: str = "int8") -> Configuration:
+    def configuration(self, activations: str, cache: str) -> Configuration:
         """The sizes of the model; raises ValueError with one line for other architectures."""
         kind = self.metadata.get("general.architecture")
         if kind not in ARCHITECTURES:
@@ -76,6 +76,7 @@ class GgufFile:
             epsilon=value("attention.layer_norm_rms_epsilon"),
             base=value("rope.freq_base", 10000.0),
             activations=activations,
+            cache=cache,
             factors=() if factors is None else tuple(factors.data.tolist()),
         )
 

@@ -18,6 +18,8 @@ from .pages import PLACES, CachedSequence, PagePool, table_of
 from .sampling import Sampling
 from .tokenizer import Tokenizer
 
+ACTIVATIONS = ("int8", "int16", "float32")
+CACHES = ("float16", "float32")
 CHUNK = 512
 """The most tokens of a call of `prefill`."""
 
@@ -26,29 +28,34 @@ def load(
     path: str | Path,
     *,
     context: int | None = None,
-    activations: str = "int8",
+    activations: str = "int16",
+    cache: str = "float16",
     target: str = HOST,
 ) -> LanguageModel:
     """The language model of a GGUF file.
 
     Products with weights of few bits are those of integers, for which activations are rounded in
-    blocks of the weights' size; not so with `activations` of "float32", which takes longer.
+    blocks of the weights' size, to 16 bits. With `activations` of "int8" prompts are read faster,
+    and tokens may differ from those of floats; "float32" does not round. `cache` is the dtype of
+    keys and values, float16 or float32.
 
     The compiled model is kept in the cache, packed, and mapped from there by later processes.
     `context` is the number of positions that all sequences have together, by default those of one
     that is as long as the model permits, at most 8192. Raises FileNotFoundError, and ValueError
     with one line for what is no model of a supported architecture.
     """
-    if activations not in ("int8", "float32"):
-        raise ValueError(f"expected activations of int8 or float32, got {activations!r}")
-    entry = model_entry(str(path), Target(target), "llm", activations)
+    if activations not in ACTIVATIONS:
+        raise ValueError(f"expected activations of {', '.join(ACTIVATIONS)}, got {activations!r}")
+    if cache not in CACHES:
+        raise ValueError(f"expected a cache of {' or '.join(CACHES)}, got {cache!r}")
+    entry = model_entry(str(path), Target(target), "llm", activations, cache)
     cached = None if entry is None else entry.load()
     if cached is not None:
         notes, executable = cached.notes, cached.executable
     else:
         from .compilation import compile_file
 
-        notes, executable = compile_file(path, activations, target)
+        notes, executable = compile_file(path, activations, cache, target)
         if entry is not None:
             entry.store(executable, notes, [])
     config, tokenizer = Configuration(**notes["configuration"]), Tokenizer(notes["vocabulary"])

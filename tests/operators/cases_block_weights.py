@@ -92,10 +92,11 @@ def multiply(
     x: Any, weight: Any, *factors: Any, columns: int, bits: int, zero_point: int, activations: str
 ):
     data = x.float().reshape(*x.shape[:-1], weight.shape[1], -1) if x.numel() else x.float()
-    if activations == "int8" and x.numel():
+    if activations != "float32" and x.numel():
+        most = {"int8": 127, "int16": 127 * 257}[activations]
         largest = data.abs().amax(-1, keepdim=True)
-        inverse = torch.where(largest > 0, 127 / largest, torch.zeros_like(largest))
-        data = torch.round(data * inverse) * (largest / 127)
+        inverse = torch.where(largest > 0, most / largest, torch.zeros_like(largest))
+        data = torch.round(data * inverse) * (largest / most)
     rows = data.double().reshape(x.shape)
     return (rows @ matrix(weight, factors, columns, bits, zero_point).T).to(x.dtype)
 
@@ -126,6 +127,6 @@ CASES = (
             symbolic=columns_alone,
             note=activations,
         )
-        for activations in ("float32", "int8")
+        for activations in ("float32", "int8", "int16")
     ),
 )

@@ -25,8 +25,8 @@ from .words import PackWordsOp
 
 PANEL = 16
 """Columns whose words are next to each other."""
-LARGEST = 127
-"""The largest integer of activations."""
+DIGITS = {"float32": 0, "int8": 1, "int16": 2}
+"""The bytes of activations that are integers."""
 BITS = (2, 4, 8)
 SHORT_FLOATS = ("float32", "float16", "bfloat16")
 BYTES_IN_WORD, BITS_IN_BYTE = 4, 8
@@ -126,7 +126,8 @@ class MatmulBlocksOp(OperatorOp):
     `x` is ``(…, k)`` of floats, `weight` what `pack_blocks` gives for ``(columns, k)``, and
     `scales` and `minima` are floats ``(panels, blocks, 16)``. Sums are float32. With an
     `activations` of "int8", the numbers of `x` are rounded to multiples of the 127th part of the
-    largest magnitude in their block, and products of integers are summed exactly in each block.
+    largest magnitude in their block, with "int16" to those of the 32639th part, and products of
+    integers are summed exactly in each block.
     ONNX Runtime's ``MatMulNBits`` with ``accuracy_level`` 0 and 4; llama.cpp's Q4_0, Q4_1, Q8_0.
     """
 
@@ -138,7 +139,7 @@ class MatmulBlocksOp(OperatorOp):
     columns = opt_prop_def(Int())
     bits = opt_prop_def(Int(default=4))
     zero_point = opt_prop_def(Int(default=0))
-    activations = opt_prop_def(Text(default="float32", choices=("float32", "int8")))
+    activations = opt_prop_def(Text(default="float32", choices=tuple(DIGITS)))
     assembly_format = (
         "$x `,` $weight `,` $scales (`minima` $minima^ `:` type($minima))? attr-dict "
         "`:` type($x) `,` type($weight) `,` type($scales) `->` type($result)"
@@ -172,8 +173,8 @@ class MatmulBlocksOp(OperatorOp):
             attributes["bits"],
             words * (BYTES_IN_WORD * BITS_IN_BYTE // attributes["bits"]),
         )
-        stages = _Integers if attributes["activations"] == "int8" else _Floats
-        made = stages(te, x, blocks, size)
+        digits = DIGITS[attributes["activations"]]
+        made = _Integers(te, x, blocks, size, digits) if digits else _Floats(te, x, blocks, size)
         word, mask = te.reduce_axis((0, words), name="word"), (1 << bits) - 1
 
         def products(*i: Any) -> Any:
@@ -183,7 +184,7 @@ class MatmulBlocksOp(OperatorOp):
                 total = made.add(total, row, b, part * words + word, packed, part * bits, mask)
             return te.sum(total, axis=word)
 
-        shape = (*x.shape[:-1], blocks, attributes["columns"])
+        shape = (*made.rows, blocks, attributes["columns"])
         partial = te.compute(shape, products, name="partial")
         block = te.reduce_axis((0, blocks), name="block")
 
@@ -191,7 +192,7 @@ class MatmulBlocksOp(OperatorOp):
             *row, n = i
             place = n // PANEL, block, n % PANEL
             scale, sums = scales(*place).astype("float32"), made.sums(*row, block)
-            found = made.scaled(partial(*row, block, n), row, block)
+            found = made.scaled(partial, row, block, n)
             if attributes["zero_point"]:
                 found = sums * -float(attributes["zero_point"]) + found
             found = found * scale
@@ -208,12 +209,12 @@ class MatmulBlocksOp(OperatorOp):
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
         given, *parts = arrays
         x = np.asarray(wide(given, None), np.float32)
-        if attributes["activations"] == "int8":
-            blocks = parts[0].shape[1]
+        if digits := DIGITS[attributes["activations"]]:
+            blocks, most = parts[0].shape[1], np.float32(_largest(digits))
             data = x.reshape(*x.shape[:-1], blocks, x.shape[-1] // blocks)
             largest = np.abs(data).max(-1, keepdims=True, initial=0)
-            inverse = np.where(largest > 0, np.float32(LARGEST) / np.where(largest, largest, 1), 0)
-            data = np.rint(data * inverse.astype(np.float32)) * (largest / np.float32(LARGEST))
+            inverse = np.where(largest > 0, most / np.where(largest, largest, 1), np.float32(0))
+            data = np.rint(data * inverse) * (largest / most)
             x = data.reshape(x.shape)
         return x.astype(np.float64) @ _matrix(parts, attributes).T
 
@@ -338,14 +339,19 @@ def _shifted(word: Any, bits: int) -> Any:
     return word >> bits if bits else word
 
 
+def _largest(digits: int) -> int:
+    """The largest integer of so many signed digits of base 256."""
+    return sum(127 * 256**i for i in range(digits))
+
+
 class _Floats:
     """Products with floats: numbers of weights are converted in registers."""
 
     def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int):
-        self._te, self._size = te, size
-        self._x = x if x.dtype == "float32" else te.elementwise(
-            lambda v: v.astype("float32"), x, name="wide"
-        )  # fmt: skip
+        self._te, self._size, self.rows = te, size, x.shape[:-1]
+        self._x = x
+        if x.dtype != "float32":
+            self._x = te.elementwise(lambda v: v.astype("float32"), x, name="wide")
         k = te.reduce_axis((0, size), name="k")
         self.sums = te.compute(
             (*x.shape[:-1], blocks),
@@ -364,17 +370,21 @@ class _Floats:
             total = product if total is None else total + product
         return total
 
-    def scaled(self, partial: Any, row: Any, block: Any) -> Any:
+    def scaled(self, partial: Any, row: Any, block: Any, column: Any) -> Any:
         """The sum of a block's products."""
-        return partial
+        return partial(*row, block, column)
 
 
 class _Integers:
-    """Dot products with integers of 8 bits, of which each block has a scale."""
+    """Dot products with integers, of which each block has a scale, as one or two bytes.
 
-    def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int):
-        self._te = te
+    Sums of products have a first axis for the bytes, of which the first are the highest.
+    """
+
+    def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int, digits: int):
+        self._te, self._digits = te, digits
         self._words = size // BYTES_IN_WORD
+        self.rows = (*((digits,) if digits > 1 else ()), *x.shape[:-1])
         shape, k = (*x.shape[:-1], blocks), te.reduce_axis((0, size), name="k")
 
         def number(row: Any, at: Any) -> Any:
@@ -385,30 +395,49 @@ class _Integers:
             lambda *i: te.max(te.abs(number(i[:-1], i[-1] * size + k)), axis=k),
             name="largest",
         )
-        part = te.const(1 / LARGEST, "float32")
+        part = te.const(1 / _largest(digits), "float32")
         self._scales = te.elementwise(lambda v: v * part, largest, name="scales")
-        zero, one = te.const(0, "float32"), te.const(LARGEST, "float32")
+        zero, one = te.const(0, "float32"), te.const(_largest(digits), "float32")
         inverse = te.elementwise(
             lambda v: te.if_then_else(v > zero, one / v, zero), largest, name="inverse"
         )
 
         def rounded(*i: Any) -> Any:
-            return te.round(number(i[:-1], i[-1]) * inverse(*i[:-1], i[-1] // size)).astype("int8")
+            return te.round(number(i[:-1], i[-1]) * inverse(*i[:-1], i[-1] // size))
 
-        integers = te.compute(x.shape, rounded, name="integers")
-        self._packed = PackWordsOp.compute(te, [integers], {"axis": -1})
+        kind = "int8" if digits == 1 else "int32"
+        integers = te.compute(x.shape, lambda *i: rounded(*i).astype(kind), name="integers")
+        self._packed = PackWordsOp.compute(te, [self._bytes(integers)], {"axis": -1})
         word = te.reduce_axis((0, self._words), name="word")
         ones = te.const(0x01010101, "int32")
 
         def total(*i: Any) -> Any:
-            return te.sum(
-                te.dp4a(self._packed(*i[:-1], i[-1] * self._words + word), ones), axis=word
-            )
+            *row, block = i
+            words = self._packed(*row, block * self._words + word)
+            return te.sum(te.dp4a(words, ones), axis=word)
 
-        totals = te.compute(shape, total, name="totals")
-        self.sums = te.elementwise(
-            lambda t, s: t.astype("float32") * s, totals, self._scales, name="sums"
+        totals = te.compute((*self.rows, blocks), total, name="totals")
+        self.sums = te.compute(
+            shape, lambda *i: self._whole(totals, *i) * self._scales(*i), name="sums"
         )
+
+    def _bytes(self, integers: Any) -> Any:
+        """The signed bytes of integers, of which the high one is rounded."""
+        if self._digits == 1:
+            return integers
+
+        def element(digit: Any, *i: Any) -> Any:
+            high = integers(*i) + 128 >> 8
+            low = integers(*i) - (high << 8)
+            return self._te.if_then_else(digit < 1, high, low).astype("int8")
+
+        return self._te.compute((self._digits, *integers.shape), element, name="bytes")
+
+    def _whole(self, sums: Any, *i: Any) -> Any:
+        """The sum of products with both bytes, as a float."""
+        if self._digits == 1:
+            return sums(*i).astype("float32")
+        return ((sums(0, *i) << 8) + sums(1, *i)).astype("float32")
 
     def add(
         self, total: Any, row: Any, block: Any, word: Any, packed: Any, shift: int, mask: int
@@ -418,6 +447,6 @@ class _Integers:
         data = self._packed(*row, block * self._words + word)
         return self._te.dp4a(numbers, data, 0 if total is None else total)
 
-    def scaled(self, partial: Any, row: Any, block: Any) -> Any:
+    def scaled(self, partial: Any, row: Any, block: Any, column: Any) -> Any:
         """The sum of a block's products, as a float."""
-        return self._scales(*row, block) * partial.astype("float32")
+        return self._scales(*row, block) * self._whole(partial, *row, block, column)

@@ -20,10 +20,12 @@ number of rows is symbolic, those that do not fill a tile are computed one at a 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from ....backend.target import Target
 from ....dialects import tir
 from ....dialects.int_expr import ZERO
+from ....dialects.sym import exprs_of
 from ...analysis.block_accesses import dim_axes
 from ..blocks import blocks_in, loop_of, loops_between, only_reader, only_writer
 from ..primitives.random_variables import BlockRV
@@ -38,19 +40,22 @@ from .write_back import consumer_of, copy_results, write_back
 MOST_STEPS = 128
 """The most products of a block, which are unrolled."""
 
-VECTORS_OF_RESULT = 4
-"""Registers for each vector of results: two sums, and as many for operands."""
+VECTORS_OF_RESULT, VECTORS_OF_DIGIT = 2, 2
+"""Registers for each vector of results, and of what they are sums of: the sum, and an operand."""
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """A sum over blocks, and the sum inside of each, which the outer one loads."""
+    """A sum over blocks, and the sum inside of each."""
 
     outer: Contraction
     inner: Contraction
-    load: tir.LoadOp
+    axes: list[int | None]
+    """The axes of the outer sum by dims of the inner one."""
     rows: int | None
     """The axis of the outer sum that a tile has rows of."""
+    digits: int
+    """Elements of the inner sum for each of the outer one's."""
     width: int
     """Columns whose elements of the right operand follow each other."""
 
@@ -74,15 +79,30 @@ def _match(block: tir.BlockOp) -> _Sums | None:
         inner = None if writer is None else contraction_of(writer)
         if inner is None or only_reader(load.buffer, inner.block) is not block:
             continue
-        axes, own = dim_axes(block, load), dim_axes(inner.block, inner.store)
-        if None in axes or len(set(axes)) != len(block.axes) or own != list(range(len(own))):
-            continue
-        steps = count_of(inner, inner.k)
-        if axes[own.index(inner.n)] != outer.n or steps is None or steps > MOST_STEPS:
+        steps, axes = count_of(inner, inner.k), _axes_of_loads(outer, inner)
+        if axes is None or steps is None or steps > MOST_STEPS:
             continue
         rows = [axis for axis in outer.m if axis in outer.loops]
-        return _Sums(outer, inner, load, rows[-1] if rows else None, _width(inner))
+        digits = [inner.extent(i).constant or 1 for i, axis in enumerate(axes) if axis is None]
+        return _Sums(outer, inner, axes, rows[-1] if rows else None, prod(digits), _width(inner))
     return None
+
+
+def _axes_of_loads(outer: Contraction, inner: Contraction) -> list[int | None] | None:
+    """The axes of the outer sum that index the dims of the inner one; others are constant.
+
+    `None` unless these are all axes, the same for each load, and columns are those of both.
+    """
+    own = dim_axes(inner.block, inner.store)
+    loads = [op for op in outer.rhs if op.buffer is inner.store.buffer]
+    found = [dim_axes(outer.block, op) for op in loads]
+    axes = found[0]
+    used = [axis for axis in axes if axis is not None]
+    constant = [exprs_of(op.indices)[d] for op in loads for d, a in enumerate(axes) if a is None]
+    if any(f != axes for f in found) or any(index.args() for index in constant):
+        return None
+    is_whole = sorted(used) == list(range(len(outer.block.axes))) and own == list(range(len(own)))
+    return axes if is_whole and axes[inner.n] == outer.n else None
 
 
 def _width(inner: Contraction) -> int:
@@ -100,7 +120,8 @@ def _tile(sums: _Sums, target: Target) -> tuple[int, int, int]:
     if lanes < 2 or sums.width % lanes or not sums.width:
         return 1, 1, 0
     vectors = next(v for v in (4, 3, 2, 1) if sums.width // lanes % v == 0)
-    rows = max(target.vector_registers // (VECTORS_OF_RESULT * vectors), 1)
+    results = VECTORS_OF_RESULT + VECTORS_OF_DIGIT * sums.digits
+    rows = max(target.vector_registers // (results * vectors), 1)
     return rows, vectors, lanes
 
 
@@ -110,7 +131,7 @@ def _versions(sch: Schedule, sums: _Sums, target: Target) -> list[_Sums]:
     if sums.rows is None or sums.outer.extent(sums.rows).constant is not None or not lanes:
         return [sums]
     outer = sums.outer.block
-    loop = sums.inner.loops[dim_axes(outer, sums.load).index(sums.rows)]
+    loop = sums.inner.loops[sums.axes.index(sums.rows)]
     consumer = consumer_of(sums.outer) or copy_results(sch, outer)
     chain: list[BlockRV | str] = [sch.rv(outer), sch.rv(consumer)]
     parts = sch.try_(sch.peel, sch.rv(sums.inner.block), sch.rv(loop), rows, chain)

@@ -284,6 +284,8 @@ def block_product(d: Draw) -> Program:
     weight = f"R.nn.pack_blocks({integers}, bits={bits}, block_size={depth // blocks})"
     factors = ", ".join(d.weight(panels, blocks, 16) for _ in range(d.pick((1, 2))))
     options = f"columns={columns}, bits={bits}, zero_point={1 << (bits - 1)}"
+    if d.chance(50):
+        options += f', activations="{d.pick(("int8", "int16"))}"'
     value = f"R.nn.matmul_blocks({d.tensor(rows, depth)}, {weight}, {factors}, {options})"
     return d.program(d.epilogue(value, (rows, columns)), depth, is_exact=False)
 

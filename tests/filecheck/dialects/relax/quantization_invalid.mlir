@@ -144,7 +144,7 @@ relax.func @main(%x: !relax.tensor<[n, 32], f64>, %w: !relax.tensor<[2, 2, 2, 16
 
 // -----
 
-// CHECK: expected one of float32, int8, got "int4"
+// CHECK: expected one of float32, int8, int16, got "int4"
 relax.func @main(%x: !relax.tensor<[n, 32], f32>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 2, 16], f16>) -> !relax.tensor<[n, 20], f32> {
   %0 = relax.nn.matmul_blocks %x, %w, %s {activations = "int4", columns = 20 : i64} : !relax.tensor<[n, 32], f32>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 2, 16], f16> -> !relax.tensor<[n, 20], f32>
   relax.return %0 : !relax.tensor<[n, 20], f32>
