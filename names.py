@@ -26,6 +26,7 @@ NAMES: dict[str, str] = {
     **{name: f".runtime.device:{name}" for name in _OTHER_DEVICES},
     "Device": ".runtime:Device",
     "get_global_func": ".runtime:get_global_func",
+    "llm": ".llm",
     "load_module": ".runtime:load_module",
     "quantize": ".quantization:quantize",
     "register_global_func": ".runtime:register_global_func",

@@ -161,3 +161,14 @@ before = tvm.runtime.num_threads()
 tvm.runtime.set_num_threads(1)
 print(tvm.runtime.num_threads())
 tvm.runtime.set_num_threads(before)
+
+# %% llm
+import numpy as np
+
+import xrelax
+
+# The choice of a token after "2, 4", of which the second is made less likely.
+sampling = xrelax.llm.Sampling(temperature=0.5, top_k=2, repetition_penalty=1.5, seed=0)
+logits = np.array([0.1, 1.0, 2.5, 0.3, 3.0], np.float32)
+chosen = [sampling.choose(logits, [2, 4], np.random.default_rng(i)) for i in range(8)]
+print(chosen)
