@@ -176,9 +176,7 @@ def test_a_model_for_values_of_inputs_is_refused(onnx_model):
         <ir_version: 8, opset_import: ["" : 17]>
         g (float[4, 16] x, int64[2] shape) => (float[a, b] out) { out = Reshape(x, shape) }
     """)
-    with pytest.raises(
-        ValueError, match=r"input \('shape'\): its values must be known; make"
-    ):
+    with pytest.raises(ValueError, match=r"input \('shape'\): its values must be known; make"):
         xrelax.quantize(model, [(draw(4, 16), np.array([16, 4]))])
     with pytest.raises(ValueError, match="of inputs"):
         xrelax.quantize(onnx_model, [draw(4, 16)], shape_dict={"y": [4, 16]})
