@@ -68,12 +68,12 @@ class Runs:
         layers = layers_of(module, self.function)
         with Probes() as probes:
             for noise, range_, layer in zip(noises, ranges, layers, strict=True):
-                twin = layer.clone()
+                copy = layer.clone()
                 assert layer.parent is not None
-                layer.parent.insert_op_after(twin, layer)
-                after = twin.next_op
+                layer.parent.insert_op_after(copy, layer)
+                after = copy.next_op
                 assert after is not None
-                values = [layer.result, quantize_layer(twin, range_)]
+                values = [layer.result, quantize_layer(copy, range_)]
                 probe = probes.insert(values, after, noise.see)
                 layer.result.replace_uses_with_if(
                     probe.results[0], lambda u, p=probe: u.operation is not p
