@@ -17,7 +17,7 @@ from .selection import Selection
 SCHEMES = ("minmax", "percentile", "dynamic")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quantized(Compilable):
     """A quantized model, and the report of its layers; `xrelax.compile` takes it."""
 
@@ -45,6 +45,11 @@ class Quantized(Compilable):
 
     def __str__(self) -> str:
         return str(self.report)
+
+    def __repr__(self) -> str:
+        count = sum(layer.is_quantized for layer in self.layers)
+        known = "" if self.error is None else f"; relative error {self.error:.2e}"
+        return f"<Quantized: {count} of {len(self.layers)} layers on integers{known}>"
 
 
 def quantize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -180,7 +181,11 @@ class TorchImport(Imported):
 
     def arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
         """The tensors of a call; raises as a call of `CompiledModel`."""
-        return self.with_key(Signature(self.program).tensors(args, kwargs)), {}
+        return self.with_key(self._signature.tensors(args, kwargs)), {}
+
+    @cached_property
+    def _signature(self) -> Signature:
+        return Signature(self.program)
 
     def names(self) -> Mapping[Operation, str]:
         """The paths of the modules of operations, or else the names of their nodes."""

@@ -94,6 +94,7 @@ def test_the_table():
     assert head.split() == "layer operator low high scale zero point error SQNR dB data".split()
     assert "linear" in row and row.split()[-1] == "uint8"
     assert last.startswith("relative error of the results: ")
+    assert repr(found).startswith("<Quantized: 1 of 1 layers on integers; relative error ")
 
 
 def test_layers_without_a_constant_weight_are_left_alone():
