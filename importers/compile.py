@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .compilable import Compilable
@@ -44,10 +45,12 @@ def import_model(mod: Any, **options: Any) -> Imported:
     `shape_dict`, `dtype_dict` and `opset` of an ONNX model. Raises as the compilation.
     """
     if _is_torch_model(mod):
+        _verify_options("PyTorch", ("example_inputs", "kwargs", "dynamic_shapes"), options)
         from .torch.compiled_model import import_torch
 
         return import_torch(mod, **options)
     if _is_onnx_model(mod):
+        _verify_options("ONNX", ("shape_dict", "dtype_dict", "opset"), options)
         from .onnx.imported import import_onnx
 
         return import_onnx(mod, **options)
@@ -58,6 +61,13 @@ def import_model(mod: Any, **options: Any) -> Imported:
     from .imported import Imported
 
     return Imported(IRModule(module_of(mod)))
+
+
+def _verify_options(of: str, known: Sequence[str], options: Mapping[str, Any]) -> None:
+    if unknown := [name for name in options if name not in known]:
+        raise TypeError(
+            f"expected options of {', '.join(known)} for a model of {of}, got '{unknown[0]}'"
+        )
 
 
 def needs_examples(value: Any) -> bool:

@@ -25,19 +25,21 @@ class Observer:
     percentile: float
     low: float = 0.0
     high: float = 0.0
+    has_seen: bool = False
 
     def see(self, values: NDArray[np.float32]) -> None:
         """Extend the range; raises ValueError for infinities and NaN."""
         if not np.isfinite(values).all():
             raise ValueError("expected finite activations to calibrate with, got inf or nan")
         if values.size:
+            self.has_seen = True
             ends = np.percentile(values, [100 - self.percentile, self.percentile])
             self.low, self.high = min(self.low, float(ends[0])), max(self.high, float(ends[1]))
 
     @property
-    def range(self) -> Range:
-        """The range, with 0."""
-        return Range(self.low, self.high)
+    def range(self) -> Range | None:
+        """The range, with 0; `None` if there were no values."""
+        return Range(self.low, self.high) if self.has_seen else None
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ class Runs:
     target: str
     shows_progress: bool = False
 
-    def calibrate(self, percentile: float) -> tuple[list[Range], Results]:
-        """The ranges of the data of layers, and the results."""
+    def calibrate(self, percentile: float) -> tuple[list[Range | None], Results]:
+        """The ranges of the data of layers, `None` for those without data, and the results."""
         module = self.module.clone()
         observers = [Observer(percentile) for _ in layers_of(module, self.function)]
         with Probes() as probes:
@@ -61,8 +63,11 @@ class Runs:
             results = self.results(module, "calibrate")
         return [observer.range for observer in observers], results
 
-    def errors(self, ranges: Sequence[Range | None]) -> list[float]:
-        """For each layer the error that its quantization alone causes, at its own result."""
+    def errors(self, ranges: Sequence[Range | None]) -> list[float | None]:
+        """For each layer the error that its quantization alone causes, at its own result.
+
+        `None` for layers that no input reaches.
+        """
         module = self.module.clone()
         noises = [Noise() for _ in ranges]
         layers = layers_of(module, self.function)
@@ -79,7 +84,7 @@ class Runs:
                     probe.results[0], lambda u, p=probe: u.operation is not p
                 )
             self.results(module, "measure layers")
-        return [noise.relative for noise in noises]
+        return [noise.relative if noise.has_seen else None for noise in noises]
 
     def results(self, module: ModuleOp, step: str = "") -> Results:
         """The results of another form of the module for each input."""

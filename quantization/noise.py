@@ -16,9 +16,11 @@ class Noise:
 
     signal: float = 0.0
     error: float = 0.0
+    has_seen: bool = False
 
     def see(self, wanted: NDArray[Any], found: NDArray[Any]) -> None:
         """Add values and the quantized ones; infinities and NaN have no error where both are so."""
+        self.has_seen |= wanted.size > 0
         wanted, found = wanted.astype(np.float64), found.astype(np.float64)
         is_same = (wanted == found) | (np.isnan(wanted) & np.isnan(found))
         with np.errstate(invalid="ignore"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -59,7 +59,7 @@ def quantize(
     scheme: str = "minmax",
     percentile: float = 99.99,
     max_error: float | None = None,
-    skip: Sequence[str] = (),
+    skip: Collection[str] = (),
     function: str = "main",
     target: str = HOST,
     progress: bool = True,
@@ -117,18 +117,22 @@ def _verify(scheme: str, percentile: float, max_error: float | None, skip: Any) 
         raise ValueError(f"expected percentile above 50, at most 100, got {percentile}")
     if max_error is not None and not max_error >= 0:
         raise ValueError(f"expected max_error of at least 0, got {max_error}")
-    if isinstance(skip, str):
-        raise ValueError(f"expected skip to be a list of names, got '{skip}'")
+    if not isinstance(skip, Collection) or isinstance(skip, str):
+        raise ValueError(f"expected skip to be a list of names, got {skip!r}")
 
 
 def _inputs(data: Any) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     """The arguments of each call, by position and by name."""
     if data is None:
         return []
-    if hasattr(data, "shape") or isinstance(data, Mapping | str):
-        kind = type(cast("object", data)).__name__
+    kind = type(cast("object", data)).__name__
+    if hasattr(data, "shape") or isinstance(data, Mapping | str) or not _is_iterable(data):
         raise ValueError(f"expected calibration_data to be a list of inputs, got one {kind}")
     return [_arguments(given) for given in data]
+
+
+def _is_iterable(value: Any) -> bool:
+    return hasattr(value, "__iter__") or hasattr(value, "__getitem__")  # a data set
 
 
 def _arguments(given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -21,11 +21,11 @@ class QuantizedLayer:
     source: str
     """The line of the model's program, ``file:line``, or nothing."""
     range: Range | None
-    """`None` for ranges that are found at run time, for each row."""
+    """`None` for ranges that are found at run time, for each row, and where there was no data."""
     dtype: str
     """The integers of the data, "uint8" or with dynamic ranges "int8"; else "float32"."""
     error: float | None
-    """The error of its own result where nothing else is quantized; `None` without inputs."""
+    """The error of its own result where nothing else is quantized; `None` without data."""
 
     @property
     def is_quantized(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
@@ -52,9 +52,8 @@ class Selection:
                 f"expected '{function}' to have a linear layer, matmul or convolution of float32 "
                 "with a constant weight, got none"
             )
-        self._called = [
-            names[_weight(layer)].pop(0) or f"{n}" for n, layer in enumerate(self._layers)
-        ]
+        known = [next(names.get(_weight(layer), iter(())), None) for layer in self._layers]
+        self._called = [name or f"{number}" for number, name in enumerate(known)]
         self._names = _numbered(self._called)
         self._chosen = frozenset(range(len(self._layers)))
         self._ranges: Sequence[Range | None] = [None] * len(self._layers)
@@ -78,9 +77,13 @@ class Selection:
             self._chosen -= found
 
     def calibrate(self, percentile: float | None) -> None:
-        """Find the ranges, and the results in float32; without a percentile, ranges are dynamic."""
+        """Find the ranges, and the results in float32; without a percentile, ranges are dynamic.
+
+        Layers that no input reaches, in a branch, have no range, and stay in float32.
+        """
         if percentile is not None:
             self._ranges, self._results = self._runs.calibrate(percentile)
+            self._chosen -= {n for n, range_ in enumerate(self._ranges) if range_ is None}
         elif self._runs.inputs:
             self._results = self._runs.results(self._runs.module, "run in float32")
 
@@ -141,7 +144,7 @@ class Selection:
 
 def _names_by_weight(
     model: Imported, function: str, values: dict[SSAValue, SSAValue]
-) -> dict[SSAValue, list[str | None]]:
+) -> dict[SSAValue, Iterator[str | None]]:
     """The model's names of layers by the copies of their weights, in order.
 
     Passes replace layers, and keep the constants that their weights are computed from.
@@ -151,7 +154,7 @@ def _names_by_weight(
     for layer in layers_of(model.module.op, function):
         name = known.get(layer) or layer.result.name_hint
         found.setdefault(values[_weight(layer)], []).append(name)
-    return found
+    return {weight: iter(names) for weight, names in found.items()}
 
 
 def _weight(layer: Layer) -> SSAValue:

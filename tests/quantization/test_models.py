@@ -127,6 +127,13 @@ def test_data_that_does_not_fit(network, data, error, message):
     assert "\n" not in str(caught.value)
 
 
+def test_options_of_other_models_are_refused(network, onnx_model):
+    with pytest.raises(TypeError, match=r"expected options of example_inputs, .* got 'opset'"):
+        xrelax.quantize(network, [torch.ones(4, 3, 8, 8)], opset=17)
+    with pytest.raises(TypeError, match=r"expected options of shape_dict, .* got 'kwargs'"):
+        xrelax.quantize(onnx_model, [draw(4, 16)], kwargs={})
+
+
 @pytest.fixture
 def onnx_model():
     """``Relu(x @ weight) @ weight + bias`` with names that are no identifiers."""
@@ -195,3 +202,27 @@ def test_bars_are_shown_on_terminals(monkeypatch):
     assert progress([1, 2], "steps", False) == [1, 2] and len(shown) == 3
     monkeypatch.setitem(sys.modules, "tqdm", None)
     assert progress([1, 2], "steps", True) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "dtypes"), [({}, ["uint8", "float32"]), (DYNAMIC, ["int8"] * 2)]
+)
+def test_layers_that_no_input_reaches(options, dtypes):
+    """The other branch has no ranges, and no errors."""
+
+    class Branches(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = torch.nn.Linear(16, 4), torch.nn.Linear(16, 4)
+
+        def forward(self, x):
+            return torch.cond(x.sum() > 0, self.one, self.two, (x,))
+
+    torch.manual_seed(0)
+    model, x = Branches().eval(), torch.rand(4, 16)
+    found = xrelax.quantize(model, [x], **options)
+    assert [layer.dtype for layer in found.layers] == dtypes
+    assert found.layers[0].error > 0 and found.layers[1].error is None
+    run = xrelax.compile(found)
+    for given in (x, -x):
+        assert relative(run(given), model(given).detach()) < 2e-2

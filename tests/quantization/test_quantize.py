@@ -126,6 +126,11 @@ def test_layers_without_a_constant_weight_are_left_alone():
             {"calibration_data": draw(4, 16)},
             "expected calibration_data to be a list of inputs, got one ndarray",
         ),
+        (
+            {"calibration_data": 3},
+            "expected calibration_data to be a list of inputs, got one int",
+        ),
+        ({"skip": 3}, "expected skip to be a list of names, got 3"),
         ({"skip": "gv"}, "expected skip to be a list of names, got 'gv'"),
         (
             {"skip": ["conv*"]},
