@@ -22,7 +22,7 @@ def quantized(
     """``clamp(round(x / scale) + zero_point, *limits)`` in the dtype of the result.
 
     PyTorch multiplies by ``1 / scale`` instead, so that numbers between two integers, up to
-    rounding, may become the other one.
+    rounding, may become the other one; see `by_reciprocal`.
     """
     if ctx.dtype in FULL and not is_float(dtype_of(zero_point)):
         found = ctx.op("quantize", x, scale, zero_point, axis=axis, out_dtype=ctx.dtype)
@@ -49,6 +49,19 @@ def _spread(ctx: Context, parameter: Value, x: Value, axis: int) -> Formula:
     return Formula(ctx, ctx.astype(ctx.reshape(parameter, [*dims, *ones]), "float64"))
 
 
+def by_reciprocal(ctx: Context, x: Value, scale: Value, axis: int) -> Value:
+    """``x * (1 / scale)``, rounded as by PyTorch.
+
+    Scales of the largest number make it the half between two integers, so that rounding decides.
+    """
+    own = ctx.astype(scale, "float32") if dtype_of(scale) == "float64" else scale
+    dims = dims_of(own)
+    ones = [ONE] * (len(dims_of(x)) - 1 - axis) if dims else []
+    divisor = Formula(ctx, ctx.reshape(own, [*dims, *ones]))
+    dtype = ctx.common_dtype(x, own)
+    return (Formula(ctx, x).astype(dtype) * (divisor.number(1) / divisor).astype(dtype)).value
+
+
 def _single(ctx: Context, parameter: Any, dtype: str) -> Value:
     """A number, or a tensor of one element, with rank 0."""
     return ctx.reshape(parameter, []) if is_tensor(parameter) else ctx.number(parameter, dtype)
@@ -67,8 +80,11 @@ def quantize_per_tensor(
     ctx: Context, x: Value, scale: Any, zero_point: Any, low: int, high: int, dtype: Any
 ) -> Value:
     """A tensor with one scale and one zero point, which are numbers or tensors of one element."""
-    own = _single(ctx, float32_scale(ctx, scale), "float32"), _single(ctx, zero_point, ctx.dtype)
-    return quantized(ctx, x, *own, -1, (low, high))
+    own, shift = _single(ctx, scale, "float32"), _single(ctx, zero_point, ctx.dtype)
+    if is_tensor(scale):
+        wide = ctx.astype(x, "float32")
+        x, own = by_reciprocal(ctx, wide, own, -1), ctx.number(1, "float32")
+    return quantized(ctx, x, own, shift, -1, (low, high))
 
 
 @converts(

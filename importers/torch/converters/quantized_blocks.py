@@ -14,7 +14,7 @@ from ...unsupported import Unsupported
 from ..context import Context
 from ..formulas import Formula
 from ..registry import converts
-from .quantization import FULL, dequantized, float32_scale, quantized
+from .quantization import FULL, by_reciprocal, dequantized, float32_scale, quantized
 
 _EPSILON = 2.0**-23
 """The least scale of rows: the distance of 1 from the next float32."""
@@ -125,7 +125,8 @@ def _quantized_blocks(
     limits: tuple[int, int],
 ) -> Value:  # fmt: skip
     def convert(x: Value, scale: Value, zero_point: Value, axis: int) -> Value:
-        return quantized(ctx, x, scale, zero_point, axis, limits)
+        whole = by_reciprocal(ctx, x, scale, axis)
+        return quantized(ctx, whole, ctx.number(1, "float32"), zero_point, axis, limits)
 
     return _in_blocks(ctx, x, blocks, scale, zero_point, convert)
 
@@ -134,7 +135,7 @@ def _dequantized_blocks(
     ctx: Context, x: Value, blocks: Sequence[Any], scale: Value, zero_point: Value | None
 ) -> Value:
     def convert(x: Value, scale: Value, zero_point: Value, axis: int) -> Value:
-        return dequantized(ctx, x, scale, zero_point, axis)
+        return dequantized(ctx, x, float32_scale(ctx, scale), zero_point, axis)
 
     return _in_blocks(ctx, x, blocks, scale, zero_point, convert)
 
@@ -144,7 +145,7 @@ def _in_blocks(
     convert: _Convert,
 ) -> Value:  # fmt: skip
     """Convert blocks, each by its own parameters: along an axis, or as rows of a matrix."""
-    scale, sizes = float32_scale(ctx, scale), [IntExpr.of(b) for b in blocks]
+    sizes = [IntExpr.of(b) for b in blocks]
     empty = zero_point is not None and IntExpr.of(0) in dims_of(zero_point)
     own = [scale, ctx.number(0, "int32") if zero_point is None or empty else zero_point]
     if is_float(dtype_of(own[1])):  # an integer all the same
