@@ -1,35 +1,21 @@
-"""Values of a compiled graph on example inputs: functions of the registry that see them.
-
-::
-
-    %y = relax.linear %x, %w : …
-
-⇒
-
-    %1 = relax.call_dps_packed "xrelax.calibrate.0.3"(%x) : …       copies %x
-    %y = relax.linear %1, %w : …
-"""
+"""Runs of a graph on example inputs: the ranges of its layers' data, and the errors of layers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import count
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects import relax
 from ..driver import build
+from ..importers.imported import Arguments
 from ..reference.arguments import flatten
-from ..runtime.registry import register_func, remove_global_func
-from ..runtime.tensor import Tensor
-from .layers import Range, layers_of
-
-_numbers = count()
+from .layers import Range, layers_of, quantize_layer
+from .noise import Noise
+from .probes import Probes, Results
+from .progress import progress
 
 
 @dataclass
@@ -39,75 +25,71 @@ class Observer:
     percentile: float
     low: float = 0.0
     high: float = 0.0
+    has_seen: bool = False
 
     def see(self, values: NDArray[np.float32]) -> None:
         """Extend the range; raises ValueError for infinities and NaN."""
         if not np.isfinite(values).all():
             raise ValueError("expected finite activations to calibrate with, got inf or nan")
         if values.size:
+            self.has_seen = True
             ends = np.percentile(values, [100 - self.percentile, self.percentile])
             self.low, self.high = min(self.low, float(ends[0])), max(self.high, float(ends[1]))
 
     @property
-    def range(self) -> Range:
-        """The range, with 0."""
-        return Range(self.low, self.high)
+    def range(self) -> Range | None:
+        """The range, with 0; `None` if there were no values."""
+        return Range(self.low, self.high) if self.has_seen else None
 
 
-@dataclass
-class Calibration:
-    """The ranges of the data of layers, and the results, on example inputs."""
+@dataclass(frozen=True)
+class Runs:
+    """A function of a module and example inputs of it."""
 
-    ranges: list[Range]
-    results: list[list[NDArray[Any]]] = field(default_factory=lambda: [])
+    module: ModuleOp
+    function: str
+    inputs: Sequence[Arguments]
+    target: str
+    shows_progress: bool = False
 
+    def calibrate(self, percentile: float) -> tuple[list[Range | None], Results]:
+        """The ranges of the data of layers, `None` for those without data, and the results."""
+        module = self.module.clone()
+        observers = [Observer(percentile) for _ in layers_of(module, self.function)]
+        with Probes() as probes:
+            for observer, layer in zip(observers, layers_of(module, self.function), strict=True):
+                data = [layer.operands[0]]
+                layer.operands[0] = probes.insert(data, layer, observer.see).results[0]
+            results = self.results(module, "calibrate")
+        return [observer.range for observer in observers], results
 
-def calibrate(
-    module: ModuleOp,
-    function: str,
-    inputs: Sequence[Sequence[Any]],
-    percentile: float,
-    target: str,
-) -> Calibration:
-    """Run the compiled function on all inputs, and observe the data of its layers."""
-    observed, prefix = module.clone(), f"xrelax.calibrate.{next(_numbers)}"
-    layers = layers_of(observed, function)
-    observers = [Observer(percentile) for _ in layers]
-    names = [f"{prefix}.{number}" for number in range(len(layers))]
-    for name, layer in zip(names, layers, strict=True):
-        call = relax.CallDPSPackedOp(name, [layer.operands[0]], layer.operands[0].type)
-        call.location = layer.location
-        assert layer.parent is not None
-        layer.parent.insert_op_before(call, layer)
-        layer.operands[0] = call.result
-    try:
-        for name, observer in zip(names, observers, strict=True):
-            register_func(name, partial(_observe, observer))
-        results = results_of(observed, function, inputs, target)
-    finally:
-        for name in names:
-            remove_global_func(name)
-    return Calibration([o.range for o in observers], results)
+    def errors(self, ranges: Sequence[Range | None]) -> list[float | None]:
+        """For each layer the error that its quantization alone causes, at its own result.
 
+        `None` for layers that no input reaches.
+        """
+        module = self.module.clone()
+        noises = [Noise() for _ in ranges]
+        layers = layers_of(module, self.function)
+        with Probes() as probes:
+            for noise, range_, layer in zip(noises, ranges, layers, strict=True):
+                copy = layer.clone()
+                assert layer.parent is not None
+                layer.parent.insert_op_after(copy, layer)
+                after = copy.next_op
+                assert after is not None
+                values = [layer.result, quantize_layer(copy, range_)]
+                probe = probes.insert(values, after, noise.see)
+                layer.result.replace_uses_with_if(
+                    probe.results[0], lambda u, p=probe: u.operation is not p
+                )
+            self.results(module, "measure layers")
+        return [noise.relative if noise.has_seen else None for noise in noises]
 
-def _observe(observer: Observer, data: Tensor, out: Tensor) -> None:
-    observer.see(data.view())
-    out.view()[...] = data.view()
-
-
-def results_of(
-    module: ModuleOp, function: str, inputs: Iterable[Sequence[Any]], target: str
-) -> list[list[NDArray[Any]]]:
-    """The results of the compiled function for each input, as a list of arrays."""
-    main = build(module, target)[function]
-    return [[t.numpy().copy() for t in flatten(main(*args))] for args in inputs]
-
-
-def relative_error(
-    found: Sequence[Sequence[NDArray[Any]]], wanted: Sequence[Sequence[NDArray[Any]]]
-) -> float:
-    """The root of the mean square of all errors, over that of all values."""
-    pairs = [p for f, w in zip(found, wanted, strict=True) for p in zip(f, w, strict=True)]
-    error = sum(float(np.square(a.astype(np.float64) - b).sum()) for a, b in pairs)
-    size = sum(float(np.square(b.astype(np.float64)).sum()) for _, b in pairs)
-    return (error / size) ** 0.5 if size else error**0.5
+    def results(self, module: ModuleOp, step: str = "") -> Results:
+        """The results of another form of the module for each input."""
+        main = build(module, self.target)[self.function]
+        inputs = progress(self.inputs, step, self.shows_progress and bool(step))
+        return [
+            [t.numpy().copy() for t in flatten(main(*args, **kwargs))] for args, kwargs in inputs
+        ]

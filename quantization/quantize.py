@@ -1,165 +1,141 @@
-"""`xrelax.quantize`: a graph whose layers compute on integers of 8 bits, from example inputs."""
+"""`xrelax.quantize`: a model whose layers compute on integers of 8 bits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp
-
 from ..backend.target import HOST
-from ..dialects import get_context
-from ..inspection import module_of
+from ..importers.compilable import Compilable
+from ..importers.compile import import_model, needs_examples
+from ..importers.imported import Imported
 from ..ir.module import IRModule
-from ..pipeline import make_pass
-from ..profiling.report import plain_table
-from .calibration import calibrate, relative_error, results_of
-from .layers import Range, layers_of, quantize_layer
+from .report import QuantizedLayer, Report
+from .selection import Selection
 
-SCHEMES = ("minmax", "percentile")
+SCHEMES = ("minmax", "percentile", "dynamic")
 
 
-@dataclass(frozen=True)
-class QuantizedLayer:
-    """A layer, the range of its data, and whether it computes on integers."""
+@dataclass(frozen=True, repr=False)
+class Quantized(Compilable):
+    """A quantized model, and the report of its layers; `xrelax.compile` takes it."""
 
-    operator: str
-    name: str
-    range: Range
-    is_quantized: bool
+    model: Imported
+    report: Report
 
+    @property
+    def module(self) -> IRModule:
+        """The module, in which quantized layers are between `R.quantize` and `R.dequantize`."""
+        return self.model.module
 
-@dataclass(frozen=True)
-class Quantized:
-    """A quantized module, its layers, and its error on the example inputs.
+    @property
+    def layers(self) -> tuple[QuantizedLayer, ...]:
+        """The layers in order."""
+        return self.report.layers
 
-    The error is the root mean square of the differences from float32, over that of the results.
-    """
+    @property
+    def error(self) -> float | None:
+        """The error of the results on the example inputs, `None` without any."""
+        return self.report.error
 
-    module: IRModule
-    layers: tuple[QuantizedLayer, ...]
-    error: float
+    def compile(self, **options: Any) -> Any:
+        """Native code with the calls of the model; `options` are those of `build`."""
+        return self.model.compile(**options)
 
     def __str__(self) -> str:
-        head = ["layer", "operator", "low", "high", "scale", "zero point", "computes in"]
-        rows = [
-            [
-                layer.name,
-                layer.operator,
-                f"{layer.range.low:.4g}",
-                f"{layer.range.high:.4g}",
-                f"{layer.range.scale:.4g}",
-                str(layer.range.zero_point),
-                "int8" if layer.is_quantized else "float32",
-            ]
-            for layer in self.layers
-        ]
-        return f"{plain_table(head, rows)}\nrelative error of the results: {self.error:.2e}"
+        return str(self.report)
+
+    def __repr__(self) -> str:
+        count = sum(layer.is_quantized for layer in self.layers)
+        known = "" if self.error is None else f"; relative error {self.error:.2e}"
+        return f"<Quantized: {count} of {len(self.layers)} layers on integers{known}>"
 
 
 def quantize(
-    mod: IRModule,
-    calibration_data: Iterable[Any],
+    model: Any,
+    calibration_data: Iterable[Any] | None = None,
     *,
     scheme: str = "minmax",
     percentile: float = 99.99,
     max_error: float | None = None,
+    skip: Collection[str] = (),
     function: str = "main",
     target: str = HOST,
+    progress: bool = True,
+    **options: Any,
 ) -> Quantized:
-    """Let the layers of a graph function with constant weights compute on integers of 8 bits.
+    """Let the layers of a model with constant weights compute on integers of 8 bits.
 
-    `calibration_data` are inputs of the function: a tensor or a tuple of them for each call. The
-    range of a layer's data is that of all values, or with `scheme="percentile"` that between
-    percentiles of each input. Weights have a scale for each output channel. If the error of the
-    results is more than `max_error`, the layers that cause most of it stay in float32. ONNX
-    Runtime's ``quantize_static``, and PT2E quantization of PyTorch. Raises ValueError with one line
-    for a function without such layers, no data, values that are not finite, and wrong options; for
-    data that does not fit as a call does.
+    `model` is what `xrelax.compile` takes: a `torch.nn.Module` or an `ExportedProgram`, an ONNX
+    model or the path of its file, or an `IRModule` with a graph function. `options` are the
+    arguments of `compile` that describe inputs: `example_inputs`, `kwargs`, `dynamic_shapes`,
+    `shape_dict`, `dtype_dict`, `opset`; the first input is the default for `example_inputs`.
+
+    `calibration_data` are inputs of the model: a tensor, a tuple of arguments, or a dict of them by
+    name for each call. The range of a layer's data is that of all values, or with
+    `scheme="percentile"` that between percentiles of each input. With `scheme="dynamic"` each row,
+    or each image, is quantized in its own range at run time, and inputs only measure errors.
+    Weights have a scale for each output channel. If the error of the results is more than
+    `max_error`, the layers that cause most of it stay in float32, as do those in `skip`: names of
+    layers or operators, in which ``*`` is any text. `target` is for the runs on the inputs, of
+    which `progress` shows a bar on terminals, if tqdm is installed.
+
+    ONNX Runtime's ``quantize_static`` and ``quantize_dynamic``, and PyTorch's PT2E quantization.
+    Raises ValueError with one line for a function without such layers, no data, values that are not
+    finite, and wrong options; for a model that cannot be imported, and for data that does not fit,
+    as a compilation and a call do.
     """
+    _verify(scheme, percentile, max_error, skip)
+    inputs = _inputs(calibration_data)
+    if scheme != "dynamic" and not inputs:
+        raise ValueError("expected calibration_data to have an input, got none")
+    if max_error is not None and not inputs:
+        raise ValueError("expected calibration_data for max_error, got none")
+    if needs_examples(model) and not {"example_inputs", "kwargs"} & {*options}:
+        if not inputs:
+            raise ValueError("expected calibration_data or example_inputs for a model, got none")
+        options |= {"example_inputs": inputs[0][0], "kwargs": inputs[0][1]}
+    imported = import_model(model, **options)
+    arguments = [imported.arguments(args, kwargs) for args, kwargs in inputs]
+    selection = Selection(imported, function, arguments, target, progress)
+    selection.skip(skip)
+    selection.calibrate(None if scheme == "dynamic" else _percentile(scheme, percentile))
+    if max_error is not None:
+        selection.limit(max_error)
+    return Quantized(imported.with_module(selection.module()), selection.report())
+
+
+def _percentile(scheme: str, percentile: float) -> float:
+    return percentile if scheme == "percentile" else 100.0
+
+
+def _verify(scheme: str, percentile: float, max_error: float | None, skip: Any) -> None:
     if scheme not in SCHEMES:
         raise ValueError(f"expected scheme of {', '.join(SCHEMES)}, got '{scheme}'")
     if not 50 < percentile <= 100:
         raise ValueError(f"expected percentile above 50, at most 100, got {percentile}")
     if max_error is not None and not max_error >= 0:
         raise ValueError(f"expected max_error of at least 0, got {max_error}")
-    inputs = list(map(_arguments, calibration_data))
-    if not inputs:
-        raise ValueError("expected calibration_data to have an input, got none")
-    module = module_of(mod).clone()
-    # Norms scale the weights of convolutions before these are rounded.
-    for name in ("decompose-ops-for-inference", "dead-code-elimination"):
-        make_pass(name, target).apply(get_context(), module)
-    count = len(layers_of(module, function))
-    if not count:
-        raise ValueError(
-            f"expected '{function}' to have a linear layer, matmul or convolution of float32 with "
-            "a constant weight, got none"
-        )
-    most = percentile if scheme == "percentile" else 100.0
-    work = _Work(module, function, inputs, target, most)
-    chosen = frozenset(range(count))
-    if max_error is not None and work.error(chosen) > max_error:
-        chosen = work.within(max_error)
-    return Quantized(IRModule(work.quantized(chosen)), work.layers(chosen), work.error(chosen))
+    if not isinstance(skip, Collection) or isinstance(skip, str):
+        raise ValueError(f"expected skip to be a list of names, got {skip!r}")
 
 
-def _arguments(given: Any) -> tuple[Any, ...]:
-    return tuple(cast("Sequence[Any]", given)) if isinstance(given, tuple | list) else (given,)
+def _inputs(data: Any) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """The arguments of each call, by position and by name."""
+    if data is None:
+        return []
+    kind = type(cast("object", data)).__name__
+    if hasattr(data, "shape") or isinstance(data, Mapping | str) or not _is_iterable(data):
+        raise ValueError(f"expected calibration_data to be a list of inputs, got one {kind}")
+    return [_arguments(given) for given in data]
 
 
-class _Work:
-    """The calibrated function, and versions of it in which some layers are quantized."""
+def _is_iterable(value: Any) -> bool:
+    return hasattr(value, "__iter__") or hasattr(value, "__getitem__")  # a data set
 
-    def __init__(
-        self,
-        module: ModuleOp,
-        function: str,
-        inputs: Sequence[tuple[Any, ...]],
-        target: str,
-        percentile: float,
-    ):
-        self._module, self._function = module, function
-        self._inputs, self._target = inputs, target
-        self._calibration = calibrate(module, function, inputs, percentile, target)
-        self._errors: dict[frozenset[int], float] = {frozenset(): 0.0}
 
-    def quantized(self, chosen: Collection[int]) -> ModuleOp:
-        """A copy of the module in which these layers are quantized."""
-        module = self._module.clone()
-        for number, layer in enumerate(layers_of(module, self._function)):
-            if number in chosen:
-                quantize_layer(layer, self._calibration.ranges[number])
-        return module
-
-    def error(self, chosen: frozenset[int]) -> float:
-        """The error of the results with these layers quantized."""
-        if chosen not in self._errors:
-            found = results_of(self.quantized(chosen), self._function, self._inputs, self._target)
-            self._errors[chosen] = relative_error(found, self._calibration.results)
-        return self._errors[chosen]
-
-    def within(self, max_error: float) -> frozenset[int]:
-        """The layers with which the error is not larger, without those that alone cause most."""
-        count = len(self._calibration.ranges)
-        order = sorted(range(count), key=lambda n: self.error(frozenset({n})))
-        few, many = 0, count
-        while many - few > 1:  # `few` hold, `many` do not
-            middle = (few + many) // 2
-            if self.error(frozenset(order[:middle])) <= max_error:
-                few = middle
-            else:
-                many = middle
-        return frozenset(order[:few])
-
-    def layers(self, chosen: Collection[int]) -> tuple[QuantizedLayer, ...]:
-        """What became of each layer."""
-        found = layers_of(self._module, self._function)
-        pairs = enumerate(zip(found, self._calibration.ranges, strict=True))
-        return tuple(
-            QuantizedLayer(
-                op.name.removeprefix("relax."), op.result.name_hint or f"{n}", range_, n in chosen
-            )
-            for n, (op, range_) in pairs
-        )
+def _arguments(given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(given, Mapping):
+        return (), dict(cast("Mapping[str, Any]", given))
+    return tuple(cast("Sequence[Any]", given)) if isinstance(given, tuple | list) else (given,), {}

@@ -47,7 +47,7 @@ with builder.function("main", [x]):
 examples = [np.array([[0, 1, 2, 3], [-1, 0, 0, 1]], "float32")]
 quantized = xrelax.quantize(builder.get(), examples)
 print(quantized.layers[0].range)
-print(xrelax.compile(quantized.module)(examples[0]).numpy().round(1))
+print(xrelax.compile(quantized)(examples[0]).numpy().round(1))
 
 # %% compile
 import torch

@@ -59,18 +59,7 @@ def from_onnx(
         for name in imported.inputs:
             if not name.isidentifier():
                 raise ValueError(f"expected names of inputs that are identifiers, got '{name}'")
-    try:
-        return IRModule(imported.module())
-    except NeedsValues as needs:
-        problems = [
-            Problem("input", name, "", "its values must be known", "make it an initializer")
-            for name in needs.names
-        ]
-        problems += [
-            Problem("size", symbol, "", "it must be known", "give it by shape_dict")
-            for symbol in needs.symbols
-        ]
-        raise UnsupportedError(problems) from None
+    return imported.one_module()
 
 
 class NeedsValues(Exception):
@@ -149,6 +138,21 @@ class OnnxImport:
         module = ModuleOp([*self.emitter.functions.made.values(), main])
         verify(module)
         return module
+
+    def one_module(self) -> IRModule:
+        """The module for all values of inputs; raises UnsupportedError, also if there is none."""
+        try:
+            return IRModule(self.module())
+        except NeedsValues as needs:
+            problems = [
+                Problem("input", name, "", "its values must be known", "make it an initializer")
+                for name in needs.names
+            ]
+            problems += [
+                Problem("size", symbol, "", "it must be known", "give it by shape_dict")
+                for symbol in needs.symbols
+            ]
+            raise UnsupportedError(problems) from None
 
     def _results(self, scope: Scope) -> list[Tensor]:
         found: list[Tensor] = []

@@ -73,7 +73,7 @@ class Importer(GraphImporter):
         outputs: list[str] = list(node.output)
         name: str = node.name or next(filter(None, outputs), "")
         place = f"{self.model.name}, node {self.count}"
-        file = StringAttr(self.model.name)
+        file, self.names[self.count] = StringAttr(self.model.name), name
         self.emitter.location = FileLineColLoc(file, IntAttr(self.count), IntAttr(1))
         try:
             results = self.converted(node, scope)

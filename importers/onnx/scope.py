@@ -63,6 +63,8 @@ class GraphImporter(ABC):
     """Dims of tensors that nodes have read, which are not negative."""
     count: int = 0
     """The number of nodes so far."""
+    names: dict[int, str] = field(default_factory=lambda: {})
+    """The names of nodes by their number, which is the line of locations."""
     random: KeyParameter | None = None
     """The key of random numbers; `None` where they are not supported."""
     copies: int = 1

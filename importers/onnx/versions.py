@@ -19,10 +19,12 @@ MAX_VERSIONS = 32
 
 
 class Versions:
-    """The versions of a model, the last of which is the newest."""
+    """The versions of a model, the last of which is the newest; `module` is one for all values."""
 
-    def __init__(self, imported: OnnxImport, options: Mapping[str, Any]):
-        self.imported = imported
+    def __init__(
+        self, imported: OnnxImport, options: Mapping[str, Any], module: IRModule | None = None
+    ):
+        self.imported, self._module = imported, module
         self.constant_inputs: tuple[str, ...] = ()
         """The inputs for whose values a version is compiled."""
         self.constant_sizes: tuple[str, ...] = ()
@@ -63,12 +65,15 @@ class Versions:
         """The module and its code for values and sizes; raises NeedsValues if more are needed."""
         key = (*values.items(), *sizes.items())
         if key not in self._versions:
-            module = IRModule(replace(self.imported, values=values, sizes=sizes).module())
+            module = self._module or self._imported_for(values, sizes)
             self._versions[key] = module, build(module, **self._options)
             if len(self._versions) > MAX_VERSIONS:
                 self._versions.popitem(last=False)
         self._versions.move_to_end(key)
         return self._versions[key]
+
+    def _imported_for(self, values: Mapping[str, TensorData], sizes: Mapping[str, int]) -> IRModule:
+        return IRModule(replace(self.imported, values=values, sizes=sizes).module())
 
     def _sizes(self, given: Mapping[str, Any]) -> Mapping[str, int]:
         if not self.constant_sizes:

@@ -3,50 +3,35 @@
 from __future__ import annotations
 
 import inspect
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Self
 
+import numpy as np
 import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
+from xdsl.ir import Operation
 
 from ...debugging.debugger import Debugger
-from ...dialects.int_expr import IntExpr, Sym
+from ...debugging.operations import Label, computing
+from ...dialects import relax
 from ...display.picture import GraphPicture
 from ...display.rich import displayed
 from ...driver import build
 from ...ir.module import IRModule
-from ...runtime.arguments import bind_names
+from ...lowering.functions import functions_by_name
 from ...runtime.executable import signature_text
 from ...runtime.native_call import NativeFunction
+from ..imported import Arguments, Imported
 from ..random_keys import RandomKeys
 from .debugging import labels, node_values
 from .export import exported_program
-from .exported_program import Program, structures
-from .tensors import TorchCall, as_argument, complex_tensor, is_torch, to_torch
-
-
-class Leaf(NamedTuple):
-    """One leaf of the flattened arguments: a parameter, or a value that the export specialized."""
-
-    name: str
-    is_parameter: bool
-    value: Any = None
-    dtype: torch.dtype | None = None
-    """The dtype of a complex parameter."""
-
-
-class Range(NamedTuple):
-    """The valid sizes of a dim of a tensor."""
-
-    tensor: int
-    axis: int
-    argument: str
-    symbol: str
-    least: int
-    most: int | None
+from .exported_program import Program
+from .signature import Signature, restored_by
+from .tensors import TorchCall, is_torch, to_torch
 
 
 @displayed("executables:model_html")
@@ -65,23 +50,15 @@ class CompiledModel:
         self._module: IRModule | None = module
         self._program: ExportedProgram | None = program.program
         self.executable = build(module, **options)
-        given = program.program
-        self._in_spec, self._out_spec = structures(given)
-        self._names = _argument_names(given)
-        self._leaves = _leaves(program)
-        self._ranges = list(_ranges(program))
-        self._outputs = _outputs(program)
-        self._sizes = _size_sources(program)
-        self._count = self._in_spec.child(0).num_children
+        self._signature = Signature(program)
         self._keys = RandomKeys(seed)
         self._prepare_calls()
 
     def _prepare_calls(self) -> None:
         self._function = self.executable["main"]
-        inputs = sum(leaf.is_parameter for leaf in self._leaves)
-        self._is_random = len(self._function.spec.params) > inputs
+        self._is_random = len(self._function.spec.params) > self._signature.inputs
         self._native = None if self._is_random else self._native_call()
-        self._restore = _restore(self._out_spec)
+        self._restore = restored_by(self._signature.out_spec)
 
     @property
     def module(self) -> IRModule:
@@ -134,11 +111,7 @@ class CompiledModel:
 
     def _native_call(self) -> TorchCall | None:
         """Native calls with torch tensors only, by position, if the model returns only tensors."""
-        fields = self._in_spec.child(0).children()
-        plain = len(self._leaves) == self._count and all(f.is_leaf() for f in fields)
-        plain = plain and all(leaf.is_parameter and not leaf.dtype for leaf in self._leaves)
-        returned = all(is_tensor and not is_complex for is_tensor, is_complex in self._outputs)
-        if not plain or not returned or not isinstance(self._function, NativeFunction):
+        if not self._signature.is_plain or not isinstance(self._function, NativeFunction):
             return None
         return TorchCall(self._function, lambda args: self._tensors(args, {}))
 
@@ -149,7 +122,7 @@ class CompiledModel:
         results = self._function(*tensors, *self._next_key())
         if any(map(is_torch, tensors)) or not tensors:
             results = [to_torch(r) for r in results]
-        return self._restored(results, tensors)
+        return self._signature.restored(results, tensors)
 
     def profile(self, /, *args: Any, repeat: int = 20, **kwargs: Any) -> Any:
         """Profile a call by kernel, as `VirtualMachine.profile`."""
@@ -185,66 +158,50 @@ class CompiledModel:
                     "expected a model without random numbers to compare with PyTorch, whose "
                     "numbers are others"
                 )
-            reference = node_values(self._program, self._flattened(args, kwargs))
+            reference = node_values(self._program, self._signature.flattened(args, kwargs))
             options["described"] = "PyTorch"
         debugger = self.executable.debugger
         assert debugger is not None
         return debugger.debug("main", tensors, {}, reference=reference, **options)
 
     def _tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The tensors of a call, in the order of the parameters, each checked by itself."""
-        leaves = self._flattened(args, kwargs)
-        tensors: list[Any] = []
-        for leaf, value in zip(self._leaves, leaves, strict=True):
-            if leaf.is_parameter:
-                tensors.append(as_argument(leaf.name, value, leaf.dtype))
-            elif type(value) is not type(leaf.value) or value != leaf.value:
-                raise ValueError(
-                    f"expected argument '{leaf.name}' to be {leaf.value!r}, its value in the "
-                    f"export, got {value!r}"
-                )
-        self._check_ranges(tensors)
-        return tensors
+        return self._signature.tensors(args, kwargs)
 
-    def _flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        if (names := self._names) is not None:
-            given = bind_names("the model", names, args, kwargs)
-            args = given[: self._count]
-            kwargs = dict(zip(names[self._count :], given[self._count :], strict=True))
-        leaves, spec = pytree.tree_flatten((args, kwargs))
-        if spec != self._in_spec:
-            expected, got = (_one_line(s) for s in (self._in_spec, spec))
-            raise TypeError(f"expected arguments of structure {expected}, got {got}")
-        return leaves
 
-    def _check_ranges(self, tensors: Sequence[Any]) -> None:
-        for tensor, axis, argument, symbol, least, most in self._ranges:
-            shape = getattr(tensors[tensor], "shape", ())
-            if axis >= len(shape):
-                continue  # the call raises the error about the shape
-            if shape[axis] < least or (most is not None and shape[axis] > most):
-                bounds = f"at least {least}" if most is None else f"in [{least}, {most}]"
-                raise ValueError(
-                    f"expected dim {axis} ('{symbol}') of argument '{argument}' to be {bounds}, "
-                    f"got {shape[axis]}"
-                )
+@dataclass(frozen=True)
+class TorchImport(Imported):
+    """An exported program; `labels` are the operations of its module in the model."""
 
-    def _restored(self, results: Sequence[Any], tensors: Sequence[Any]) -> Any:
-        """The results in the structure of the model's output."""
-        leaves: list[Any] = []
-        remaining = iter(results)
-        for is_tensor, value in self._outputs:
-            if is_tensor:
-                leaves.append(complex_tensor(next(remaining)) if value else next(remaining))
-            elif isinstance(value, IntExpr):
-                leaves.append(value.evaluate(lambda s: self._size(s, tensors)))
-            else:
-                leaves.append(value)
-        return pytree.tree_unflatten(leaves, self._out_spec)
+    program: Program
+    labels: Sequence[Label]
 
-    def _size(self, symbol: Any, tensors: Sequence[Any]) -> int:
-        index, axis = self._sizes[symbol.name]
-        return int(tensors[index] if axis is None else tensors[index].shape[axis])
+    def with_module(self, module: IRModule) -> Self:
+        """The same program with another module, whose operations are in no node's name."""
+        return replace(self, module=module, labels=())
+
+    def arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
+        """The tensors of a call; raises as a call of `CompiledModel`."""
+        return self.with_key(self._signature.tensors(args, kwargs)), {}
+
+    @cached_property
+    def _signature(self) -> Signature:
+        return Signature(self.program)
+
+    def names(self) -> Mapping[Operation, str]:
+        """The paths of the modules of operations, or else the names of their nodes."""
+        main = functions_by_name(self.module.op)["main"]
+        assert isinstance(main, relax.FuncOp)
+        pairs = zip(computing(main), self.labels, strict=True)
+        return {op: label.module or label.name for op, label in pairs}
+
+    def compile(self, **options: Any) -> CompiledModel:
+        """The model with its signature; for `options` see `compile_model`."""
+        compiled = CompiledModel(self.program, self.module, **options)
+        if self.labels:
+            debugger = compiled.executable.debugger
+            assert isinstance(debugger, Debugger)
+            debugger.labels["main"] = self.labels
+        return compiled
 
 
 def compile_model(
@@ -263,6 +220,18 @@ def compile_model(
     whose results differ in training mode, for data-dependent Python code, and with a line for each
     operation that cannot be imported; and the exceptions of `torch.export`.
     """
+    imported = import_torch(model, example_inputs, kwargs, dynamic_shapes=dynamic_shapes)
+    return imported.compile(**options)
+
+
+def import_torch(
+    model: torch.nn.Module | ExportedProgram,
+    example_inputs: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+) -> TorchImport:
+    """Export and import a model; for the arguments, and what it raises, see `compile_model`."""
     if isinstance(model, ExportedProgram):
         if example_inputs is not None or kwargs is not None or dynamic_shapes is not None:
             raise TypeError("expected no example inputs for an exported program, which has its own")
@@ -271,13 +240,14 @@ def compile_model(
         args, named = _example_inputs(model, example_inputs, kwargs)
         exported = exported_program(model, args, named, dynamic_shapes)
     program = Program(exported)
-    imported = program.graph_import()
-    module = imported.module()
-    compiled = CompiledModel(program, IRModule(module), **options)
-    debugger = compiled.executable.debugger
-    assert isinstance(debugger, Debugger)
-    debugger.labels["main"] = labels(imported, module)
-    return compiled
+    graph = program.graph_import()
+    module = graph.module()
+    return TorchImport(IRModule(module), program, labels(graph, module))
+
+
+def _as_torch(given: Any) -> Any:
+    """The same structure with torch tensors over the memory of NumPy arrays."""
+    return pytree.tree_map_only(np.ndarray, torch.as_tensor, given)
 
 
 def _example_inputs(
@@ -287,7 +257,7 @@ def _example_inputs(
         raise TypeError("expected example inputs for a torch.nn.Module: compile(model, (x,))")
     if args is not None and not isinstance(args, tuple | list):
         raise TypeError(f"expected a tuple of example inputs, got {type(args).__name__}")
-    given, named = tuple(args or ()), dict(kwargs or {})
+    given, named = _as_torch((tuple(args or ()), dict(kwargs or {})))
     try:
         inspect.signature(model.forward).bind(*given, **named)
     except TypeError as error:
@@ -295,81 +265,3 @@ def _example_inputs(
         name = type(model).__name__
         raise TypeError(f"expected example inputs for {name}, got {count}: {error}") from None
     return given, named
-
-
-def _argument_names(program: ExportedProgram) -> list[str] | None:
-    """The names of the model's arguments, `None` unless the export has one for each."""
-    signature = program.module_call_graph[0].signature
-    names = getattr(signature, "forward_arg_names", None)
-    positional, named = structures(program)[0].children()
-    if names is None or len(names) != positional.num_children + named.num_children:
-        return None
-    return [*names[: positional.num_children], *named.context]
-
-
-def _leaves(program: Program) -> list[Leaf]:
-    parameters = {given.node for given in program.parameters()}
-    return [
-        Leaf(n.name, True, dtype=_complex_dtype(n.meta.get("val")))
-        if n in parameters
-        else Leaf(n.name, False, n.meta.get("val"))
-        for n in program.inputs
-    ]
-
-
-def _complex_dtype(value: Any) -> torch.dtype | None:
-    return value.dtype if isinstance(value, torch.Tensor) and value.is_complex() else None
-
-
-def _ranges(program: Program) -> list[Range]:
-    found: list[Range] = []
-    for index, given in enumerate(program.parameters()):
-        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
-            if isinstance(atom := dim.as_atom, Sym) and atom.name in program.ranges:
-                least, most = program.ranges[atom.name]
-                found.append(Range(index, axis, given.name, atom.name, least, most))
-    return found
-
-
-def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
-    """The argument and its dim that determine each symbol; no dim for an integer argument."""
-    found: dict[str, tuple[int, int | None]] = {}
-    for index, given in enumerate(program.parameters()):
-        value = given.node.meta["val"]
-        if isinstance(value, torch.SymInt):
-            if isinstance(atom := program.symbols.expr(value).as_atom, Sym):
-                found.setdefault(atom.name, (index, None))
-        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
-            if isinstance(atom := dim.as_atom, Sym):
-                found.setdefault(atom.name, (index, axis))
-    return found
-
-
-def _outputs(program: Program) -> list[tuple[bool, Any]]:
-    """For each leaf of the output, whether it is a tensor.
-
-    With it, whether the tensor is complex; else the leaf's value, or the expression of it.
-    """
-    found: list[tuple[bool, Any]] = []
-    for node, value in program.outputs:
-        result = None if node is None else node.meta.get("val")
-        if isinstance(result, torch.Tensor):
-            found.append((True, result.is_complex()))
-        elif isinstance(result, torch.SymInt):
-            found.append((False, program.symbols.expr(result)))
-        else:
-            found.append((False, value if node is None else result))
-    return found
-
-
-def _restore(spec: pytree.TreeSpec) -> Callable[[tuple[Any, ...]], Any]:
-    """The function that unflattens results; it is trivial for a tuple or one tensor."""
-    if spec.is_leaf():
-        return operator.itemgetter(0)
-    if spec.type is tuple and all(field.is_leaf() for field in spec.children()):
-        return tuple
-    return lambda results: pytree.tree_unflatten(results, spec)
-
-
-def _one_line(value: object) -> str:
-    return " ".join(str(value).split())

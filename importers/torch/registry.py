@@ -37,6 +37,8 @@ _THEMES = (
     "manipulation",
     "matrix_decompositions",
     "normalization",
+    "quantization",
+    "quantized_blocks",
     "random_numbers",
     "recurrent",
     "reduction",

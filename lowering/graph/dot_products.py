@@ -13,7 +13,8 @@
 
 So are products of integers that are converted to a wider dtype, minus their zero points. If the
 weight is constant, so are its words and the sums over it; that of a convolution of integers has to
-be. Sums are exact; floats are scaled once, after the sum. Products of bf16 are summed in float32.
+be. The data may have a scale for each row, or for each image. Sums are exact; floats are scaled
+once, after the sum. Products of bf16 are summed in float32.
 """
 
 from __future__ import annotations
@@ -94,9 +95,17 @@ class _Operands:
         """The sum as a float; `scale` is that of the weight, and broadcasts to the sum."""
         assert self.data.scale is not None
         build = self.build
-        factor = build("multiply", scale, build.scalar(self.data.scale))
+        factor = build("multiply", scale, self._scale_of_rows(self.data.scale))
         found = build("multiply", build("astype", total, dtype="float32"), factor)
         return build("astype", found, dtype=dtype)
+
+    def _scale_of_rows(self, scale: SSAValue) -> SSAValue:
+        """The scale of the data, with its axis where the sum has it."""
+        if self.data.is_of_one_scale:
+            return self.build.scalar(scale)
+        dims = dims_of(self.data.values)
+        assert dims is not None
+        return self.build.spread(scale, len(dims) - 1 - self.data.axis)
 
 
 def _operands(
@@ -116,8 +125,11 @@ def _operands(
         return None  # its sums of windows would be a convolution of each call
     if (left.scale is None) != (right.scale is None):
         return None
-    if not (left.is_of_one_scale and left.is_float32 and right.is_float32):
+    if not (left.is_float32 and right.is_float32):
         return None
+    outer = 1 if isinstance(op, ForwardConvolutionOp) else len(dims_of(data) or ()) - 1
+    if not left.is_of_one_scale and left.axis >= outer:
+        return None  # the scale would differ between the terms of a sum
     build, isa = GraphBuilder(op), target.isa
     has_dot = {s: isa.dot(s, False, isa.vector_bits) is not None for s in (True, False)}
     if not has_dot[left.is_unsigned]:

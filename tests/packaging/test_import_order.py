@@ -57,7 +57,8 @@ ORDER = (
     "debugging",
     "relax.transform",
     "driver",
-    "quantization importers",
+    "importers",
+    "quantization",
     "relax tools",
     "explore",
 )

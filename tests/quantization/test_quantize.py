@@ -2,61 +2,14 @@
 
 import re
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from small_networks import cnn, draw, mlp, module_of
 
 import xrelax
 from xrelax import relax, tir
 from xrelax.inspection import stage_text
-
-RNG = np.random.default_rng(0)
-
-
-def draw(*shape, scale=1.0):
-    return (RNG.standard_normal(shape) * scale).astype("float32")
-
-
-def module_of(function, *params):
-    """A module of a function that emits operators of its parameters."""
-    builder = relax.BlockBuilder()
-    given = [relax.Var(n, relax.TensorStructInfo(s, "float32")) for n, s in params]
-    with builder.function("main", given):
-        with builder.dataflow():
-            result = builder.emit_output(function(builder, *given))
-        builder.emit_func_output(result)
-    return builder.get()
-
-
-def mlp(*sizes, outlier=0.0):
-    """Linear layers with relu in between; an outlier in the weight of the first."""
-    weights = [draw(n, k, scale=k**-0.5) for k, n in pairwise(sizes)]
-    weights[0][0, 0] += outlier
-
-    def function(b, x):
-        for number, weight in enumerate(weights):
-            bias = draw(weight.shape[0], scale=0.1)
-            x = b.emit(relax.op.linear(x, relax.const(weight), relax.const(bias)))
-            x = b.emit(relax.op.nn.relu(x)) if number + 1 < len(weights) else x
-        return x
-
-    return module_of(function, ("x", (4, sizes[0])))
-
-
-def cnn():
-    first, second = draw(8, 3, 3, 3, scale=0.2), draw(8, 8, 3, 3, scale=0.1)
-    weight = draw(8, 5, scale=0.3)
-
-    def function(b, x):
-        y = b.emit(
-            relax.op.nn.relu(relax.op.nn.conv2d(x, relax.const(first), padding=[1, 1, 1, 1]))
-        )
-        y = b.emit(relax.op.nn.max_pool2d(y, pool_size=[2, 2], strides=[2, 2]))
-        y = b.emit(relax.op.nn.relu(relax.op.nn.conv2d(y, relax.const(second), strides=[2, 2])))
-        return b.emit(relax.op.matmul(relax.op.mean(y, axis=[2, 3]), relax.const(weight)))
-
-    return module_of(function, ("x", (2, 3, 12, 12)))
 
 
 @pytest.mark.parametrize(
@@ -138,9 +91,10 @@ def test_layers_that_lose_too_much_stay_in_float32():
 def test_the_table():
     found = xrelax.quantize(mlp(16, 4), [draw(4, 16)])
     head, *_, row, last = str(found).splitlines()
-    assert head.split() == "layer operator low high scale zero point computes in".split()
-    assert "linear" in row and row.split()[-1] == "int8"
+    assert head.split() == "layer operator low high scale zero point error SQNR dB data".split()
+    assert "linear" in row and row.split()[-1] == "uint8"
     assert last.startswith("relative error of the results: ")
+    assert repr(found).startswith("<Quantized: 1 of 1 layers on integers; relative error ")
 
 
 def test_layers_without_a_constant_weight_are_left_alone():
@@ -161,9 +115,27 @@ def test_layers_without_a_constant_weight_are_left_alone():
     ("options", "message"),
     [
         ({"calibration_data": []}, "expected calibration_data to have an input, got none"),
-        ({"scheme": "best"}, "expected scheme of minmax, percentile, got 'best'"),
+        ({"scheme": "best"}, "expected scheme of minmax, percentile, dynamic, got 'best'"),
         ({"percentile": 20}, "expected percentile above 50, at most 100, got 20"),
         ({"max_error": -1}, "expected max_error of at least 0, got -1"),
+        (
+            {"calibration_data": None, "scheme": "dynamic", "max_error": 0.1},
+            "expected calibration_data for max_error, got none",
+        ),
+        (
+            {"calibration_data": draw(4, 16)},
+            "expected calibration_data to be a list of inputs, got one ndarray",
+        ),
+        (
+            {"calibration_data": 3},
+            "expected calibration_data to be a list of inputs, got one int",
+        ),
+        ({"skip": 3}, "expected skip to be a list of names, got 3"),
+        ({"skip": "gv"}, "expected skip to be a list of names, got 'gv'"),
+        (
+            {"skip": ["conv*"]},
+            "expected skip to have names of layers or operators (gv, linear), got 'conv*'",
+        ),
         ({"function": "f"}, "expected a graph function 'f' to quantize, got none"),
         (
             {"calibration_data": [np.full((4, 16), np.inf, "float32")]},
@@ -188,3 +160,96 @@ def test_a_function_without_layers():
 def test_data_that_does_not_fit():
     with pytest.raises(ValueError, match="argument 'x'"):
         xrelax.quantize(mlp(16, 4), [draw(4, 15)])
+
+
+def test_each_layer_has_the_error_that_it_causes_alone():
+    """Against the arithmetic of quantized values in NumPy, in float64."""
+    module, x = mlp(16, 4), draw(4, 16)
+    (layer,) = (found := xrelax.quantize(module, [x])).layers
+    weight, bias = (c.value.data.array for c in constants(module)[:2])
+    scales = np.abs(weight).max(1, keepdims=True) / np.float32(127)
+    scale, zero = np.float32(layer.range.scale), layer.range.zero_point
+    rounded = (np.clip(np.rint(x / scale) + zero, 0, 255) - zero) * scale
+    quantized = rounded.astype(float) @ (np.rint(weight / scales) * scales).T + bias
+    exact = x.astype(float) @ weight.T + bias
+    error = np.linalg.norm(quantized - exact) / np.linalg.norm(exact)
+    assert layer.error == pytest.approx(error, rel=1e-3) == found.error
+    assert layer.sqnr == pytest.approx(-20 * np.log10(error), abs=0.01)
+    np.testing.assert_allclose(relax.build(found.module)(x).numpy(), quantized, atol=1e-5)
+
+
+def constants(module):
+    return [op for op in module.op.walk() if op.name == "relax.constant"]
+
+
+def test_the_error_of_a_layer_is_not_that_of_others():
+    """The outlier in the first weight leaves the error of the second layer as it is."""
+    module, x = mlp(16, 32, 8, outlier=400.0), draw(4, 16)
+    x[:, 0] = 0
+    first, second = xrelax.quantize(module, [x]).layers
+    assert first.error > 10 * second.error > 0
+
+
+def test_skipped_layers_stay_in_float32():
+    module, data = cnn(), [draw(2, 3, 12, 12)]
+    found = xrelax.quantize(module, data, skip=["nn.conv2d"])
+    assert [layer.dtype for layer in found.layers] == ["float32", "float32", "uint8"]
+    assert found.layers[0].error > 0  # what its quantization would cause
+    name = found.layers[1].name
+    found = xrelax.quantize(module, data, skip=[name], max_error=1.0)
+    assert [layer.is_quantized for layer in found.layers] == [True, False, True]
+
+
+def test_a_budget_keeps_skipped_layers_in_float32():
+    module, data = mlp(16, 32, 8), [draw(4, 16)]
+    names = [layer.name for layer in xrelax.quantize(module, data).layers]
+    found = xrelax.quantize(module, data, skip=names[:1], max_error=0)
+    assert not any(layer.is_quantized for layer in found.layers)
+
+
+def test_results_that_are_infinite_have_no_error_where_they_are_equal():
+    """As those of a mask."""
+    weight, mask = draw(8, 16), np.where(np.arange(8) % 2, 0, -np.inf).astype("float32")
+
+    def function(b, x):
+        y = b.emit(relax.op.linear(x, relax.const(weight)))
+        return b.emit(relax.op.add(y, relax.const(mask)))
+
+    found = xrelax.quantize(module_of(function, ("x", (4, 16))), [draw(4, 16)], max_error=0.1)
+    assert 0 < found.error < 0.02 and found.layers[0].is_quantized
+
+
+def test_arguments_by_name():
+    module, x = mlp(16, 4), draw(4, 16)
+    by_name = xrelax.quantize(module, [{"x": x}])
+    assert by_name.layers == xrelax.quantize(module, [x]).layers
+    with pytest.raises(TypeError, match="'y'"):
+        xrelax.quantize(module, [{"y": x}])
+
+
+def test_compile_takes_the_result():
+    module, x = mlp(16, 4), draw(4, 16)
+    found = xrelax.quantize(module, [x])
+    first, second = xrelax.compile(found)(x), found.compile(target="llvm -mcpu=x86-64-v3")(x)
+    np.testing.assert_allclose(first.numpy(), second.numpy(), atol=1e-5)
+
+
+def test_options_of_other_models_are_refused():
+    with pytest.raises(TypeError, match="expected no options for a module, got shape_dict"):
+        xrelax.quantize(mlp(16, 4), [draw(4, 16)], shape_dict={})
+
+
+def test_layers_that_share_a_weight_share_its_integers():
+    weight = draw(64, 64, scale=0.1)
+
+    def function(b, x):
+        constant = relax.const(weight)
+        y = b.emit(relax.op.nn.relu(b.emit(relax.op.linear(x, constant))))
+        return b.emit(relax.op.linear(y, constant))
+
+    found = xrelax.quantize(module_of(function, ("x", (4, 64))), [x := draw(4, 64)])
+    assert len(found.layers) == 2 and found.error < 2e-2
+    executable = xrelax.compile(found)
+    wanted = np.maximum(x @ weight.T, 0) @ weight.T
+    assert np.abs(executable(x).numpy() - wanted).max() < 4e-2 * np.abs(wanted).max()
+    assert executable.stats()["constant_bytes"] < 2 * weight.size

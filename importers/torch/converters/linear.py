@@ -32,6 +32,14 @@ def matmul(ctx: Context, x: Value, other: Value) -> Value:
     return ctx.op("matmul", x, other)
 
 
+@converts("aten._int_mm.default")
+def int_mm(ctx: Context, x: Value, other: Value) -> Value:
+    """``x @ other`` of int8 or uint8 as int32."""
+    if dtype_of(x) != dtype_of(other):
+        x, other = (ctx.astype(v, "int16") for v in (x, other))
+    return ctx.op("matmul", x, other, out_dtype="int32")
+
+
 def _transposed(value: Value, axes: Sequence[int] = (1, 0)) -> Value | None:
     """The operand of a transpose with these axes; `None` for other values."""
     owner = value.owner

@@ -151,3 +151,38 @@ class Module:
     assembly = stage_text(from_source(text), "asm", f"llvm -mtriple=aarch64-linux-gnu -mcpu={cpu}")
     found = set(re.findall(r"\t(u?sdot|udot)\t", assembly))
     assert found == ({instruction} if instruction else set())
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_a_scale_for_each_row(dtype, target):
+    """Matrices, batches of them, and images; scales are powers of two, so that sums are exact."""
+    w, kernel = integers((33, 19), "int8"), integers((6, 5, 3, 3), "int8")
+    text = f"""
+@R.function
+def main(
+    x: R.Tensor(("n", 33), "{dtype}"),
+    s: R.Tensor(("n",), "float32"),
+    y: R.Tensor((2, "n", 33), "{dtype}"),
+    i: R.Tensor(("n", 5, 6, 7), "{dtype}"),
+    w: R.Tensor((33, 19), "int8"),
+    k: R.Tensor((6, 5, 3, 3), "int8"),
+):
+    R.func_attr({{"num_input": 4}})
+    z, one = R.const(0, "int8"), R.const(1.0, "float32")
+    zero = R.const(0, "{dtype}")
+    b = R.dequantize(w, one, z)
+    c = R.matmul(R.dequantize(x, s, zero, axis=0), b)
+    d = R.matmul(R.dequantize(y, s, zero, axis=1), b)
+    images = R.dequantize(i, s, zero, axis=0)
+    e = R.nn.conv2d(images, R.dequantize(k, one, z), padding=[1, 1, 1, 1])
+    return (c, d, e)
+"""
+    scales = np.array([0.5, 4.0, 0.125], "float32")
+    x, y, i = (integers(shape, dtype) for shape in ((3, 33), (2, 3, 33), (3, 5, 6, 7)))
+    found = [t.numpy() for t in built(text, target, w=w, k=kernel)(x, scales, y, i)]
+    np.testing.assert_array_equal(found[0], x.astype(float) @ w * scales[:, None])
+    np.testing.assert_array_equal(found[1], y.astype(float) @ w * scales[:, None])
+    wanted = convolved(i, kernel, (1, 1), (1, 1)) * scales[:, None, None, None]
+    np.testing.assert_array_equal(found[2], wanted)

@@ -26,6 +26,36 @@ relax.func @dequantized(%x: !relax.tensor<[n, 4], ui8>, %sx: !relax.tensor<[], f
 
 // -----
 
+// A scale for each row is one for each row of sums; along the contracted axis there is no such.
+
+// CHECK-LABEL: @rows
+// CHECK:         relax.nn.matmul_words
+// CHECK:         %[[ROWS:.*]] = relax.reshape %sx {{.*}} -> !relax.tensor<[n, 1], f32>
+// CHECK:         relax.multiply %sw, %[[ROWS]] : !relax.tensor<[2], f32>, !relax.tensor<[n, 1], f32> -> !relax.tensor<[n, 2], f32>
+// CHECK:         relax.nn.conv2d_words
+// CHECK:         %[[IMAGES:.*]] = relax.reshape %sx {{.*}} -> !relax.tensor<[n, 1, 1, 1], f32>
+// CHECK:         relax.multiply %{{.*}}, %[[IMAGES]]
+// CHECK:         relax.matmul
+relax.func @rows(%x: !relax.tensor<[n, 4], i8>, %sx: !relax.tensor<[n], f32>, %i: !relax.tensor<[n, 4, 5, 5], i8>, %sk: !relax.tensor<[4], f32>) -> tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[n, 1, 5, 5], f32>, !relax.tensor<[n, 2], f32>> {
+  %z = relax.constant <int8, [], [0]> : !relax.tensor<[], i8>
+  %w = relax.constant <int8, [4, 2], [1, 2, 3, 4, 5, 6, 7, 8]> : !relax.tensor<[4, 2], i8>
+  %k = relax.constant <int8, [1, 4, 1, 1], [1, 2, 3, 4]> : !relax.tensor<[1, 4, 1, 1], i8>
+  %sw = relax.constant <float32, [2], [0.5, 0.25]> : !relax.tensor<[2], f32>
+  %so = relax.constant <float32, [1], [0.5]> : !relax.tensor<[1], f32>
+  %0 = relax.dequantize %x, %sx, %z {axis = 0 : i64} : !relax.tensor<[n, 4], i8>, !relax.tensor<[n], f32>, !relax.tensor<[], i8> -> !relax.tensor<[n, 4], f32>
+  %1 = relax.dequantize %w, %sw, %z {axis = 1 : i64} : !relax.tensor<[4, 2], i8>, !relax.tensor<[2], f32>, !relax.tensor<[], i8> -> !relax.tensor<[4, 2], f32>
+  %2 = relax.matmul %0, %1 : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 2], f32> -> !relax.tensor<[n, 2], f32>
+  %3 = relax.dequantize %i, %sx, %z {axis = 0 : i64} : !relax.tensor<[n, 4, 5, 5], i8>, !relax.tensor<[n], f32>, !relax.tensor<[], i8> -> !relax.tensor<[n, 4, 5, 5], f32>
+  %4 = relax.dequantize %k, %so, %z {axis = 0 : i64} : !relax.tensor<[1, 4, 1, 1], i8>, !relax.tensor<[1], f32>, !relax.tensor<[], i8> -> !relax.tensor<[1, 4, 1, 1], f32>
+  %5 = relax.nn.conv2d %3, %4 : !relax.tensor<[n, 4, 5, 5], f32>, !relax.tensor<[1, 4, 1, 1], f32> -> !relax.tensor<[n, 1, 5, 5], f32>
+  %6 = relax.dequantize %x, %sk, %z {axis = 1 : i64} : !relax.tensor<[n, 4], i8>, !relax.tensor<[4], f32>, !relax.tensor<[], i8> -> !relax.tensor<[n, 4], f32>
+  %7 = relax.matmul %6, %1 : !relax.tensor<[n, 4], f32>, !relax.tensor<[4, 2], f32> -> !relax.tensor<[n, 2], f32>
+  %8 = relax.tuple(%2, %5, %7) : (!relax.tensor<[n, 2], f32>, !relax.tensor<[n, 1, 5, 5], f32>, !relax.tensor<[n, 2], f32>) -> tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[n, 1, 5, 5], f32>, !relax.tensor<[n, 2], f32>>
+  relax.return %8 : tuple<!relax.tensor<[n, 2], f32>, !relax.tensor<[n, 1, 5, 5], f32>, !relax.tensor<[n, 2], f32>>
+}
+
+// -----
+
 // Signed data becomes unsigned, and integers stay integers.
 
 // CHECK-LABEL: @signed

@@ -1,0 +1,202 @@
+"""The arguments and results of an exported program, as tensors and in the model's structure."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from ...dialects.int_expr import IntExpr, Sym
+from ...runtime.arguments import bind_names
+from .exported_program import Program, structures
+from .tensors import as_argument, complex_tensor
+
+
+class Leaf(NamedTuple):
+    """One leaf of the flattened arguments: a parameter, or a value that the export specialized."""
+
+    name: str
+    is_parameter: bool
+    value: Any = None
+    dtype: torch.dtype | None = None
+    """The dtype of a complex parameter."""
+
+
+class Range(NamedTuple):
+    """The valid sizes of a dim of a tensor."""
+
+    tensor: int
+    axis: int
+    argument: str
+    symbol: str
+    least: int
+    most: int | None
+
+
+class Signature:
+    """How the arguments of a model become tensors, and tensors its results; can be pickled."""
+
+    def __init__(self, program: Program):
+        given = program.program
+        self._in_spec, self.out_spec = structures(given)
+        self._names = _argument_names(given)
+        self._leaves = _leaves(program)
+        self._ranges = list(_ranges(program))
+        self._outputs = _outputs(program)
+        self._sizes = _size_sources(program)
+        self._count = self._in_spec.child(0).num_children
+
+    @property
+    def inputs(self) -> int:
+        """How many leaves of the arguments are parameters of the function."""
+        return sum(leaf.is_parameter for leaf in self._leaves)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether arguments are real tensors by position, and results real tensors."""
+        fields = self._in_spec.child(0).children()
+        plain = len(self._leaves) == self._count and all(f.is_leaf() for f in fields)
+        plain = plain and all(leaf.is_parameter and not leaf.dtype for leaf in self._leaves)
+        returned = all(is_tensor and not is_complex for is_tensor, is_complex in self._outputs)
+        return plain and returned
+
+    def tensors(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The tensors of a call, in the order of the parameters, each checked by itself.
+
+        Raises TypeError or ValueError as a call of `CompiledModel`.
+        """
+        leaves = self.flattened(args, kwargs)
+        tensors: list[Any] = []
+        for leaf, value in zip(self._leaves, leaves, strict=True):
+            if leaf.is_parameter:
+                tensors.append(as_argument(leaf.name, value, leaf.dtype))
+            elif type(value) is not type(leaf.value) or value != leaf.value:
+                raise ValueError(
+                    f"expected argument '{leaf.name}' to be {leaf.value!r}, its value in the "
+                    f"export, got {value!r}"
+                )
+        self._check_ranges(tensors)
+        return tensors
+
+    def flattened(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The leaves of the arguments of a call; raises TypeError for another structure."""
+        if (names := self._names) is not None:
+            given = bind_names("the model", names, args, kwargs)
+            args = given[: self._count]
+            kwargs = dict(zip(names[self._count :], given[self._count :], strict=True))
+        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        if spec != self._in_spec:
+            expected, got = (_one_line(s) for s in (self._in_spec, spec))
+            raise TypeError(f"expected arguments of structure {expected}, got {got}")
+        return leaves
+
+    def _check_ranges(self, tensors: Sequence[Any]) -> None:
+        for tensor, axis, argument, symbol, least, most in self._ranges:
+            shape = getattr(tensors[tensor], "shape", ())
+            if axis >= len(shape):
+                continue  # the call raises the error about the shape
+            if shape[axis] < least or (most is not None and shape[axis] > most):
+                bounds = f"at least {least}" if most is None else f"in [{least}, {most}]"
+                raise ValueError(
+                    f"expected dim {axis} ('{symbol}') of argument '{argument}' to be {bounds}, "
+                    f"got {shape[axis]}"
+                )
+
+    def restored(self, results: Sequence[Any], tensors: Sequence[Any]) -> Any:
+        """The results in the structure of the model's output."""
+        leaves: list[Any] = []
+        remaining = iter(results)
+        for is_tensor, value in self._outputs:
+            if is_tensor:
+                leaves.append(complex_tensor(next(remaining)) if value else next(remaining))
+            elif isinstance(value, IntExpr):
+                leaves.append(value.evaluate(lambda s: self._size(s, tensors)))
+            else:
+                leaves.append(value)
+        return pytree.tree_unflatten(leaves, self.out_spec)
+
+    def _size(self, symbol: Any, tensors: Sequence[Any]) -> int:
+        index, axis = self._sizes[symbol.name]
+        return int(tensors[index] if axis is None else tensors[index].shape[axis])
+
+
+def _argument_names(program: ExportedProgram) -> list[str] | None:
+    """The names of the model's arguments, `None` unless the export has one for each."""
+    signature = program.module_call_graph[0].signature
+    names = getattr(signature, "forward_arg_names", None)
+    positional, named = structures(program)[0].children()
+    if names is None or len(names) != positional.num_children + named.num_children:
+        return None
+    return [*names[: positional.num_children], *named.context]
+
+
+def _leaves(program: Program) -> list[Leaf]:
+    parameters = {given.node for given in program.parameters()}
+    return [
+        Leaf(n.name, True, dtype=_complex_dtype(n.meta.get("val")))
+        if n in parameters
+        else Leaf(n.name, False, n.meta.get("val"))
+        for n in program.inputs
+    ]
+
+
+def _complex_dtype(value: Any) -> torch.dtype | None:
+    return value.dtype if isinstance(value, torch.Tensor) and value.is_complex() else None
+
+
+def _ranges(program: Program) -> list[Range]:
+    found: list[Range] = []
+    for index, given in enumerate(program.parameters()):
+        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
+            if isinstance(atom := dim.as_atom, Sym) and atom.name in program.ranges:
+                least, most = program.ranges[atom.name]
+                found.append(Range(index, axis, given.name, atom.name, least, most))
+    return found
+
+
+def _size_sources(program: Program) -> dict[str, tuple[int, int | None]]:
+    """The argument and its dim that determine each symbol; no dim for an integer argument."""
+    found: dict[str, tuple[int, int | None]] = {}
+    for index, given in enumerate(program.parameters()):
+        value = given.node.meta["val"]
+        if isinstance(value, torch.SymInt):
+            if isinstance(atom := program.symbols.expr(value).as_atom, Sym):
+                found.setdefault(atom.name, (index, None))
+        for axis, dim in enumerate(program.symbols.dims_of_input(given.node.meta["val"])):
+            if isinstance(atom := dim.as_atom, Sym):
+                found.setdefault(atom.name, (index, axis))
+    return found
+
+
+def _outputs(program: Program) -> list[tuple[bool, Any]]:
+    """For each leaf of the output, whether it is a tensor.
+
+    With it, whether the tensor is complex; else the leaf's value, or the expression of it.
+    """
+    found: list[tuple[bool, Any]] = []
+    for node, value in program.outputs:
+        result = None if node is None else node.meta.get("val")
+        if isinstance(result, torch.Tensor):
+            found.append((True, result.is_complex()))
+        elif isinstance(result, torch.SymInt):
+            found.append((False, program.symbols.expr(result)))
+        else:
+            found.append((False, value if node is None else result))
+    return found
+
+
+def restored_by(spec: pytree.TreeSpec) -> Callable[[tuple[Any, ...]], Any]:
+    """The function that unflattens results; it is trivial for a tuple or one tensor."""
+    if spec.is_leaf():
+        return operator.itemgetter(0)
+    if spec.type is tuple and all(field.is_leaf() for field in spec.children()):
+        return tuple
+    return lambda results: pytree.tree_unflatten(results, spec)
+
+
+def _one_line(value: object) -> str:
+    return " ".join(str(value).split())
