@@ -1,6 +1,7 @@
 """The names of the Python API for type checkers; at run time `names.py` finds them."""
 
 from . import ir as ir
+from . import llm as llm
 from . import relax as relax
 from . import runtime as runtime
 from . import script as script

@@ -153,7 +153,7 @@ def joined(weights: Sequence[Matrix]) -> Matrix | None:
     """The rows of several matrices in one, if they have a common format and whole panels."""
     blocks = [w for w in weights if isinstance(w, BlockWeight)]
     if not blocks:
-        return np.concatenate(weights)
+        return np.concatenate([w for w in weights if not isinstance(w, BlockWeight)])
     first = blocks[0]
     kinds = {(b.format, b.scales.dtype, b.words.shape[1:]) for b in blocks}
     if len(blocks) < len(weights) or len(kinds) > 1 or any(b.rows % PANEL for b in blocks[:-1]):

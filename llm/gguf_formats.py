@@ -51,13 +51,13 @@ def _halves(blocks: Bytes, at: int) -> NDArray[np.float16]:
     return np.ascontiguousarray(blocks[..., at : at + 2]).view(np.float16)[..., 0]
 
 
-def _nibbles(data: Bytes) -> NDArray[np.uint8]:
+def _nibbles(data: Bytes) -> NDArray[Any]:
     """The low ones of some bytes, then the high ones."""
     return np.concatenate([data & 15, data >> 4], axis=-1)
 
 
-def _rows(numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return numbers.reshape(len(numbers), -1)
+def _rows(numbers: NDArray[Any]) -> NDArray[np.uint8]:
+    return numbers.reshape(len(numbers), -1).astype(np.uint8, copy=False)
 
 
 def _five_bits(blocks: Bytes) -> NDArray[np.uint8]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -131,7 +131,7 @@ class LanguageModel:
         return CachedSequence()
 
     @contextmanager
-    def sequence(self) -> Iterator[CachedSequence]:
+    def sequence(self) -> Generator[CachedSequence]:
         """A new sequence of the cache, which is freed at the end."""
         sequence = self.new_sequence()
         try:

@@ -70,7 +70,8 @@ class PagesInGraph:
         sizes = layout.heads, layout.size, layout.dtype
         self._write_keys = builder.add_func(key_writer(*sizes), "write_keys")
         self._write_values = builder.add_func(value_writer(*sizes), "write_values")
-        self._pages, self._slots = list(pages), slots
+        self._pages: list[Expr] = list(pages)
+        self._slots = slots
 
     def write(self, layer: int, keys: Expr, values: Expr) -> tuple[Expr, Expr]:
         """Store keys and values (n, heads, size) at the slots; returns the layer's pages."""

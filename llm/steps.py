@@ -32,7 +32,7 @@ class Step(ABC):
         )
 
     def rotated(self, x: Expr) -> Expr:
-        """Pairs of numbers of each head of x (n, heads, size) turned by their position's angle."""
+        """x (n, heads, size) with the pairs of each head rotated by the angles of its position."""
         parts = op.split(x, 2, axis=-1)
         first, second = parts[0], parts[1]
         return op.concat(
@@ -114,7 +114,7 @@ class Functions(nn.Module):
         self, tokens: Var, positions: Var, slots: Var, table: Var, lengths: Var, *pages: Var
     ) -> Expr:
         """Logits (sequences, vocabulary) after one token of each sequence."""
-        (count,) = tokens.struct_info.shape
+        count = _count(tokens)
         step = DecodeStep(self._config, positions, slots, table, lengths, pages, count)
         return self.model(tokens, step)
 
@@ -123,7 +123,7 @@ class Functions(nn.Module):
 
         `history` are the slots of all positions of the sequence, with those of the tokens.
         """
-        (count,) = tokens.struct_info.shape
+        count = _count(tokens)
         return self.model(
             tokens, PrefillStep(self._config, positions, slots, history, pages, count)
         )
@@ -138,3 +138,10 @@ class Functions(nn.Module):
         common = {name: numbers("n") for name in ("tokens", "positions", "slots")}
         decode = {**common, "table": numbers("n", "used"), "lengths": numbers("n"), **pages}
         return {"decode": decode, "prefill": {**common, "history": numbers("total"), **pages}}
+
+
+def _count(tokens: Var) -> Any:
+    """The number of tokens, a symbol."""
+    info = tokens.struct_info
+    assert isinstance(info, TensorStructInfo) and info.shape is not None
+    return info.shape[0]

@@ -53,7 +53,7 @@ class Tokenizer:
             raise ValueError(f"expected text to be split as by {known}, got {rule!r}")
         self._ids = {token: number for number, token in enumerate(self._tokens)}
         pairs = [tuple(m.split(" ", 1)) for m in metadata["tokenizer.ggml.merges"]]
-        made = Tokenizer(models.BPE(vocab=self._ids, merges=pairs))
+        made: Any = Tokenizer(models.BPE(vocab=self._ids, merges=pairs))
         steps: list[Any] = []
         if rule in SINGLE_DIGITS:
             steps.append(pre_tokenizers.Digits(individual_digits=True))
@@ -104,8 +104,8 @@ class Tokenizer:
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-        environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
-        environment.globals["raise_exception"] = _refuse
+        names: dict[str, Any] = {"strftime_now": _now, "raise_exception": _refuse}
+        environment.globals.update(names)
         begin = "" if self.begin is None else self._tokens[self.begin]
         try:
             return environment.from_string(self.template).render(
@@ -113,6 +113,10 @@ class Tokenizer:
             )
         except TemplateError as error:
             raise ValueError(f"the chat template refuses the messages: {error}") from None
+
+
+def _now(form: str) -> str:
+    return datetime.now().strftime(form)
 
 
 def _refuse(message: str) -> None:

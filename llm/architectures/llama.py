@@ -32,12 +32,12 @@ class Joined(nn.Module):
 
     def __init__(self, weights: Weights, config: Configuration, *names: str):
         parts: list[Matrix] = [weights[f"{n}.weight"] for n in names]
-        biases = [weights.get(f"{n}.bias") for n in names]
+        biases: list[Any] = [weights.get(f"{n}.bias") for n in names]
         self.ends = [int(e) for e in np.cumsum([rows_of(p) for p in parts])]
         whole = joined(parts)
         if whole is not None:
-            parts = [whole]
-            biases = [None if biases[0] is None else np.concatenate(biases)]
+            has_bias = biases[0] is not None
+            parts, biases = [whole], [np.concatenate(biases) if has_bias else None]
         self.layers = nn.ModuleList(
             [linear(p, b, config.activations) for p, b in zip(parts, biases, strict=True)]
         )

@@ -61,6 +61,7 @@ ORDER = (
     "quantization",
     "relax tools",
     "explore",
+    "llm",
 )
 """Packages and modules, the lowest first; those in one line do not know each other.
 

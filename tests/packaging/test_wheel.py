@@ -57,6 +57,7 @@ def test_wheel_declares_its_entry_points_and_license(wheel: Path):
         entries.read_string(archive.read(info).decode())
         assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
     assert dict(entries["console_scripts"]) == {
+        "xrelax-chat": "xrelax.llm.command:main",
         "xrelax-explore": "xrelax.explore.command:main",
         "xrelax-opt": "xrelax.tools.opt:main",
     }

@@ -94,15 +94,13 @@ class PagedAttentionOp(OperatorOp):
         d, block, place = (
             te.reduce_axis((0, e), n) for e, n in ((size, "d"), (count, "block"), (places, "place"))
         )
-        products = te.compute(
-            (sequences, key_heads, shared, count, places),
-            lambda s, h, g, j, p: te.sum(
-                query(s, h * shared + g, d).astype("float32")
-                * keys(page(s, j), h, d, p).astype("float32"),
-                axis=d,
-            ),
-            name="products",
-        )
+
+        def product(s: Any, h: Any, g: Any, j: Any, p: Any) -> Any:
+            left = query(s, h * shared + g, d).astype("float32")
+            return te.sum(left * keys(page(s, j), h, d, p).astype("float32"), axis=d)
+
+        shape = (sequences, key_heads, shared, count, places)
+        products = te.compute(shape, product, name="products")
 
         def score(s: Any, h: Any, g: Any, i: Any) -> Any:
             at, length = te.cast("int32", i), lengths(s)
@@ -122,22 +120,18 @@ class PagedAttentionOp(OperatorOp):
             name="weights",
         )
         totals = te.compute(rows, lambda *r: te.sum(weights(*r, k), axis=k), name="totals")
-        sums = te.compute(
-            (*rows, width),
-            lambda s, h, g, e: te.sum(
-                weights(s, h, g, block * places + place)
-                * values(page(s, block), h, place, e).astype("float32"),
-                axis=(block, place),
-            ),
-            name="sums",
-        )
-        return te.compute(
-            (sequences, heads, width),
-            lambda s, h, e: (
-                sums(s, h // shared, h % shared, e) / totals(s, h // shared, h % shared)
-            ).astype(query.dtype),
-            name="attention",
-        )
+
+        def weighted(s: Any, h: Any, g: Any, e: Any) -> Any:
+            value = values(page(s, block), h, place, e).astype("float32")
+            return te.sum(weights(s, h, g, block * places + place) * value, axis=(block, place))
+
+        sums = te.compute((*rows, width), weighted, name="sums")
+
+        def element(s: Any, h: Any, e: Any) -> Any:
+            row = (s, h // shared, h % shared)
+            return (sums(*row, e) / totals(*row)).astype(query.dtype)
+
+        return te.compute((sequences, heads, width), element, name="attention")
 
     @classmethod
     def reference(cls, arrays: Sequence[NDArray[Any]], attributes: dict[str, Any]) -> NDArray[Any]:
