@@ -205,3 +205,51 @@ relax.func @main(%x: !relax.tensor<[1, 8, 9, 9], f32>, %u: !relax.tensor<[6, 6, 
   %0 = relax.nn.winograd_conv2d %x, %u {block = array<i64: 0, 2>} : !relax.tensor<[1, 8, 9, 9], f32>, !relax.tensor<[6, 6, 8, 4], f32> -> !relax.tensor<[1, 4, 7, 7], f32>
   relax.return %0 : !relax.tensor<[1, 4, 7, 7], f32>
 }
+
+// -----
+
+// CHECK: expected query, keys and values of 'relax.nn.paged_attention' to be compatible, got (b, 6, 8), (n, 4, 8, 4), (n, 4, 4, 5)
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 4, 8, 4], f16>, %v: !relax.tensor<[n, 4, 4, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 4, 8, 4], f16>, !relax.tensor<[n, 4, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected query, keys and values of 'relax.nn.paged_attention' to be compatible, got (b, 6, 8), (n, 2, 8, 4), (n, 2, 3, 5)
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 3, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 3, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected table of 'relax.nn.paged_attention' to be of b sequences, got (c, j)
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[c, j], i32>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[c, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected operands of 'relax.nn.paged_attention' to be int32 for table and lengths, got int64
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[b, j], i64>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i64>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected lengths of 'relax.nn.paged_attention' to have rank 1, got (b, 1)
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b, 1], i32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b, 1], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected window of 'relax.nn.paged_attention' of at least 0, got -1
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {window = -1 : i64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
