@@ -131,3 +131,32 @@ def _add_vocabulary(writer: Any, count: int) -> None:
         "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] }}"
         "{{ '<|im_end|>\\n' }}{% endfor %}{{ '<|im_start|>assistant\\n' }}"
     )
+
+
+def reference_of(path: Path) -> Any:
+    """The model of `transformers`, in float64, with the weights of a GGUF file of Llama."""
+    reader = gguf.GGUFReader(str(path))
+    facts = {n: f.contents() for n, f in reader.fields.items() if not n.startswith("tokenizer.")}
+    tensors = {t.name: t for t in reader.tensors}
+    config = transformers.LlamaConfig(
+        vocab_size=tensors["token_embd.weight"].data.shape[0],
+        hidden_size=facts["llama.embedding_length"],
+        intermediate_size=facts["llama.feed_forward_length"],
+        num_hidden_layers=facts["llama.block_count"],
+        num_attention_heads=facts["llama.attention.head_count"],
+        num_key_value_heads=facts["llama.attention.head_count_kv"],
+        max_position_embeddings=facts["llama.context_length"],
+        rms_norm_eps=facts["llama.attention.layer_norm_rms_epsilon"],
+        rope_parameters={"rope_type": "default", "rope_theta": facts["llama.rope.freq_base"]},
+        tie_word_embeddings="output.weight" not in tensors,
+    )
+    model = transformers.AutoModelForCausalLM.from_config(config).eval().double()
+    size = config.hidden_size // config.num_attention_heads
+    for key, weight in model.state_dict().items():
+        if key == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        tensor = tensors[_name(key)]
+        values = np.empty(tuple(weight.shape), np.float32)
+        values[_order(key, len(values), size)] = dequantize(tensor.data, tensor.tensor_type)
+        weight.copy_(torch.from_numpy(values))
+    return model
