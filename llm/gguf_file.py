@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from ..runtime.dtype import bfloat16_to_float32
 from .architectures import ARCHITECTURES
-from .architectures.llama import Weights
+from .architectures.weights import Weights
 from .configuration import Configuration
 from .gguf_formats import packed
 
 FLOATS = ("F32", "F16", "BF16")
+NORM = "attention.layer_norm_epsilon"
 INTERLEAVED = ("llama",)
 """Architectures whose query and key rows are in pairs, where halves of a head belong together."""
 
@@ -73,7 +74,7 @@ class GgufFile:
             size=value("attention.key_length", width // heads),
             vocabulary=self.tensors["token_embd.weight"].data.shape[0],
             context=value("context_length"),
-            epsilon=value("attention.layer_norm_rms_epsilon"),
+            epsilon=value("attention.layer_norm_rms_epsilon", value(NORM, 0.0)),
             base=value("rope.freq_base", 10000.0),
             activations=activations,
             cache=cache,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from ..builder import nn, op
@@ -23,25 +24,24 @@ class Step(ABC):
     def __init__(
         self, config: Configuration, positions: Var, slots: Var, pages: Sequence[Var], count: Any
     ):
-        self.config, self.count = config, count
+        self.config, self.count, self.positions = config, count, positions
         self.pages = PagesInGraph(config.pages, pages, slots)
-        shape = (count, 1, config.size // 2)
-        self._cosines, self._sines = (
-            op.reshape(op.take(op.const(table), positions, axis=0), shape)
-            for table in config.rotations()
-        )
+
+    @cached_property
+    def _angles(self) -> list[Expr]:
+        """Cosines and sines (n, 1, size / 2) of the positions."""
+        shape = (self.count, 1, self.config.size // 2)
+        return [
+            op.reshape(op.take(op.const(table), self.positions, axis=0), shape)
+            for table in self.config.rotations()
+        ]
 
     def rotated(self, x: Expr) -> Expr:
         """x (n, heads, size) with the pairs of each head rotated by the angles of its position."""
         parts = op.split(x, 2, axis=-1)
-        first, second = parts[0], parts[1]
-        return op.concat(
-            [
-                first * self._cosines - second * self._sines,
-                second * self._cosines + first * self._sines,
-            ],
-            axis=-1,
-        )
+        first, second, (cosines, sines) = parts[0], parts[1], self._angles
+        rotated = [first * cosines - second * sines, second * cosines + first * sines]
+        return op.concat(rotated, axis=-1)
 
     @abstractmethod
     def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+SPACE = "\u2581"
+"""How SentencePiece writes a space."""
 CONTROL, USER = 3, 4
 """Types of tokens that are no text, such as the end of a turn."""
 
@@ -22,48 +24,38 @@ SINGLE_DIGITS = ("smollm",)
 
 
 class Tokenizer:
-    """A byte-level BPE vocabulary by the package `tokenizers`, and a chat template by Jinja2."""
+    """A BPE vocabulary by the package `tokenizers`, and a chat template by Jinja2.
+
+    Its letters are bytes ("gpt2"), or those of SentencePiece ("llama"), whose merges follow from
+    the scores of pieces.
+    """
 
     def __init__(self, metadata: Mapping[str, Any]):
         kind = metadata.get("tokenizer.ggml.model")
-        if kind != "gpt2":
-            raise ValueError(f"expected a vocabulary of the kind gpt2, got {kind!r}")
+        if kind not in ("gpt2", "llama"):
+            raise ValueError(f"expected a vocabulary of the kind gpt2 or llama, got {kind!r}")
         self._tokens: list[str] = list(metadata["tokenizer.ggml.tokens"])
+        self._ids = {token: number for number, token in enumerate(self._tokens)}
         types = metadata.get("tokenizer.ggml.token_type", [])
-        self._special = [
-            t for t, k in zip(self._tokens, types, strict=False) if k in (CONTROL, USER)
-        ]
-        self._tokenizer = self._made(metadata)
+        pairs = zip(self._tokens, types, strict=False)
+        self._special = [t for t, k in pairs if k in (CONTROL, USER)]
+        try:
+            made = _pieces(metadata, self._ids) if kind == "llama" else _bytes(metadata, self._ids)
+            from tokenizers import AddedToken
+        except ImportError:
+            raise ImportError("expected the package tokenizers (pip install xrelax[llm])") from None
+        made.add_special_tokens(
+            [AddedToken(t, special=True, normalized=False) for t in self._special]
+        )
+        self._tokenizer = made
         self.template: str | None = metadata.get("tokenizer.chat_template")
         self.begin = self._special_id(metadata, "bos")
         self.adds_begin = bool(metadata.get("tokenizer.ggml.add_bos_token", self.begin is not None))
         ends = {self._special_id(metadata, name) for name in ("eos", "eot", "eom")}
         ends |= {self._ids.get(t) for t in ("<|im_end|>", "<|eot_id|>", "<|endoftext|>")}
+        ends |= {self._ids.get("<end_of_turn>")}
         self.ends = frozenset(e for e in ends if e is not None)
         """Tokens after which a model says no more."""
-
-    def _made(self, metadata: Mapping[str, Any]) -> Any:
-        try:
-            from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
-        except ImportError:
-            raise ImportError("expected the package tokenizers (pip install xrelax[llm])") from None
-        rule = metadata.get("tokenizer.ggml.pre", "gpt-2")
-        if rule not in PATTERNS:
-            known = ", ".join(PATTERNS)
-            raise ValueError(f"expected text to be split as by {known}, got {rule!r}")
-        self._ids = {token: number for number, token in enumerate(self._tokens)}
-        pairs = [tuple(m.split(" ", 1)) for m in metadata["tokenizer.ggml.merges"]]
-        made: Any = Tokenizer(models.BPE(vocab=self._ids, merges=pairs))
-        steps: list[Any] = []
-        if rule in SINGLE_DIGITS:
-            steps.append(pre_tokenizers.Digits(individual_digits=True))
-        if (pattern := PATTERNS[rule]) is not None:
-            steps.append(pre_tokenizers.Split(Regex(pattern), "isolated"))
-        steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern is None))
-        made.pre_tokenizer = pre_tokenizers.Sequence(steps)
-        made.decoder = decoders.ByteLevel()
-        made.add_special_tokens([AddedToken(t, special=True) for t in self._special])
-        return made
 
     def _special_id(self, metadata: Mapping[str, Any], name: str) -> int | None:
         return metadata.get(f"tokenizer.ggml.{name}_token_id")
@@ -79,14 +71,14 @@ class Tokenizer:
 
     def stream(self, tokens: Iterable[int]) -> Iterator[str]:
         """The text that each token adds; bytes of unfinished characters wait for the next token."""
-        waiting: list[int] = []
+        before, waiting = list[int](), list[int]()
         for token in tokens:
             waiting.append(token)
-            text = self.decode(waiting)
-            if text and not text.endswith("\ufffd"):
-                waiting.clear()
-                yield text
-        if waiting and (text := self.decode(waiting)):
+            known, text = self.decode(before), self.decode(before + waiting)
+            if len(text) > len(known) and not text.endswith("\ufffd"):
+                yield text[len(known) :]
+                before, waiting = waiting, []
+        if text := self.decode(before + waiting)[len(self.decode(before)) :]:
             yield text
 
     def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
@@ -123,3 +115,51 @@ def _refuse(message: str) -> None:
     from jinja2 import TemplateError
 
     raise TemplateError(message)
+
+
+def _bytes(metadata: Mapping[str, Any], ids: dict[str, int]) -> Any:
+    """The vocabulary of bytes, with the merges of the file."""
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+
+    rule = metadata.get("tokenizer.ggml.pre", "gpt-2")
+    if rule not in PATTERNS:
+        known = ", ".join(PATTERNS)
+        raise ValueError(f"expected text to be split as by {known}, got {rule!r}")
+    pairs = [tuple(m.split(" ", 1)) for m in metadata["tokenizer.ggml.merges"]]
+    made: Any = Tokenizer(models.BPE(vocab=ids, merges=pairs))
+    steps: list[Any] = []
+    if rule in SINGLE_DIGITS:
+        steps.append(pre_tokenizers.Digits(individual_digits=True))
+    if (pattern := PATTERNS[rule]) is not None:
+        steps.append(pre_tokenizers.Split(Regex(pattern), "isolated"))
+    steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern is None))
+    made.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    made.decoder = decoders.ByteLevel()
+    return made
+
+
+def _pieces(metadata: Mapping[str, Any], ids: dict[str, int]) -> Any:
+    """The vocabulary of SentencePiece: pieces are merged in the order of their scores."""
+    from tokenizers import Tokenizer, decoders, models, normalizers
+
+    scores: Sequence[float] = metadata["tokenizer.ggml.scores"]
+    found = [
+        (-scores[number], piece[:at], piece[at:])
+        for piece, number in ids.items()
+        for at in range(1, len(piece))
+        if piece[:at] in ids and piece[at:] in ids
+    ]
+    pairs = [pair for _, *pair in sorted(found, key=lambda f: f[0])]
+    model: Any = models.BPE(
+        vocab=ids, merges=[(a, b) for a, b in pairs], byte_fallback=True, fuse_unk=True,
+        unk_token="<unk>" if "<unk>" in ids else None,
+    )  # fmt: skip
+    made: Any = Tokenizer(model)
+    begins = bool(metadata.get("tokenizer.ggml.add_space_prefix", True))
+    first = [normalizers.Prepend(SPACE)] if begins else []
+    made.normalizer = normalizers.Sequence([*first, normalizers.Replace(" ", SPACE)])
+    last = [decoders.Strip(" ", 1, 0)] if begins else []
+    made.decoder = decoders.Sequence(
+        [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse(), *last]
+    )
+    return made

@@ -1,5 +1,13 @@
 """Architectures of language models, by the name that GGUF files have for them."""
 
+from .gemma import Gemma
+from .gpt2 import Gpt2
 from .llama import Llama
 
-ARCHITECTURES = {"llama": Llama, "qwen2": Llama, "qwen3": Llama}
+ARCHITECTURES = {
+    "gemma": Gemma,
+    "gpt2": Gpt2,
+    "llama": Llama,
+    "qwen2": Llama,
+    "qwen3": Llama,
+}

@@ -15,9 +15,7 @@ from ...ir.expr import Expr
 from ..block_weights import Matrix, embedding, joined, linear, rows_of, share_parameters
 from ..configuration import Configuration
 from ..steps import Step
-
-Weights = dict[str, Any]
-"""Arrays of float32, and matrices in blocks, under the names of GGUF files."""
+from .weights import Weights
 
 
 def norm(weights: Weights, name: str, config: Configuration) -> nn.RMSNorm:
@@ -81,26 +79,27 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """``down(silu(gate(x)) * up(x))``."""
+    """``down(function(gate(x)) * up(x))``."""
 
-    def __init__(self, weights: Weights, prefix: str, config: Configuration):
+    def __init__(self, weights: Weights, prefix: str, config: Configuration, function: Any):
+        self.function = function
         self.inputs = Joined(weights, config, f"{prefix}.ffn_gate", f"{prefix}.ffn_up")
         self.down = linear(weights[f"{prefix}.ffn_down.weight"], None, config.activations)
 
     def forward(self, x: Expr) -> Expr:
         """The layer's output, of the shape of `x`."""
         gate, up = self.inputs(x)
-        return self.down(op.nn.silu(gate) * up)
+        return self.down(self.function(gate) * up)
 
 
 class Block(nn.Module):
     """Attention and a feed-forward layer, each of the norm of its input, and added to it."""
 
-    def __init__(self, weights: Weights, prefix: str, config: Configuration):
+    def __init__(self, weights: Weights, prefix: str, config: Configuration, function: Any):
         self.attention_norm = norm(weights, f"{prefix}.attn_norm.weight", config)
         self.attention = Attention(weights, prefix, config)
         self.norm = norm(weights, f"{prefix}.ffn_norm.weight", config)
-        self.feed_forward = FeedForward(weights, prefix, config)
+        self.feed_forward = FeedForward(weights, prefix, config, function)
 
     def forward(self, x: Expr, step: Step, layer: int) -> Expr:
         """The block's output, of the shape of `x`."""
@@ -111,11 +110,15 @@ class Block(nn.Module):
 class Llama(nn.Module):
     """The logits of the next token."""
 
+    gate: Any = staticmethod(op.nn.silu)
+    """The function of the gates of feed-forward layers."""
+
     def __init__(self, weights: Weights, config: Configuration):
+        self.config = config
         table = weights["token_embd.weight"]
         self.embedding = embedding(table)
         self.blocks = nn.ModuleList(
-            [Block(weights, f"blk.{i}", config) for i in range(config.layers)]
+            [Block(weights, f"blk.{i}", config, self.gate) for i in range(config.layers)]
         )
         self.norm = norm(weights, "output_norm.weight", config)
         head = weights.get("output.weight", table)
@@ -123,9 +126,13 @@ class Llama(nn.Module):
         if head is table:
             share_parameters(self.head, self.embedding)
 
+    def embedded(self, tokens: Expr) -> Expr:
+        """The embeddings (n, width) of tokens."""
+        return self.embedding(tokens)
+
     def forward(self, tokens: Expr, step: Step) -> Expr:
         """The logits (sequences, vocabulary) that follow each sequence."""
-        x = self.embedding(tokens)
+        x = self.embedded(tokens)
         for layer, block in enumerate(self.blocks):
             x = block(x, step, layer)
         return self.head(self.norm(step.last(x)))

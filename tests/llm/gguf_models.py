@@ -12,6 +12,16 @@ import transformers
 from gguf.quants import dequantize, quantize
 
 NAMES = {
+    "transformer.wte.weight": "token_embd.weight",
+    "transformer.wpe.weight": "position_embd.weight",
+    "transformer.ln_f": "output_norm",
+    "transformer.h": "blk",
+    "attn.c_attn": "attn_qkv",
+    "attn.c_proj": "attn_output",
+    "ln_1": "attn_norm",
+    "ln_2": "ffn_norm",
+    "mlp.c_fc": "ffn_up",
+    "mlp.c_proj": "ffn_down",
     "model.embed_tokens.weight": "token_embd.weight",
     "model.norm.weight": "output_norm.weight",
     "lm_head.weight": "output.weight",
@@ -42,6 +52,10 @@ CONFIGURATIONS = {
     "mistral": lambda: transformers.MistralConfig(**SIZES, sliding_window=None),
     "qwen2": lambda: transformers.Qwen2Config(**SIZES, tie_word_embeddings=True),
     "qwen3": lambda: transformers.Qwen3Config(**SIZES, head_dim=32),
+    "gemma": lambda: transformers.GemmaConfig(**SIZES, head_dim=32),
+    "gpt2": lambda: transformers.GPT2Config(
+        vocab_size=300, n_positions=256, n_embd=64, n_layer=2, n_head=4
+    ),
 }
 KINDS = {"mistral": "llama"}
 """Names of architectures in GGUF files, where they are others."""
@@ -53,7 +67,7 @@ def model_of(name: str, seed: int = 0) -> Any:
     model = transformers.AutoModelForCausalLM.from_config(CONFIGURATIONS[name]()).eval()
     with torch.no_grad():
         for key, weight in model.named_parameters():
-            is_norm = weight.ndim == 1 and "norm" in key
+            is_norm = weight.ndim == 1 and ("norm" in key or ".ln_" in key) and "bias" not in key
             weight.copy_(torch.randn_like(weight) * (0.1 if weight.ndim == 1 else 0.15) + is_norm)
     return model.double()
 
@@ -69,18 +83,27 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
+    is_gpt2 = name == "gpt2"
+    writer.add_feed_forward_length(4 * 64 if is_gpt2 else config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
-    writer.add_key_length(size)
-    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    if is_gpt2:
+        writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    else:
+        writer.add_head_count_kv(config.num_key_value_heads)
+        writer.add_key_length(size)
+        writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     _add_vocabulary(writer, config.vocab_size)
     state, type_ = model.state_dict(), gguf.GGMLQuantizationType[kind]
     for key, weight in state.items():
         if key == "lm_head.weight" and config.tie_word_embeddings:
             continue
-        values = weight.float().numpy()
+        # GPT-2's layers in transformers have their weights transposed.
+        if is_gpt2 and weight.ndim == 2 and ".h." in key:
+            weight = weight.T
+        values = np.ascontiguousarray(weight.float().numpy())
+        if name == "gemma" and values.ndim == 1:
+            values = values + 1  # what norms multiply by
         order = _order(key, len(values), size) if architecture == "llama" else slice(None)
         if values.ndim == 1 or kind == "F32":
             writer.add_tensor(_name(key), values[order])

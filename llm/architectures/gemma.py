@@ -1,0 +1,19 @@
+"""Gemma: Llama with a GELU gate, and embeddings multiplied by the root of their width (2024)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...builder import op
+from ...ir.expr import Expr
+from .llama import Llama
+
+
+class Gemma(Llama):
+    """The logits of the next token."""
+
+    gate: Any = staticmethod(op.nn.gelu_tanh)
+
+    def embedded(self, tokens: Expr) -> Expr:
+        """The embeddings of tokens, scaled."""
+        return super().embedded(tokens) * op.const(self.config.width**0.5, "float32")
