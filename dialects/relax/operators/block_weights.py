@@ -6,7 +6,9 @@ follow each other, a word for each column, so that vectors of words are vectors 
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,18 +20,22 @@ from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
 from .attributes import Int, Text
 from .base import OperatorOp
+from .block_products import (
+    BITS_IN_BYTE,
+    BYTES_IN_WORD,
+    DIGITS,
+    FloatProducts,
+    IntegerProducts,
+    largest_integer,
+)
 from .conversion import wide
 from .inference import require_dtype, require_rank
 from .language import TensorLanguage
-from .words import PackWordsOp
 
 PANEL = 16
 """Columns whose words are next to each other."""
-DIGITS = {"float32": 0, "int8": 1, "int16": 2}
-"""The bytes of activations that are integers."""
 BITS = (2, 4, 8)
 SHORT_FLOATS = ("float32", "float16", "bfloat16")
-BYTES_IN_WORD, BITS_IN_BYTE = 4, 8
 
 
 def numbers_in_word(op_name: str, bits: int) -> int:
@@ -119,31 +125,39 @@ class PackBlocksOp(OperatorOp):
         return np.ascontiguousarray(found).view(np.uint32)[..., 0]
 
 
-@irdl_op_definition
-class MatmulBlocksOp(OperatorOp):
-    """``x @ w.T`` with weights of few bits: ``w = scales (numbers - zero_point) + minima``.
+class BlockWeightOp(OperatorOp, ABC):
+    """An operator of data and a matrix of few bits: ``scales (numbers - zero_point) + minima``.
 
-    `x` is ``(…, k)`` of floats, `weight` what `pack_blocks` gives for ``(columns, k)``, and
-    `scales` and `minima` are floats ``(panels, blocks, 16)``. Sums are float32. With an
-    `activations` of "int8", the numbers of `x` are rounded to multiples of the 127th part of the
-    largest magnitude in their block, with "int16" to those of the 32639th part, and products of
-    integers are summed exactly in each block.
-    ONNX Runtime's ``MatMulNBits`` with ``accuracy_level`` 0 and 4; llama.cpp's Q4_0, Q4_1, Q8_0.
+    `weight` is what `pack_blocks` gives for ``(columns, k)``; `scales` and `minima` are floats
+    ``(panels, blocks, 16)``.
     """
 
-    name = "relax.nn.matmul_blocks"
-    x = operand_def(TensorType)
+    data = operand_def(TensorType)
     weight = operand_def(TensorType)
     scales = operand_def(TensorType)
     minima = opt_operand_def(TensorType)
     columns = opt_prop_def(Int())
     bits = opt_prop_def(Int(default=4))
     zero_point = opt_prop_def(Int(default=0))
-    activations = opt_prop_def(Text(default="float32", choices=tuple(DIGITS)))
     assembly_format = (
-        "$x `,` $weight `,` $scales (`minima` $minima^ `:` type($minima))? attr-dict "
-        "`:` type($x) `,` type($weight) `,` type($scales) `->` type($result)"
+        "$data `,` $weight `,` $scales (`minima` $minima^ `:` type($minima))? attr-dict "
+        "`:` type($data) `,` type($weight) `,` type($scales) `->` type($result)"
     )
+
+
+@irdl_op_definition
+class MatmulBlocksOp(BlockWeightOp):
+    """``x @ w.T`` with a matrix ``w`` of few bits in blocks, which have scales.
+
+    The data `x` is ``(…, k)`` of floats. Sums are float32. With an `activations` of "int8", its
+    numbers are rounded to multiples of the 127th part of the largest magnitude in their block,
+    with "int16" to those of the 32639th part, and products of integers are summed exactly in each
+    block.
+    ONNX Runtime's ``MatMulNBits`` with ``accuracy_level`` 0 and 4; llama.cpp's Q4_0, Q4_1, Q8_0.
+    """
+
+    name = "relax.nn.matmul_blocks"
+    activations = opt_prop_def(Text(default="float32", choices=tuple(DIGITS)))
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -151,13 +165,15 @@ class MatmulBlocksOp(OperatorOp):
         numbers = numbers_in_word(cls.name, attributes["bits"])
         require_dtype(cls.name, [x], SHORT_FLOATS.__contains__, "floats of at most 32 bits")
         if x.rank == 0:
-            raise ValueError(f"expected x of '{cls.name}' to have at least one dim, got a scalar")
+            raise ValueError(
+                f"expected data of '{cls.name}' to have at least one dim, got a scalar"
+            )
         _require_weight(cls.name, weight, factors, attributes)
         if weight.dims is not None and x.dims is not None:
             depth = weight.dims[1] * weight.dims[2] * numbers
             if x.dims[-1] != depth:
                 raise ValueError(
-                    f"expected x of '{cls.name}' to be (…, {depth}) as the weight is, got "
+                    f"expected data of '{cls.name}' to be (…, {depth}) as the weight is, got "
                     f"{shape_text(x)}"
                 )
         element = x.known_element
@@ -174,7 +190,8 @@ class MatmulBlocksOp(OperatorOp):
             words * (BYTES_IN_WORD * BITS_IN_BYTE // attributes["bits"]),
         )
         digits = DIGITS[attributes["activations"]]
-        made = _Integers(te, x, blocks, size, digits) if digits else _Floats(te, x, blocks, size)
+        kind = partial(IntegerProducts, digits=digits) if digits else FloatProducts
+        made = kind(te, x, blocks, size)
         word, mask = te.reduce_axis((0, words), name="word"), (1 << bits) - 1
 
         def products(*i: Any) -> Any:
@@ -185,19 +202,19 @@ class MatmulBlocksOp(OperatorOp):
             return te.sum(total, axis=word)
 
         shape = (*made.rows, blocks, attributes["columns"])
-        partial = te.compute(shape, products, name="partial")
+        sums = te.compute(shape, products, name="partial")
         block = te.reduce_axis((0, blocks), name="block")
 
         def element(*i: Any) -> Any:
             *row, n = i
             place = n // PANEL, block, n % PANEL
-            scale, sums = scales(*place).astype("float32"), made.sums(*row, block)
-            found = made.scaled(partial, row, block, n)
+            scale, whole = scales(*place).astype("float32"), made.sums(*row, block)
+            found = made.scaled(sums, row, block, n)
             if attributes["zero_point"]:
-                found = sums * -float(attributes["zero_point"]) + found
+                found = whole * -float(attributes["zero_point"]) + found
             found = found * scale
             for other in minima:
-                found = other(*place).astype("float32") * sums + found
+                found = other(*place).astype("float32") * whole + found
             return te.sum(found, axis=block)
 
         total = te.compute((*x.shape[:-1], attributes["columns"]), element, name="matmul")
@@ -210,7 +227,7 @@ class MatmulBlocksOp(OperatorOp):
         given, *parts = arrays
         x = np.asarray(wide(given, None), np.float32)
         if digits := DIGITS[attributes["activations"]]:
-            blocks, most = parts[0].shape[1], np.float32(_largest(digits))
+            blocks, most = parts[0].shape[1], np.float32(largest_integer(digits))
             data = x.reshape(*x.shape[:-1], blocks, x.shape[-1] // blocks)
             largest = np.abs(data).max(-1, keepdims=True, initial=0)
             inverse = np.where(largest > 0, most / np.where(largest, largest, 1), np.float32(0))
@@ -220,24 +237,13 @@ class MatmulBlocksOp(OperatorOp):
 
 
 @irdl_op_definition
-class TakeBlocksOp(OperatorOp):
+class TakeBlocksOp(BlockWeightOp):
     """Rows of a matrix of few bits as float32; `take` of the weight of `matmul_blocks`.
 
     The result is ``(…, k)`` for indices ``(…)``; those outside of the matrix are clipped.
     """
 
     name = "relax.nn.take_blocks"
-    indices = operand_def(TensorType)
-    weight = operand_def(TensorType)
-    scales = operand_def(TensorType)
-    minima = opt_operand_def(TensorType)
-    columns = opt_prop_def(Int())
-    bits = opt_prop_def(Int(default=4))
-    zero_point = opt_prop_def(Int(default=0))
-    assembly_format = (
-        "$indices `,` $weight `,` $scales (`minima` $minima^ `:` type($minima))? attr-dict "
-        "`:` type($indices) `,` type($weight) `,` type($scales) `->` type($result)"
-    )
 
     @classmethod
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
@@ -333,120 +339,3 @@ def _numbers(weight: NDArray[np.uint32], bits: int) -> NDArray[np.float64]:
     parts = np.stack([packed >> np.uint8(s) & np.uint8((1 << bits) - 1) for s in shifts], 2)
     found = parts.transpose(0, 4, 1, 2, 3, 5)  # panel, column, block, part, word, byte
     return found.reshape(panels * width, blocks, -1).astype(np.float64)
-
-
-def _shifted(word: Any, bits: int) -> Any:
-    return word >> bits if bits else word
-
-
-def _largest(digits: int) -> int:
-    """The largest integer of so many signed digits of base 256."""
-    return sum(127 * 256**i for i in range(digits))
-
-
-class _Floats:
-    """Products with floats: numbers of weights are converted in registers."""
-
-    def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int):
-        self._te, self._size, self.rows = te, size, x.shape[:-1]
-        self._x = x
-        if x.dtype != "float32":
-            self._x = te.elementwise(lambda v: v.astype("float32"), x, name="wide")
-        k = te.reduce_axis((0, size), name="k")
-        self.sums = te.compute(
-            (*x.shape[:-1], blocks),
-            lambda *i: te.sum(self._x(*i[:-1], i[-1] * size + k), axis=k),
-            name="sums",
-        )
-
-    def add(
-        self, total: Any, row: Any, block: Any, word: Any, packed: Any, shift: int, mask: int
-    ) -> Any:
-        """The products of the numbers of a word that begin at the bit `shift` of bytes."""
-        for byte in range(BYTES_IN_WORD):
-            number = _shifted(packed, byte * BITS_IN_BYTE + shift) & mask
-            at = block * self._size + word * BYTES_IN_WORD + byte
-            product = number.astype("int32").astype("float32") * self._x(*row, at)
-            total = product if total is None else total + product
-        return total
-
-    def scaled(self, partial: Any, row: Any, block: Any, column: Any) -> Any:
-        """The sum of a block's products."""
-        return partial(*row, block, column)
-
-
-class _Integers:
-    """Dot products with integers, of which each block has a scale, as one or two bytes.
-
-    Sums of products have a first axis for the bytes, of which the first are the highest.
-    """
-
-    def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int, digits: int):
-        self._te, self._digits = te, digits
-        self._words = size // BYTES_IN_WORD
-        self.rows = (*((digits,) if digits > 1 else ()), *x.shape[:-1])
-        shape, k = (*x.shape[:-1], blocks), te.reduce_axis((0, size), name="k")
-
-        def number(row: Any, at: Any) -> Any:
-            return x(*row, at).astype("float32")
-
-        largest = te.compute(
-            shape,
-            lambda *i: te.max(te.abs(number(i[:-1], i[-1] * size + k)), axis=k),
-            name="largest",
-        )
-        part = te.const(1 / _largest(digits), "float32")
-        self._scales = te.elementwise(lambda v: v * part, largest, name="scales")
-        zero, one = te.const(0, "float32"), te.const(_largest(digits), "float32")
-        inverse = te.elementwise(
-            lambda v: te.if_then_else(v > zero, one / v, zero), largest, name="inverse"
-        )
-
-        def rounded(*i: Any) -> Any:
-            return te.round(number(i[:-1], i[-1]) * inverse(*i[:-1], i[-1] // size))
-
-        kind = "int8" if digits == 1 else "int32"
-        integers = te.compute(x.shape, lambda *i: rounded(*i).astype(kind), name="integers")
-        self._packed = PackWordsOp.compute(te, [self._bytes(integers)], {"axis": -1})
-        word = te.reduce_axis((0, self._words), name="word")
-        ones = te.const(0x01010101, "int32")
-
-        def total(*i: Any) -> Any:
-            *row, block = i
-            words = self._packed(*row, block * self._words + word)
-            return te.sum(te.dp4a(words, ones), axis=word)
-
-        totals = te.compute((*self.rows, blocks), total, name="totals")
-        self.sums = te.compute(
-            shape, lambda *i: self._whole(totals, *i) * self._scales(*i), name="sums"
-        )
-
-    def _bytes(self, integers: Any) -> Any:
-        """The signed bytes of integers, of which the high one is rounded."""
-        if self._digits == 1:
-            return integers
-
-        def element(digit: Any, *i: Any) -> Any:
-            high = integers(*i) + 128 >> 8
-            low = integers(*i) - (high << 8)
-            return self._te.if_then_else(digit < 1, high, low).astype("int8")
-
-        return self._te.compute((self._digits, *integers.shape), element, name="bytes")
-
-    def _whole(self, sums: Any, *i: Any) -> Any:
-        """The sum of products with both bytes, as a float."""
-        if self._digits == 1:
-            return sums(*i).astype("float32")
-        return ((sums(0, *i) << 8) + sums(1, *i)).astype("float32")
-
-    def add(
-        self, total: Any, row: Any, block: Any, word: Any, packed: Any, shift: int, mask: int
-    ) -> Any:
-        """The dot product of the numbers of a word that begin at the bit `shift` of bytes."""
-        numbers = _shifted(packed, shift) & mask * 0x01010101
-        data = self._packed(*row, block * self._words + word)
-        return self._te.dp4a(numbers, data, 0 if total is None else total)
-
-    def scaled(self, partial: Any, row: Any, block: Any, column: Any) -> Any:
-        """The sum of a block's products, as a float."""
-        return self._scales(*row, block) * self._whole(partial, *row, block, column)

@@ -128,7 +128,7 @@ relax.func @main(%x: !relax.tensor<[n, 32], f32>, %w: !relax.tensor<[2, 2, 2, 16
 
 // -----
 
-// CHECK: expected x of 'relax.nn.matmul_blocks' to be (…, 32) as the weight is, got (n, 24)
+// CHECK: expected data of 'relax.nn.matmul_blocks' to be (…, 32) as the weight is, got (n, 24)
 relax.func @main(%x: !relax.tensor<[n, 24], f32>, %w: !relax.tensor<[2, 2, 2, 16], ui32>, %s: !relax.tensor<[2, 2, 16], f16>) -> !relax.tensor<[n, 20], f32> {
   %0 = relax.nn.matmul_blocks %x, %w, %s {columns = 20 : i64} : !relax.tensor<[n, 24], f32>, !relax.tensor<[2, 2, 2, 16], ui32>, !relax.tensor<[2, 2, 16], f16> -> !relax.tensor<[n, 20], f32>
   relax.return %0 : !relax.tensor<[n, 20], f32>
