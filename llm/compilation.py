@@ -24,7 +24,10 @@ def compile_file(
     config = file.configuration(activations, cache)
     notes = {"configuration": asdict(config), "vocabulary": file.vocabulary()}
     Tokenizer(file.vocabulary())  # what is wrong with it is said before the compilation
-    model = ARCHITECTURES[config.architecture](file.weights(config), config)
+    try:
+        model = ARCHITECTURES[config.architecture](file.weights(config), config)
+    except KeyError as error:
+        raise ValueError(f"expected a weight {error} in '{path}', got none") from None
     return notes, build(module_of(Functions(model, config)), target)
 
 

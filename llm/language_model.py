@@ -48,6 +48,8 @@ def load(
         raise ValueError(f"expected activations of {', '.join(ACTIVATIONS)}, got {activations!r}")
     if cache not in CACHES:
         raise ValueError(f"expected a cache of {' or '.join(CACHES)}, got {cache!r}")
+    if context is not None and context < 1:
+        raise ValueError(f"expected a context of at least 1, got {context}")
     entry = model_entry(str(path), Target(target), "llm", activations, cache)
     cached = None if entry is None else entry.load()
     if cached is not None:

@@ -34,6 +34,9 @@ class Tokenizer:
         kind = metadata.get("tokenizer.ggml.model")
         if kind not in ("gpt2", "llama"):
             raise ValueError(f"expected a vocabulary of the kind gpt2 or llama, got {kind!r}")
+        for name in ("tokens", "merges" if kind == "gpt2" else "scores"):
+            if f"tokenizer.ggml.{name}" not in metadata:
+                raise ValueError(f"expected 'tokenizer.ggml.{name}' of the vocabulary, got none")
         self._tokens: list[str] = list(metadata["tokenizer.ggml.tokens"])
         self._ids = {token: number for number, token in enumerate(self._tokens)}
         types = metadata.get("tokenizer.ggml.token_type", [])
