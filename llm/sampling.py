@@ -53,11 +53,35 @@ class Sampling:
             logits[seen] = changed * factors
         if not self.temperature:
             return int(logits.argmax())
-        count = min(self.top_k or len(logits), len(logits))
-        best = np.argpartition(-logits, count - 1)[:count]
-        best = best[np.argsort(-logits[best], kind="stable")]
-        weights = np.exp((logits[best].astype(np.float64) - logits[best[0]]) / self.temperature)
-        weights /= weights.sum()
-        kept = int(np.searchsorted(weights.cumsum(), self.top_p)) + 1
-        kept = min(kept, int(np.count_nonzero(weights >= self.min_p * weights[0])))
-        return int(rng.choice(best[:kept], p=weights[:kept] / weights[:kept].sum()))
+        weights = np.exp((logits - logits.max()) / np.float32(self.temperature))
+        tokens = self._kept(weights)
+        sums = weights[tokens].cumsum(dtype=np.float64)
+        place = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+        return int(tokens[min(place, len(tokens) - 1)])
+
+    def _kept(self, weights: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The tokens that the options leave, by the weights of all (vocabulary,); 1 is the best."""
+        tokens = np.arange(len(weights))
+        if 0 < self.top_k < len(weights):
+            tokens = _largest(weights, self.top_k)
+        if self.top_p < 1:
+            tokens = tokens[_fewest(weights[tokens], self.top_p)]
+        return tokens[weights[tokens] >= self.min_p]
+
+
+def _largest(weights: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """The places of so many of the largest weights, in any order."""
+    return np.argpartition(weights, len(weights) - count)[len(weights) - count :]
+
+
+def _fewest(weights: NDArray[np.float32], part: float) -> NDArray[np.int64]:
+    """The places of the fewest weights whose sum is a part of all."""
+    limit, count = part * weights.sum(dtype=np.float64), 64
+    while True:  # few are usually enough, and sorting all takes as long as a step of a small model
+        count = min(count, len(weights))
+        best = _largest(weights, count)
+        best = best[np.argsort(-weights[best], kind="stable")]
+        sums = weights[best].cumsum(dtype=np.float64)
+        if count == len(weights) or sums[-1] >= limit:
+            return best[: int(np.searchsorted(sums, limit)) + 1]
+        count *= 8
