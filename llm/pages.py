@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 PLACES = 32
 """The positions of a page."""
+COLUMNS = 4
+"""Kernels unroll loops over the pages of a table by a divisor of this."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class PagePool:
         self._users = np.zeros(pages, np.int64)
 
     @property
+    def count(self) -> int:
+        """All pages."""
+        return len(self._users)
+
+    @property
     def free(self) -> int:
         """The pages that no sequence uses."""
         return len(self._free)
@@ -68,24 +75,25 @@ class PagePool:
 
         Raises MemoryError with one line, and changes nothing, if there are too few pages.
         """
-        end = sequence.length + count
-        needed = -(-end // PLACES) - len(sequence.pages)
-        last = sequence.length // PLACES
-        copies = sequence.length % PLACES and self._users[sequence.pages[last]] > 1
-        if needed + bool(copies) > self.free:
+        if (needed := self.needed(sequence, count)) > self.free:
             raise MemoryError(f"expected {needed} free pages of the cache, got {self.free}")
-        if copies:
-            self._own(sequence, last)
-        for _ in range(needed):
+        if self._shares_last(sequence):
+            self._own(sequence, sequence.length // PLACES)
+        sequence.length += count
+        while len(sequence.pages) < pages_of(sequence.length):
             sequence.pages.append(self._take())
-        sequence.length = end
-        return sequence.slots()[end - count :]
+        return sequence.slots()[sequence.length - count :]
+
+    def needed(self, sequence: CachedSequence, count: int) -> int:
+        """The free pages that further positions of a sequence take, with a copy of a shared one."""
+        new = pages_of(sequence.length + count) - len(sequence.pages)
+        return new + self._shares_last(sequence)
 
     def truncate(self, sequence: CachedSequence, length: int) -> None:
         """Forget the positions from a length on."""
         if not 0 <= length <= sequence.length:
             raise ValueError(f"expected a length of at most {sequence.length}, got {length}")
-        while len(sequence.pages) > -(-length // PLACES):
+        while len(sequence.pages) > pages_of(length):
             self._drop(sequence.pages.pop())
         sequence.length = length
 
@@ -93,6 +101,11 @@ class PagePool:
         """Another sequence with the same positions, in the same pages."""
         self._users[sequence.pages] += 1
         return CachedSequence(list(sequence.pages), sequence.length)
+
+    def _shares_last(self, sequence: CachedSequence) -> bool:
+        """Whether the next position is in a page that other sequences use."""
+        last = sequence.length // PLACES
+        return last < len(sequence.pages) and bool(self._users[sequence.pages[last]] > 1)
 
     def _own(self, sequence: CachedSequence, place: int) -> None:
         page, shared = self._take(), sequence.pages[place]
@@ -112,9 +125,19 @@ class PagePool:
             self._free.append(page)
 
 
+def pages_of(length: int) -> int:
+    """The pages that so many positions take."""
+    return -(-length // PLACES)
+
+
 def table_of(sequences: Sequence[CachedSequence]) -> NDArray[np.int32]:
-    """The pages of sequences (sequences, pages of the longest one)."""
-    table = np.zeros((len(sequences), max(len(s.pages) for s in sequences)), np.int32)
+    """The pages of sequences (sequences, at least the pages of the longest one).
+
+    The number of columns is a multiple of `COLUMNS`: sums over pages then have the same order, and
+    a sequence the same bits, whatever the others are.
+    """
+    longest = max(len(s.pages) for s in sequences)
+    table = np.zeros((len(sequences), -(-longest // COLUMNS) * COLUMNS), np.int32)
     for row, sequence in zip(table, sequences, strict=True):
         row[: len(sequence.pages)] = sequence.pages
     return table

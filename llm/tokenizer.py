@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from .text_pieces import TextPieces
+
 SPACE = "\u2581"
 """How SentencePiece writes a space."""
 CONTROL, USER = 3, 4
@@ -74,14 +76,11 @@ class Tokenizer:
 
     def stream(self, tokens: Iterable[int]) -> Iterator[str]:
         """The text that each token adds; bytes of unfinished characters wait for the next token."""
-        before, waiting = list[int](), list[int]()
+        pieces = TextPieces(self.decode)
         for token in tokens:
-            waiting.append(token)
-            known, text = self.decode(before), self.decode(before + waiting)
-            if len(text) > len(known) and not text.endswith("\ufffd"):
-                yield text[len(known) :]
-                before, waiting = waiting, []
-        if text := self.decode(before + waiting)[len(self.decode(before)) :]:
+            if text := pieces.add(token):
+                yield text
+        if text := pieces.rest():
             yield text
 
     def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
