@@ -74,6 +74,11 @@ class Batcher:
         """How many requests run or wait."""
         return self._count
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether requests are refused: after `close`, or an error of the thread."""
+        return self._closed
+
     def close(self) -> None:
         """Cancel all requests, and free the cache; further ones are refused."""
         with self._changed:

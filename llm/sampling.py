@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,10 +54,10 @@ class Sampling:
             logits[seen] = changed * factors
         if not self.temperature:
             return int(logits.argmax())
-        weights = np.exp((logits - logits.max()) / np.float32(self.temperature))
+        weights = np.exp((logits - np.max(logits)) / np.float32(self.temperature))
         tokens = self._kept(weights)
-        sums = weights[tokens].cumsum(dtype=np.float64)
-        place = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+        sums: NDArray[np.float64] = np.cumsum(weights[tokens], dtype=np.float64)
+        place = bisect_right(sums, rng.random() * float(sums[-1]))
         return int(tokens[min(place, len(tokens) - 1)])
 
     def _kept(self, weights: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -81,7 +82,7 @@ def _fewest(weights: NDArray[np.float32], part: float) -> NDArray[np.int64]:
         count = min(count, len(weights))
         best = _largest(weights, count)
         best = best[np.argsort(-weights[best], kind="stable")]
-        sums = weights[best].cumsum(dtype=np.float64)
+        sums: NDArray[np.float64] = np.cumsum(weights[best], dtype=np.float64)
         if count == len(weights) or sums[-1] >= limit:
-            return best[: int(np.searchsorted(sums, limit)) + 1]
+            return best[: bisect_left(sums, limit) + 1]
         count *= 8

@@ -24,13 +24,15 @@ class TextPieces:
         self._waiting.append(token)
         text = self._added()
         # More tokens than a character has bytes are no text, whose end may never come.
-        is_unfinished = not text or text.endswith("\ufffd")
-        return "" if is_unfinished and len(self._waiting) < LONGEST else self.rest()
+        if (not text or text.endswith("\ufffd")) and len(self._waiting) < LONGEST:
+            return ""
+        self._before, self._waiting = self._waiting, []
+        return text
 
     def rest(self) -> str:
         """The text of the tokens that still wait, at the end."""
         text = self._added()
-        self._before, self._waiting = self._waiting, []
+        self._waiting.clear()
         return text
 
     def _added(self) -> str:
@@ -42,7 +44,8 @@ class StopStrings:
     """Text up to the first of some strings; what may be the beginning of one waits."""
 
     def __init__(self, stops: Sequence[str]):
-        self._stops, self._waiting = stops, ""
+        self._stops = stops
+        self._waiting: str = ""
         self.found = False
         """Whether the text contained one of the strings."""
 
