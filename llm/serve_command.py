@@ -47,6 +47,7 @@ def _serve(options: argparse.Namespace) -> None:
     if options.max_requests < 1:
         raise ValueError(f"expected --max-requests of at least 1, got {options.max_requests}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # A port that is taken is said before the model is compiled.
     with socket.create_server((host, options.port), family=family, backlog=2048) as listener:
         model = load(options.model, context=options.context, activations=options.activations)
         name, port = Path(options.model).stem, listener.getsockname()[1]

@@ -60,6 +60,7 @@ def test_wheel_declares_its_entry_points_and_license(wheel: Path):
         "xrelax-chat": "xrelax.llm.command:main",
         "xrelax-explore": "xrelax.explore.command:main",
         "xrelax-opt": "xrelax.tools.opt:main",
+        "xrelax-serve": "xrelax.llm.serve_command:main",
     }
     assert dict(entries["xdsl.universe"]) == {"xrelax": "xrelax.tools.universe:XRELAX_UNIVERSE"}
 
