@@ -33,8 +33,8 @@ class Batcher:
     """Serves requests with a model, which nothing else may use until `close`.
 
     `batch` is the most sequences of a step, `chunk` the most tokens of a prompt in it; `limit` is
-    the most requests that run or wait; `prefixes` the most finished sequences that stay in the
-    cache for requests that begin with the same tokens. Usable as a context manager.
+    the most requests that run or wait; `prefixes` the most prompts that stay in the cache
+    for requests that begin with the same tokens. Usable as a context manager.
     """
 
     def __init__(
@@ -197,6 +197,10 @@ class Batcher:
             self.model.prefill(generation.sequence, generation.text[start : start + count])
         except Exception as error:
             self._end(generation, "error", error=error)
+            return
+        if not generation.missing:
+            prompt = generation.request.tokens
+            self._prefixes.keep(prompt, self.model.pool.fork(generation.sequence))
 
     def _decode(self) -> None:
         """Compute one token of all sequences whose prompts are in the cache."""
@@ -253,10 +257,7 @@ class Batcher:
     ) -> None:
         if generation in self._running:
             self._running.remove(generation)
-        if error is None:
-            self._prefixes.keep(generation.request.tokens, generation.sequence)
-        else:
-            self.model.pool.truncate(generation.sequence, 0)
+        self.model.pool.truncate(generation.sequence, 0)
         with self._changed:
             self._count -= 1
         self._deliver(generation, Piece(text, generation.count, reason, error))

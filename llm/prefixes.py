@@ -1,4 +1,4 @@
-"""Finished sequences that stay in the cache, for requests that begin with the same tokens."""
+"""Prompts that stay in the cache, for requests that begin with the same tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .pages import CachedSequence, PagePool
 
 
 class PrefixCache:
-    """Prompts of requests that ended, in whole chunks; those that were not used for longest leave.
+    """The last prompts, in whole chunks; those that were not used for longest are freed first.
 
     The keys and values of whole chunks depend on their tokens alone. Those of further positions
     also depend on which of them were computed together, by rounding.
@@ -22,8 +22,8 @@ class PrefixCache:
         self._kept: list[tuple[NDArray[np.int64], CachedSequence]] = []
 
     def keep(self, prompt: Sequence[int], sequence: CachedSequence) -> None:
-        """Take over a sequence that begins with a prompt; nothing may write to it any more."""
-        length = self._whole(min(len(prompt) - 1, sequence.length))
+        """Take over a sequence of a prompt, with or without its last token."""
+        length = self._whole(len(prompt) - 1)
         self._pool.truncate(sequence, length)
         if not length:
             return

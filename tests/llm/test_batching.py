@@ -263,6 +263,22 @@ def test_close_cancels(tiny_model):
     assert model.pool.free == model.pool.count
 
 
+def test_prompts_are_shared_before_their_requests_end(tiny_model, monkeypatch):
+    model, chunks, prompt = tiny_model(), [], drawn(200)
+    prefill = model.prefill
+    monkeypatch.setattr(
+        model, "prefill", lambda sequence, t: (chunks.append(len(t)), prefill(sequence, t))
+    )
+    with Batcher(model, chunk=64) as batcher:
+        first = batcher.stream(Request(prompt, 56))
+        text = next(first).text
+        collect(batcher, Request(prompt, 3))
+        rest = "".join(piece.text for piece in first)
+        assert chunks == [64, 64, 64, 7, 7]
+    with Batcher(model, prefixes=0) as batcher:
+        assert collect(batcher, Request(prompt, 56))[0] == text + rest
+
+
 def test_prompts_with_a_common_prefix_share_pages(tiny_model, monkeypatch):
     """The second prompt is computed from the last whole chunk on that both have."""
     model, chunks = tiny_model(), []
