@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import closing
+from itertools import islice
 from queue import SimpleQueue
 
 import numpy as np
@@ -85,6 +87,40 @@ def test_requests_that_lose_their_pages(tiny_model, monkeypatch):
         assert together(batcher, made) == expected
     assert sum(rows) > sum(count for _, _, count in expected) and max(rows) > 2
     assert model.pool.free == 9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_drawn_requests(tiny_model, seed):
+    """Common prefixes, few pages, small batches, and consumers that stop early."""
+    rng = np.random.default_rng(seed)
+    prompts = [drawn(250, i) for i in range(3)]
+    made = [
+        Request(
+            prompts[rng.integers(3)][: rng.integers(240)] + drawn(rng.integers(1, 15), i),
+            int(rng.integers(1, 120)),
+            Sampling(float(rng.choice([0, 1])), top_p=0.9, seed=i),
+            ["re", "th"] if rng.random() < 0.3 else [],
+        )
+        for i in range(24)
+    ]
+    with Batcher(tiny_model(), chunk=32, prefixes=0) as batcher:
+        alone = [list(batcher.stream(request)) for request in made]
+    wanted = [n if n < 8 else 1000 for n in rng.integers(1, 24, 24)]
+    pages, found = int(rng.integers(8, 40)), [[] for _ in made]
+    model = tiny_model(pages)
+    with Batcher(model, chunk=32, prefixes=3, batch=int(rng.integers(1, 12))) as batcher:
+
+        def run(at):
+            with closing(batcher.stream(made[at])) as stream:
+                found[at] = list(islice(stream, wanted[at]))
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(24)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+    assert found == [pieces[:count] for pieces, count in zip(alone, wanted, strict=True)]
+    assert model.pool.free == pages
 
 
 def test_tokens_are_those_of_a_model_without_batching(tiny_model, alone):
