@@ -17,6 +17,8 @@ StopString = Annotated[str, Field(min_length=1, max_length=256)]
 Zero = Annotated[float, Field(ge=0, le=0)]
 Empty = Annotated[dict[str, Any] | list[Any], Field(max_length=0)]
 SEEDS = 1 << 64
+ALTERNATIVE = re.compile(r"(constrained-)?str|list\[.*\]")
+"""How Pydantic calls the types of a value that may have several."""
 
 
 class ApiError(Exception):
@@ -68,7 +70,7 @@ class Body(_Object):
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     top_k: Annotated[int, Field(ge=0)] = 0
     min_p: Annotated[float, Field(ge=0, le=1)] = 0.0
-    repetition_penalty: Annotated[float, Field(gt=0)] = 1.0
+    repetition_penalty: Annotated[float, Field(ge=0.01, le=100)] = 1.0
     seed: Annotated[int, Field(ge=-SEEDS // 2, lt=SEEDS // 2)] | None = None
     stop: StopString | Annotated[list[StopString], Field(max_length=16)] = []
     stream: bool = False
@@ -189,9 +191,13 @@ class TextBody(Body):
 
 
 def _api_error(error: ValidationError) -> ApiError:
-    """The first mistake of a body, with what was expected and what came."""
-    first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
+    """A mistake of a body, with what was expected and what came.
+
+    Where a value may have several types, each has a mistake: the one of its own type says most.
+    """
+    errors = error.errors(include_url=False)
+    first = next((e for e in errors if not e["type"].endswith("_type")), errors[0])
+    place = ".".join(p for p in map(str, first["loc"]) if not ALTERNATIVE.fullmatch(p))
     got = repr(first["input"])
     got = got if len(got) <= 60 else f"{got[:60]}…"
     match first["type"]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+COLDEST = 1e-6
+"""Lower temperatures than this have the same result, and quotients that are not finite."""
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -54,7 +57,8 @@ class Sampling:
             logits[seen] = changed * factors
         if not self.temperature:
             return int(logits.argmax())
-        weights = np.exp((logits - np.max(logits)) / np.float32(self.temperature))
+        temperature = np.float32(max(self.temperature, COLDEST))
+        weights = np.exp((logits - np.max(logits)) / temperature)
         tokens = self._kept(weights)
         sums: NDArray[np.float64] = np.cumsum(weights[tokens], dtype=np.float64)
         place = bisect_right(sums, rng.random() * float(sums[-1]))

@@ -15,6 +15,7 @@ CASES = [
     ({"min_p": 0.45}, [0, 4 / 9, 3 / 9, 0, 2 / 9]),
     ({"top_k": 3, "top_p": 0.7}, [0, 4 / 7, 3 / 7, 0, 0]),
     ({"top_k": 9}, [0.06, 0.4, 0.3, 0.04, 0.2]),
+    ({"temperature": 1e-40}, [0, 1, 0, 0, 0]),
     ({"temperature": 0.5}, PROBABILITIES**2 / (PROBABILITIES**2).sum()),
 ]
 

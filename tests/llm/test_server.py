@@ -203,7 +203,7 @@ WRONG = {
     ),
     "picture": (
         {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
-        "expected 'messages.0.content",
+        "expected 'messages.0.content.0.type' to be 'text', got 'image_url'",
     ),
     "type": ({"max_tokens": "9"}, "expected 'max_tokens' to be a valid integer, got '9'"),
     "boolean": ({"max_tokens": True}, "expected 'max_tokens' to be a valid integer, got True"),
@@ -213,7 +213,13 @@ WRONG = {
         "expected 'temperature' to be a finite number, got nan",
     ),
     "top_p": ({"top_p": 0}, "expected 'top_p' to be greater than 0, got 0"),
-    "stop": ({"stop": [""]}, "expected 'stop"),
+    "stop": ({"stop": [""]}, "expected 'stop.0' to have at least 1 character, got ''"),
+    "stops": ({"stop": ["x"] * 17}, "expected 'stop' to have at most 16 items, got ['x', 'x'"),
+    "penalty of 0": (
+        {"repetition_penalty": 0},
+        "expected 'repetition_penalty' to be greater than or equal to 0.01, got 0",
+    ),
+    "nested": (b"[" * 100_000, "expected a body of JSON, got Invalid JSON: recursion limit"),
     "n": ({"n": 2}, "expected 'n' to be 1, got 2"),
     "seed": ({"seed": 1 << 64}, "expected 'seed' to be"),
     "penalty": ({"presence_penalty": 1}, "expected 'presence_penalty' to be"),
