@@ -18,8 +18,8 @@ PANEL = 16
 def sizes(d: Draw):
     """Bits, the size of a block, and the number of blocks and columns."""
     bits = d.pick((2, 4, 4, 4, 8))
-    block = 32 // bits * d.integer(1, 4)
-    return bits, block, d.integer(1, 3), d.pick((1, 3, 15, 16, 17, 33))
+    block = 32 // bits * d.pick((1, 1, 2, 4))
+    return bits, block, d.pick((1, 1, 2, 3)), d.pick((1, 3, 3, 16, 17, 33))
 
 
 def packed(d: Draw):
