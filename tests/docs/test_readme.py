@@ -25,7 +25,8 @@ def blocks(language: str, text: str = README) -> list[str]:
 def commands(name: str) -> list[list[str]]:
     """The documents' shell lines that call the command, as words."""
     texts = [(ROOT / document).read_text() for document in DOCUMENTS]
-    lines = [line for text in texts for block in blocks("sh", text) for line in block.splitlines()]
+    shell = [block.replace("\\\n", " ") for text in texts for block in blocks("sh", text)]
+    lines = [line for block in shell for line in block.splitlines()]
     return [words for line in lines if (words := shlex.split(line, comments=True))[:1] == [name]]
 
 
