@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drawing import Draw
-from harness import Case, torch
-
-from xrelax.dialects.int_expr import sym
+from harness import Case, all_symbolic, torch
 
 SUMS = {"float32": 2e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
 
@@ -43,11 +41,15 @@ def attend(
     return torch.cat(found, 1).transpose(0, 1).to(query.dtype)
 
 
-def sequences_and_pages(shapes: Any, attributes: Any) -> Any:
-    """Symbols for sequences, pages, and pages of a sequence; heads and sizes are static."""
-    (sequences, *query), (pages, *key), (_, *value), (_, count), _ = shapes
-    s, n, j = (v if v == 1 else sym(f"{c}{v}") for v, c in zip((sequences, pages, count), "snj"))
-    return [(s, *query), (n, *key), (n, *value), (s, j), (s,)], attributes
+def symbols(shapes: Any, attributes: Any) -> Any:
+    """Symbols for sizes other than 1, but not for heads if several share the keys of one."""
+    heads, key_heads = shapes[0][1], shapes[1][1]
+    changed = all_symbolic(shapes, attributes)[0]
+    if heads != key_heads:
+        for number, count in enumerate((heads, key_heads, key_heads)):
+            dims = changed[number]
+            changed[number] = (dims[0], count, *dims[2:])
+    return changed, attributes
 
 
 CASES = (
@@ -58,6 +60,6 @@ CASES = (
         ("float32", "float16", "bfloat16"),
         SUMS,
         SUMS,
-        symbolic=sequences_and_pages,
+        symbolic=symbols,
     ),
 )

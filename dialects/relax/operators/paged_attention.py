@@ -84,7 +84,10 @@ class PagedAttentionOp(OperatorOp):
                 te.dim_expr(count) * te.dim_expr(places),
             ]
         )
-        scale = size**-0.5 if attributes["scale"] is None else attributes["scale"]
+        scale = attributes["scale"]
+        if scale is None:
+            is_known = isinstance(size, int)
+            scale = (size or 1) ** -0.5 if is_known else te.rsqrt(size.astype("float32"))
         lowest = te.const(float("-inf"), "float32")
 
         def page(s: Any, j: Any) -> Any:
@@ -107,7 +110,7 @@ class PagedAttentionOp(OperatorOp):
             seen = at < length
             if attributes["window"]:
                 seen = te.all(seen, at >= length - attributes["window"])
-            scaled = products(s, h, g, i // places, i % places) * float(scale)
+            scaled = products(s, h, g, i // places, i % places) * scale
             return te.if_then_else(seen, scaled, lowest)
 
         rows = (sequences, key_heads, shared)
