@@ -13,13 +13,13 @@ SUMS = {"float32": 2e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
 def drawn(d: Draw):
     sequences, key_heads, shared = d.pick((1, 2, 3)), d.pick((1, 2)), d.pick((1, 2, 3))
     size, width, places = d.pick((1, 4, 16)), d.pick((1, 5, 16)), d.pick((1, 4, 16))
-    pages, count = d.integer(1, 9), d.integer(1, 4)
+    pages, count = d.integer(1, 9) if d.chance(85) else 0, d.integer(1, 4)
     stored = d.pick(("float16", "float32", "bfloat16"))
     operands = [
         d.array((sequences, key_heads * shared, size)),
         d.array((pages, key_heads, size, places), -2, 2, stored),
         d.array((pages, key_heads, places, width), -2, 2, stored),
-        d.array((sequences, count), 0, pages - 1, "int32"),
+        d.array((sequences, count), 0, max(pages - 1, 0), "int32"),
         d.array((sequences,), 1, count * places, "int32"),
     ]
     return operands, {"scale": d.pick((None, 0.3)), "window": d.pick((0, 0, 1, 5))}
@@ -28,6 +28,8 @@ def drawn(d: Draw):
 def attend(
     query: Any, keys: Any, values: Any, table: Any, lengths: Any, scale: Any = None, window: int = 0
 ):
+    if not len(keys):
+        return query.new_zeros((*query.shape[:2], values.shape[3]))
     shared = query.shape[1] // keys.shape[1]
     found = []
     for row, own, length in zip(query.double(), table.long(), lengths.tolist(), strict=True):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
+from ...int_expr import minimum
 from ..types import TensorType, shape_text
 from .attributes import Int, Number
 from .base import OperatorOp
@@ -27,7 +28,8 @@ class PagedAttentionOp(OperatorOp):
     `values` (pages, key heads, places, value size). Position `i` of sequence `s` is at place
     ``i % places`` of page ``table[s, i // places]``; `lengths` of the sequences are at least 1, and
     at most the places that the table has. With a `window`, the last positions alone are seen, so
-    many. `scale` is by default ``1 / sqrt(size)``. Sums are float32. vLLM's ``paged_attention``.
+    many. `scale` is by default ``1 / sqrt(size)``. Sums are float32; without pages the result is 0.
+    vLLM's ``paged_attention``.
     """
 
     name = "relax.nn.paged_attention"
@@ -75,35 +77,29 @@ class PagedAttentionOp(OperatorOp):
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         query, keys, values, table, lengths = tensors
-        sequences, heads, size = query.shape
-        pages, key_heads, _, places = keys.shape
+        sequences, heads, _ = query.shape
+        pages, key_heads, size, places = keys.shape
         count, width = table.shape[1], values.shape[3]
-        shared, positions = te.shape_of(
-            [
-                te.dim_expr(heads) // te.dim_expr(key_heads),
-                te.dim_expr(count) * te.dim_expr(places),
-            ]
-        )
-        scale = attributes["scale"]
-        if scale is None:
-            is_known = isinstance(size, int)
-            scale = (size or 1) ** -0.5 if is_known else te.rsqrt(size.astype("float32"))
-        lowest = te.const(float("-inf"), "float32")
+        known = [te.dim_expr(d) for d in (heads, key_heads, count, places)]
+        shared, positions = te.shape_of([known[0] // known[1], known[2] * known[3]])
+        # Without pages there is no place to load from: sums have no terms then.
+        some = minimum(te.dim_expr(pages), 1)
+        size, used = te.shape_of([te.dim_expr(size) * some, known[2] * some])
 
         def page(s: Any, j: Any) -> Any:
             last = te.cast("int32", pages - 1)
             return te.max(te.min(table(s, j), last), te.const(0, "int32"))
 
-        d, block, place = (
-            te.reduce_axis((0, e), n) for e, n in ((size, "d"), (count, "block"), (places, "place"))
-        )
+        axes = {"d": size, "block": used, "place": places}
+        d, block, place = (te.reduce_axis((0, extent), name) for name, extent in axes.items())
 
         def product(s: Any, h: Any, g: Any, j: Any, p: Any) -> Any:
             left = query(s, h * shared + g, d).astype("float32")
             return te.sum(left * keys(page(s, j), h, d, p).astype("float32"), axis=d)
 
-        shape = (sequences, key_heads, shared, count, places)
-        products = te.compute(shape, product, name="products")
+        rows = (sequences, key_heads, shared)
+        products = te.compute((*rows, count, places), product, name="products")
+        scale = _scale(te, query.shape[2], attributes)
 
         def score(s: Any, h: Any, g: Any, i: Any) -> Any:
             at, length = te.cast("int32", i), lengths(s)
@@ -111,18 +107,10 @@ class PagedAttentionOp(OperatorOp):
             if attributes["window"]:
                 seen = te.all(seen, at >= length - attributes["window"])
             scaled = products(s, h, g, i // places, i % places) * scale
-            return te.if_then_else(seen, scaled, lowest)
+            return te.if_then_else(seen, scaled, te.const(float("-inf"), "float32"))
 
-        rows = (sequences, key_heads, shared)
         scores = te.compute((*rows, positions), score, name="scores")
-        i, k = (te.reduce_axis((0, positions), n) for n in "ik")
-        top = te.compute(rows, lambda *r: te.max(scores(*r, i), axis=i), name="top")
-        weights = te.compute(
-            (*rows, positions),
-            lambda *r: te.call_intrinsic("exp", scores(*r) - top(*r[:3])),
-            name="weights",
-        )
-        totals = te.compute(rows, lambda *r: te.sum(weights(*r, k), axis=k), name="totals")
+        weights, totals = _exponentials(te, scores)
 
         def weighted(s: Any, h: Any, g: Any, e: Any) -> Any:
             value = values(page(s, block), h, place, e).astype("float32")
@@ -144,7 +132,7 @@ class PagedAttentionOp(OperatorOp):
         scale = (query.shape[2] or 1) ** -0.5 if scale is None else scale
         shared = query.shape[1] // max(1, keys.shape[1])
         found = np.zeros((*query.shape[:2], values.shape[3]), query.dtype)
-        for s, length in enumerate(lengths):
+        for s, length in enumerate(lengths if len(keys) else ()):
             own = np.clip(table[s], 0, len(keys) - 1)
             key = keys[own].transpose(1, 0, 3, 2).reshape(keys.shape[1], -1, keys.shape[2])
             value = values[own].transpose(1, 0, 2, 3).reshape(keys.shape[1], -1, values.shape[3])
@@ -154,3 +142,23 @@ class PagedAttentionOp(OperatorOp):
             weights = np.exp(scores - scores.max(1, keepdims=True, initial=-np.inf))
             found[s] = np.einsum("hi,hie->he", weights / weights.sum(1, keepdims=True), value)
         return found
+
+
+def _scale(te: TensorLanguage, size: Any, attributes: dict[str, Any]) -> Any:
+    """The factor of products, a number or an expression of a symbolic size."""
+    if attributes["scale"] is not None:
+        return attributes["scale"]
+    return (size or 1) ** -0.5 if isinstance(size, int) else te.rsqrt(size.astype("float32"))
+
+
+def _exponentials(te: TensorLanguage, scores: Any) -> tuple[Any, Any]:
+    """The exponentials of scores less the largest of their row, and the sums of rows."""
+    *rows, positions = scores.shape
+    i, k = (te.reduce_axis((0, positions), n) for n in "ik")
+    top = te.compute(rows, lambda *r: te.max(scores(*r, i), axis=i), name="top")
+
+    def weight(*r: Any) -> Any:
+        return te.call_intrinsic("exp", scores(*r) - top(*r[:-1]))
+
+    weights = te.compute(scores.shape, weight, name="weights")
+    return weights, te.compute(rows, lambda *r: te.sum(weights(*r, k), axis=k), name="totals")
