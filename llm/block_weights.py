@@ -18,12 +18,11 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Format:
-    """Bits of a number, the number that stands for 0, and whether blocks have minima."""
+    """Bits of a number, numbers of a block, and the number that stands for 0."""
 
     bits: int
     block: int
     zero_point: int = 0
-    has_minima: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,6 @@ class BlockWeight:
     def arrays(self) -> list[Array]:
         """Words, scales, and minima if there are some."""
         return [self.words, self.scales, *([] if self.minima is None else [self.minima])]
-
-    @property
-    def bytes(self) -> int:
-        """The memory that a product reads."""
-        return sum(a.nbytes for a in self.arrays)
 
 
 Matrix: TypeAlias = "BlockWeight | NDArray[np.float32]"
@@ -155,7 +149,7 @@ def joined(weights: Sequence[Matrix]) -> Matrix | None:
     if not blocks:
         return np.concatenate([w for w in weights if not isinstance(w, BlockWeight)])
     first = blocks[0]
-    kinds = {(b.format, b.scales.dtype, b.words.shape[1:]) for b in blocks}
+    kinds = {(b.format, b.scales.dtype, b.words.shape[1:], b.minima is None) for b in blocks}
     if len(blocks) < len(weights) or len(kinds) > 1 or any(b.rows % PANEL for b in blocks[:-1]):
         return None
     parts = [np.concatenate(p) for p in zip(*(b.arrays for b in blocks), strict=True)]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import TracebackType
 
+import numpy as np
+
 from .language_model import LanguageModel
+from .prefixes import common_prefix
 from .sampling import Sampling
 
 
@@ -34,7 +37,7 @@ class Conversation:
         model, before = self.model, len(self.messages)
         self.messages.append({"role": "user", "content": text})
         tokens = model.tokenizer.encode(model.tokenizer.chat(self.messages), begins=False)
-        same = common_prefix(tokens[:-1], self._tokens)
+        same = common_prefix(np.asarray(tokens[:-1]), np.asarray(self._tokens))
         model.pool.truncate(self._sequence, same)
         self._tokens = tokens[:same]
         said = ""
@@ -72,9 +75,3 @@ class Conversation:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def common_prefix(first: list[int], second: list[int]) -> int:
-    """How many tokens two lists begin with in common."""
-    pairs = zip(first, second, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

@@ -17,18 +17,17 @@ Bytes = NDArray[np.uint8]
 Parts = tuple[NDArray[np.uint8], NDArray[Any], "NDArray[Any] | None"]
 """Numbers (rows, columns), and scales and minima (rows, blocks)."""
 
-FOUR = Format(4, 32, has_minima=True)
 SIZES = {
     "Q4_0": 18, "Q4_1": 20, "Q5_0": 22, "Q5_1": 24, "Q8_0": 34, "Q4_K": 144, "Q6_K": 210,
 }  # fmt: skip
 """The bytes of a block."""
 FORMATS = {
     "Q4_0": Format(4, 32, 8),
-    "Q4_1": FOUR,
+    "Q4_1": Format(4, 32),
     "Q5_0": Format(8, 32, 16),
-    "Q5_1": Format(8, 32, has_minima=True),
+    "Q5_1": Format(8, 32),
     "Q8_0": Format(8, 32, 128),
-    "Q4_K": FOUR,
+    "Q4_K": Format(4, 32),
     "Q6_K": Format(8, 16, 32),
 }
 

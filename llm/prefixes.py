@@ -28,7 +28,7 @@ class PrefixCache:
         if not length:
             return
         tokens = np.asarray(prompt[:length])
-        within = [_common(kept, tokens) == len(kept) for kept, _ in self._kept]
+        within = [common_prefix(kept, tokens) == len(kept) for kept, _ in self._kept]
         for (_, other), is_within in zip(self._kept, within, strict=True):
             if is_within:
                 self._pool.truncate(other, 0)
@@ -40,7 +40,7 @@ class PrefixCache:
     def begin(self, prompt: Sequence[int]) -> CachedSequence:
         """A new sequence with the longest prefix of a prompt that is kept, in shared pages."""
         tokens = np.asarray(prompt[:-1])
-        lengths = [self._whole(_common(tokens, kept)) for kept, _ in self._kept]
+        lengths = [self._whole(common_prefix(tokens, kept)) for kept, _ in self._kept]
         if not max(lengths, default=0):
             return CachedSequence()
         best = int(np.argmax(lengths))
@@ -60,8 +60,8 @@ class PrefixCache:
         return length // self._chunk * self._chunk
 
 
-def _common(left: NDArray[np.int64], right: NDArray[np.int64]) -> int:
-    """The length of the common prefix."""
+def common_prefix(left: NDArray[np.int64], right: NDArray[np.int64]) -> int:
+    """How many tokens two arrays (n,) begin with in common."""
     length = min(len(left), len(right))
     different = np.flatnonzero(left[:length] != right[:length])
     return int(different[0]) if len(different) else length

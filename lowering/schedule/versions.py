@@ -55,6 +55,8 @@ def peel(
     """
     if size < 1:
         raise ScheduleError(f"expected a size of at least 1, got {size}", loop)
+    if not consumers:
+        raise ScheduleError("expected a consumer of the block's results, got none", block)
     chain, axes = [block], [_axis_of(block, loop)]
     scratch: dict[SSAValue, int] = {}
     for consumer in consumers:

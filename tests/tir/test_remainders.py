@@ -177,6 +177,11 @@ FOLLOWS = (
         ),
         (
             program(BLOCK_SUMS, OPERANDS, n=7),
+            lambda s: s.peel("P", s.get_loops("P")[0], 4, []),
+            "expected a consumer of the block's results, got none",
+        ),
+        (
+            program(BLOCK_SUMS, OPERANDS, n=7),
             lambda s: s.peel("P", s.get_loops("P")[1], 4, ["S", "Y"]),
             "expected loop 'b' to be over one dim of 'P', and block 'S' to have a loop over it",
         ),

@@ -25,7 +25,7 @@ class FloatProducts:
     """Products with floats: numbers of weights are converted in registers."""
 
     def __init__(self, te: TensorLanguage, x: Any, blocks: int, size: int):
-        self._te, self._size, self.rows = te, size, x.shape[:-1]
+        self._size, self.rows = size, x.shape[:-1]
         self._x = x
         if x.dtype != "float32":
             self._x = te.elementwise(lambda v: v.astype("float32"), x, name="wide")
@@ -74,9 +74,9 @@ class IntegerProducts:
         )
         part = te.const(1 / largest_integer(digits), "float32")
         self._scales = te.elementwise(lambda v: v * part, largest, name="scales")
-        zero, one = te.const(0, "float32"), te.const(largest_integer(digits), "float32")
+        zero, most = te.const(0, "float32"), te.const(largest_integer(digits), "float32")
         inverse = te.elementwise(
-            lambda v: te.if_then_else(v > zero, one / v, zero), largest, name="inverse"
+            lambda v: te.if_then_else(v > zero, most / v, zero), largest, name="inverse"
         )
 
         def rounded(*i: Any) -> Any:
