@@ -11,7 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Number, Text
+from .attributes import Int, Number, Text
 from .base import OperatorOp
 from .conversion import accumulator, wide
 from .inference import broadcast_dims, common_element_type, divides, require_floats, require_rank
@@ -26,7 +26,8 @@ class AttentionOp(OperatorOp):
     (batch, keys, key heads, value size); heads are a multiple of key heads. `scale` is by default
     ``1 / sqrt(size)``. A `causal_mask` hides keys after the query, aligned at the first pair
     ("TopLeft") or at the last ("BottomRight"); NaN that it hides may leave no trace. A query whose
-    keys are all hidden gives zeros.
+    keys are all hidden gives zeros. With a `window_size`, a query sees as many keys, up to its own
+    by the mask.
     With `softcap`, products `x` are ``softcap * tanh(x / softcap)`` before the bias is added.
     `torch.nn.functional.scaled_dot_product_attention`, which has the dims in another order.
     """
@@ -39,6 +40,7 @@ class AttentionOp(OperatorOp):
     scale = opt_prop_def(Number(default=None))
     causal_mask = opt_prop_def(Text(default=None, choices=("TopLeft", "BottomRight")))
     softcap = opt_prop_def(Number(default=None))
+    window_size = opt_prop_def(Int(default=None))
     assembly_format = (
         "$query `,` $key `,` $value (`bias` $bias^ `:` type($bias))? attr-dict "
         "`:` type($query) `,` type($key) `,` type($value) `->` type($result)"
@@ -49,6 +51,7 @@ class AttentionOp(OperatorOp):
         query, key, value, *bias = operands
         require_floats(cls.name, operands)
         element = common_element_type(cls.name, operands)
+        _check_attributes(cls.name, attributes)
         for label, type_ in zip(cls.operand_names(), (query, key, value), strict=False):
             require_rank(cls.name, label, type_, 4)
         if query.dims is None or key.dims is None or value.dims is None:
@@ -110,6 +113,8 @@ class AttentionOp(OperatorOp):
         if attributes["causal_mask"] is not None:
             offset = keys - queries if attributes["causal_mask"] == "BottomRight" else 0
             visible = np.tri(queries, keys, offset, dtype=bool)
+            if window := attributes["window_size"]:
+                visible &= ~np.tri(queries, keys, offset - window, dtype=bool)
             scores = np.where(visible, scores, scores.dtype.type(-np.inf))
         top: NDArray[Any] = scores.max(axis=-1, keepdims=True, initial=-np.inf)
         weights = np.exp(scores - np.where(np.isneginf(top), 0, top))
@@ -130,6 +135,30 @@ def _check_bias(op_name: str, bias: TensorType, scores: Sequence[IntExpr]) -> No
             f"expected bias of '{op_name}' to broadcast to "
             f"{shape_text(TensorType.of(scores, None))}, got {shape_text(bias)}"
         )
+
+
+def _check_attributes(op_name: str, attributes: dict[str, Any]) -> None:
+    require_softcap(op_name, attributes)
+    if (window := attributes["window_size"]) is None:
+        return
+    if window < 1:
+        raise ValueError(f"expected window_size of '{op_name}' of at least 1, got {window}")
+    if attributes["causal_mask"] is None:
+        raise ValueError(f"expected a causal_mask for the window_size of '{op_name}', got none")
+
+
+def require_softcap(op_name: str, attributes: dict[str, Any]) -> None:
+    """Raise ValueError for a `softcap` that is not above 0."""
+    cap = attributes["softcap"]
+    if cap is not None and not cap > 0:
+        raise ValueError(f"expected softcap of '{op_name}' above 0, got {cap}")
+
+
+def capped(te: TensorLanguage, value: Any, cap: float | None) -> Any:
+    """``cap * tanh(value / cap)``, or the value without a cap."""
+    if cap is None:
+        return value
+    return te.tanh(value / te.const(cap, value.dtype)) * te.const(cap, value.dtype)
 
 
 def _scale(attributes: dict[str, Any], size: int) -> float:
@@ -159,8 +188,7 @@ def _scores(
 
     def masked(*i: Any) -> Any:
         value = products(*i) * scale
-        if cap := attributes["softcap"]:
-            value = te.tanh(value / te.const(cap, dtype)) * te.const(cap, dtype)
+        value = capped(te, value, attributes["softcap"])
         for mask in bias:
             value = value + mask(*te.broadcast_index(mask.shape, i)).astype(dtype)
         return _where_visible(te, tensors, attributes, i[2:], value, float("-inf"))
@@ -176,7 +204,7 @@ def _where_visible(
     value: Any,
     hidden: float,
 ) -> Any:
-    """The value of a pair of query and key, or `hidden` where the causal mask hides the key."""
+    """The value of a pair of query and key, or `hidden` where the mask or window hides the key."""
     if attributes["causal_mask"] is None:
         return value
     last, key = pair
@@ -184,7 +212,10 @@ def _where_visible(
         queries, keys = (te.dim_expr(tensor.shape[1]) for tensor in tensors[:2])
         (offset,) = te.tensor.shape_of([keys - queries])
         last = last + offset
-    return te.if_then_else(key <= last, value, te.const(hidden, value.dtype))
+    seen = key <= last
+    if window := attributes["window_size"]:
+        seen = te.all(seen, key > last - window)
+    return te.if_then_else(seen, value, te.const(hidden, value.dtype))
 
 
 def _weighted(te: TensorLanguage, weights: Any, value: Any, dtype: str) -> Any:
