@@ -16,7 +16,7 @@ from ..runtime.executable import Executable
 from .configuration import Configuration
 from .options import Options
 from .pages import PLACES, CachedSequence, PagePool, table_of
-from .sampling import Sampling
+from .sampling import Sampler, Sampling, choice_arguments
 from .tokenizer import Tokenizer
 
 CHUNK = 512
@@ -71,6 +71,7 @@ class LanguageModel:
         self.config, self.tokenizer, self.executable = config, tokenizer, executable
         self.pool = PagePool(config.pages, -(-context // PLACES))
         self._decode, self._prefill = executable["decode"], executable["prefill"]
+        self._choose = executable["choose"]
 
     def generate(
         self, prompt: str, *, max_tokens: int = 256, sampling: Sampling | None = None
@@ -112,18 +113,18 @@ class LanguageModel:
 
         `text` grows with the sequence.
         """
-        sampling = Sampling() if sampling is None else sampling
-        rng = sampling.generator()
-        logits = self.prefill(sequence, tokens)
+        logits = self.prefill(sequence, tokens)[None]
         text += tokens
+        sampler = Sampler(Sampling() if sampling is None else sampling, text)
         for _ in range(max_tokens):
-            token = sampling.choose(logits, text, rng)
+            (token,) = self.choose(logits, [sampler])
+            sampler.add(token)
             if token in self.tokenizer.ends:
                 return
             yield token
             if sequence.length >= self.config.context or not self._has_room(sequence):
                 return
-            (logits,) = self.decode([sequence], [token])
+            logits = self.decode([sequence], [token])
             text.append(token)
 
     def new_sequence(self) -> CachedSequence:
@@ -174,6 +175,10 @@ class LanguageModel:
             positions + 1,
             *self.pool.arrays,
         ).numpy()
+
+    def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
+        """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""
+        return self._choose(logits, *choice_arguments(samplers)).numpy().tolist()
 
     def _has_room(self, sequence: CachedSequence) -> bool:
         return sequence.length < len(sequence.pages) * PLACES or self.pool.free > 0

@@ -1,4 +1,4 @@
-"""The two functions of a language model: one token of several sequences, many of one.
+"""The functions of a language model: one token of several sequences, many of one, and choices.
 
 `decode` takes the last token of each sequence, `prefill` further tokens of one sequence. Both store
 keys and values in the pages of their parameters, and return the logits after the last token.
@@ -16,6 +16,7 @@ from ..builder import nn, op
 from ..builder.block_builder import BlockBuilder
 from ..ir.expr import Expr, Var
 from ..ir.struct_info import TensorStructInfo
+from .choice import FACTORS, NUMBERS, chosen
 from .configuration import Configuration
 from .pages_in_graph import PagesInGraph, page_parameters
 
@@ -133,7 +134,7 @@ def _last_row(x: te.Tensor) -> te.Tensor:
 
 
 class Functions(nn.Module):
-    """The two functions of a model, for `export_tvm`."""
+    """The functions of a model, for `export_tvm`."""
 
     def __init__(self, model: nn.Module, config: Configuration):
         self.model, self._config = model, config
@@ -156,6 +157,12 @@ class Functions(nn.Module):
             tokens, PrefillStep(self._config, positions, slots, history, pages, count)
         )
 
+    def choose(self, logits: Var, factors: Var, numbers: Var, seen: Var) -> Expr:
+        """The next tokens (n,); see `chosen`."""
+        builder = BlockBuilder.current()
+        assert builder is not None
+        return builder.call_te(chosen, logits, factors, numbers, seen)
+
     def spec(self) -> dict[str, dict[str, TensorStructInfo]]:
         """The parameters of the functions, before the weights."""
 
@@ -165,7 +172,16 @@ class Functions(nn.Module):
         pages = page_parameters(self._config.pages)
         common = {name: numbers("n") for name in ("tokens", "positions", "slots")}
         decode = {**common, "table": numbers("n", "used"), "lengths": numbers("n"), **pages}
-        return {"decode": decode, "prefill": {**common, "history": numbers("total"), **pages}}
+        return {
+            "decode": decode,
+            "prefill": {**common, "history": numbers("total"), **pages},
+            "choose": {
+                "logits": TensorStructInfo(("n", self._config.vocabulary), "float32"),
+                "factors": TensorStructInfo(("n", len(FACTORS)), "float32"),
+                "numbers": TensorStructInfo(("n", len(NUMBERS)), "uint32"),
+                "seen": numbers("n", "m"),
+            },
+        }
 
 
 def _count(tokens: Var) -> Any:
