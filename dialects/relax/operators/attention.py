@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop
 
 from ...int_expr import IntExpr
 from ..types import TensorType, shape_text
-from .attributes import Number, Text
+from .attributes import Int, Number, Text
 from .base import OperatorOp
 from .conversion import accumulator, wide
 from .inference import broadcast_dims, common_element_type, divides, require_floats, require_rank
@@ -29,6 +29,7 @@ class DotProductAttentionOp(OperatorOp):
     scale = opt_prop_def(Number(default=None))
     causal_mask = opt_prop_def(Text(default=None, choices=("TopLeft", "BottomRight")))
     softcap = opt_prop_def(Number(default=None))
+    window_size = opt_prop_def(Int(default=None))
     assembly_format = (
         "$query `,` $key `,` $value (`bias` $bias^ `:` type($bias))? attr-dict "
         "`:` type($query) `,` type($key) `,` type($value) `->` type($result)"
@@ -38,6 +39,7 @@ class DotProductAttentionOp(OperatorOp):
     def infer(cls, operands: Sequence[TensorType], attributes: dict[str, Any]) -> TensorType:
         query, key, value, *bias = operands
         element = cls.element(operands)
+        _check_attributes(cls.name, attributes)
         for label, type_ in zip(cls.operand_names(), (query, key, value), strict=False):
             require_rank(cls.name, label, type_, 4)
         if query.dims is None or key.dims is None or value.dims is None:
@@ -79,11 +81,11 @@ class DotProductAttentionOp(OperatorOp):
 
     @classmethod
     def rows_of_weights(
-        cls, te: TensorLanguage, weights: Any, visible: Callable[[Any, Any], Any]
+        cls, te: TensorLanguage, weights: Any, visible: Callable[[Any, Any, int], Any]
     ) -> Any:
         """The left operand of the second contraction.
 
-        `visible` is whether a query sees a key; `None` if each sees all.
+        `visible` is whether a query sees one of so many keys from a first; `None` without a mask.
         """
         return weights
 
@@ -106,8 +108,8 @@ class DotProductAttentionOp(OperatorOp):
         weights = te.compute(scores.shape, weight, name="T_exp")
         totals = te.compute(rows, lambda *i: te.sum(weights(*i, summed), axis=summed), name="T_sum")
 
-        def visible(i: Any, j: Any) -> Any:
-            return _is_visible(te, tensors, attributes, i, j)
+        def visible(i: Any, j: Any, count: int) -> Any:
+            return _is_visible(te, tensors, attributes, i, j, count)
 
         product = cls._weighted(te, cls.rows_of_weights(te, weights, visible), value, dtype)
 
@@ -142,8 +144,7 @@ class DotProductAttentionOp(OperatorOp):
 
         def masked(*i: Any) -> Any:
             value = products(*i) * scale
-            if cap := attributes["softcap"]:
-                value = te.tanh(value / te.const(cap, dtype)) * te.const(cap, dtype)
+            value = capped(te, value, attributes["softcap"])
             for mask in bias:
                 value = value + mask(*te.broadcast_index(mask.shape, i)).astype(dtype)
             return _where_visible(te, tensors, attributes, i[2:], value, float("-inf"))
@@ -178,6 +179,8 @@ class DotProductAttentionOp(OperatorOp):
         if attributes["causal_mask"] is not None:
             offset = keys - queries if attributes["causal_mask"] == "BottomRight" else 0
             visible = np.tri(queries, keys, offset, dtype=bool)
+            if window := attributes["window_size"]:
+                visible &= ~np.tri(queries, keys, offset - window, dtype=bool)
             scores = np.where(visible, scores, scores.dtype.type(-np.inf))
         top: NDArray[Any] = scores.max(axis=-1, keepdims=True, initial=-np.inf)
         weights = np.exp(scores - np.where(np.isneginf(top), 0, top))
@@ -194,7 +197,8 @@ class AttentionOp(DotProductAttentionOp):
     (batch, keys, key heads, value size); heads are a multiple of key heads. `scale` is by default
     ``1 / sqrt(size)``. A `causal_mask` hides keys after the query, aligned at the first pair
     ("TopLeft") or at the last ("BottomRight"); NaN that it hides may leave no trace. A query whose
-    keys are all hidden gives zeros.
+    keys are all hidden gives zeros. With a `window_size`, a query sees as many keys, up to its own
+    by the mask.
     With `softcap`, products `x` are ``softcap * tanh(x / softcap)`` before the bias is added, which
     may be of another dtype.
     `torch.nn.functional.scaled_dot_product_attention`, which has the dims in another order.
@@ -217,6 +221,30 @@ def _check_bias(op_name: str, bias: TensorType, scores: Sequence[IntExpr]) -> No
         )
 
 
+def _check_attributes(op_name: str, attributes: dict[str, Any]) -> None:
+    require_softcap(op_name, attributes)
+    if (window := attributes["window_size"]) is None:
+        return
+    if window < 1:
+        raise ValueError(f"expected window_size of '{op_name}' of at least 1, got {window}")
+    if attributes["causal_mask"] is None:
+        raise ValueError(f"expected a causal_mask for the window_size of '{op_name}', got none")
+
+
+def require_softcap(op_name: str, attributes: dict[str, Any]) -> None:
+    """Raise ValueError for a `softcap` that is not above 0."""
+    cap = attributes["softcap"]
+    if cap is not None and not cap > 0:
+        raise ValueError(f"expected softcap of '{op_name}' above 0, got {cap}")
+
+
+def capped(te: TensorLanguage, value: Any, cap: float | None) -> Any:
+    """``cap * tanh(value / cap)``, or the value without a cap."""
+    if cap is None:
+        return value
+    return te.tanh(value / te.const(cap, value.dtype)) * te.const(cap, value.dtype)
+
+
 def _scale(attributes: dict[str, Any], size: int) -> float:
     scale = attributes["scale"]
     return (size or 1) ** -0.5 if scale is None else scale
@@ -230,7 +258,7 @@ def _where_visible(
     value: Any,
     hidden: float,
 ) -> Any:
-    """The value of a pair of query and key, or `hidden` where the causal mask hides the key."""
+    """The value of a pair of query and key, or `hidden` where mask or window hides the key."""
     is_seen = _is_visible(te, tensors, attributes, *pair)
     return (
         value if is_seen is None else te.if_then_else(is_seen, value, te.const(hidden, value.dtype))
@@ -238,13 +266,21 @@ def _where_visible(
 
 
 def _is_visible(
-    te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any], last: Any, key: Any
+    te: TensorLanguage,
+    tensors: Sequence[Any],
+    attributes: dict[str, Any],
+    last: Any,
+    key: Any,
+    count: int = 1,
 ) -> Any:
-    """Whether a query sees a key by the causal mask; `None` without one."""
+    """Whether a query sees one of so many keys by mask and window; `None` without a mask."""
     if attributes["causal_mask"] is None:
         return None
     if attributes["causal_mask"] == "BottomRight":
         queries, keys = (te.dim_expr(tensor.shape[1]) for tensor in tensors[:2])
         (offset,) = te.tensor.shape_of([keys - queries])
         last = last + offset
-    return key <= last
+    seen = key <= last
+    if window := attributes["window_size"]:
+        seen = te.all(seen, key + (count - 1) > last - window)
+    return seen

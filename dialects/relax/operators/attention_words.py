@@ -56,7 +56,7 @@ class AttentionWordsOp(DotProductAttentionOp):
 
     @classmethod
     def rows_of_weights(
-        cls, te: TensorLanguage, weights: Any, visible: Callable[[Any, Any], Any]
+        cls, te: TensorLanguage, weights: Any, visible: Callable[[Any, Any, int], Any]
     ) -> Any:
         *rows, keys = weights.shape
         length = te.dim_expr(keys)
@@ -66,7 +66,7 @@ class AttentionWordsOp(DotProductAttentionOp):
             def rounded(at: Any) -> Any:
                 return weights(*i[:3], at).astype("bfloat16")
 
-            found, is_seen = word(te, rounded, "bfloat16", i[3], length), visible(i[2], i[3] * 2)
+            found, is_seen = word(te, rounded, "bfloat16", i[3], length), visible(i[2], i[3] * 2, 2)
             return found if is_seen is None else te.select(is_seen, found, te.const(0, found.dtype))
 
         return te.compute((*rows, count), pair, name="T_words")
