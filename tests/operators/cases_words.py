@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cases_nn import attention, grouped_symbols, head_symbols, matmul, matrices
+from cases_nn import attention, grouped_symbols, head_symbols, matmul, matrices, scores
 from cases_windows import LETTERS, convolution, convolve
 from drawing import Draw
 from harness import Case, torch
@@ -114,9 +114,7 @@ def attention_of_bfloat16(d: Draw):
     if d.chance(50):
         bias = d.array(d.broadcastable((batch, heads, queries, keys)), dtype="float32")
         operands.append(bias)
-    attributes: dict[str, Any] = {"scale": 0.3} | ({"softcap": 0.5} if d.chance(30) else {})
-    causal = d.pick((None, "TopLeft", "BottomRight"))
-    return operands, attributes if causal is None else {**attributes, "causal_mask": causal}
+    return operands, {"scale": 0.3} | scores(d)
 
 
 def attention_words(q: Any, k: Any, v: Any, bias: Any = None, **options: Any):
