@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
+from ..dialects.diagnostics import OpError
 from ..dialects.dims import dim_of, dims_of
 from ..display.show import show_code
 from ..lowering.graph.values import canonical
@@ -21,11 +22,14 @@ from .struct_info import AnyStructInfo, Shape, shape_of, struct_info, to_type
 def apply_operator(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """The call of an operator as a detached expression.
 
-    Raises ValueError with one line where arguments or their types do not fit.
+    Raises OpError with one line where arguments or their types do not fit.
     """
     operator = relax.OPERATORS[name]
-    operands, attributes = operator.bind(args, named)
-    return expression(operator_op(operator, operands, attributes))
+    try:
+        operands, attributes = operator.bind(args, named)
+        return expression(operator_op(operator, operands, attributes))
+    except (TypeError, ValueError) as error:
+        raise OpError(str(error)) from error
 
 
 _KINDS: dict[type[Operation], type[Expr]] = {}

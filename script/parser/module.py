@@ -248,7 +248,7 @@ def _syntax_tree(text: str, filename: str) -> ast.Module:
 def _with_imports(tree: ast.Module, python: Mapping[str, Any]) -> dict[str, Any]:
     """The names around a text, with the script namespaces that it imports."""
     names = dict(python)
-    spaces = {"tir": "T", "relax": "R", "ir": "I"}
+    spaces = {"tir": "T", "tirx": "T", "relax": "R", "ir": "I"}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(".script"):
             for alias in node.names:
