@@ -148,6 +148,7 @@ def _function(full_name: str) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = full_name.rpartition(".")[2]
     function.__doc__ = OPERATORS[full_name].__doc__
+    function.__script_path__ = full_name  # pyright: ignore[reportFunctionMemberAccess]
     return function
 
 
