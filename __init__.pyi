@@ -56,5 +56,13 @@ class error:
     from .dialects.diagnostics import TVMError as TVMError
     from .script.errors import ScriptError as DiagnosticError
 
+class ffi:
+    from .ir.equality import structural_equal as structural_equal
+    from .ir.equality import structural_hash as structural_hash
+
+    Array = tuple
+    get_global_func = staticmethod(runtime.get_global_func)
+    register_global_func = staticmethod(runtime.register_global_func)
+
 class target:
     from .backend.target import Target as Target

@@ -110,7 +110,9 @@ NAMES: dict[str, str] = {
     ),
     "relax.frontend.torch.from_fx": ".importers.torch.fx:from_fx",
     "relax.frontend.torch.register_backend": ".importers.torch.dynamo:register",
+    "relax.get_pipeline": ".relax.pipelines:get_pipeline",
     "relax.op": ".builder.op",
+    "relax.register_pipeline": ".relax.pipelines:register_pipeline",
     "relax.transform": ".relax.transform",
     "transform": ".ir.transform",
     "tir": ".tir",
@@ -130,6 +132,11 @@ NAMES: dict[str, str] = {
     "s_tir.schedule": ".tir.schedule",
     # other spellings, of 2022 to 2026
     "TVMError": ".dialects.diagnostics:TVMError",
+    "ffi.Array": "builtins:tuple",
+    "ffi.get_global_func": ".runtime:get_global_func",
+    "ffi.register_global_func": ".runtime:register_global_func",
+    "ffi.structural_equal": ".ir.equality:structural_equal",
+    "ffi.structural_hash": ".ir.equality:structural_hash",
     "error.DiagnosticError": ".script.errors:ScriptError",
     "error.InternalError": ".dialects.diagnostics:TVMError",
     "ir.Call": ".ir.calls:Call",
@@ -170,6 +177,7 @@ NAMES: dict[str, str] = {
     "relax.vm_build.build": ".driver:build",
     "tensor": ".runtime:array",
     "tir.SizeVar": ".te:var",
+    "tir.build": ".driver:build",
     "tirx": ".tir",
 }
 

@@ -111,6 +111,8 @@ class IRModule:
         """Pairs of global variable and function."""
         return list(self.functions.items())
 
+    functions_items = items
+
     def clone(self) -> IRModule:
         """A copy whose operations are its own."""
         copy = IRModule(self.op.clone(), self.name)

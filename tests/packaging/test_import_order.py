@@ -56,6 +56,7 @@ ORDER = (
     "display.executables",
     "debugging",
     "relax.transform",
+    "relax.pipelines",
     "driver",
     "importers",
     "quantization",
