@@ -50,6 +50,11 @@ class nd:
     cpu = staticmethod(runtime.cpu)
     empty = staticmethod(runtime.empty)
 
+class arith:
+    from .te.analyzer import Analyzer as Analyzer
+    from .te.ranges import ConstIntBound as ConstIntBound
+    from .te.ranges import ModularSet as ModularSet
+
 class error:
     from .dialects.diagnostics import OpError as OpError
     from .dialects.diagnostics import TVMError as InternalError

@@ -19,6 +19,9 @@ _OTHER_DEVICES = ("cuda", "rocm", "opencl", "metal", "vulkan", "webgpu")
 NAMES: dict[str, str] = {
     # today's spellings
     "IRModule": ".ir.module:IRModule",
+    "arith.Analyzer": ".te.analyzer:Analyzer",
+    "arith.ConstIntBound": ".te.ranges:ConstIntBound",
+    "arith.ModularSet": ".te.ranges:ModularSet",
     "build": ".driver:build",
     "error.OpError": ".dialects.diagnostics:OpError",
     "error.TVMError": ".dialects.diagnostics:TVMError",
@@ -47,6 +50,7 @@ NAMES: dict[str, str] = {
     "ir.IRModule": ".ir.module:IRModule",
     "ir.Op": ".ir.call_parts:Op",
     "ir.instrument": ".ir.instrument",
+    "ir.Range": ".te.ranges:Range",
     "ir.VDevice": ".ir.struct_info:VDevice",
     "ir.assert_structural_equal": ".ir.equality:assert_structural_equal",
     "ir.structural_equal": ".ir.equality:structural_equal",
