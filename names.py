@@ -57,6 +57,7 @@ NAMES: dict[str, str] = {
     "ir.structural_hash": ".ir.equality:structural_hash",
     "ir.transform": ".ir.transform",
     "instrument": ".ir.instrument",
+    "relax.BasePyModule": ".py_module:BasePyModule",
     "relax.BlockBuilder": ".builder.block_builder:BlockBuilder",
     "relax.Call": ".ir.calls:Call",
     "relax.Constant": ".ir.expr:Constant",
@@ -116,6 +117,7 @@ NAMES: dict[str, str] = {
     "relax.frontend.torch.register_backend": ".importers.torch.dynamo:register",
     "relax.get_pipeline": ".relax.pipelines:get_pipeline",
     "relax.op": ".builder.op",
+    "relax.RelaxToPyFuncConverter": ".relax.to_pyfunc:RelaxToPyFuncConverter",
     "relax.register_pipeline": ".relax.pipelines:register_pipeline",
     "relax.transform": ".relax.transform",
     "transform": ".ir.transform",
@@ -163,6 +165,7 @@ NAMES: dict[str, str] = {
     "relax.TensorType": ".ir.struct_info:TensorStructInfo",
     "relax.TupleType": ".ir.struct_info:TupleStructInfo",
     "relax.Type": ".ir.struct_info:StructInfo",
+    "relax.base_py_module.BasePyModule": ".py_module:BasePyModule",
     "relax.block_builder.BlockBuilder": ".builder.block_builder:BlockBuilder",
     "relax.expr.Call": ".ir.calls:Call",
     "relax.expr.Constant": ".ir.expr:Constant",
@@ -175,6 +178,9 @@ NAMES: dict[str, str] = {
     "relax.expr.TupleGetItem": ".ir.expr:TupleGetItem",
     "relax.expr.Var": ".ir.expr:Var",
     "relax.expr.VarBinding": ".ir.blocks:VarBinding",
+    "relax.relax_to_pyfunc_converter.RelaxToPyFuncConverter": (
+        ".relax.to_pyfunc:RelaxToPyFuncConverter"
+    ),
     "relax.vm.VirtualMachine": ".runtime:VirtualMachine",
     "relax.vm.build": ".driver:build",
     "relax.vm_build.Executable": ".runtime:Executable",

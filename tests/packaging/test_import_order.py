@@ -58,6 +58,7 @@ ORDER = (
     "relax.transform",
     "relax.pipelines",
     "driver",
+    "py_module",
     "importers",
     "quantization",
     "relax tools",
