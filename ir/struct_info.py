@@ -247,7 +247,8 @@ def _annotated(path: str, args: Sequence[Any], kwargs: dict[str, Any]) -> AnyStr
         case "R.Prim":
             return PrimStructInfo(*args, **kwargs)
         case "R.Tuple":
-            return TupleStructInfo(args)
+            several = len(args) == 1 and isinstance(args[0], list | tuple)
+            return TupleStructInfo(args[0] if several else args)
         case "R.Callable":
             return FuncStructInfo(*args, **kwargs)
         case "R.Object" | "R.Any":

@@ -44,7 +44,9 @@ class AnnotationParser:
             case "R.Tensor":
                 return self._tensor(node)
             case "R.Tuple":
-                return TupleType(tuple(self.type(n) for n in _arguments(node)))
+                given = _arguments(node)
+                fields = self.exprs.elements(given[0]) if len(given) == 1 else given
+                return TupleType(tuple(self.type(n) for n in fields))
             case "R.Shape":
                 return self._shape(node)
             case "R.Prim":

@@ -86,3 +86,10 @@ def test_normalize_outside_of_functions():
     call = relax.op.add(x((2, 3), "float32"), x((3,), "float32"))
     assert bb.normalize(call).ty == relax.TensorType((2, 3), "float32")
     assert len(bb.get()) == 0
+
+
+def test_tuples_of_a_list():
+    fields = [R.Tensor((4,), "float32"), R.Any]
+    assert relax.Var("x", R.Tuple(fields)).ty == relax.TupleType(fields)
+    text = "@R.function\ndef f(x: R.Tuple([R.Tensor((4,)), R.Object])):\n    return x[0]"
+    assert "x: R.Tuple(R.Tensor((4,)), R.Object)" in from_source(text).script()
