@@ -172,3 +172,18 @@ sampling = xrelax.llm.Sampling(temperature=0.5, top_k=2, repetition_penalty=1.5,
 logits = np.array([0.1, 1.0, 2.5, 0.3, 3.0], np.float32)
 chosen = [sampling.choose(logits, [2, 4], np.random.default_rng(i)) for i in range(8)]
 print(chosen)
+
+# %% ffi.Array
+import numpy as np
+
+import xrelax as tvm
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return (R.add(x, x), x)
+
+
+result = tvm.build(main)["main"](np.ones(2, "float32"))
+print(isinstance(result, tvm.ffi.Array), len(result))
