@@ -37,12 +37,14 @@ def get_pipeline(name: str = "zero", **options: Any) -> Pass:
 def register_pipeline(name: str) -> Callable[[Pipeline], Pipeline]:
     """A decorator of a function that returns a pass, which `get_pipeline` then knows by name.
 
-    Raises ValueError for a name that is taken.
+    Defining a function again in its module replaces it. Raises ValueError for a name that another
+    function has.
     """
-    if name in _PIPELINES:
-        raise ValueError(f"expected a new name of a pipeline, got '{name}'")
 
     def register(function: Pipeline) -> Pipeline:
+        known = _PIPELINES.get(name, function)
+        if (known.__module__, known.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"expected a new name of a pipeline, got '{name}'")
         _PIPELINES[name] = function
         return function
 
