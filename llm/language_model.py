@@ -14,6 +14,7 @@ from ..backend.model_cache import model_entry
 from ..backend.target import HOST, Target
 from ..runtime.executable import Executable
 from .configuration import Configuration
+from .drafts import Draft, draft_of
 from .options import Options
 from .pages import PLACES, CachedSequence, PagePool, table_of
 from .sampling import Sampler, Sampling, choice_arguments
@@ -74,14 +75,24 @@ class LanguageModel:
         self._choose = executable["choose"]
 
     def generate(
-        self, prompt: str, *, max_tokens: int = 256, sampling: Sampling | None = None
+        self,
+        prompt: str,
+        *,
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[str]:
         """The text that follows a prompt, piece by piece, up to a token that ends it.
 
-        Raises ValueError with one line for a prompt that is empty or longer than the context.
+        With a `draft`, several tokens are verified in a step, and the text is the same: "prompt"
+        repeats parts of the text, and a smaller model with the same vocabulary guesses. A `Draft`
+        also counts what was right.
+
+        Raises ValueError with one line for a prompt that is empty or longer than the context, and
+        for a draft of another vocabulary.
         """
         tokens = self.tokenizer.encode(prompt)
-        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling))
+        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
 
     def chat(
         self,
@@ -89,17 +100,22 @@ class LanguageModel:
         *,
         max_tokens: int = 256,
         sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[str]:
         """The answer to a conversation, piece by piece; messages have a role and a content."""
         tokens = self.tokenizer.encode_chat(messages)
-        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling))
+        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
 
     def generate_tokens(
-        self, tokens: Sequence[int], max_tokens: int = 256, sampling: Sampling | None = None
+        self,
+        tokens: Sequence[int],
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[int]:
         """The tokens that follow some tokens, at most so many, without the one that ends them."""
         with self.sequence() as sequence:
-            yield from self.continued(sequence, [], tokens, max_tokens, sampling)
+            yield from self.continued(sequence, [], tokens, max_tokens, sampling, draft)
 
     def continued(
         self,
@@ -108,24 +124,58 @@ class LanguageModel:
         tokens: Sequence[int],
         max_tokens: int = 256,
         sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[int]:
         """The tokens that follow `text`, which is in the sequence, and further tokens.
 
         `text` grows with the sequence.
         """
-        logits = self.prefill(sequence, tokens)[None]
-        text += tokens
-        sampler = Sampler(Sampling() if sampling is None else sampling, text)
-        for _ in range(max_tokens):
-            (token,) = self.choose(logits, [sampler])
-            sampler.add(token)
-            if token in self.tokenizer.ends:
-                return
-            yield token
-            if sequence.length >= self.config.context or not self._has_room(sequence):
-                return
-            logits = self.decode([sequence], [token])
-            text.append(token)
+        guesses = draft_of(draft)
+        if guesses is not None:
+            guesses.verify(self)
+        try:
+            logits = self.prefill(sequence, tokens)[None]
+            text += tokens
+            sampler = Sampler(Sampling() if sampling is None else sampling, text)
+            chosen, left = self.choose(logits, [sampler]), max_tokens
+            while left:
+                for token in chosen[:left]:
+                    sampler.add(token)
+                    if token in self.tokenizer.ends:
+                        return
+                    yield token
+                left -= len(chosen[:left])
+                if not left or self.room(sequence) <= sequence.length:
+                    return
+                chosen = self._step(sequence, text, chosen[-1], sampler, guesses, left)
+        finally:
+            if guesses is not None:
+                guesses.close()
+
+    def _step(
+        self,
+        sequence: CachedSequence,
+        text: list[int],
+        token: int,
+        sampler: Sampler,
+        draft: Draft | None,
+        left: int,
+    ) -> list[int]:
+        """Append a token, and what is right of a draft; returns the tokens that follow it."""
+        first, guessed = sequence.length, list[int]()
+        if draft is not None:
+            most = min(left - 1, self.room(sequence) - first - 1)
+            guessed = draft.propose([*text, token])[: max(0, most)]
+        new = [token, *guessed]
+        samplers = [sampler.after(guessed[:count]) for count in range(len(new))]
+        chosen = self.choose(self.extend(sequence, new), samplers)
+        pairs = zip(guessed, chosen, strict=False)
+        right = next((n for n, (a, b) in enumerate(pairs) if a != b), len(guessed))
+        self.pool.truncate(sequence, first + 1 + right)
+        text += new[: 1 + right]
+        if draft is not None:
+            draft.proposed, draft.accepted = draft.proposed + len(guessed), draft.accepted + right
+        return chosen[: right + 1]
 
     def new_sequence(self) -> CachedSequence:
         """An empty sequence; `pool.truncate(sequence, 0)` frees its pages."""
@@ -146,12 +196,9 @@ class LanguageModel:
         Raises ValueError with one line, and changes nothing, where there is no room for them.
         """
         length = sequence.length + len(tokens)
-        room = len(sequence.pages) * PLACES + self.pool.free * PLACES
-        if not tokens or length > min(self.config.context, room):
-            raise ValueError(
-                f"expected 1 to {min(self.config.context, room) - sequence.length} tokens, got "
-                f"{len(tokens)}"
-            )
+        room = self.room(sequence)
+        if not tokens or length > room:
+            raise ValueError(f"expected 1 to {room - sequence.length} tokens, got {len(tokens)}")
         logits: Any = None
         for start in range(0, len(tokens), CHUNK):
             chunk = np.asarray(tokens[start : start + CHUNK], np.int32)
@@ -167,6 +214,25 @@ class LanguageModel:
         """Append one token to each sequence; returns the logits (sequences, vocabulary)."""
         positions = np.asarray([s.length for s in sequences], np.int32)
         slots = np.concatenate([self.pool.extend(s, 1) for s in sequences])
+        return self._rows(sequences, tokens, positions, slots)
+
+    def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each.
+
+        They have the bits of those that `decode` computes one after the other. Raises MemoryError
+        as `PagePool.extend` does.
+        """
+        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
+        slots = self.pool.extend(sequence, len(tokens))
+        return self._rows([sequence] * len(tokens), tokens, positions, slots)
+
+    def _rows(
+        self,
+        sequences: Sequence[CachedSequence],
+        tokens: Sequence[int],
+        positions: NDArray[np.int32],
+        slots: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
         return self._decode(
             np.asarray(tokens, np.int32),
             positions,
@@ -180,5 +246,6 @@ class LanguageModel:
         """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""
         return self._choose(logits, *choice_arguments(samplers)).numpy().tolist()
 
-    def _has_room(self, sequence: CachedSequence) -> bool:
-        return sequence.length < len(sequence.pages) * PLACES or self.pool.free > 0
+    def room(self, sequence: CachedSequence) -> int:
+        """The length to which a sequence can grow: the context, or what the free pages permit."""
+        return min(self.config.context, (len(sequence.pages) + self.pool.free) * PLACES)
