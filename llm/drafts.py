@@ -11,20 +11,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .pages import CachedSequence
+from .configuration import Configuration
+from .pages import CachedSequence, PagePool
 from .prefixes import common_prefix
-
-if TYPE_CHECKING:
-    from .language_model import LanguageModel
+from .tokenizer import Tokenizer
 
 TOKENS = 4
 """How many tokens are guessed by default."""
 LONGEST = 3
 """The most tokens that are searched for in the text."""
+
+
+class Model(Protocol):
+    """What drafts need of a `LanguageModel`."""
+
+    config: Configuration
+    tokenizer: Tokenizer
+    pool: PagePool
+
+    def prefill(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Append tokens to a sequence; returns the logits (vocabulary,) after them."""
+        ...
+
+    def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each."""
+        ...
+
+    def room(self, sequence: CachedSequence) -> int:
+        """The length to which a sequence can grow."""
+        ...
 
 
 class Draft(ABC):
@@ -40,7 +60,7 @@ class Draft(ABC):
         """The part of the guessed tokens that were right; 0 before the first guess."""
         return self.accepted / max(1, self.proposed)
 
-    def verify(self, model: LanguageModel) -> None:
+    def verify(self, model: Model) -> None:
         """Raise ValueError with one line for a model whose tokens the draft does not know."""
 
     @abstractmethod
@@ -68,12 +88,12 @@ class PromptLookup(Draft):
 class DraftModel(Draft):
     """The greedy tokens of a smaller model with the same vocabulary, whose cache it uses."""
 
-    def __init__(self, model: LanguageModel, count: int = TOKENS):
+    def __init__(self, model: Model, count: int = TOKENS):
         super().__init__(count)
         self.model = model
         self._sequence, self._known = CachedSequence(), list[int]()
 
-    def verify(self, model: LanguageModel) -> None:
+    def verify(self, model: Model) -> None:
         if self.model.tokenizer.vocabulary() != model.tokenizer.vocabulary():
             raise ValueError("expected a draft with the vocabulary of the model, got another one")
         if self.model is model:
@@ -101,7 +121,7 @@ class DraftModel(Draft):
         self._known = []
 
 
-def draft_of(draft: str | LanguageModel | Draft | None) -> Draft | None:
+def draft_of(draft: str | Model | Draft | None) -> Draft | None:
     """The draft that an option of `generate` names; raises ValueError for other strings."""
     if draft is None or isinstance(draft, Draft):
         return draft
