@@ -10,5 +10,5 @@
 from .drafts import DraftModel as DraftModel
 from .drafts import PromptLookup as PromptLookup
 from .language_model import LanguageModel as LanguageModel
-from .language_model import load as load
+from .loading import load as load
 from .sampling import Sampling as Sampling

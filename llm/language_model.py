@@ -1,22 +1,19 @@
-"""`load`: a language model from its files; it generates text and chats."""
+"""A compiled language model, which generates text and chats."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backend.model_cache import model_entry
-from ..backend.target import HOST, Target
 from ..runtime.executable import Executable
 from .configuration import Configuration
 from .drafts import Draft, draft_of
-from .options import Options
 from .pages import PLACES, CachedSequence, PagePool, table_of
+from .reports import ModelDebug, ModelProfile
 from .sampling import Sampler, Sampling, choice_arguments
 from .tokenizer import Tokenizer
 
@@ -24,53 +21,24 @@ CHUNK = 512
 """The most tokens of a call of `prefill`."""
 
 
-def load(
-    path: str | Path,
-    *,
-    context: int | None = None,
-    activations: str = "int16",
-    cache: str = "float16",
-    weights: str | None = None,
-    target: str = HOST,
-) -> LanguageModel:
-    """The language model of a GGUF file, or of a model folder of `transformers`.
-
-    Products with weights of few bits are those of integers, for which activations are rounded in
-    blocks of the weights' size, to 16 bits. With `activations` of "int8" prompts are read faster,
-    and tokens may differ from those of floats; "float32" does not round. `cache` is the dtype of
-    keys and values, float16 or float32. `weights` is a format to which matrices of floats are
-    rounded: "q4_0", "q4_1", "q5_0", "q5_1" or "q8_0"; by default they are float32.
-
-    The compiled model is kept in the cache, packed, and mapped from there by later processes.
-    `context` is the number of positions that all sequences have together, by default those of one
-    that is as long as the model permits, at most 8192. Raises FileNotFoundError, and ValueError
-    with one line for what is no model of a supported architecture.
-    """
-    options = Options(activations, cache, weights, target)
-    if context is not None and context < 1:
-        raise ValueError(f"expected a context of at least 1, got {context}")
-    entry = model_entry(str(path), Target(target), "llm", *options.key)
-    cached = None if entry is None else entry.load()
-    if cached is not None:
-        notes, executable = cached.notes, cached.executable
-    else:
-        from .compilation import compile_files
-
-        notes, others, executable = compile_files(Path(path), options)
-        if entry is not None:
-            entry.store(executable, notes, others)
-    config, tokenizer = Configuration(**notes["configuration"]), Tokenizer(notes["vocabulary"])
-    return LanguageModel(config, tokenizer, executable, context or min(config.context, 8192))
-
-
 class LanguageModel:
     """A compiled model with its tokenizer and cache; one text is generated at a time."""
 
     def __init__(
-        self, config: Configuration, tokenizer: Tokenizer, executable: Executable, context: int
+        self,
+        config: Configuration,
+        tokenizer: Tokenizer,
+        executable: Executable,
+        context: int,
+        build: Callable[[], Executable] | None = None,
     ):
-        self.config, self.tokenizer, self.executable = config, tokenizer, executable
+        self.config, self.tokenizer = config, tokenizer
         self.pool = PagePool(config.pages, -(-context // PLACES))
+        self._build = build
+        self._use(executable)
+
+    def _use(self, executable: Executable) -> None:
+        self.executable = executable
         self._decode, self._prefill = executable["decode"], executable["prefill"]
         self._choose = executable["choose"]
 
@@ -201,17 +169,29 @@ class LanguageModel:
             raise ValueError(f"expected 1 to {room - sequence.length} tokens, got {len(tokens)}")
         logits: Any = None
         for start in range(0, len(tokens), CHUNK):
-            chunk = np.asarray(tokens[start : start + CHUNK], np.int32)
-            first = sequence.length
-            slots = self.pool.extend(sequence, len(chunk))
-            positions = np.arange(first, sequence.length, dtype=np.int32)
-            logits = self._prefill(chunk, positions, slots, sequence.slots(), *self.pool.arrays)
+            chunk = tokens[start : start + CHUNK]
+            logits = self._prefill(*self._prefill_arguments(sequence, chunk))
         return logits.numpy()[0]
+
+    def _prefill_arguments(
+        self, sequence: CachedSequence, tokens: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Make room for tokens; returns the arguments of `prefill`."""
+        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
+        slots = self.pool.extend(sequence, len(tokens))
+        known = (np.asarray(tokens, np.int32), positions, slots, sequence.slots())
+        return [*known, *self.pool.arrays]
 
     def decode(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
     ) -> NDArray[np.float32]:
         """Append one token to each sequence; returns the logits (sequences, vocabulary)."""
+        return self._decode(*self._decode_arguments(sequences, tokens)).numpy()
+
+    def _decode_arguments(
+        self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Make room for a token of each sequence; returns the arguments of `decode`."""
         positions = np.asarray([s.length for s in sequences], np.int32)
         slots = np.concatenate([self.pool.extend(s, 1) for s in sequences])
         return self._rows(sequences, tokens, positions, slots)
@@ -224,7 +204,8 @@ class LanguageModel:
         """
         positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
         slots = self.pool.extend(sequence, len(tokens))
-        return self._rows([sequence] * len(tokens), tokens, positions, slots)
+        rows = self._rows([sequence] * len(tokens), tokens, positions, slots)
+        return self._decode(*rows).numpy()
 
     def _rows(
         self,
@@ -232,15 +213,9 @@ class LanguageModel:
         tokens: Sequence[int],
         positions: NDArray[np.int32],
         slots: NDArray[np.int32],
-    ) -> NDArray[np.float32]:
-        return self._decode(
-            np.asarray(tokens, np.int32),
-            positions,
-            slots,
-            table_of(sequences),
-            positions + 1,
-            *self.pool.arrays,
-        ).numpy()
+    ) -> list[NDArray[Any]]:
+        known = (np.asarray(tokens, np.int32), positions, slots, table_of(sequences), positions + 1)
+        return [*known, *self.pool.arrays]
 
     def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
         """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""
@@ -249,3 +224,71 @@ class LanguageModel:
     def room(self, sequence: CachedSequence) -> int:
         """The length to which a sequence can grow: the context, or what the free pages permit."""
         return min(self.config.context, (len(sequence.pages) + self.pool.free) * PLACES)
+
+    def profile(
+        self, function: str = "decode", *, length: int = 32, sequences: int = 1, repeat: int = 20
+    ) -> ModelProfile:
+        """The time of each kernel of a step, in all layers and in each: ``print(model.profile())``.
+
+        A step of "decode" takes a token of some sequences of a length, one of "prefill" a prompt of
+        this length. The model is compiled again if it comes from the cache. Raises ValueError with
+        one line for other functions, and for sequences that are longer than the context.
+        """
+        with self._step_of(function, [1] * length, sequences) as arguments:
+            report = self._inspected().profile(function, *arguments, repeat=repeat)
+        return ModelProfile(report, self.config.layers)
+
+    def debug(
+        self,
+        prompt: str,
+        function: str = "prefill",
+        *,
+        reference: str | LanguageModel = "f64",
+        rtol: float | None = None,
+        atol: float | None = None,
+    ) -> ModelDebug:
+        """The error after each layer of a step, with the first bad one: ``print(model.debug(…))``.
+
+        The reference is the graph in float64, or another build of the same model. A step of
+        "prefill" takes a prompt, one of "decode" the last token after it. The model is compiled
+        again if it comes from the cache. Raises what `profile` does.
+        """
+        tokens = self.tokenizer.encode(prompt)
+        other: Any = reference
+        if isinstance(reference, LanguageModel):
+            other = reference._inspected()
+        with self._step_of(function, tokens, 1) as arguments:
+            report = self._inspected().debug(
+                function, *arguments, reference=other, rtol=rtol, atol=atol
+            )
+        return ModelDebug(report)
+
+    @contextmanager
+    def _step_of(
+        self, function: str, tokens: Sequence[int], count: int
+    ) -> Generator[list[NDArray[Any]]]:
+        """The arguments of a step on sequences that are freed at the end."""
+        if function not in ("decode", "prefill"):
+            raise ValueError(f"expected a function of decode, prefill, got {function!r}")
+        if not tokens or count < 1:
+            raise ValueError(f"expected tokens of sequences, got {len(tokens)} of {count}")
+        sequences = [self.new_sequence() for _ in range(count)]
+        try:
+            if function == "prefill":
+                yield self._prefill_arguments(sequences[0], tokens)
+                return
+            for sequence in sequences:
+                if len(tokens) > 1:
+                    self.prefill(sequence, tokens[:-1])
+            yield self._decode_arguments(sequences, [tokens[-1]] * count)
+        except MemoryError as error:
+            raise ValueError(str(error)) from None
+        finally:
+            for sequence in sequences:
+                self.pool.truncate(sequence, 0)
+
+    def _inspected(self) -> Executable:
+        """The executable, built by this process."""
+        if self.executable.profiler is None and self._build is not None:
+            self._use(self._build())
+        return self.executable
