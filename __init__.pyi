@@ -7,6 +7,7 @@ from . import runtime as runtime
 from . import script as script
 from . import te as te
 from . import tir as tir
+from .dialects.diagnostics import TVMError as TVMError
 from .driver import build as build
 from .importers.compile import compile as compile
 from .inspection import stages as stages
@@ -31,6 +32,8 @@ from .te import topi as topi
 
 __version__: str
 s_tir = tir
+tirx = tir
+tensor = runtime.array
 
 # Namespaces that are no modules.
 
@@ -46,6 +49,25 @@ class nd:
     array = staticmethod(runtime.array)
     cpu = staticmethod(runtime.cpu)
     empty = staticmethod(runtime.empty)
+
+class arith:
+    from .te.analyzer import Analyzer as Analyzer
+    from .te.ranges import ConstIntBound as ConstIntBound
+    from .te.ranges import ModularSet as ModularSet
+
+class error:
+    from .dialects.diagnostics import OpError as OpError
+    from .dialects.diagnostics import TVMError as InternalError
+    from .dialects.diagnostics import TVMError as TVMError
+    from .script.errors import ScriptError as DiagnosticError
+
+class ffi:
+    from .ir.equality import structural_equal as structural_equal
+    from .ir.equality import structural_hash as structural_hash
+
+    Array = tuple
+    get_global_func = staticmethod(runtime.get_global_func)
+    register_global_func = staticmethod(runtime.register_global_func)
 
 class target:
     from .backend.target import Target as Target

@@ -26,9 +26,10 @@ _PRECISIONS = {"f32": None, "bf16": "bfloat16", "f16": "float16"}
 
 def build(
     mod: IRModule | BaseFunc | ModuleOp,
-    target: str | Mapping[str, Any] | Target = "llvm",
+    target: str | Mapping[str, Any] | Target | None = None,
     params: Mapping[str, Any] | None = None,
     *,
+    relax_pipeline: Any = None,
     check: bool = False,
     precision: str = "f32",
     exec_mode: str = "compiled",
@@ -36,9 +37,11 @@ def build(
 ) -> Executable:
     """Compile a module, or one function, for a target; TVM's ``relax.build`` and ``tvm.compile``.
 
-    `params` are bound to parameters of "main" by name. With a `precision` of "bf16" or "f16",
-    linear layers, matmuls by a matrix and convolutions of float32 take operands of these bits and
-    sum in float32; weights are rounded once, and everything else stays in float32. With `check`
+    Without a `target` it is the one of the ``with Target(…):`` around, else "llvm". The passes
+    `relax_pipeline`, by name or as `relax.get_pipeline` returns them, run first. `params` are bound
+    to parameters of "main" by name. With a `precision` of "bf16" or "f16", linear layers, matmuls
+    by a matrix and convolutions of float32 take operands of these bits and sum in float32; weights
+    are rounded once, and everything else stays in float32. With `check`
     every pass is run against the reference evaluator on random inputs, and CheckError names the
     first one that changes a result; for the module of a ``tir.Schedule`` that starts at the module
     before, with the primitives.
@@ -55,11 +58,13 @@ def build(
     from .debugging.debugger import Debugger
     from .profiling.profiler import Profiler
 
-    module, resolved = module_of(mod), Target(target)
+    module, resolved = module_of(mod), Target(target or Target.current() or HOST)
     before = _steps_before(mod) if check else []
     if params:
         module = _bound(module, params)
         before = [(name, _bound(step, params)) for name, step in before]
+    if relax_pipeline is not None:
+        module = _transformed(module, relax_pipeline)
     if (dtype := _PRECISIONS[precision]) is not None:
         module = module.clone()
         module.attributes[PRECISION] = StringAttr(dtype)
@@ -82,6 +87,16 @@ def _bound(module: ModuleOp, params: Mapping[str, Any]) -> ModuleOp:
     from .relax.transform import BindParams
 
     return BindParams("main", params)(IRModule(module)).op
+
+
+def _transformed(module: ModuleOp, pipeline: Any) -> ModuleOp:
+    """A copy on which the passes of a pipeline have run."""
+    from .ir.module import IRModule
+    from .ir.transform import as_pass
+    from .relax.pipelines import get_pipeline
+
+    passes = get_pipeline(pipeline) if isinstance(pipeline, str) else as_pass(pipeline)
+    return passes(IRModule(module)).op
 
 
 def _steps_before(mod: IRModule | BaseFunc | ModuleOp) -> list[tuple[str, ModuleOp]]:

@@ -25,6 +25,7 @@ PASSES: dict[str, str] = {
         ".lowering.graph.attach_layout_free_buffers:AttachAttrLayoutFreeBuffersPass"
     ),
     "block-sums": ".lowering.loops.block_sums:BlockSumsPass",
+    "canonicalize-bindings": ".lowering.graph.canonicalize_bindings:CanonicalizeBindingsPass",
     "convert-convolution-to-matmul": (
         ".lowering.graph.convolution_to_matmul:ConvolutionToMatmulPass"
     ),
@@ -32,6 +33,7 @@ PASSES: dict[str, str] = {
     "convert-relax-to-rt": ".lowering.runtime.relax_to_rt:RelaxToRTPass",
     "convert-tir-to-loops": ".lowering.loops.tir_to_loops:TIRToLoopsPass",
     "convert-to-llvm": ".lowering.llvm.convert:ConvertToLLVMPass",
+    "convert-to-dataflow": ".lowering.graph.convert_to_dataflow:ConvertToDataflowPass",
     "cse-loops": ".lowering.loops.cse_loops:CSELoopsPass",
     "dead-code-elimination": ".lowering.graph.dead_code:DeadCodeEliminationPass",
     "decompose-ops-for-inference": (

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -22,6 +23,9 @@ HOST = "llvm"
 
 _OPTIONS = ("mcpu", "mattr", "mtriple", "num-cores", "cache-sizes", "keys", "math", "model")
 _MATH = ("fast", "accurate")
+
+
+_CURRENT: ContextVar["tuple[Target, ...]"] = ContextVar("current_targets", default=())
 
 
 @dataclass(frozen=True, init=False, slots=True)
@@ -64,6 +68,18 @@ class Target:
             fields["host"] = Target(host)
         for name, value in fields.items():
             object.__setattr__(self, name, value)
+
+    @staticmethod
+    def current() -> "Target | None":
+        """The target of the innermost ``with Target(…):``, which builds take if none is given."""
+        return _CURRENT.get()[-1] if _CURRENT.get() else None
+
+    def __enter__(self) -> "Target":
+        _CURRENT.set((*_CURRENT.get(), self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _CURRENT.set(_CURRENT.get()[:-1])
 
     def __reduce__(self):
         return _restore, ({name: getattr(self, name) for name in Target.__slots__},)

@@ -120,6 +120,10 @@ class BlockBuilder:
         return self._open.scope
 
     @property
+    def _is_outside(self) -> bool:
+        return not self._scopes and _AROUND.get() is None
+
+    @property
     def _open(self) -> _OpenFunction:
         if not self._scopes and (outer := _AROUND.get()) is not None:
             return outer._open  # pyright: ignore[reportPrivateUsage]
@@ -172,7 +176,12 @@ class BlockBuilder:
         self.scope.remap[binding.var.borrowed] = emitted
 
     def normalize(self, expr: Any) -> Any:
-        """Emit what an expression is made of; returns the expression, which is not emitted."""
+        """Emit what an expression is made of; returns the expression, which is not emitted.
+
+        Outside of functions nothing is emitted.
+        """
+        if self._is_outside:
+            return view(to_value(expr))
         op = to_value(expr).owner
         if not isinstance(op, Operation) or op.parent is not None:
             return view(to_value(expr))

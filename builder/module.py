@@ -10,9 +10,9 @@ from xdsl.ir import Operation
 from ..dialects import tir
 from ..dialects.diagnostics import verify
 from ..ir.call_parts import GlobalVar
+from ..ir.equality import structural_equal
 from ..ir.function import BaseFunc, function_view
 from ..ir.module import IRModule
-from ..ir.structural_equal import structural_equal
 from ..lowering.canonical_form import CanonicalForm
 from ..lowering.functions import functions_by_name
 from ..lowering.graph.verify_kernels import verify_kernels

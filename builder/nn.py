@@ -21,13 +21,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from ..dialects.relax import TensorType
 from ..ir.expr import Expr, Var
 from ..ir.module import IRModule
-from ..ir.struct_info import PrimStructInfo, TensorStructInfo, shape_of, to_type
-from ..runtime.tensor import Tensor, as_tensor
+from ..ir.struct_info import PrimStructInfo, TensorStructInfo, to_type
+from ..runtime.tensor import Tensor as Values
+from ..runtime.tensor import as_tensor
 from . import op
 from .block_builder import BlockBuilder
+from .nn_calls import Tensor as Tensor
+from .nn_calls import extern as extern
+from .nn_calls import tensor_expr_op as tensor_expr_op
+from .nn_calls import tensor_ir_op as tensor_ir_op
 
 __script_path__ = "relax.frontend.nn"
 
@@ -40,26 +44,10 @@ class Parameter(Var):
 
     def __init__(self, shape: Any, dtype: str | None = None):
         super().__init__("parameter", TensorStructInfo(shape, dtype or "float32"))
-        self._data: Tensor | None = None
+        self._data: Values | None = None
 
     @property
-    def shape(self) -> Any:
-        """The dims."""
-        return shape_of(self._tensor_type.dims or ())
-
-    @property
-    def dtype(self) -> str:
-        """The dtype's name."""
-        return self._tensor_type.dtype or ""
-
-    @property
-    def _tensor_type(self) -> TensorType:
-        type_ = self.borrowed.type
-        assert isinstance(type_, TensorType)
-        return type_
-
-    @property
-    def data(self) -> Tensor | None:
+    def data(self) -> Values | None:
         """The values, `None` before they are set."""
         return self._data
 
@@ -108,7 +96,7 @@ class Module:
         """The parameters."""
         return (parameter for _, parameter in self.named_parameters())
 
-    def state_dict(self) -> dict[str, Tensor | None]:
+    def state_dict(self) -> dict[str, Values | None]:
         """The values of the parameters by their paths."""
         return {name: parameter.data for name, parameter in self.named_parameters()}
 

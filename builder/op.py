@@ -99,6 +99,16 @@ def call_pure_packed(func: str | ExternFunc, *args: Any, sinfo_args: Any) -> Exp
     return Call(Op.get("relax.call_pure_packed"), [called, *args], None, sinfo_args)
 
 
+def call_py_func(func_name: str, args: Any, out_sinfo: Any = None, **old: Any) -> Expr:
+    """The call of a Python function of the module, which returns values of the types `out_sinfo`.
+
+    Other forms are those of `call_tir`.
+    """
+    several = isinstance(args, list | tuple)
+    values = cast("Sequence[Any]", args) if several else (args,)
+    return call_pure_packed(func_name, *values, sinfo_args=_output(out_sinfo, old))
+
+
 def print(*values: Any, format: str = "") -> Expr:
     """Values are printed, in program order.
 
@@ -148,6 +158,7 @@ def _function(full_name: str) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = full_name.rpartition(".")[2]
     function.__doc__ = OPERATORS[full_name].__doc__
+    function.__script_path__ = full_name  # pyright: ignore[reportFunctionMemberAccess]
     return function
 
 

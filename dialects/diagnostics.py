@@ -16,7 +16,15 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f", did you mean '{close[0]}'?" if close else ""
 
 
-class Diagnostic(DiagnosticException):
+class TVMError(Exception):
+    """The base of the errors that only this package raises; TVM's ``tvm.error.TVMError``."""
+
+
+class OpError(TVMError, TypeError, ValueError):
+    """Arguments that an operator of the graph does not take, or whose types do not fit it."""
+
+
+class Diagnostic(DiagnosticException, TVMError):
     """A violation of a rule: the message, the operation, and its location if known."""
 
     def __init__(self, message: str, op: Operation | None = None):

@@ -9,23 +9,35 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..dialects import relax
+from ..dialects.diagnostics import OpError
 from ..dialects.dims import dim_of, dims_of
 from ..display.show import show_code
 from ..lowering.graph.values import canonical
 from .arithmetic import Arithmetic
 from .detached import FreeVariable, OpenDataflow, is_detached, keep, share
 from .operators import data_of, invoke_op, operand_values, operator_op, to_value
-from .struct_info import AnyStructInfo, Shape, shape_of, struct_info, to_type
+from .struct_info import (
+    AnyStructInfo,
+    ObjectStructInfo,
+    Shape,
+    TensorStructInfo,
+    shape_of,
+    struct_info,
+    to_type,
+)
 
 
 def apply_operator(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """The call of an operator as a detached expression.
 
-    Raises ValueError with one line where arguments or their types do not fit.
+    Raises OpError with one line where arguments or their types do not fit.
     """
     operator = relax.OPERATORS[name]
-    operands, attributes = operator.bind(args, named)
-    return expression(operator_op(operator, operands, attributes))
+    try:
+        operands, attributes = operator.bind(args, named)
+        return expression(operator_op(operator, operands, attributes))
+    except (TypeError, ValueError) as error:
+        raise OpError(str(error)) from error
 
 
 _KINDS: dict[type[Operation], type[Expr]] = {}
@@ -79,6 +91,28 @@ class Expr(Arithmetic):
         return struct_info(self.borrowed.type)
 
     struct_info_ = checked_type = ty = struct_info
+
+    @property
+    def shape(self) -> Shape | None:
+        """The dims of a tensor, `None` where they are unknown."""
+        return self._tensor.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dims of a tensor, -1 where it is unknown."""
+        return self._tensor.ndim
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of a tensor, "" where it is unknown."""
+        return self._tensor.dtype
+
+    @property
+    def _tensor(self) -> TensorStructInfo:
+        info = self.struct_info
+        if not isinstance(info, TensorStructInfo):
+            raise AttributeError(f"expected a tensor, got {info}")
+        return info
 
     def same_as(self, other: object) -> bool:
         """Whether the other one is the same value."""
@@ -135,7 +169,7 @@ class Var(Expr):
 
     is_dataflow: ClassVar[bool] = False
 
-    def __init__(self, name_hint: str, struct_info: Any):
+    def __init__(self, name_hint: str, struct_info: Any = ObjectStructInfo()):
         free = FreeVariable(name_hint, to_type(struct_info), self.is_dataflow)
         super().__init__(free.args[0])
 
@@ -145,6 +179,8 @@ class Var(Expr):
         from .fragments import name_of
 
         return name_of(self.borrowed)
+
+    name = name_hint
 
     def rename(self, name: str) -> None:
         """Give a variable that is no parameter yet another name; raises ValueError for others."""

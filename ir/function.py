@@ -14,6 +14,7 @@ from ..dialects.tir.func import PrimFuncOp
 from ..display.highlight import stage_language
 from ..display.rich import displayed
 from ..display.show import show_code
+from ..lowering.graph.bind_params import bind_symbolic_vars
 from .blocks import SeqExpr
 from .expr import Var, view
 from .struct_info import AnyStructInfo, FuncStructInfo, ObjectStructInfo, struct_info
@@ -169,6 +170,8 @@ class Function(BaseFunc):
         """What is known of the result."""
         return struct_info(self._func.result_type)
 
+    ret_ty = ret_struct_info
+
     @property
     def is_pure(self) -> bool:
         """Whether calls of the function have no effect but their result."""
@@ -182,6 +185,14 @@ class Function(BaseFunc):
         )
 
     struct_info_ = ty = struct_info
+
+    def bind_symbolic_vars(self, binding_map: Mapping[Any, int]) -> Function:
+        """A copy in which symbols are numbers, by symbol or name; raises Diagnostic."""
+        module = ModuleOp([self.op.clone()])
+        values = {str(k): int(v) for k, v in binding_map.items()}
+        bind_symbolic_vars(module, self.name, values)
+        (op,) = module.ops
+        return Function(op.clone())
 
 
 def function_view(op: Operation) -> BaseFunc:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -27,6 +27,8 @@ class IRModule:
     """
 
     history: History | None = None
+    python_class: type | None = None
+    """The class that the module was written as, if it has a base such as `relax.BasePyModule`."""
 
     def __init__(self, op: ModuleOp | Mapping[Any, BaseFunc] | None = None, name: str = "Module"):
         if isinstance(op, ModuleOp):
@@ -36,6 +38,14 @@ class IRModule:
             for key, function in (op or {}).items():
                 self[key] = function
         self.name = name
+        self.pyfuncs: dict[str, Callable[..., Any]] = {}
+        """Functions of the class with `I.pyfunc`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """An instance of the class that the module was written as; TypeError if it has no base."""
+        if self.python_class is None:
+            raise TypeError(f"expected '{self.name}' to be a class with a base, got one without")
+        return self.python_class(self, *args, **kwargs)
 
     @property
     def __name__(self) -> str:
@@ -111,10 +121,13 @@ class IRModule:
         """Pairs of global variable and function."""
         return list(self.functions.items())
 
+    functions_items = items
+
     def clone(self) -> IRModule:
         """A copy whose operations are its own."""
         copy = IRModule(self.op.clone(), self.name)
         copy.history = self.history
+        copy.pyfuncs, copy.python_class = dict(self.pyfuncs), self.python_class
         return copy
 
     def script(self, *, show_meta: bool = False, name: str = "Module") -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, TypeAttribute
@@ -68,8 +68,9 @@ class TensorStructInfo(StructInfo[TensorType]):
     """A tensor: its shape, or only its rank `ndim`, and its dtype, each of which may be unknown.
 
     A shape is a tuple, another tensor's shape, or anything that iterates over dims; a dim is a
-    number, an expression of symbols, or a string. The dtype "" is unknown, `vdevice` is ignored.
-    Raises ValueError for a dtype that does not exist, and for an `ndim` other than the shape's.
+    number, an expression of symbols, or a string. Of a variable for a shape, what its type says is
+    known. The dtype "" is unknown, `vdevice` is ignored. Raises ValueError for a dtype that does
+    not exist, and for an `ndim` other than the shape's.
     """
 
     def __init__(
@@ -80,10 +81,10 @@ class TensorStructInfo(StructInfo[TensorType]):
         ndim: int = -1,
     ):
         element = None if not dtype else element_type(_dtype_name(dtype))
-        dims = None if shape is None else dims_of(shape)
-        if dims is not None and ndim not in (-1, len(dims)):
-            raise ValueError(f"expected a shape of {ndim} dims, got {len(dims)}")
-        self.type = TensorType.of(dims, element, ndim if ndim >= 0 else None)
+        known = _shape_type(shape, ndim)
+        if known.rank is not None and ndim not in (-1, known.rank):
+            raise ValueError(f"expected a shape of {ndim} dims, got {known.rank}")
+        self.type = TensorType.of(known.dims, element, known.rank)
 
     @property
     def shape(self) -> Shape | None:
@@ -99,6 +100,15 @@ class TensorStructInfo(StructInfo[TensorType]):
     def ndim(self) -> int:
         """The number of dims, -1 where it is unknown."""
         return -1 if self.type.rank is None else self.type.rank
+
+
+def _shape_type(shape: Any, ndim: int) -> ShapeType:
+    """What is known of a shape: its dims, those of a variable's type, or only a rank."""
+    type_ = getattr(getattr(shape, "borrowed", None), "type", None)
+    if isinstance(type_, ShapeType) and type_.rank is not None:
+        return type_
+    is_known = shape is not None and not isinstance(type_, ShapeType)
+    return ShapeType.of(dims_of(shape) if is_known else None, ndim if ndim >= 0 else None)
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -237,13 +247,22 @@ def _annotated(path: str, args: Sequence[Any], kwargs: dict[str, Any]) -> AnyStr
         case "R.Prim":
             return PrimStructInfo(*args, **kwargs)
         case "R.Tuple":
-            return TupleStructInfo(args)
+            several = len(args) == 1 and isinstance(args[0], list | tuple)
+            return TupleStructInfo(args[0] if several else args)
         case "R.Callable":
             return FuncStructInfo(*args, **kwargs)
-        case "R.Object":
+        case "R.Object" | "R.Any":
             return ObjectStructInfo()
         case _:
             raise ValueError(f"expected an annotation such as R.Tensor, got {path}")
+
+
+class VDevice(NamedTuple):
+    """Where a tensor is, in TVM. Annotations may name it; there is one device, the CPU."""
+
+    target: Any = None
+    vdevice_id: int = 0
+    memory_scope: str = "global"
 
 
 def _tensor(

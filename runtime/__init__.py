@@ -30,3 +30,6 @@ from .threads import num_threads as num_threads
 from .threads import set_num_threads as set_num_threads
 from .vm import VirtualMachine as VirtualMachine
 from .warning import XRelaxWarning as XRelaxWarning
+
+Module = Executable
+"""TVM's name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from ..display.rich import displayed
 from .call import CompiledFunction
@@ -48,6 +48,10 @@ class Debugger(Protocol):
     ) -> Any:
         """The report of a call of a function of the executable."""
         ...
+
+
+TEXTS = ("as_text", "stats")
+"""What TVM's runtime modules describe themselves with, as functions: ``module["stats"]()``."""
 
 
 @displayed("executables:executable_html")
@@ -140,6 +144,8 @@ class Executable:
         return self.contents._replace(constants=self._constants.after_load(), load=None)
 
     def __getitem__(self, name: str) -> CompiledFunction:
+        if name in TEXTS and name not in self._specs:
+            return cast(Any, getattr(self, name))
         if name not in self._specs:
             known = ", ".join(self._specs) or "none"
             raise ValueError(f"expected a function ({known}), got '{name}'")
@@ -166,6 +172,11 @@ class Executable:
         """A pickle has what `save` writes; raises ValueError for a library without object files."""
         return from_bytes, (to_bytes(self.contents),)
 
+    @property
+    def mod(self) -> Executable:
+        """The executable itself; what TVM calls the runtime module of one."""
+        return self
+
     def get_function(self, name: str) -> CompiledFunction:
         """The function of that name; raises ValueError listing the existing functions."""
         return self[name]
@@ -177,13 +188,11 @@ class Executable:
         """
         save(self.contents, path)
 
-    def export_library(self, path: str | Path) -> None:
-        """As `save`, under TVM's name; raises ValueError for the name of a shared library."""
-        if Path(path).suffix in (".so", ".dylib", ".dll"):
-            raise ValueError(
-                f"cannot make the shared library '{path}': `save` writes a file of another name "
-                "that `xrelax.runtime.load` reads"
-            )
+    def export_library(self, path: str | Path, workspace_dir: str | Path | None = None) -> None:
+        """As `save`, under TVM's name; nothing else is written, to `workspace_dir` neither.
+
+        Also under the name of a shared library it is a file of `save`, for `load_module` to read.
+        """
         save(self.contents, path)
 
     def as_text(self) -> str:

@@ -93,6 +93,12 @@ class Tensor:
         np.copyto(self.view(), values)
         return self
 
+    def __setitem__(self, index: slice, source: object) -> None:
+        """``x[:] = source``, as `copyfrom`; raises ValueError for an index of some elements."""
+        if index != slice(None):
+            raise ValueError(f"expected the index [:] of an assignment, got [{index}]")
+        self.copyfrom(source)
+
     def copyto(self, target: Tensor | Device) -> Tensor:
         """Copy into another tensor, or into a new one on a device; returns that tensor."""
         if isinstance(target, Tensor):

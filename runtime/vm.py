@@ -27,6 +27,11 @@ class VirtualMachine:
         self._inputs: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self._outputs: dict[str, Any] = {}
 
+    @property
+    def module(self) -> Executable:
+        """The executable, under TVM's name."""
+        return self.executable
+
     def __getitem__(self, name: str) -> Callable[..., Any]:
         saved = self._saved.get(name)
         return saved if saved is not None else self.executable[name]

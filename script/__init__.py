@@ -12,6 +12,7 @@ _LAZY = {
     "ir": (".ir", None),
     "relax": (".relax", None),
     "tir": (".tir", None),
+    "tirx": (".tir", None),
 }
 
 

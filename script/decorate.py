@@ -148,7 +148,11 @@ def ir_module(cls: type | None = None, /, **_options: Any) -> Any:
 
 def _module(cls: type) -> IRModule:
     parser, node = _parser(cls, _caller())
-    return IRModule(parser.module(cast(Any, node)), name=cls.__name__)
+    module = IRModule(parser.module(cast(Any, node)), name=cls.__name__)
+    module.pyfuncs = {name: vars(cls)[name] for name in parser.python_functions}
+    if cls.__bases__ != (object,):
+        module.python_class = cls
+    return module
 
 
 def _in_class(function: FunctionType) -> bool:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
+from ..dialects.diagnostics import TVMError
 
-class ScriptError(SyntaxError):
+
+class ScriptError(SyntaxError, TVMError):
     """A script that is wrong: ``file:line:col: error: message``, the line, a caret under it."""
 
     def __init__(self, message: str, filename: str, line: int, column: int, text: str):

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .decorate import ir_module as ir_module
 from .namespace import ScriptName
 
 __script_path__ = "I"
+
+
+def pyfunc(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a Python function in a module, which graph functions may call."""
+    return function
+
+
+pyfunc.__script_path__ = "I.pyfunc"  # pyright: ignore[reportFunctionMemberAccess]
 ir_module.__script_path__ = "I.ir_module"  # pyright: ignore[reportFunctionMemberAccess]
 
 

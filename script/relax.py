@@ -1,8 +1,11 @@
-"""Relax in Python syntax, imported as `R`: ``R.function`` and the names its functions use."""
+"""Relax in Python syntax, imported as `R`: ``R.function`` and the names its functions use.
+
+`typing` is not imported by name, since ``R.Any`` is an annotation of scripts.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import typing
 
 from .decorate import function_decorator
 from .namespace import ScriptName
@@ -13,7 +16,7 @@ function = function_decorator("function")
 function.__script_path__ = "R.function"  # pyright: ignore[reportFunctionMemberAccess]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     if name.startswith("__"):
         raise AttributeError(name)
     return ScriptName(f"R.{name}")

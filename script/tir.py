@@ -1,11 +1,14 @@
-"""TensorIR in Python syntax, imported as `T`: ``T.prim_func`` and the names its functions use."""
+"""TensorIR in Python syntax, imported as `T`: ``T.prim_func`` and the names its functions use.
+
+Outside of scripts, functions on scalars and dtypes make expressions: ``T.int64()`` is a new symbol.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .decorate import function_decorator
-from .namespace import ScriptName
+from .scalars import scalar_name
 
 __script_path__ = "T"
 
@@ -16,4 +19,4 @@ prim_func.__script_path__ = "T.prim_func"  # pyright: ignore[reportFunctionMembe
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return ScriptName(f"T.{name}")
+    return scalar_name(name)

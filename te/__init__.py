@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..dialects.diagnostics import suggestion
+from ..dialects.dtypes import check_dtype
 from ..ir.function import PrimFunc
 from . import topi as topi
 from .arithmetic import cast as cast
@@ -46,14 +47,15 @@ from .tensor import reduce_axis as reduce_axis
 from .tensor import shape_of as shape_of
 
 
-def var(name: str = "n", dtype: str = "int64") -> Index:
-    """A symbolic dim; TVM's ``te.var``.
+def var(name: str = "n", dtype: str = "int64") -> PrimExpr:
+    """A symbolic dim, or a scalar variable; TVM's ``te.var`` and ``tir.Var``.
 
-    It is an int64 of at least 0, also for the `dtype` "int32". Raises ValueError for any other one.
+    For "int32" and "int64" it is a dim: an int64 of at least 0. Raises ValueError for a dtype that
+    does not exist.
     """
-    if dtype not in ("int32", "int64"):
-        raise ValueError(f"expected dtype of symbol '{name}' to be int32 or int64, got '{dtype}'")
-    return symbol(name)
+    if dtype in ("int32", "int64"):
+        return symbol(name)
+    return Var(name, check_dtype(dtype))
 
 
 def create_prim_func(

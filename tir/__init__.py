@@ -1,4 +1,7 @@
-"""The `tir` namespace of the Python API: TensorIR functions and their schedules."""
+"""The `tir` namespace of the Python API: TensorIR functions, their schedules, scalar expressions.
+
+Scalar functions are those of `te` and of scripts: ``tir.exp`` is ``te.exp`` and ``T.exp``.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ __script_path__ = "tir"
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return resolve("tir.", name)
+    from ..te.intrinsics import FUNCTIONS
+
+    return FUNCTIONS[name] if name in FUNCTIONS else resolve("tir.", name)
 
 
 def __dir__() -> list[str]:

@@ -208,3 +208,41 @@ try:
     tvm.compile(model)
 except UnsupportedError as error:
     print(error)
+
+# %% relax.BasePyModule
+import torch
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import ir as I
+from xrelax.script import relax as R
+
+
+@I.ir_module
+class Model(relax.BasePyModule):
+    @I.pyfunc
+    def swish(x):
+        return torch.sigmoid(x) * x
+
+    @R.function
+    def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        return R.call_py_func("swish", (x,), out_ty=R.Tensor((2,), "float32"))
+
+
+print(Model(tvm.cpu()).main(torch.tensor([0.0, 1.0])))
+
+# %% relax.RelaxToPyFuncConverter
+import torch
+
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    return R.nn.relu(x)
+
+
+module = relax.RelaxToPyFuncConverter(tvm.IRModule.from_expr(main)).convert("main")
+print(module.pyfuncs["main"](torch.tensor([-1.0, 2.0])))

@@ -139,3 +139,21 @@ print(schedule.trace)
 other = tir.schedule.Schedule(function)
 schedule.trace.apply_to_schedule(other)  # replays the primitives
 assert other.mod.script() == schedule.mod.script()
+
+# %% tir.const tir.IntImm tir.FloatImm
+from xrelax import tir
+
+number, half = tir.IntImm("int64", 6), tir.FloatImm("float32", 0.5)
+print(number // 4, half + tir.const(2, "float32"), tir.max(tir.Var("n", "int64"), number))
+print(isinstance(tir.const(1), tir.IntImm), isinstance(half, tir.IntImm))
+
+# %% arith.Analyzer arith.ConstIntBound arith.ModularSet ir.Range
+import xrelax as tvm
+from xrelax import tir
+
+i, n = tir.Var("i", "int64"), tir.Var("n", "int64")
+analyzer = tvm.arith.Analyzer()
+analyzer.bind(i, tvm.ir.Range(0, 8))
+print(analyzer.simplify((n * 8 + i) // 8), analyzer.can_prove(i < 8))
+print(analyzer.const_int_bound(3 - i) == tvm.arith.ConstIntBound(-4, 3))
+print(analyzer.modular_set(n * 6 + i * 4 + 1) == tvm.arith.ModularSet(2, 1))

@@ -148,3 +148,24 @@ try:
     tvm.ir.Op.get("relax.ad")
 except ValueError as error:
     print(error)
+
+# %% ir.structural_equal ir.assert_structural_equal ir.structural_hash
+import xrelax as tvm
+from xrelax.script import tir as T
+
+
+@T.prim_func
+def first(X: T.Buffer((4,), "float32")):
+    X[0] = 1.0
+
+
+@T.prim_func
+def second(X: T.Buffer((4,), "float32")):
+    X[0] = 2.0
+
+
+print(tvm.ir.structural_equal(first, first.with_attr("key", 1)), tvm.ir.structural_hash(first))
+try:
+    tvm.ir.assert_structural_equal(first, second)
+except ValueError as error:
+    print(error)

@@ -181,3 +181,23 @@ class PassPrinter:
 passes = [relax.transform.LegalizeOps(), relax.transform.FuseOps()]
 with tvm.transform.PassContext(instruments=[PassPrinter()]):
     tvm.transform.Sequential(passes)(Module)
+
+# %% relax.get_pipeline relax.register_pipeline
+import xrelax as tvm
+from xrelax import relax
+from xrelax.script import relax as R
+
+
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    return R.nn.relu(R.exp(x))
+
+
+@relax.register_pipeline("only_legalize")
+def only_legalize():
+    return relax.transform.LegalizeOps()
+
+
+module = tvm.IRModule.from_expr(main)
+for name in ("only_legalize", "zero"):
+    print([var.name_hint for var in relax.get_pipeline(name)(module).functions])

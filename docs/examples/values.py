@@ -230,3 +230,28 @@ pair = relax.TupleStructInfo([tensor, tensor])
 function = relax.FuncStructInfo([tensor], pair)
 print(pair, len(pair.fields))
 print(function, function.ret == pair, function.purity)
+
+# %% ir.VDevice
+import xrelax as tvm
+from xrelax import relax
+
+place = tvm.ir.VDevice("llvm")
+print(place.vdevice_id, relax.TensorStructInfo((4,), "float32", place))
+
+# %% error.TVMError error.OpError
+import xrelax as tvm
+from xrelax import relax
+
+x = relax.Var("x", relax.TensorStructInfo((2, 3), "float32"))
+try:
+    relax.op.matmul(x, x)
+except tvm.error.OpError as error:
+    print(isinstance(error, tvm.error.TVMError), isinstance(error, TypeError), error)
+
+# %% error.DiagnosticError
+import xrelax as tvm
+
+try:
+    tvm.script.from_source("@T.prim_func\ndef f(X: T.Buffer((4,))):\n    X[0] = x")
+except tvm.error.DiagnosticError as error:
+    print(error)

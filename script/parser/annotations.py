@@ -44,14 +44,16 @@ class AnnotationParser:
             case "R.Tensor":
                 return self._tensor(node)
             case "R.Tuple":
-                return TupleType(tuple(self.type(n) for n in _arguments(node)))
+                given = _arguments(node)
+                fields = self.exprs.elements(given[0]) if len(given) == 1 else given
+                return TupleType(tuple(self.type(n) for n in fields))
             case "R.Shape":
                 return self._shape(node)
             case "R.Prim":
                 return self._prim(node)
             case "R.Callable":
                 return self._function(node)
-            case "R.Object":
+            case "R.Object" | "R.Any":
                 return relax.ObjectType()
             case _:
                 raise self.exprs.error(node, f"{EXPECTED}, got '{ast.unparse(node)}'")
@@ -113,19 +115,18 @@ class AnnotationParser:
         return None if rank < 0 else rank
 
     def _tensor_arguments(self, node: ast.expr) -> dict[str, ast.expr]:
-        given: dict[str, ast.expr] = {}
-        for argument in _arguments(node):
-            is_dtype = "shape" in given or self._is_string(argument)
-            given["dtype" if is_dtype else "shape"] = argument
+        is_dtype_first = self._is_string(next(iter(_arguments(node)), None))
+        names = ("dtype", "vdevice") if is_dtype_first else ("shape", "dtype", "vdevice")
+        given = dict(zip(names, _arguments(node), strict=False))
         if isinstance(node, ast.Call):
             given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
         unknown = sorted(set(given) - {*TENSOR_ARGUMENTS})
-        if unknown or len(_arguments(node)) > 2:
+        if unknown or len(_arguments(node)) > len(names):
             shown = ", ".join(unknown) or f"{len(_arguments(node))} arguments"
             raise self.exprs.error(node, f"expected shape, dtype and ndim of R.Tensor, got {shown}")
-        return given
+        return {k: v for k, v in given.items() if not _is_none(v)}
 
-    def _is_string(self, node: ast.expr) -> bool:
+    def _is_string(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
     def dims(self, node: ast.expr) -> list[IntExpr]:
@@ -171,6 +172,10 @@ class AnnotationParser:
         if (constant := dim.constant) is not None and constant < 0:
             raise self.exprs.error(node, f"expected a dim of at least 0, got {constant}")
         return dim
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _head(node: ast.expr) -> ast.expr:

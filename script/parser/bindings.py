@@ -7,12 +7,13 @@ from typing import Any
 
 from ...dialects import tir
 from ...dialects.dtypes import DTYPES, element_type
+from ...dialects.int_expr import ZERO
 from ...dialects.parameters import value_hint
 from ...te.arithmetic import cast, dim_expr
 from ...te.expr import Imm, Load, PrimExpr, Value, Var
 from .buffers import Buffer
 from .expressions import reads_memory
-from .regions import RegionParser
+from .regions import HINTS, RegionParser
 from .statement_reader import StatementReader
 
 ALLOCATIONS = ("T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer")
@@ -121,12 +122,15 @@ class BindingParser:
     def _alloc_buffer(self, target: ast.expr, call: ast.Call) -> None:
         given = dict(zip(("shape", "dtype"), call.args, strict=False))
         given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
-        unknown = set(given) - {"shape", "dtype", "scope", "align"}
+        unknown = set(given) - {"shape", "dtype", "scope", "elem_offset", *HINTS}
         if "shape" not in given or unknown or len(call.args) > 2:
             shown = ", ".join(sorted(unknown)) or f"{len(call.args)} arguments"
             raise self.statements.error(
                 call, f"expected shape, dtype, scope and align of a buffer, got {shown}"
             )
+        offset = given.get("elem_offset")
+        if offset is not None and dim_expr(self.exprs.expr(offset)) != ZERO:
+            raise self.statements.error(offset, "expected elem_offset of a new buffer to be 0")
         shape = [dim_expr(d) for d in self.exprs.shape(given["shape"])]
         dtype = self.exprs.dtype(given["dtype"]) if "dtype" in given else "float32"
         scope = self.exprs.text(given["scope"]) if "scope" in given else tir.types.GLOBAL

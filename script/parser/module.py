@@ -36,7 +36,7 @@ def metadata_constants(source: Source, tree: ast.Module) -> Sequence[TensorData]
     return ()
 
 
-DECORATORS = ("T.prim_func", "R.function", "I.ir_module")
+DECORATORS = ("T.prim_func", "R.function", "I.ir_module", "I.pyfunc")
 OPTIONS = ("private", "pure", "check_well_formed", "s_tir")
 EXPECTED_FUNCTION = "expected a function decorated with T.prim_func or R.function"
 
@@ -56,6 +56,7 @@ class ProgramParser:
         self.relax_nodes: dict[str, ast.FunctionDef] = {}
         self.signatures: dict[str, tuple[Sequence[Attribute], Attribute] | None] = {}
         self.parsed: dict[str, relax.FuncOp] = {}
+        self.python_functions: list[str] = []
 
     def module(self, node: ast.ClassDef) -> ModuleOp:
         """The module of a class; it verifies, and its calls fit their callees."""
@@ -73,6 +74,8 @@ class ProgramParser:
             elif self.kind(statement) == "T.prim_func":
                 self._check_distinct(statement, [*prim_nodes, *self.relax_nodes.values()])
                 prim_nodes.append(statement)
+            elif self.kind(statement) == "I.pyfunc":
+                self.python_functions.append(statement.name)
             else:
                 raise self.source.error(statement, EXPECTED_FUNCTION)
         ops: list[Operation] = [self._prim_func(n) for n in prim_nodes]
@@ -248,7 +251,7 @@ def _syntax_tree(text: str, filename: str) -> ast.Module:
 def _with_imports(tree: ast.Module, python: Mapping[str, Any]) -> dict[str, Any]:
     """The names around a text, with the script namespaces that it imports."""
     names = dict(python)
-    spaces = {"tir": "T", "relax": "R", "ir": "I"}
+    spaces = {"tir": "T", "tirx": "T", "relax": "R", "ir": "I"}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(".script"):
             for alias in node.names:

@@ -43,6 +43,11 @@ class PackedCallParser:
             raise self.function.error(node, "expected the type of the result as sinfo_args")
         return self.function.emit(relax.CallPurePackedOp(callee, args, type_), node)
 
+    def call_py_func(self, node: ast.Call) -> SSAValue:
+        """``R.call_py_func("f", (x,), out_ty=…)``: the call of a Python function of the module."""
+        callee, args, type_ = self.dps.call_parts(node)
+        return self.function.emit(relax.CallPurePackedOp(callee, args, type_), node)
+
     def _packed(self, node: ast.Call) -> tuple[str, list[SSAValue], Attribute | None]:
         called = node.args[0] if node.args else None
         callee, _ = self.dps.callee(node, called)
@@ -95,6 +100,7 @@ class CallParser:
             "R.assert_op": effects.assert_op,
             "R.call_packed": effects.call_packed,
             "R.call_pure_packed": effects.call_pure_packed,
+            "R.call_py_func": effects.call_py_func,
             "R.print": effects.print_op,
             "R.alloc_tensor": dps.alloc_tensor,
             "R.builtin.alloc_tensor": dps.alloc_tensor,

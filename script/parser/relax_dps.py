@@ -68,10 +68,13 @@ class DPSCallParser:
 
     def call_dps_packed(self, node: ast.Call) -> SSAValue:
         """``R.call_dps_packed("f", (x,), out_sinfo=…)``, with a name or a string."""
+        return self.function.emit(relax.CallDPSPackedOp(*self.call_parts(node)), node)
+
+    def call_parts(self, node: ast.Call) -> tuple[str, list[SSAValue], TypeAttribute]:
+        """The name of what is called, the arguments, and the type of the result."""
         given = self._arguments(node, ("func", "args", "out_sinfo"))
         callee, _ = self.callee(node, given.get("func"))
-        args, type_ = self._tensors(given.get("args")), self._out_type(node, given)
-        return self.function.emit(relax.CallDPSPackedOp(callee, args, type_), node)
+        return callee, self._tensors(given.get("args")), self._out_type(node, given)
 
     def alloc_tensor(self, node: ast.Call) -> SSAValue:
         """``R.alloc_tensor((1, 128), dtype="float32")``."""

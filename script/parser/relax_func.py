@@ -106,6 +106,11 @@ class RelaxFuncParser(RelaxReader):
     def _stmt_Pass(self, node: ast.Pass) -> None:
         pass
 
+    def _stmt_Nonlocal(self, node: ast.Nonlocal) -> None:
+        """A name of the program around, which Python then knows that the function sees."""
+
+    _stmt_Global = _stmt_Nonlocal
+
     def _stmt_Return(self, node: ast.Return) -> None:
         if node.value is None or self.in_dataflow:
             raise self.error(node, "expected 'return' with a value, outside of dataflow blocks")

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from ...dialects import relax
 from ...dialects.relax.types import tensors_in
+from ...ir.expr import Constant, owner_of
 from ...ir.operators import constant_data as constant_data
 from ..errors import ScriptError
 from ..namespace import ScriptName
@@ -42,6 +43,8 @@ class ValueParser:
         found = self._value_or_number(node)
         if isinstance(found, SSAValue):
             return found  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(found, Constant):
+            return self.function.constant(owner_of(found, relax.ConstantOp).value.data, node)
         shown = ast.unparse(node)
         if isinstance(found, NotOutput):
             raise self.error(

@@ -83,17 +83,27 @@ def _script_call(exprs: ExprReader, node: ast.Call, path: str) -> Any:
 
 
 def apply(exprs: ExprReader, node: ast.Call, name: str, args: list[Any]) -> PrimExpr:
-    """Apply a function of TensorIR; a script error for a wrong number of arguments."""
+    """Apply a function of TensorIR; a script error for a wrong number of arguments.
+
+    A call may state the dtype of its result, as TVM prints it: ``T.exp(x, dtype="float32")``.
+    """
     function: Callable[..., PrimExpr] = FUNCTIONS[name]
-    keywords = {k.arg: exprs.eval(k.value) for k in node.keywords if k.arg is not None}
     signature = inspect.signature(function)
+    is_option = "dtype" in signature.parameters
+    stated = [k.value for k in node.keywords if k.arg == "dtype" and not is_option]
+    given = [k for k in node.keywords if k.value not in stated]
+    keywords = {k.arg: exprs.eval(k.value) for k in given if k.arg is not None}
     try:
         signature.bind(*args, **keywords)
     except TypeError:
         expected = ", ".join(signature.parameters)
         count = len(args) + len(keywords)
         raise exprs.error(node, f"expected T.{name}({expected}), got {count} arguments") from None
-    return function(*args, **keywords)
+    result = function(*args, **keywords)
+    for value in stated:
+        if (dtype := exprs.dtype(value)) != result.dtype:
+            raise exprs.error(value, f"expected T.{name} to give {dtype}, got {result.dtype}")
+    return result
 
 
 def _typed_literal(exprs: ExprReader, node: ast.Call, dtype: str) -> PrimExpr:

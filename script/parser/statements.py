@@ -75,6 +75,11 @@ class StatementParser(StatementReader):
     def _stmt_Pass(self, node: ast.Pass) -> None:
         pass
 
+    def _stmt_Nonlocal(self, node: ast.Nonlocal) -> None:
+        """A name of the program around, which Python then knows that the function sees."""
+
+    _stmt_Global = _stmt_Nonlocal
+
     def _stmt_Return(self, node: ast.Return) -> None:
         raise self.error(node, "expected a function that writes its outputs, got 'return'")
 

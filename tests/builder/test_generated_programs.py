@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from xdsl.pattern_rewriter import PatternRewriteWalker
 
 from xrelax import relax, te, topi
-from xrelax.ir.structural_equal import structural_equal
+from xrelax.ir.equality import structural_equal
 from xrelax.relax.dpl import is_op, rewrite_call, wildcard
 from xrelax.script import from_source
 

@@ -6,7 +6,7 @@ from built import var
 
 from xrelax import relax
 from xrelax.dialects.diagnostics import Diagnostic
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.relax import analysis
 from xrelax.relax import op as R
 from xrelax.script import from_source

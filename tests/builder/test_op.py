@@ -190,7 +190,7 @@ class Module:
         z = R.sum(y, axis=[0], keepdims=True)
         return z
 """)
-    from xrelax.ir.structural_equal import assert_structural_equal
+    from xrelax.ir.equality import assert_structural_equal
 
     assert_structural_equal(bb.finalize().op, script.op)
 

@@ -3,7 +3,7 @@
 import pytest
 
 import xrelax as tvm
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.script import from_source
 
 IMPORTS = "from xrelax.script import ir as I, relax as R, tir as T\n"

@@ -9,7 +9,7 @@ import pytest
 from drawn_loops import COUNT, Body, Environment, Value, draw_body
 
 from xrelax import relax
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.runtime.tensor import array
 from xrelax.script import from_source
 

@@ -8,6 +8,8 @@ from xrelax.runtime import array
 from xrelax.script import relax as R
 
 n = tir.Var("n", "int64")
+SHAPE = relax.Var("s", relax.ShapeStructInfo((2, n)))
+RANK = relax.Var("s", relax.ShapeStructInfo(ndim=2))
 
 
 def tensor(*args, **kwargs):
@@ -27,6 +29,14 @@ def tensor(*args, **kwargs):
         ),
         (tensor((np.int64(3),)), 'R.Tensor((3,), dtype="float32")'),
         (tensor(()), 'R.Tensor((), dtype="float32")'),
+        (
+            tensor(relax.Var("s", relax.ShapeStructInfo((2, n)))),
+            'R.Tensor((2, n), dtype="float32")',
+        ),
+        (
+            tensor(relax.Var("s", relax.ShapeStructInfo(ndim=2))),
+            'R.Tensor(dtype="float32", ndim=2)',
+        ),
         (tensor(dtype="float32", ndim=2), 'R.Tensor(dtype="float32", ndim=2)'),
         (tensor(dtype=""), "R.Tensor()"),
         (tensor(te.placeholder((3, n)).shape), 'R.Tensor((3, n), dtype="float32")'),

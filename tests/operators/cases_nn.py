@@ -179,12 +179,16 @@ def attention_operands(d: Draw):
         if d.dtype in ("float32", "float64") and d.chance(50):
             bias[d.numpy.random(bias.shape) < 0.5] = float("-inf")
         operands.append(bias)
-    attributes: dict[str, Any] = {"scale": 0.3} if d.chance(30) else {}
-    attributes |= {"softcap": 0.5} if d.chance(30) else {}
+    return operands, ({"scale": 0.3} if d.chance(30) else {}) | scores(d)
+
+
+def scores(d: Draw) -> dict[str, Any]:
+    """What is done to the scores of attention: a soft cap, a mask, a window."""
+    attributes: dict[str, Any] = {"softcap": 0.5} if d.chance(30) else {}
     causal = d.pick((None, "TopLeft", "BottomRight"))
     if causal is not None:
         attributes |= {"causal_mask": causal, "window_size": d.pick((None, None, 1, 3))}
-    return operands, attributes
+    return attributes
 
 
 def attention(

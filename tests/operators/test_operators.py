@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelax as tvm
 from xrelax.dialects.relax import OPERATORS
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.script import from_source
 
 CASES = labelled_cases()

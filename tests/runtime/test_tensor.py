@@ -238,3 +238,11 @@ def test_memory_of_files_stays_as_it_is(tmp_path):
     mapped = np.load(tmp_path / "values.npy", mmap_mode="r")
     use_huge_pages(mapped.ctypes.data, mapped.nbytes, filled=True)
     np.testing.assert_array_equal(mapped, np.arange(HUGE_PAGE))
+
+
+def test_assignment_of_all_elements():
+    tensor = xrelax.runtime.empty((2, 2), "float32")
+    tensor[:] = np.ones((2, 2))
+    np.testing.assert_array_equal(tensor.numpy(), np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"expected the index \[:\] of an assignment, got \[0\]"):
+        tensor[0] = np.ones(2)

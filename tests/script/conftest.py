@@ -12,7 +12,7 @@ import types
 import numpy as np
 import pytest
 
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import ScriptError, from_source
 

@@ -247,8 +247,8 @@ MODULES = [
     ),
     (
         'x: R.Tensor((4, 6), "float32")',
-        'x: R.Tensor((4, 6), "float32", 2)',
-        "expected shape, dtype and ndim of R.Tensor, got 3 arguments",
+        'x: R.Tensor((4, 6), "float32", "llvm", 2)',
+        "expected shape, dtype and ndim of R.Tensor, got 4 arguments",
         "R.Tensor",
     ),
     (

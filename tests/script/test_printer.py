@@ -8,7 +8,7 @@ from xdsl.parser import Parser
 
 from xrelax.dialects import get_context
 from xrelax.dialects.relax import ConstantOp, TensorData, sidecar
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.script.parser.module import parse_text
 from xrelax.script.printer import print_function, print_module
 from xrelax.script.printer.metadata import read_constants

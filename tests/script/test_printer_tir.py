@@ -6,7 +6,7 @@ import pytest
 from xdsl.parser import Parser
 
 from xrelax.dialects import get_context
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.script.parser.module import parse_text
 from xrelax.script.printer import print_module
 from xrelax.script.printer.writer import Names

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import ModuleOp
 import xrelax
 from xrelax.dialects import tir as ir
 from xrelax.dialects.diagnostics import verify
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.ir.module import IRModule
-from xrelax.ir.structural_equal import assert_structural_equal
 from xrelax.reference.evaluate import evaluate
 from xrelax.script import from_source
 from xrelax.tir import Schedule

@@ -12,7 +12,7 @@ from schedule_check import body, check_refused, check_schedule
 
 import xrelax
 from xrelax import tir
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.script import from_source
 from xrelax.tir.schedule import Schedule
 

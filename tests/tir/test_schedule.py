@@ -7,7 +7,7 @@ import pytest
 from programs import chain, matmul_relu, row_sum
 from schedule_check import check_schedule
 
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.lowering.schedule.primitives.sampling import draw_factors
 from xrelax.script import from_source
 from xrelax.tir.schedule import Schedule, ScheduleError

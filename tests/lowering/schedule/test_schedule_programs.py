@@ -14,7 +14,7 @@ from xrelax.dialects import tir as ir
 from xrelax.dialects.diagnostics import verify
 from xrelax.dialects.tir.func import LAYOUT_FREE
 from xrelax.inspection import module_of
-from xrelax.ir.structural_equal import assert_structural_equal
+from xrelax.ir.equality import assert_structural_equal
 from xrelax.lowering.functions import PRIVATE
 from xrelax.lowering.schedule.blocks import IS_SCHEDULED
 from xrelax.pipeline import make_pass, passes_before

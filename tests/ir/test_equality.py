@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from xdsl.parser import Parser
 
+from xrelax import relax, tir
 from xrelax.dialects import get_context
 from xrelax.dialects.relax import TensorData, sidecar
-from xrelax.ir.structural_equal import (
+from xrelax.ir.equality import (
     assert_structural_equal,
     structural_equal,
     structural_hash,
@@ -297,3 +298,18 @@ def test_long_programs_differ_in_their_last_store():
     program = text.replace("BODY", "".join(stores))
     check_equal(program, program)
     check_different(program, text.replace("BODY", "".join([*stores[:-1], last])), "'indices'")
+
+
+def test_types_expressions_and_sequences():
+    x, y = (relax.Var("x", relax.TensorStructInfo((4,), "float32")) for _ in range(2))
+    n = tir.Var("n", "int64")
+    assert structural_equal([n + 1, x.ty], [1 + n, y.ty])
+    assert not structural_equal([n + 1], [n])
+    assert structural_equal({"a": x + x}, {"a": x + x})
+    assert not structural_equal(x + x, y + y) and structural_equal(x + x, y + y, True)
+    assert not structural_equal(x + x, x - x) and not structural_equal(x.ty, n)
+    assert_structural_equal(x.ty, y.ty)
+    with pytest.raises(ValueError, match=r"expected R.Tensor\(\(4,\), .*\), got R.Object"):
+        assert_structural_equal(x.ty, relax.AnyType())
+    with pytest.raises(TypeError, match="expected a module, function or operation, got n"):
+        structural_hash(n)

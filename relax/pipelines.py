@@ -1,0 +1,51 @@
+"""Sequences of passes by name; TVM's ``relax.get_pipeline`` and ``relax.register_pipeline``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..dialects.diagnostics import suggestion
+from ..ir.transform import Pass, Sequential, as_pass
+from . import transform
+
+Pipeline = TypeVar("Pipeline", bound=Callable[..., Any])
+
+
+def zero() -> Pass:
+    """Operators become kernels, which are fused."""
+    names = ("LegalizeOps", "AnnotateTIROpPattern", "FoldConstant", "FuseOps", "FuseTIR")
+    return Sequential([getattr(transform, name)() for name in names], name="zero")
+
+
+_PIPELINES: dict[str, Callable[..., Any]] = {"zero": zero, "default": zero}
+
+
+def get_pipeline(name: str = "zero", **options: Any) -> Pass:
+    """The passes of a name, made with the options that its function takes.
+
+    They are optional: a build runs all passes that a module still needs. "zero" and "default" are
+    the same. Raises ValueError for an unknown name.
+    """
+    if name not in _PIPELINES:
+        known = ", ".join(_PIPELINES)
+        hint = suggestion(name, _PIPELINES)
+        raise ValueError(f"expected a pipeline ({known}), got '{name}'{hint}")
+    return as_pass(_PIPELINES[name](**options))
+
+
+def register_pipeline(name: str) -> Callable[[Pipeline], Pipeline]:
+    """A decorator of a function that returns a pass, which `get_pipeline` then knows by name.
+
+    Defining a function again in its module replaces it. Raises ValueError for a name that another
+    function has.
+    """
+
+    def register(function: Pipeline) -> Pipeline:
+        known = _PIPELINES.get(name, function)
+        if (known.__module__, known.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"expected a new name of a pipeline, got '{name}'")
+        _PIPELINES[name] = function
+        return function
+
+    return register

@@ -1,0 +1,29 @@
+"""Numbers by TVM's classes: ``IntImm("int64", 4)`` and ``FloatImm("float32", 0.5)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialects.dtypes import check_dtype, is_float
+from .arithmetic import Imm, const
+
+
+class _Kind(type):
+    """Makes a number of a class an instance of it by its dtype."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Imm) and is_float(value.dtype) == issubclass(cls, FloatImm)
+
+    def __call__(cls, dtype: str, value: float) -> Any:
+        if is_float(check_dtype(dtype)) != issubclass(cls, FloatImm):
+            kind = "a float" if issubclass(cls, FloatImm) else "an integer or bool"
+            raise ValueError(f"expected {kind} dtype of {cls.__name__}, got {dtype}")
+        return const(value, dtype)
+
+
+class IntImm(metaclass=_Kind):
+    """An integer or bool of a dtype; raises ValueError for a dtype of floats, or out of range."""
+
+
+class FloatImm(metaclass=_Kind):
+    """A float of a dtype; raises ValueError for a dtype of integers."""
