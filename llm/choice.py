@@ -38,12 +38,17 @@ def chosen(logits: te.Tensor, factors: te.Tensor, numbers: te.Tensor, seen: te.T
     (tokens,) = te.extern(
         [[logits.shape[0]]],
         [logits, factors, numbers, seen],
-        lambda ib, inputs, outputs, row: _Row(ib, *inputs, row).choose(outputs[0]),
+        _choose,
         ["int32"],
         axes=[logits.shape[0]],
         name="choice",
     )
     return tokens
+
+
+def _choose(ib: Any, inputs: Sequence[Any], outputs: Sequence[Any], row: Any) -> None:
+    logits, factors, numbers, seen = inputs
+    _Row(ib, logits, factors, numbers, seen, row).choose(outputs[0])
 
 
 @dataclass

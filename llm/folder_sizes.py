@@ -129,10 +129,11 @@ def configuration_of(value: Settings, activations: str, cache: str) -> Configura
 
 def _rotations(value: Settings) -> tuple[Mapping[str, Any], float | None]:
     """The options of rotary positions, and the base of layers with a window."""
-    options = value.get("rope_parameters") or value.get("rope_scaling") or {}
+    options: dict[str, Any] = value.get("rope_parameters") or value.get("rope_scaling") or {}
     if value.kind.architecture != "gemma3":
         return options, None
-    local = options.get("sliding_attention", {}).get("rope_theta")
+    own: dict[str, Any] = options.get("sliding_attention", {})
+    local = own.get("rope_theta")
     return options.get("full_attention", options), float(
         local or value.get("rope_local_base_freq", 10000.0)
     )

@@ -31,7 +31,7 @@ def vocabulary_of(folder: Path, settings: Settings) -> dict[str, Any]:
 
 def _text_of(token: Any) -> str | None:
     """A token of ``tokenizer_config.json``: a text, or an object with one."""
-    return token.get("content") if isinstance(token, dict) else token
+    return token if token is None or isinstance(token, str) else token.get("content")
 
 
 def _template(folder: Path, tokens: dict[str, Any]) -> str | None:
@@ -39,6 +39,7 @@ def _template(folder: Path, tokens: dict[str, Any]) -> str | None:
     path, found = folder / "chat_template.jinja", tokens.get("chat_template")
     if path.is_file():
         return path.read_text("utf-8")
-    if isinstance(found, list):
-        return {entry["name"]: entry["template"] for entry in found}.get("default")
-    return found
+    if found is None or isinstance(found, str):
+        return found
+    named: dict[str, str] = {entry["name"]: entry["template"] for entry in found}
+    return named.get("default")

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .language_model import load
+from .loading import load
 
 KEY = "XRELAX_API_KEY"
 """The environment variable for the key; other users see the arguments of a command."""

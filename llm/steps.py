@@ -46,6 +46,12 @@ class Step(ABC):
         rotated = [first * cosines - second * sines, second * cosines + first * sines]
         return op.concat(rotated, axis=-1)
 
+    def named(self, layer: int, x: Expr) -> Expr:
+        """The result of a layer, under the name by which reports find it."""
+        builder = BlockBuilder.current()
+        assert builder is not None
+        return builder.emit(x, f"layer_{layer}_result")
+
     @abstractmethod
     def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
         """Store keys and values (n, key heads, size); what the queries (n, heads, size) gather."""

@@ -28,6 +28,10 @@ class Tokenizer:
         self.ends = found.ends
         """Tokens after which a model says no more."""
 
+    def vocabulary(self) -> dict[str, int]:
+        """The numbers of all tokens."""
+        return self._tokenizer.get_vocab(with_added_tokens=True)
+
     def encode(self, text: str, begins: bool = True) -> list[int]:
         """The tokens of a text; control tokens are read where they are written out."""
         first = [self.begin] if begins and self.adds_begin and self.begin is not None else []

@@ -93,9 +93,9 @@ def _of_gguf(metadata: Mapping[str, Any]) -> Vocabulary:
         [t for t, k in zip(tokens, types, strict=False) if k == kind] for kind in (CONTROL, USER)
     )
     _add(made, control, user)
-    begin, end, *others = (
-        metadata.get(f"tokenizer.ggml.{name}_token_id") for name in ("bos", "eos", "eot", "eom")
-    )
+    names = ("bos", "eos", "eot", "eom")
+    numbers: list[int | None] = [metadata.get(f"tokenizer.ggml.{n}_token_id") for n in names]
+    begin, end, *others = numbers
     ends = {end, *others, *map(ids.get, ENDS)}
     return Vocabulary(
         made,

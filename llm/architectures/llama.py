@@ -150,7 +150,7 @@ class Llama(nn.Module):
         """The logits (sequences, vocabulary) that follow each sequence."""
         x = self.embedded(tokens)
         for layer, block in enumerate(self.blocks):
-            x = block(x, step, layer)
+            x = step.named(layer, block(x, step, layer))
         logits = self.head(self.norm(step.last(x)))
         if (cap := self.config.logit_softcap) is None:
             return logits

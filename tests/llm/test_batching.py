@@ -180,7 +180,7 @@ def test_an_error_of_one_request_does_not_end_the_others(tiny_model, monkeypatch
         return [-1 if s.sampling.seed == 13 else t for s, t in zip(samplers, tokens, strict=True)]
 
     monkeypatch.setattr(model, "choose", without_numbers)
-    made = [Request(drawn(20), 10, Sampling(1.0, seed=s)) for s in (12, 13, 14)]
+    made = [Request(drawn(20), 5, Sampling(seed=s)) for s in (12, 13, 14)]
     with Batcher(model) as batcher:
         results = together(batcher, made)
     assert [reason for _, reason, _ in results] == ["length", "error", "length"]
