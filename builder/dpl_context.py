@@ -24,12 +24,15 @@ from ..lowering.graph.values import canonical
 
 
 class Link(NamedTuple):
-    """A use of what `producer` matches by what `consumer` matches; the only one if `only`."""
+    """A use of what `producer` matches by what `consumer` matches; the only one if `only`.
+
+    It is the operand of the consumer with the number `position`, any where that is negative.
+    """
 
     producer: Pattern
     consumer: Pattern
     only: bool
-    index: int
+    position: int
 
 
 class PatternContext:
@@ -182,6 +185,7 @@ def _holds(link: Link, found: Matches) -> bool:
     if not isinstance(user, Operation):
         return False
     operands = [canonical(o) for o in user.operands]
-    chosen = operands if link.index < 0 else operands[link.index : link.index + 1]
+    first = link.position
+    chosen = operands if first < 0 else operands[first : first + 1]
     users = {use.operation for use in producer.uses}
     return producer in chosen and (not link.only or users == {user})

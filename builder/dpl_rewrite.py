@@ -35,7 +35,9 @@ def rewrite_bindings(
         limit = len(list(block.body.block.ops))
         for _ in range(limit):
             found = ctx.match_dfb(DataflowBlock(block))
-            new = {} if found is None else rewriter(found, get_var2val(copy))
+            new: Mapping[Any, Any] = {}
+            if found is not None:
+                new = rewriter(found, get_var2val(copy))
             if not new:
                 break
             _replace(block.body.block, {to_value(k): to_value(v) for k, v in new.items()})
