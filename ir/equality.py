@@ -95,7 +95,7 @@ def _same_parts(a: Any, b: Any, map_free_vars: bool) -> bool:
         return len(pair[0]) == len(pair[1]) and all(
             structural_equal(x, y, map_free_vars) for x, y in zip(*pair, strict=True)
         )
-    return bool(a.__class__ is b.__class__ and a == b)
+    return bool(type(a) is type(b) and a == b)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _same_values(a: SSAValue, b: SSAValue, map_free_vars: bool) -> bool:

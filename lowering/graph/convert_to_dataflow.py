@@ -15,7 +15,7 @@
     }
     relax.call_packed "log"(%b) : …
 
-Fewer than `min_size` operations stay as they are. TVM's ``ConvertToDataflow``.
+Fewer than `min_size` operations are unchanged. TVM's ``ConvertToDataflow``.
 """
 
 from __future__ import annotations
