@@ -18,7 +18,8 @@ def zero() -> Pass:
     return Sequential([getattr(transform, name)() for name in names], name="zero")
 
 
-_PIPELINES: dict[str, Callable[..., Any]] = {"zero": zero, "default": zero}
+_OWN = {"zero": zero, "default": zero}
+_PIPELINES: dict[str, Callable[..., Any]] = dict(_OWN)
 
 
 def get_pipeline(name: str = "zero", **options: Any) -> Pass:
@@ -37,9 +38,9 @@ def get_pipeline(name: str = "zero", **options: Any) -> Pass:
 def register_pipeline(name: str) -> Callable[[Pipeline], Pipeline]:
     """A decorator of a function that returns a pass, which `get_pipeline` then knows by name.
 
-    Raises ValueError for a name that is taken.
+    It replaces one of this name; raises ValueError for the names "zero" and "default".
     """
-    if name in _PIPELINES:
+    if name in _OWN:
         raise ValueError(f"expected a new name of a pipeline, got '{name}'")
 
     def register(function: Pipeline) -> Pipeline:
