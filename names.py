@@ -167,6 +167,7 @@ NAMES: dict[str, str] = {
     "relax.Type": ".ir.struct_info:StructInfo",
     "relax.base_py_module.BasePyModule": ".py_module:BasePyModule",
     "relax.block_builder.BlockBuilder": ".builder.block_builder:BlockBuilder",
+    "relax.dpl.pattern": ".builder.dpl",
     "relax.expr.Call": ".ir.calls:Call",
     "relax.expr.Constant": ".ir.expr:Constant",
     "relax.expr.DataflowBlock": ".ir.blocks:DataflowBlock",

@@ -99,7 +99,7 @@ class BasePyModule:
         if func_name in self.pyfuncs:
             return self.pyfuncs[func_name](*args)
         function = get_global_func(func_name)
-        outputs = [empty(_static_shape(t), t.dtype or "float32") for t in _types(out_ty)]
+        outputs = [empty(tuple(_static_shape(t)), t.dtype or "float32") for t in _types(out_ty)]
         function(*map(_to_own, args), *outputs)
         return _one_or_tuple([to_torch(o) for o in outputs])
 
@@ -191,7 +191,7 @@ def _static_shape(type_: TensorType) -> list[int]:
 
 def _results(
     function: CompiledFunction, inputs: Sequence[Tensor], out: Any
-) -> list[tuple[list[int], str]]:
+) -> list[tuple[tuple[int, ...], str]]:
     """Shape and dtype of each result of a kernel, whose last parameters they are."""
     types, params = _types(out), function.spec.params
     if len(inputs) + len(types) != len(params):
@@ -205,7 +205,7 @@ def _results(
         symbols |= {dim: size for dim, size in pairs if isinstance(dim, str)}
     shapes: list[tuple[Dim, ...]] = [p.shape for p in params[len(inputs) :]]
     return [
-        (_shape(type_, shape, symbols), type_.dtype or "float32")
+        (tuple(_shape(type_, shape, symbols)), type_.dtype or "float32")
         for type_, shape in zip(types, shapes, strict=True)
     ]
 

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation
 from ..dialects import relax
 from ..dialects.diagnostics import Diagnostic
 from ..dialects.relax.closure import is_pure
-from ..ir.blocks import Binding, DataflowBlock, binding, is_binding
+from ..ir.blocks import Binding, DataflowBlock, SeqExpr, binding, is_binding
 from ..ir.call_parts import GlobalVar
 from ..ir.expr import Expr, Var, view
 from ..ir.function import BaseFunc, Function
@@ -47,9 +47,10 @@ def well_formed(obj: IRModule | BaseFunc, check_struct_info: bool = True) -> boo
     return True
 
 
-def bindings_of(func: Function) -> list[Binding]:
-    """All bindings of a function, in order, those of dataflow blocks and branches included."""
-    lines = [op for op in func.op.walk() if op is not func.op and is_binding(op)]
+def bindings_of(func: Function | SeqExpr) -> list[Binding]:
+    """All bindings of a function or body, in order, those of dataflow blocks and branches too."""
+    block = func.op.regions[0].block if isinstance(func, Function) else func.block
+    lines = [op for op in block.walk() if is_binding(op)]
     return [binding(op) for op in lines if not isinstance(op, relax.DataflowOp)]
 
 
@@ -114,8 +115,8 @@ called_global_vars = all_global_vars
 
 
 def post_order_visit(expr: Any, visit: Callable[[Any], Any]) -> None:
-    """Call `visit` on an expression or function and all it is made of, parts first."""
-    if isinstance(expr, Function):
+    """Call `visit` on an expression, function or its body and all it is made of, parts first."""
+    if isinstance(expr, Function | SeqExpr):
         for line in bindings_of(expr):
             post_order_visit(line.value, visit)
             visit(line.var)

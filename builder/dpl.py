@@ -14,22 +14,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from ..dialects import relax
 from ..dialects.dims import dims_of
+from ..dialects.relax.type_relations import says_less
 from ..ir.call_parts import Op
 from ..ir.calls import Call
 from ..ir.expr import Expr, expression, view
 from ..ir.function import Function
 from ..ir.operators import to_value
+from ..ir.struct_info import to_type
 from ..lowering.graph import dataflow_pattern as core
 from ..lowering.graph.values import visible
 from .analysis import remove_all_unused
+from .dpl_context import Linked
+from .dpl_context import PatternContext as PatternContext
+from .dpl_context import PatternSeq as PatternSeq
+from .dpl_insertion import bring, detached_operations
+from .dpl_rewrite import rewrite_bindings as rewrite_bindings
 from .mutator import PyExprMutator
 
 __script_path__ = "relax.dpl"
@@ -38,12 +45,8 @@ Rewriter: TypeAlias = "Callable[[Any, dict[DFPattern, Any]], Any]"
 """From a matched call and what the parts of the pattern matched to what replaces the call."""
 
 
-class DFPattern:
+class DFPattern(Linked):
     """A pattern of values; `core` is what matches, `parts` are the patterns it is made of."""
-
-    def __init__(self, pattern: core.Pattern, parts: Sequence[DFPattern] = ()):
-        self.core = pattern
-        self.parts = tuple(parts)
 
     def match(self, expr: Expr, var2val: Mapping[Any, Any] | None = None) -> bool:
         """Whether a value matches; variables stand for what they are bound to."""
@@ -58,12 +61,7 @@ class DFPattern:
 
     def views(self, found: core.Matches) -> dict[DFPattern, Any]:
         """What the parts have matched as expressions."""
-        return {p: view(found[p.core]) for p in self._all() if p.core in found}
-
-    def _all(self) -> Iterator[DFPattern]:
-        yield self
-        for part in self.parts:
-            yield from part._all()
+        return {p: view(found[p.core]) for p in self.all_parts() if p.core in found}
 
     def to_rewrite_pattern(self, rewriter: Rewriter) -> RewritePattern:
         """The pattern of xDSL that replaces what matches, in place."""
@@ -80,6 +78,13 @@ class DFPattern:
     def has_attr(self, attrs: Mapping[str, Any]) -> DFPattern:
         """The pattern, for operators with these attributes only."""
         return self._where(core.attributes_are(attrs))
+
+    def has_struct_info(self, struct_info: Any) -> DFPattern:
+        """The pattern, for values whose type says what this one says, or more."""
+        wanted = to_type(struct_info)
+        return self._where(lambda value: says_less(wanted, value.type))
+
+    has_ty = has_struct_info
 
     def _where(self, accepts: Callable[[Any], bool]) -> DFPattern:
         return DFPattern(self.core.where(accepts), [self])
@@ -177,6 +182,23 @@ def is_call_dps_packed(
     return _call(relax.CallDPSPackedOp, func_name, args)
 
 
+def is_call_packed(func_name: str, args: Sequence[DFPattern] | None = None) -> DFPattern:
+    """A call of a registered function for its effects or its result."""
+    calls = [core.call_of(k, func_name) for k in (relax.CallPackedOp, relax.CallPurePackedOp)]
+    cores = None if args is None else [a.core for a in args]
+    return DFPattern(core.Applied(lambda op: any(c(op) for c in calls), cores), args or ())
+
+
+def is_dfv() -> DFPattern:
+    """A variable of a dataflow block, which is not seen outside of it."""
+    return DFPattern(core.Wildcard().where(_is_inside))
+
+
+def _is_inside(value: SSAValue) -> bool:
+    block = value.owner.parent_op()
+    return isinstance(block, relax.DataflowOp) and value not in block.output.values
+
+
 def has_dtype(dtype: str, pattern: DFPattern | None = None) -> DFPattern:
     """A tensor of a dtype."""
     return (pattern or wildcard()).has_dtype(dtype)
@@ -242,40 +264,11 @@ class ReplaceMatch(RewritePattern):
         if new == old:
             return
         value = new.ssa
-        operations = _detached(value.owner)
-        if not all(_bring(o, op, operations) for o in operations):
+        operations = detached_operations(value.owner)
+        if not all(bring(o, op, operations) for o in operations):
             return
         for detached in operations:
             rewriter.insert(detached)
         result = value if operations else visible(value, op)
         if result is not None:
             rewriter.replace(op, [], [result])
-
-
-def _bring(detached: Operation, op: Operation, made: Sequence[Operation]) -> bool:
-    """Let an operation use values as they are seen at `op`; whether all of them are."""
-    for index, operand in enumerate(detached.operands):
-        if operand.owner in made:
-            continue
-        value = visible(operand, op)
-        if value is None:
-            return False
-        if value is not operand:
-            detached.operands[index] = value
-    return True
-
-
-def _detached(owner: Any) -> list[Operation]:
-    """The operations that wait to be emitted for a value, operands first."""
-    order: dict[Operation, None] = {}
-    work = [(owner, False)]
-    while work:
-        op, done = work.pop()
-        if not isinstance(op, Operation) or op.parent is not None or op in order:
-            continue
-        if done:
-            order[op] = None
-            continue
-        work.append((op, True))
-        work += [(o.owner, False) for o in reversed(op.operands)]
-    return list(order)

@@ -55,7 +55,7 @@ class Parameter(Var):
     def data(self, values: Any) -> None:
         detach = getattr(values, "detach", None)
         given = as_tensor(values if detach is None else detach())
-        expected = tuple(self.shape), self.dtype
+        expected = tuple(self.shape or ()), self.dtype
         if (given.shape, given.dtype) != expected:
             raise ValueError(
                 f"expected values of shape {expected[0]} and dtype {expected[1]}, "

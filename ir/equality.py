@@ -82,9 +82,9 @@ def _same_parts(a: Any, b: Any, map_free_vars: bool) -> bool:
         return is_same(a, b)
     if isinstance(a, StructInfo) or isinstance(b, StructInfo):
         return bool(a == b)
-    values = [getattr(v, "borrowed", None) for v in (a, b)]
-    if isinstance(values[0], SSAValue) and isinstance(values[1], SSAValue):
-        return _same_values(values[0], values[1], map_free_vars)
+    x, y = (getattr(v, "borrowed", None) for v in (a, b))
+    if isinstance(x, SSAValue) and isinstance(y, SSAValue):
+        return _same_values(cast("SSAValue", x), cast("SSAValue", y), map_free_vars)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         ours, theirs = cast("Mapping[Any, Any]", a), cast("Mapping[Any, Any]", b)
         return ours.keys() == theirs.keys() and all(
@@ -95,7 +95,7 @@ def _same_parts(a: Any, b: Any, map_free_vars: bool) -> bool:
         return len(pair[0]) == len(pair[1]) and all(
             structural_equal(x, y, map_free_vars) for x, y in zip(*pair, strict=True)
         )
-    return bool(type(a) is type(b) and a == b)
+    return bool(type(a) is type(b) and a == b)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _same_values(a: SSAValue, b: SSAValue, map_free_vars: bool) -> bool:

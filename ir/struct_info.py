@@ -247,8 +247,9 @@ def _annotated(path: str, args: Sequence[Any], kwargs: dict[str, Any]) -> AnyStr
         case "R.Prim":
             return PrimStructInfo(*args, **kwargs)
         case "R.Tuple":
-            several = len(args) == 1 and isinstance(args[0], list | tuple)
-            return TupleStructInfo(args[0] if several else args)
+            given: Any = args[0] if len(args) == 1 else None
+            fields = cast("Sequence[Any]", given) if isinstance(given, list | tuple) else args
+            return TupleStructInfo(fields)
         case "R.Callable":
             return FuncStructInfo(*args, **kwargs)
         case "R.Object" | "R.Any":

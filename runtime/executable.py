@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from ..display.rich import displayed
 from .call import CompiledFunction
@@ -145,7 +145,7 @@ class Executable:
 
     def __getitem__(self, name: str) -> CompiledFunction:
         if name in TEXTS and name not in self._specs:
-            return cast(Any, getattr(self, name))
+            return getattr(self, name)
         if name not in self._specs:
             known = ", ".join(self._specs) or "none"
             raise ValueError(f"expected a function ({known}), got '{name}'")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing
 
 from .decorate import function_decorator
-from .namespace import ScriptName
+from .outside import OperatorName
 
 __script_path__ = "R"
 
@@ -19,4 +19,4 @@ function.__script_path__ = "R.function"  # pyright: ignore[reportFunctionMemberA
 def __getattr__(name: str) -> typing.Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return ScriptName(f"R.{name}")
+    return OperatorName(f"R.{name}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .decorate import function_decorator
-from .scalars import scalar_name
+from .outside import scalar_name
 
 __script_path__ = "T"
 

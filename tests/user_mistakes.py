@@ -64,7 +64,10 @@ MISTAKES = {
     ),
     "shapes of an operator in Python": (
         'x = relax.Var("x", relax.TensorStructInfo((4, 8), "float32"))\nrelax.op.matmul(x, x)',
-        ["ValueError: expected shapes of 'relax.matmul' to be compatible, got (4, 8) and (4, 8)"],
+        [
+            "xrelax.dialects.diagnostics.OpError: expected shapes of 'relax.matmul' to be "
+            "compatible, got (4, 8) and (4, 8)"
+        ],
     ),
     "indices of a tensor expression": (
         'A = te.placeholder((4,), name="A")\nB = te.compute((4,), lambda i: A[i, i])',

@@ -123,10 +123,9 @@ class OnnxImport:
             raise NeedsValues([parameters[arg.index] for arg in needed], symbols)
         attrs: dict[str, Attribute] = {}
         if self.keeps_params:
-            attrs = {
-                "num_input": IntegerAttr(len(self.inputs), i64),
-                "params": ArrayAttr([relax.DataAttr(data) for data in params.values()]),
-            }
+            attrs["num_input"] = IntegerAttr(len(self.inputs), i64)
+        if params:
+            attrs["params"] = ArrayAttr([relax.DataAttr(data) for data in params.values()])
         names = [self.names[name] for name in parameters]
         names += _identifiers(params, self.names.values()).values()
         if self.importer.random is not None:

@@ -44,6 +44,7 @@ def from_exported_program(
     unwrap_unit_return_tuple: bool = False,
     no_bind_return_tuple: bool = False,
     custom_convert_map: Mapping[str, Converter] | None = None,
+    run_ep_decomposition: bool = True,
 ) -> IRModule:
     """Import an exported program as the function "main" of a module.
 
@@ -55,7 +56,8 @@ def from_exported_program(
     single output is no tuple; with `no_bind_return_tuple` the tuple is created after the dataflow
     block. Symbols have the names of their `torch.export.Dim`, and their ranges are the attributes
     ``tir_var_lower_bound`` and ``tir_var_upper_bound``. `custom_convert_map` has converters for
-    more operators, by names such as "aten.sin.default".
+    more operators, by names such as "aten.sin.default". With or without TVM's option
+    `run_ep_decomposition`, those operators are decomposed that have no converter.
 
     Raises UnsupportedError, a ValueError, with a line for each operation that cannot be imported.
     """
@@ -174,10 +176,10 @@ class Program:
         inputs, weights = self.parameters(), self.weights()
         attrs = self._bounds({i.node for i in inputs})
         if keep_params_as_input:
-            attrs |= {
-                "num_input": IntegerAttr(len(inputs), i64),
-                "params": ArrayAttr([relax.DataAttr(data) for data in weights.values()]),
-            }
+            attrs["num_input"] = IntegerAttr(len(inputs), i64)
+            if weights:
+                data = [relax.DataAttr(values) for values in weights.values()]
+                attrs["params"] = ArrayAttr(data)
             inputs = [*inputs, *(Input(n, _identifier(d.key)) for n, d in weights.items())]
             weights = {}
         return GraphImport(

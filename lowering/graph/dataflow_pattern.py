@@ -99,7 +99,14 @@ class Applied(Pattern):
         op = value.owner
         if not isinstance(op, Operation) or not self.accepts(op):
             return None
-        return found if self.args is None else match_all(self.args, op.operands, found)
+        if self.args is None:
+            return found
+        # TVM's operators have shapes as operands, ours as attributes: a wildcard stands for one.
+        extra = self.args[len(op.operands) :]
+        attributes = op.attribute_names() if isinstance(op, relax.OperatorOp) else ()
+        if len(extra) > len(attributes) or not all(isinstance(p, Wildcard) for p in extra):
+            return None
+        return match_all(self.args[: len(op.operands)], op.operands, found)
 
     def copy(self) -> Pattern:
         args = None if self.args is None else [a.copy() for a in self.args]
