@@ -17,7 +17,7 @@ from xrelax.dialects.relax import OPERATORS, FuncOp
 from xrelax.ir.function import function_view
 from xrelax.reference.evaluate import evaluate
 
-DTYPES = ("float32", "int32", "int64", "int8", "uint8", "bool")
+DTYPES = ("float32", "int32", "int64", "int8", "uint8", "bool", "uint32")
 """The dtypes to show, the first that an operator is tested with."""
 DRAWN = 40
 """Calls to choose from."""

@@ -1,4 +1,4 @@
-"""Language models: weights of GGUF files in, text out.
+"""Language models: weights of files in, text out.
 
 ::
 
@@ -7,6 +7,8 @@
         print(text, end="")
 """
 
+from .drafts import DraftModel as DraftModel
+from .drafts import PromptLookup as PromptLookup
 from .language_model import LanguageModel as LanguageModel
-from .language_model import load as load
+from .loading import load as load
 from .sampling import Sampling as Sampling

@@ -217,15 +217,16 @@ class Batcher:
         try:
             sequences, tokens = [g.sequence for g in ready], [g.next_token for g in ready]
             logits = self.model.decode(sequences, tokens)
+            chosen = self.model.choose(logits, [g.sampler for g in ready])
         except Exception as error:
             for generation in ready:
                 self._end(generation, "error", error=error)
             return
-        for generation, row in zip(ready, logits, strict=True):
+        for generation, token in zip(ready, chosen, strict=True):
             if generation.sequence.length < len(generation.text):
                 continue  # a token that was chosen before its request lost its pages
             try:
-                text, reason = generation.choose(row)
+                text, reason = generation.append(token)
             except Exception as error:
                 self._end(generation, "error", error=error)
                 continue

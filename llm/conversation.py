@@ -7,6 +7,7 @@ from types import TracebackType
 
 import numpy as np
 
+from .drafts import Draft
 from .language_model import LanguageModel
 from .prefixes import common_prefix
 from .sampling import Sampling
@@ -24,8 +25,10 @@ class Conversation:
         system: str | None = None,
         sampling: Sampling | None = None,
         max_tokens: int = 1024,
+        draft: Draft | None = None,
     ):
         self.model, self.sampling, self.max_tokens = model, sampling, max_tokens
+        self.draft = draft
         self.messages = [] if system is None else [{"role": "system", "content": system}]
         self._sequence, self._tokens = model.new_sequence(), list[int]()
 
@@ -36,14 +39,19 @@ class Conversation:
         """
         model, before = self.model, len(self.messages)
         self.messages.append({"role": "user", "content": text})
-        tokens = model.tokenizer.encode(model.tokenizer.chat(self.messages), begins=False)
+        tokens = model.tokenizer.encode_chat(self.messages)
         same = common_prefix(np.asarray(tokens[:-1]), np.asarray(self._tokens))
         model.pool.truncate(self._sequence, same)
         self._tokens = tokens[:same]
         said = ""
         try:
             new = model.continued(
-                self._sequence, self._tokens, tokens[same:], self.max_tokens, self.sampling
+                self._sequence,
+                self._tokens,
+                tokens[same:],
+                self.max_tokens,
+                self.sampling,
+                self.draft,
             )
             for piece in model.tokenizer.stream(new):
                 said += piece

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .pages import CachedSequence
-from .sampling import Sampling
+from .sampling import Sampler, Sampling
 from .text_pieces import StopStrings, TextPieces
 from .tokenizer import Tokenizer
 
@@ -51,7 +48,8 @@ class Generation:
         self.is_cancelled = False
         self.served = 0
         """The step in which the last chunk of its prompt was computed."""
-        self._ends, self._rng = tokenizer.ends, request.sampling.generator()
+        self._ends = tokenizer.ends
+        self.sampler = Sampler(request.sampling, self.text)
         self._pieces, self._stops = TextPieces(tokenizer.decode), StopStrings(request.stop)
 
     def cancel(self) -> None:
@@ -73,12 +71,13 @@ class Generation:
         """The first token that is not in the cache."""
         return self.text[self.sequence.length]
 
-    def choose(self, logits: NDArray[np.float32]) -> tuple[str, str | None]:
-        """Append the next token by its logits (vocabulary,); returns text, and why it is the end.
+    def append(self, token: int) -> tuple[str, str | None]:
+        """Append the next token; returns text, and why it is the end.
 
-        Text that may be the beginning of a stop string or of a character waits.
+        Text that may be the beginning of a stop string or of a character waits. Raises what
+        `Sampler.add` does.
         """
-        token = self.request.sampling.choose(logits, self.text, self._rng)
+        self.sampler.add(token)
         if token in self._ends:
             return self.rest(), "stop"
         self.text.append(token)

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.dtype import bfloat16_to_float32
-from .architectures import ARCHITECTURES
 from .architectures.weights import Weights
 from .configuration import Configuration
 from .gguf_formats import packed
+from .gguf_sizes import Metadata, configuration_of
 
 FLOATS = ("F32", "F16", "BF16")
-NORM = "attention.layer_norm_epsilon"
+FREQUENCIES = "rope_freqs.weight"
+"""Divisors of the rotary frequencies."""
 INTERLEAVED = ("llama",)
 """Architectures whose query and key rows are in pairs, where halves of a head belong together."""
 
@@ -50,36 +51,18 @@ class GgufFile:
         metadata = {name: field.contents() for name, field in reader.fields.items()}
         return GgufFile(Path(path), metadata, {t.name: t for t in reader.tensors})
 
+    @property
+    def others(self) -> list[Path]:
+        """The files that the model is read from, besides `path`."""
+        return []
+
     def configuration(self, activations: str, cache: str) -> Configuration:
         """The sizes of the model; raises ValueError with one line for other architectures."""
-        kind = self.metadata.get("general.architecture")
-        if kind not in ARCHITECTURES:
-            known = ", ".join(ARCHITECTURES)
-            raise ValueError(f"expected an architecture of {known}, got {kind!r} in '{self.path}'")
-
-        def value(name: str, default: Any = None) -> Any:
-            found = self.metadata.get(f"{kind}.{name}", default)
-            if found is None:
-                raise ValueError(f"expected '{kind}.{name}' in '{self.path}', got none")
-            return found
-
-        heads, width = value("attention.head_count"), value("embedding_length")
-        factors = self.tensors.get("rope_freqs.weight")
-        return Configuration(
-            architecture=kind,
-            layers=value("block_count"),
-            width=width,
-            heads=heads,
-            key_heads=value("attention.head_count_kv", heads),
-            size=value("attention.key_length", width // heads),
-            vocabulary=self.tensors["token_embd.weight"].data.shape[0],
-            context=value("context_length"),
-            epsilon=value("attention.layer_norm_rms_epsilon", value(NORM, 0.0)),
-            base=value("rope.freq_base", 10000.0),
-            activations=activations,
-            cache=cache,
-            factors=() if factors is None else tuple(factors.data.tolist()),
-        )
+        metadata, factors = Metadata(self.metadata, self.path), self.tensors.get(FREQUENCIES)
+        if (table := self.tensors.get("token_embd.weight")) is None:
+            raise ValueError(f"expected a weight 'token_embd.weight' in '{self.path}', got none")
+        divisors = () if factors is None else factors.data.tolist()
+        return configuration_of(metadata, table.data.shape[0], divisors, activations, cache)
 
     def vocabulary(self) -> dict[str, Any]:
         """What `Tokenizer` needs."""
@@ -90,10 +73,10 @@ class GgufFile:
 
         Raises ValueError with one line for formats that are not supported.
         """
-        found: Weights = {}
+        found: dict[str, Any] = {}
         for name, tensor in self.tensors.items():
             kind = tensor.tensor_type.name
-            if name == "rope_freqs.weight":
+            if name == FREQUENCIES:
                 continue
             data = tensor.data
             if config.architecture in INTERLEAVED and name.endswith(
@@ -107,7 +90,7 @@ class GgufFile:
                 found[name] = packed(kind, data)
             except ValueError as error:
                 raise ValueError(f"'{name}' of '{self.path}': {error}") from None
-        return found
+        return Weights(found)
 
 
 def _floats(kind: str, data: NDArray[Any]) -> NDArray[np.float32]:

@@ -45,6 +45,22 @@ def packed(kind: str, data: Bytes) -> BlockWeight:
     return BlockWeight.of(FORMATS[kind], *_READERS[kind](blocks))
 
 
+def quantized(kind: str, values: NDArray[np.float32]) -> BlockWeight:
+    """A matrix of floats, rounded to blocks of a format, as llama.cpp does.
+
+    Raises ValueError for rows that are no whole blocks.
+    """
+    from gguf import GGMLQuantizationType
+    from gguf.quants import quantize
+
+    if values.shape[1] % FORMATS[kind].block:
+        raise ValueError(
+            f"expected rows of a multiple of {FORMATS[kind].block} for {kind}, got "
+            f"{values.shape[1]}"
+        )
+    return packed(kind, quantize(values, GGMLQuantizationType[kind]))
+
+
 def _halves(blocks: Bytes, at: int) -> NDArray[np.float16]:
     """The f16 at a byte of each block."""
     return np.ascontiguousarray(blocks[..., at : at + 2]).view(np.float16)[..., 0]

@@ -1,88 +1,66 @@
-"""`load`: a language model from a GGUF file; it generates text and chats."""
+"""A compiled language model, which generates text and chats."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backend.model_cache import model_entry
-from ..backend.target import HOST, Target
 from ..runtime.executable import Executable
 from .configuration import Configuration
+from .drafts import Draft, draft_of
 from .pages import PLACES, CachedSequence, PagePool, table_of
-from .sampling import Sampling
+from .reports import ModelDebug, ModelProfile
+from .sampling import Sampler, Sampling, choice_arguments
 from .tokenizer import Tokenizer
 
-ACTIVATIONS = ("int8", "int16", "float32")
-CACHES = ("float16", "float32")
 CHUNK = 512
 """The most tokens of a call of `prefill`."""
-
-
-def load(
-    path: str | Path,
-    *,
-    context: int | None = None,
-    activations: str = "int16",
-    cache: str = "float16",
-    target: str = HOST,
-) -> LanguageModel:
-    """The language model of a GGUF file.
-
-    Products with weights of few bits are those of integers, for which activations are rounded in
-    blocks of the weights' size, to 16 bits. With `activations` of "int8" prompts are read faster,
-    and tokens may differ from those of floats; "float32" does not round. `cache` is the dtype of
-    keys and values, float16 or float32.
-
-    The compiled model is kept in the cache, packed, and mapped from there by later processes.
-    `context` is the number of positions that all sequences have together, by default those of one
-    that is as long as the model permits, at most 8192. Raises FileNotFoundError, and ValueError
-    with one line for what is no model of a supported architecture.
-    """
-    if activations not in ACTIVATIONS:
-        raise ValueError(f"expected activations of {', '.join(ACTIVATIONS)}, got {activations!r}")
-    if cache not in CACHES:
-        raise ValueError(f"expected a cache of {' or '.join(CACHES)}, got {cache!r}")
-    if context is not None and context < 1:
-        raise ValueError(f"expected a context of at least 1, got {context}")
-    entry = model_entry(str(path), Target(target), "llm", activations, cache)
-    cached = None if entry is None else entry.load()
-    if cached is not None:
-        notes, executable = cached.notes, cached.executable
-    else:
-        from .compilation import compile_file
-
-        notes, executable = compile_file(path, activations, cache, target)
-        if entry is not None:
-            entry.store(executable, notes, [])
-    config, tokenizer = Configuration(**notes["configuration"]), Tokenizer(notes["vocabulary"])
-    return LanguageModel(config, tokenizer, executable, context or min(config.context, 8192))
 
 
 class LanguageModel:
     """A compiled model with its tokenizer and cache; one text is generated at a time."""
 
     def __init__(
-        self, config: Configuration, tokenizer: Tokenizer, executable: Executable, context: int
+        self,
+        config: Configuration,
+        tokenizer: Tokenizer,
+        executable: Executable,
+        context: int,
+        build: Callable[[], Executable] | None = None,
     ):
-        self.config, self.tokenizer, self.executable = config, tokenizer, executable
+        self.config, self.tokenizer = config, tokenizer
         self.pool = PagePool(config.pages, -(-context // PLACES))
+        self._build = build
+        self._use(executable)
+
+    def _use(self, executable: Executable) -> None:
+        self.executable = executable
         self._decode, self._prefill = executable["decode"], executable["prefill"]
+        self._choose = executable["choose"]
 
     def generate(
-        self, prompt: str, *, max_tokens: int = 256, sampling: Sampling | None = None
+        self,
+        prompt: str,
+        *,
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[str]:
         """The text that follows a prompt, piece by piece, up to a token that ends it.
 
-        Raises ValueError with one line for a prompt that is empty or longer than the context.
+        With a `draft`, several tokens are verified in a step, and the text is the same: "prompt"
+        repeats parts of the text, and a smaller model with the same vocabulary guesses. A `Draft`
+        also counts what was right.
+
+        Raises ValueError with one line for a prompt that is empty or longer than the context, and
+        for a draft of another vocabulary.
         """
         tokens = self.tokenizer.encode(prompt)
-        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling))
+        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
 
     def chat(
         self,
@@ -90,17 +68,22 @@ class LanguageModel:
         *,
         max_tokens: int = 256,
         sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[str]:
         """The answer to a conversation, piece by piece; messages have a role and a content."""
-        tokens = self.tokenizer.encode(self.tokenizer.chat(messages), begins=False)
-        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling))
+        tokens = self.tokenizer.encode_chat(messages)
+        return self.tokenizer.stream(self.generate_tokens(tokens, max_tokens, sampling, draft))
 
     def generate_tokens(
-        self, tokens: Sequence[int], max_tokens: int = 256, sampling: Sampling | None = None
+        self,
+        tokens: Sequence[int],
+        max_tokens: int = 256,
+        sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[int]:
         """The tokens that follow some tokens, at most so many, without the one that ends them."""
         with self.sequence() as sequence:
-            yield from self.continued(sequence, [], tokens, max_tokens, sampling)
+            yield from self.continued(sequence, [], tokens, max_tokens, sampling, draft)
 
     def continued(
         self,
@@ -109,24 +92,58 @@ class LanguageModel:
         tokens: Sequence[int],
         max_tokens: int = 256,
         sampling: Sampling | None = None,
+        draft: str | LanguageModel | Draft | None = None,
     ) -> Iterator[int]:
         """The tokens that follow `text`, which is in the sequence, and further tokens.
 
         `text` grows with the sequence.
         """
-        sampling = Sampling() if sampling is None else sampling
-        rng = sampling.generator()
-        logits = self.prefill(sequence, tokens)
-        text += tokens
-        for _ in range(max_tokens):
-            token = sampling.choose(logits, text, rng)
-            if token in self.tokenizer.ends:
-                return
-            yield token
-            if sequence.length >= self.config.context or not self._has_room(sequence):
-                return
-            (logits,) = self.decode([sequence], [token])
-            text.append(token)
+        guesses = draft_of(draft)
+        if guesses is not None:
+            guesses.verify(self)
+        try:
+            logits = self.prefill(sequence, tokens)[None]
+            text += tokens
+            sampler = Sampler(Sampling() if sampling is None else sampling, text)
+            chosen, left = self.choose(logits, [sampler]), max_tokens
+            while left:
+                for token in chosen[:left]:
+                    sampler.add(token)
+                    if token in self.tokenizer.ends:
+                        return
+                    yield token
+                left -= len(chosen[:left])
+                if not left or self.room(sequence) <= sequence.length:
+                    return
+                chosen = self._step(sequence, text, chosen[-1], sampler, guesses, left)
+        finally:
+            if guesses is not None:
+                guesses.close()
+
+    def _step(
+        self,
+        sequence: CachedSequence,
+        text: list[int],
+        token: int,
+        sampler: Sampler,
+        draft: Draft | None,
+        left: int,
+    ) -> list[int]:
+        """Append a token, and what is right of a draft; returns the tokens that follow it."""
+        first, guessed = sequence.length, list[int]()
+        if draft is not None:
+            most = min(left - 1, self.room(sequence) - first - 1)
+            guessed = draft.propose([*text, token])[: max(0, most)]
+        new = [token, *guessed]
+        samplers = [sampler.after(guessed[:count]) for count in range(len(new))]
+        chosen = self.choose(self.extend(sequence, new), samplers)
+        pairs = zip(guessed, chosen, strict=False)
+        right = next((n for n, (a, b) in enumerate(pairs) if a != b), len(guessed))
+        self.pool.truncate(sequence, first + 1 + right)
+        text += new[: 1 + right]
+        if draft is not None:
+            draft.proposed, draft.accepted = draft.proposed + len(guessed), draft.accepted + right
+        return chosen[: right + 1]
 
     def new_sequence(self) -> CachedSequence:
         """An empty sequence; `pool.truncate(sequence, 0)` frees its pages."""
@@ -147,35 +164,131 @@ class LanguageModel:
         Raises ValueError with one line, and changes nothing, where there is no room for them.
         """
         length = sequence.length + len(tokens)
-        room = len(sequence.pages) * PLACES + self.pool.free * PLACES
-        if not tokens or length > min(self.config.context, room):
-            raise ValueError(
-                f"expected 1 to {min(self.config.context, room) - sequence.length} tokens, got "
-                f"{len(tokens)}"
-            )
+        room = self.room(sequence)
+        if not tokens or length > room:
+            raise ValueError(f"expected 1 to {room - sequence.length} tokens, got {len(tokens)}")
         logits: Any = None
         for start in range(0, len(tokens), CHUNK):
-            chunk = np.asarray(tokens[start : start + CHUNK], np.int32)
-            first = sequence.length
-            slots = self.pool.extend(sequence, len(chunk))
-            positions = np.arange(first, sequence.length, dtype=np.int32)
-            logits = self._prefill(chunk, positions, slots, sequence.slots(), *self.pool.arrays)
+            chunk = tokens[start : start + CHUNK]
+            logits = self._prefill(*self._prefill_arguments(sequence, chunk))
         return logits.numpy()[0]
+
+    def _prefill_arguments(
+        self, sequence: CachedSequence, tokens: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Make room for tokens; returns the arguments of `prefill`."""
+        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
+        slots = self.pool.extend(sequence, len(tokens))
+        known = (np.asarray(tokens, np.int32), positions, slots, sequence.slots())
+        return [*known, *self.pool.arrays]
 
     def decode(
         self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
     ) -> NDArray[np.float32]:
         """Append one token to each sequence; returns the logits (sequences, vocabulary)."""
+        return self._decode(*self._decode_arguments(sequences, tokens)).numpy()
+
+    def _decode_arguments(
+        self, sequences: Sequence[CachedSequence], tokens: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Make room for a token of each sequence; returns the arguments of `decode`."""
         positions = np.asarray([s.length for s in sequences], np.int32)
         slots = np.concatenate([self.pool.extend(s, 1) for s in sequences])
-        return self._decode(
-            np.asarray(tokens, np.int32),
-            positions,
-            slots,
-            table_of(sequences),
-            positions + 1,
-            *self.pool.arrays,
-        ).numpy()
+        return self._rows(sequences, tokens, positions, slots)
 
-    def _has_room(self, sequence: CachedSequence) -> bool:
-        return sequence.length < len(sequence.pages) * PLACES or self.pool.free > 0
+    def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> NDArray[np.float32]:
+        """Append tokens to a sequence; returns the logits (tokens, vocabulary) after each.
+
+        They have the bits of those that `decode` computes one after the other. Raises MemoryError
+        as `PagePool.extend` does.
+        """
+        positions = np.arange(sequence.length, sequence.length + len(tokens), dtype=np.int32)
+        slots = self.pool.extend(sequence, len(tokens))
+        rows = self._rows([sequence] * len(tokens), tokens, positions, slots)
+        return self._decode(*rows).numpy()
+
+    def _rows(
+        self,
+        sequences: Sequence[CachedSequence],
+        tokens: Sequence[int],
+        positions: NDArray[np.int32],
+        slots: NDArray[np.int32],
+    ) -> list[NDArray[Any]]:
+        known = (np.asarray(tokens, np.int32), positions, slots, table_of(sequences), positions + 1)
+        return [*known, *self.pool.arrays]
+
+    def choose(self, logits: NDArray[np.float32], samplers: Sequence[Sampler]) -> list[int]:
+        """The next token of each text by its logits (texts, vocabulary); -1 if these have NaN."""
+        return self._choose(logits, *choice_arguments(samplers)).numpy().tolist()
+
+    def room(self, sequence: CachedSequence) -> int:
+        """The length to which a sequence can grow: the context, or what the free pages permit."""
+        return min(self.config.context, (len(sequence.pages) + self.pool.free) * PLACES)
+
+    def profile(
+        self, function: str = "decode", *, length: int = 32, sequences: int = 1, repeat: int = 20
+    ) -> ModelProfile:
+        """The time of each kernel of a step, in all layers and in each: ``print(model.profile())``.
+
+        A step of "decode" takes a token of some sequences of a length, one of "prefill" a prompt of
+        this length. The model is compiled again if it comes from the cache. Raises ValueError with
+        one line for other functions, and for sequences that are longer than the context.
+        """
+        with self._step_of(function, [1] * length, sequences) as arguments:
+            report = self._inspected().profile(function, *arguments, repeat=repeat)
+        return ModelProfile(report, self.config.layers)
+
+    def debug(
+        self,
+        prompt: str,
+        function: str = "prefill",
+        *,
+        reference: str | LanguageModel = "f64",
+        rtol: float | None = None,
+        atol: float | None = None,
+    ) -> ModelDebug:
+        """The error after each layer of a step, with the first bad one: ``print(model.debug(…))``.
+
+        The reference is the graph in float64, or another build of the same model. A step of
+        "prefill" takes a prompt, one of "decode" the last token after it. The model is compiled
+        again if it comes from the cache. Raises what `profile` does.
+        """
+        tokens = self.tokenizer.encode(prompt)
+        other: Any = reference
+        if isinstance(reference, LanguageModel):
+            other = reference._inspected()
+        with self._step_of(function, tokens, 1) as arguments:
+            report = self._inspected().debug(
+                function, *arguments, reference=other, rtol=rtol, atol=atol
+            )
+        return ModelDebug(report)
+
+    @contextmanager
+    def _step_of(
+        self, function: str, tokens: Sequence[int], count: int
+    ) -> Generator[list[NDArray[Any]]]:
+        """The arguments of a step on sequences that are freed at the end."""
+        if function not in ("decode", "prefill"):
+            raise ValueError(f"expected a function of decode, prefill, got {function!r}")
+        if not tokens or count < 1:
+            raise ValueError(f"expected tokens of sequences, got {len(tokens)} of {count}")
+        sequences = [self.new_sequence() for _ in range(count)]
+        try:
+            if function == "prefill":
+                yield self._prefill_arguments(sequences[0], tokens)
+                return
+            for sequence in sequences:
+                if len(tokens) > 1:
+                    self.prefill(sequence, tokens[:-1])
+            yield self._decode_arguments(sequences, [tokens[-1]] * count)
+        except MemoryError as error:
+            raise ValueError(str(error)) from None
+        finally:
+            for sequence in sequences:
+                self.pool.truncate(sequence, 0)
+
+    def _inspected(self) -> Executable:
+        """The executable, built by this process."""
+        if self.executable.profiler is None and self._build is not None:
+            self._use(self._build())
+        return self.executable

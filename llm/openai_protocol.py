@@ -165,7 +165,7 @@ class ChatBody(Body):
 
     def tokens(self, tokenizer: Tokenizer) -> Sequence[int]:
         messages = [message.plain() for message in self.messages]
-        return tokenizer.encode(tokenizer.chat(messages), begins=False)
+        return tokenizer.encode_chat(messages)
 
 
 class TextBody(Body):

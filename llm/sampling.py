@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
+from secrets import randbits
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .choice import FACTORS
+
 COLDEST = 1e-6
 """Lower temperatures than this have the same result, and quotients that are not finite."""
+WORD = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,9 @@ class Sampling:
     Logits of tokens that occurred are divided by `repetition_penalty` (multiplied where negative),
     all are divided by `temperature`; then the `top_k` best stay, of these the fewest with a
     probability of `top_p`, and of these those with at least `min_p` times the best probability.
+    Tokens that are as good as the last one that stays do so too.
+
+    The choices of a text follow from its `seed`, and differ each time without one.
     """
 
     temperature: float = 0.0
@@ -41,52 +49,58 @@ class Sampling:
             if not holds:
                 raise ValueError(f"expected {expected}, got {getattr(self, expected.split()[0])}")
 
-    def generator(self) -> np.random.Generator:
-        """The random numbers of one text."""
-        return np.random.default_rng(self.seed)
 
-    def choose(
-        self, logits: NDArray[np.float32], before: Sequence[int], rng: np.random.Generator
-    ) -> int:
-        """The next token after the tokens `before`; logits are (vocabulary,)."""
-        if self.repetition_penalty != 1 and before:
-            seen = np.unique(np.asarray(before))
-            changed = logits[seen]
-            factors = np.where(changed > 0, 1 / self.repetition_penalty, self.repetition_penalty)
-            logits = logits.copy()
-            logits[seen] = changed * factors
-        if not self.temperature:
-            return int(logits.argmax())
-        temperature = np.float32(max(self.temperature, COLDEST))
-        weights = np.exp((logits - np.max(logits)) / temperature)
-        tokens = self._kept(weights)
-        sums: NDArray[np.float64] = np.cumsum(weights[tokens], dtype=np.float64)
-        place = bisect_right(sums, rng.random() * float(sums[-1]))
-        return int(tokens[min(place, len(tokens) - 1)])
+class Sampler:
+    """The choices of one text: its options, seed, and the tokens that it has so far."""
 
-    def _kept(self, weights: NDArray[np.float32]) -> NDArray[np.int64]:
-        """The tokens that the options leave, by the weights of all (vocabulary,); 1 is the best."""
-        tokens = np.arange(len(weights))
-        if 0 < self.top_k < len(weights):
-            tokens = _largest(weights, self.top_k)
-        if self.top_p < 1:
-            tokens = tokens[_fewest(weights[tokens], self.top_p)]
-        return tokens[weights[tokens] >= self.min_p]
+    def __init__(self, sampling: Sampling, text: Iterable[int] = ()):
+        self.sampling, self.position = sampling, 0
+        """`position` is how many tokens were chosen."""
+        seed = randbits(64) if sampling.seed is None else sampling.seed
+        self._seed = seed & WORD, seed >> 32 & WORD
+        self._has_penalty = sampling.repetition_penalty != 1
+        self._seen = dict.fromkeys(text if self._has_penalty else ())
+
+    def add(self, token: int) -> None:
+        """Append the token that was chosen; the next choice has another random number.
+
+        Raises ValueError with one line for what is chosen from logits that are no numbers.
+        """
+        if token < 0:
+            raise ValueError("expected logits that are numbers, got NaN")
+        self.position += 1
+        if self._has_penalty:
+            self._seen[token] = None
+
+    def after(self, tokens: Sequence[int]) -> Sampler:
+        """A sampler of the same text with further tokens."""
+        made = copy(self)
+        made._seen = dict(self._seen)
+        for token in tokens:
+            made.add(token)
+        return made
+
+    def factors(self) -> list[float]:
+        """The columns `FACTORS` of the kernel."""
+        values = [float(getattr(self.sampling, name)) for name in FACTORS]
+        if values[0]:
+            values[0] = max(values[0], COLDEST)
+        return values
+
+    def numbers(self) -> list[int]:
+        """The columns `NUMBERS` of the kernel."""
+        return [min(self.sampling.top_k, WORD), *self._seed, self.position & WORD]
+
+    def seen(self) -> list[int]:
+        """The tokens whose logits change."""
+        return list(self._seen)
 
 
-def _largest(weights: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """The places of so many of the largest weights, in any order."""
-    return np.argpartition(weights, len(weights) - count)[len(weights) - count :]
-
-
-def _fewest(weights: NDArray[np.float32], part: float) -> NDArray[np.int64]:
-    """The places of the fewest weights whose sum is a part of all."""
-    limit, count = part * weights.sum(dtype=np.float64), 64
-    while True:  # few are usually enough, and sorting all takes as long as a step of a small model
-        count = min(count, len(weights))
-        best = _largest(weights, count)
-        best = best[np.argsort(-weights[best], kind="stable")]
-        sums: NDArray[np.float64] = np.cumsum(weights[best], dtype=np.float64)
-        if count == len(weights) or sums[-1] >= limit:
-            return best[: bisect_left(sums, limit) + 1]
-        count *= 8
+def choice_arguments(samplers: Sequence[Sampler]) -> tuple[NDArray[Any], ...]:
+    """Factors, numbers and tokens of the kernel `chosen`, a row for each sampler."""
+    texts = [sampler.seen() for sampler in samplers]
+    seen = np.full((len(texts), max(map(len, texts))), -1, np.int32)
+    for row, text in zip(seen, texts, strict=True):
+        row[: len(text)] = text
+    factors = np.array([sampler.factors() for sampler in samplers], np.float32)
+    return factors, np.array([sampler.numbers() for sampler in samplers], np.uint32), seen

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .language_model import load
+from .loading import load
 
 KEY = "XRELAX_API_KEY"
 """The environment variable for the key; other users see the arguments of a command."""
@@ -49,7 +49,12 @@ def _serve(options: argparse.Namespace) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # A port that is taken is said before the model is compiled.
     with socket.create_server((host, options.port), family=family, backlog=2048) as listener:
-        model = load(options.model, context=options.context, activations=options.activations)
+        model = load(
+            options.model,
+            context=options.context,
+            activations=options.activations,
+            weights=options.weights,
+        )
         name, port = Path(options.model).stem, listener.getsockname()[1]
         with Batcher(model, limit=options.max_requests) as batcher:
             config = uvicorn.Config(
@@ -64,7 +69,7 @@ def _serve(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("xrelax-serve", description=__doc__)
-    parser.add_argument("model", help="a GGUF file")
+    parser.add_argument("model", help="a GGUF file or a model folder")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="(8000; 0 for any that is free)")
     parser.add_argument("--api-key", metavar="KEY", help=f"what clients must send (${KEY})")
@@ -73,4 +78,5 @@ def _parser() -> argparse.ArgumentParser:
         "--max-requests", type=int, default=256, help="that run or wait at once (256)"
     )
     parser.add_argument("--activations", default="int16", help="int8, int16 (default) or float32")
+    parser.add_argument("--weights", help="round floats to q4_0, q4_1, q5_0, q5_1 or q8_0")
     return parser

@@ -1,4 +1,4 @@
-"""The two functions of a language model: one token of several sequences, many of one.
+"""The functions of a language model: one token of several sequences, many of one, and choices.
 
 `decode` takes the last token of each sequence, `prefill` further tokens of one sequence. Both store
 keys and values in the pages of their parameters, and return the logits after the last token.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
 from typing import Any
 
+from .. import te
 from ..builder import nn, op
+from ..builder.block_builder import BlockBuilder
 from ..ir.expr import Expr, Var
 from ..ir.struct_info import TensorStructInfo
+from .choice import FACTORS, NUMBERS, chosen
 from .configuration import Configuration
 from .pages_in_graph import PagesInGraph, page_parameters
 
@@ -26,22 +29,28 @@ class Step(ABC):
     ):
         self.config, self.count, self.positions = config, count, positions
         self.pages = PagesInGraph(config.pages, pages, slots)
+        self._angles = cache(self._table)
 
-    @cached_property
-    def _angles(self) -> list[Expr]:
+    def _table(self, local: bool) -> list[Expr]:
         """Cosines and sines (n, 1, size / 2) of the positions."""
         shape = (self.count, 1, self.config.size // 2)
         return [
             op.reshape(op.take(op.const(table), self.positions, axis=0), shape)
-            for table in self.config.rotations()
+            for table in self.config.rotations(local)
         ]
 
-    def rotated(self, x: Expr) -> Expr:
+    def rotated(self, layer: int, x: Expr) -> Expr:
         """x (n, heads, size) with the pairs of each head rotated by the angles of its position."""
-        parts = op.split(x, 2, axis=-1)
-        first, second, (cosines, sines) = parts[0], parts[1], self._angles
+        parts, (cosines, sines) = op.split(x, 2, axis=-1), self._angles(self.config.is_local(layer))
+        first, second = parts[0], parts[1]
         rotated = [first * cosines - second * sines, second * cosines + first * sines]
         return op.concat(rotated, axis=-1)
+
+    def named(self, layer: int, x: Expr) -> Expr:
+        """The result of a layer, under the name by which reports find it."""
+        builder = BlockBuilder.current()
+        assert builder is not None
+        return builder.emit(x, f"layer_{layer}_result")
 
     @abstractmethod
     def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
@@ -66,11 +75,20 @@ class DecodeStep(Step):
         count: Any,
     ):
         super().__init__(config, positions, slots, pages, count)
-        self._table, self._lengths = table, lengths
+        self._pages_of, self._lengths = table, lengths
 
     def attend(self, layer: int, query: Expr, key: Expr, value: Expr) -> Expr:
         keys, values = self.pages.write(layer, key, value)
-        return op.nn.paged_attention(query, keys, values, self._table, self._lengths)
+        return op.nn.paged_attention(
+            query,
+            keys,
+            values,
+            self._pages_of,
+            self._lengths,
+            scale=self.config.scale,
+            window=self.config.window(layer),
+            softcap=self.config.softcap,
+        )
 
     def last(self, x: Expr) -> Expr:
         return x
@@ -95,13 +113,30 @@ class PrefillStep(Step):
         self.pages.write(layer, key, value)
         keys, values = self.pages.read(layer, self._history)
         found = op.nn.attention(
-            op.expand_dims(query, axis=0), keys, values, causal_mask="BottomRight"
+            op.expand_dims(query, axis=0),
+            keys,
+            values,
+            scale=self.config.scale,
+            causal_mask="BottomRight",
+            softcap=self.config.softcap,
+            window_size=self.config.window(layer) or None,
         )
         return op.reshape(found, (self.count, self.config.heads, self.config.size))
 
     def last(self, x: Expr) -> Expr:
-        end = self.count
-        return op.strided_slice(x, axes=[0], begin=[end - 1], end=[end])
+        builder = BlockBuilder.current()
+        assert builder is not None
+        return builder.call_te(_last_row, x)
+
+
+def _last_row(x: te.Tensor) -> te.Tensor:
+    """The last row of x (n, width), as (1, width)."""
+
+    def element(_: Any, j: Any) -> Any:
+        # Without rows there is no place to load from.
+        return te.if_then_else(x.shape[0] > 0, x(x.shape[0] - 1, j), te.const(0, x.dtype))
+
+    return te.compute((1, x.shape[1]), element, name="last")
 
 
 class Functions(nn.Module):
@@ -128,6 +163,12 @@ class Functions(nn.Module):
             tokens, PrefillStep(self._config, positions, slots, history, pages, count)
         )
 
+    def choose(self, logits: Var, factors: Var, numbers: Var, seen: Var) -> Expr:
+        """The next tokens (n,); see `chosen`."""
+        builder = BlockBuilder.current()
+        assert builder is not None
+        return builder.call_te(chosen, logits, factors, numbers, seen)
+
     def spec(self) -> dict[str, dict[str, TensorStructInfo]]:
         """The parameters of the functions, before the weights."""
 
@@ -137,7 +178,16 @@ class Functions(nn.Module):
         pages = page_parameters(self._config.pages)
         common = {name: numbers("n") for name in ("tokens", "positions", "slots")}
         decode = {**common, "table": numbers("n", "used"), "lengths": numbers("n"), **pages}
-        return {"decode": decode, "prefill": {**common, "history": numbers("total"), **pages}}
+        return {
+            "decode": decode,
+            "prefill": {**common, "history": numbers("total"), **pages},
+            "choose": {
+                "logits": TensorStructInfo(("n", self._config.vocabulary), "float32"),
+                "factors": TensorStructInfo(("n", len(FACTORS)), "float32"),
+                "numbers": TensorStructInfo(("n", len(NUMBERS)), "uint32"),
+                "seen": numbers("n", "m"),
+            },
+        }
 
 
 def _count(tokens: Var) -> Any:

@@ -18,8 +18,7 @@ def zero() -> Pass:
     return Sequential([getattr(transform, name)() for name in names], name="zero")
 
 
-_OWN = {"zero": zero, "default": zero}
-_PIPELINES: dict[str, Callable[..., Any]] = dict(_OWN)
+_PIPELINES: dict[str, Callable[..., Any]] = {"zero": zero, "default": zero}
 
 
 def get_pipeline(name: str = "zero", **options: Any) -> Pass:
@@ -38,12 +37,14 @@ def get_pipeline(name: str = "zero", **options: Any) -> Pass:
 def register_pipeline(name: str) -> Callable[[Pipeline], Pipeline]:
     """A decorator of a function that returns a pass, which `get_pipeline` then knows by name.
 
-    It replaces one of this name; raises ValueError for the names "zero" and "default".
+    Defining a function again in its module replaces it. Raises ValueError for a name that another
+    function has.
     """
-    if name in _OWN:
-        raise ValueError(f"expected a new name of a pipeline, got '{name}'")
 
     def register(function: Pipeline) -> Pipeline:
+        known = _PIPELINES.get(name, function)
+        if (known.__module__, known.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"expected a new name of a pipeline, got '{name}'")
         _PIPELINES[name] = function
         return function
 

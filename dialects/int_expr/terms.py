@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import gcd
 from operator import index, is_
 from typing import TypeAlias
 
@@ -427,6 +428,10 @@ def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
     result = IntExpr.from_terms(whole)
     if (value := remaining.constant) is not None:
         return result + value // divisor
+    shared = gcd(divisor, *(c for m, c in rest.items() if m))
+    if shared > 1 and divisor > 0:  # (6 i + 5) // 8 is (3 i + 2) // 4
+        remaining = IntExpr.from_terms({m: c // shared for m, c in rest.items()})
+        return result + floordiv(remaining, IntExpr.of(divisor // shared))
     cases = _quotients_of_cases(remaining, rhs) if divisor > 0 else None
     return result + (IntExpr.of(Compound("floordiv", remaining, rhs)) if cases is None else cases)
 
@@ -524,6 +529,9 @@ def _with_shared_case(op: str, lhs: IntExpr, rhs: IntExpr) -> IntExpr | None:
     for (kind, cases), other in zip(kinds, (rhs, lhs), strict=True):
         if other in cases:  # max(a, min(a, b)) is a, and max(a, max(a, b)) is max(a, b)
             return (rhs if other is lhs else lhs) if kind == op else other
+        for case, rest in (cases, cases[::-1]) if kind == op else ():
+            if (case - other).constant is not None:  # max(max(a + 1, b), a) is max(a + 1, b)
+                return compound(op, compound(op, case, other), rest)
     (kind, first), (second_kind, second) = kinds
     if kind == second_kind and kind:
         for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):

@@ -163,15 +163,15 @@ print(tvm.runtime.num_threads())
 tvm.runtime.set_num_threads(before)
 
 # %% llm
-import numpy as np
-
 import xrelax
 
-# The choice of a token after "2, 4", of which the second is made less likely.
+# How `generate` and `chat` choose tokens; the same seed gives the same text.
 sampling = xrelax.llm.Sampling(temperature=0.5, top_k=2, repetition_penalty=1.5, seed=0)
-logits = np.array([0.1, 1.0, 2.5, 0.3, 3.0], np.float32)
-chosen = [sampling.choose(logits, [2, 4], np.random.default_rng(i)) for i in range(8)]
-print(chosen)
+print(sampling)
+try:
+    xrelax.llm.Sampling(top_p=1.5)
+except ValueError as error:
+    print(error)  # expected top_p above 0, at most 1, got 1.5
 
 # %% ffi.Array
 import numpy as np

@@ -6,6 +6,8 @@ from .llama import Llama
 
 ARCHITECTURES = {
     "gemma": Gemma,
+    "gemma2": Gemma,
+    "gemma3": Gemma,
     "gpt2": Gpt2,
     "llama": Llama,
     "qwen2": Llama,

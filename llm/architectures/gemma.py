@@ -1,4 +1,8 @@
-"""Gemma: Llama with a GELU gate, and embeddings multiplied by the root of their width (2024)."""
+"""Gemma: Llama with a GELU gate, and embeddings multiplied by the root of their width (2024).
+
+Gemma 2 adds caps, windows of every second layer, and norms of what each part adds; Gemma 3 has
+norms of queries and keys instead of caps, and other rotary positions in layers with a window.
+"""
 
 from __future__ import annotations
 

@@ -76,5 +76,5 @@ class Gpt2(nn.Module):
         """The logits (sequences, vocabulary) that follow each sequence."""
         x = self.embedding(tokens) + self.positions(step.positions)
         for layer, block in enumerate(self.blocks):
-            x = block(x, step, layer)
+            x = step.named(layer, block(x, step, layer))
         return self.head(self.norm(step.last(x)))

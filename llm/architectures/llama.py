@@ -25,6 +25,12 @@ def norm(weights: Weights, name: str, config: Configuration) -> nn.RMSNorm:
     return made
 
 
+def dense(weights: Weights, name: str, config: Configuration) -> nn.Module:
+    """The linear layer of a weight, and of a bias if there is one."""
+    bias = weights.get(f"{name}.bias")
+    return linear(weights[f"{name}.weight"], bias, config.activations)
+
+
 class Joined(nn.Module):
     """Several layers of the same input; one product, if their weights have a common format."""
 
@@ -57,7 +63,7 @@ class Attention(nn.Module):
     def __init__(self, weights: Weights, prefix: str, config: Configuration):
         self.config = config
         self.inputs = Joined(weights, config, *(f"{prefix}.attn_{n}" for n in "qkv"))
-        self.output = linear(weights[f"{prefix}.attn_output.weight"], None, config.activations)
+        self.output = dense(weights, f"{prefix}.attn_output", config)
         name = f"{prefix}.attn_{{}}_norm.weight"
         has_norms = name.format("q") in weights
         self.query_norm = norm(weights, name.format("q"), config) if has_norms else None
@@ -74,7 +80,8 @@ class Attention(nn.Module):
         )
         if self.query_norm is not None and self.key_norm is not None:
             query, key = self.query_norm(query), self.key_norm(key)
-        found = step.attend(layer, step.rotated(query), step.rotated(key), value)
+        query, key = step.rotated(layer, query), step.rotated(layer, key)
+        found = step.attend(layer, query, key, value)
         return self.output(op.reshape(found, (step.count, config.heads * config.size)))
 
 
@@ -84,7 +91,7 @@ class FeedForward(nn.Module):
     def __init__(self, weights: Weights, prefix: str, config: Configuration, function: Any):
         self.function = function
         self.inputs = Joined(weights, config, f"{prefix}.ffn_gate", f"{prefix}.ffn_up")
-        self.down = linear(weights[f"{prefix}.ffn_down.weight"], None, config.activations)
+        self.down = dense(weights, f"{prefix}.ffn_down", config)
 
     def forward(self, x: Expr) -> Expr:
         """The layer's output, of the shape of `x`."""
@@ -93,18 +100,27 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and a feed-forward layer, each of the norm of its input, and added to it."""
+    """Attention and a feed-forward layer, each of the norm of its input, and added to it.
+
+    Where there are weights for it (Gemma 2 and 3), the norm of what is added is added instead.
+    """
 
     def __init__(self, weights: Weights, prefix: str, config: Configuration, function: Any):
         self.attention_norm = norm(weights, f"{prefix}.attn_norm.weight", config)
         self.attention = Attention(weights, prefix, config)
         self.norm = norm(weights, f"{prefix}.ffn_norm.weight", config)
         self.feed_forward = FeedForward(weights, prefix, config, function)
+        ends = (f"{prefix}.post_{part}_norm.weight" for part in ("attention", "ffw"))
+        self.attention_end, self.end = (
+            norm(weights, name, config) if name in weights else None for name in ends
+        )
 
     def forward(self, x: Expr, step: Step, layer: int) -> Expr:
         """The block's output, of the shape of `x`."""
-        x = x + self.attention(self.attention_norm(x), step, layer)
-        return x + self.feed_forward(self.norm(x))
+        found = self.attention(self.attention_norm(x), step, layer)
+        x = x + (found if self.attention_end is None else self.attention_end(found))
+        found = self.feed_forward(self.norm(x))
+        return x + (found if self.end is None else self.end(found))
 
 
 class Llama(nn.Module):
@@ -134,5 +150,8 @@ class Llama(nn.Module):
         """The logits (sequences, vocabulary) that follow each sequence."""
         x = self.embedded(tokens)
         for layer, block in enumerate(self.blocks):
-            x = block(x, step, layer)
-        return self.head(self.norm(step.last(x)))
+            x = step.named(layer, block(x, step, layer))
+        logits = self.head(self.norm(step.last(x)))
+        if (cap := self.config.logit_softcap) is None:
+            return logits
+        return op.tanh(logits / op.const(cap, "float32")) * op.const(cap, "float32")

@@ -14,7 +14,7 @@
 So are products of integers that are converted to a wider dtype, minus their zero points. If the
 weight is constant, so are its words and the sums over it; that of a convolution of integers has to
 be. The data may have a scale for each row, or for each image. Sums are exact; floats are scaled
-once, after the sum. Products of bf16 are summed in float32.
+once, after the sum. Products of bf16 are summed in float32, those of `relax.nn.attention` too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects import relax
-from ...dialects.int_expr import ONE, IntExpr
+from ...dialects.int_expr import ONE, ZERO, IntExpr
+from ...dialects.relax.operators.attention import AttentionOp
 from ...dialects.relax.operators.convolution import Conv1dOp, Conv2dOp, ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from ...dialects.relax.operators.words import (
@@ -42,6 +43,7 @@ from ...dialects.relax.operators.words import (
 from ..functions import graph_functions
 from .fold_constant import known_array
 from .graph_builder import GraphBuilder, dims_of, dtype_of, replace_result
+from .layers import is_attention
 from .narrow_values import Narrow, narrow_form
 from .written import Written, touches, written_values
 
@@ -251,6 +253,21 @@ def _sums_of_windows(
     return build(name, ones, taps, **attributes)
 
 
+def _attention(op: AttentionOp, target: Target) -> SSAValue | None:
+    """Attention of bf16 as one of words."""
+    attributes, (*_, last) = op.attribute_values(), dims_of(op.query) or (ZERO,)
+    size = last.constant
+    if not size or target.isa.bfdot(target.isa.vector_bits) is None:
+        return None
+    build, scale = GraphBuilder(op), attributes["scale"]
+    words = [build("nn.pack_words", v, axis=-1) for v in (op.query, op.key)]
+    words.append(build("nn.pack_words", op.value, axis=1))
+    own = {**attributes, "scale": size**-0.5 if scale is None else scale}
+    bias = [] if op.bias is None else [op.bias]
+    total = build("nn.attention_words", *words, *bias, **own)
+    return build("astype", total, dtype="bfloat16")
+
+
 @dataclass(frozen=True)
 class UseDotProductsPass(ModulePass):
     """Contract 8-bit integers and bf16 by dot products of words, where the target has them."""
@@ -274,5 +291,7 @@ def _visit(op: Operation, written: Written, target: Target) -> None:
     elif type(op) in _CONVOLUTIONS:
         assert isinstance(op, ForwardConvolutionOp)
         found = _convolution(op, target)
+    elif is_attention(op, "bfloat16"):
+        found = _attention(op, target)
     if found is not None:
         replace_result(op, found)

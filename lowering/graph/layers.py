@@ -1,4 +1,4 @@
-"""The layers of a graph: contractions of float32 with a weight, which can be in fewer bits."""
+"""The layers of a graph: contractions of float32 that can be in fewer bits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TypeAlias, TypeGuard
 
 from xdsl.ir import Operation
 
+from ...dialects.int_expr import ONE
+from ...dialects.relax.operators.attention import AttentionOp
 from ...dialects.relax.operators.convolution import ForwardConvolutionOp
 from ...dialects.relax.operators.linear_algebra import LinearOp, MatmulOp
 from .graph_builder import dims_of, dtype_of
@@ -23,3 +25,14 @@ def is_layer(op: Operation) -> TypeGuard[Layer]:
     if isinstance(op, ForwardConvolutionOp):
         return op.attribute_values()["groups"] == 1
     return len(dims_of(weight) or ()) == 2
+
+
+def is_attention(op: Operation, dtype: str) -> TypeGuard[AttentionOp]:
+    """Whether an operation is attention of a dtype that pays for packing its keys and values.
+
+    That of a single query does not.
+    """
+    if not isinstance(op, AttentionOp) or any(dtype_of(v) != dtype for v in op.operands[:3]):
+        return False
+    query, key = dims_of(op.query), dims_of(op.key)
+    return query is not None and key is not None and query[1] != ONE

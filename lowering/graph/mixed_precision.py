@@ -10,9 +10,10 @@
     %3 = relax.astype %w {dtype = "bfloat16"} : … bf16
     %1 = relax.linear %2, %3 {out_dtype = "float32"} : … f32
 
-So are matmuls by a matrix, and convolutions that are not grouped. All other operators stay in
-float32, and so do convolutions that are quicker with fewer products (`use-winograd`); the fused
-kernels of a graph round where a contraction reads. Constants are rounded once.
+So are matmuls by a matrix, and convolutions that are not grouped; for bfloat16 also attention, if
+the target has an instruction for its products. All other operators stay in float32, and so do
+convolutions that are quicker with fewer products (`use-winograd`); the fused kernels of a graph
+round where a contraction reads. Constants are rounded once.
 
 As part of the pipeline, which `build(…, precision=…)` tells the dtype by the attribute
 "relax.precision" of the module, the pass follows those that look for patterns of float32. TVM's
@@ -29,10 +30,11 @@ from xdsl.passes import ModulePass
 
 from ...backend.target import Target
 from ...dialects.attributes import PRECISION
+from ...dialects.relax.operators.attention import AttentionOp
 from ...dialects.relax.operators.words import numbers_in_word
 from ..functions import graph_functions
 from .graph_builder import GraphBuilder, replace_result
-from .layers import Layer, is_layer
+from .layers import Layer, is_attention, is_layer
 from .winograd import blocking_of
 from .written import written_values
 
@@ -64,6 +66,8 @@ class ToMixedPrecisionPass(ModulePass):
             for inner in list(func.walk()):
                 if is_layer(inner) and blocking_of(inner, written, target, rate) is None:
                     _convert(inner, dtype)
+                elif has_dots and is_attention(inner, "float32"):
+                    _convert_attention(inner, dtype)
 
 
 def _convert(op: Layer, dtype: str) -> None:
@@ -76,3 +80,11 @@ def _convert(op: Layer, dtype: str) -> None:
     if bias:  # all operands of an operator have one dtype
         found = build("add", found, *bias)
     replace_result(op, found)
+
+
+def _convert_attention(op: AttentionOp, dtype: str) -> None:
+    """Convert query, key and value, whose dtype the result then has."""
+    build = GraphBuilder(op)
+    narrow = [build("astype", v, dtype=dtype) for v in op.operands[:3]]
+    found = build("nn.attention", *narrow, *op.operands[3:], **op.attribute_values())
+    replace_result(op, build("astype", found, dtype="float32"))

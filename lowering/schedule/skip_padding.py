@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import TypeGuard
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -47,7 +48,7 @@ from .reduction_checks import reducing_loops, reductions_over
 from .regions import refresh_around, refresh_regions
 
 CONVERSIONS = (arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp, arith.SIToFPOp, arith.TruncFOp)
-KEEP_ZERO = (arith.MulfOp, arith.MuliOp, *CONVERSIONS)
+KEEP_ZERO = (arith.MulfOp, arith.MuliOp, tir.BFDotOp, tir.DotOp, *CONVERSIONS)
 """Operations whose result is 0 if an operand is."""
 
 
@@ -123,12 +124,12 @@ class _Limit:
 
 @dataclass(frozen=True)
 class _Choice:
-    """An `scf.if` whose other arm leaves the result of a reduction as it is.
+    """A choice whose other arm leaves the result of a reduction as it is.
 
     It is in the block, or in `writer`, which stores what the block loads by `load`.
     """
 
-    op: scf.IfOp
+    op: scf.IfOp | arith.SelectOp
     load: tir.LoadOp | None = None
     writer: tir.BlockOp | None = None
 
@@ -153,7 +154,9 @@ class _Choice:
             if most is None:
                 continue
             rest = most.upper // abs(step)
-            decided = None if inner or self.load is not None else (self.op, comparison)
+            decided = None
+            if isinstance(self.op, scf.IfOp) and self.load is None and not inner:
+                decided = (self.op, comparison)
             if step > 0:
                 yield _Limit(True, -rest, decided)
             else:
@@ -194,13 +197,12 @@ def _choices(block: tir.BlockOp) -> list[_Choice]:
 def _neutral_choices(value: SSAValue, neutral: float, is_sum: bool) -> Iterator[_Choice]:
     op = value.owner
     if _is_neutral_choice(op, neutral):
-        assert isinstance(op, scf.IfOp)
         yield _Choice(op)
     elif isinstance(op, tir.LoadOp):
         writer = only_writer(op.buffer)
         stores = [] if writer is None or writer.init is not None else _stores_of(writer)
         stored = stores[0].value.owner if len(stores) == 1 else None
-        if isinstance(stored, scf.IfOp) and _is_neutral_choice(stored, neutral):
+        if _is_neutral_choice(stored, neutral):
             yield _Choice(stored, op, writer)
     elif is_sum and isinstance(op, KEEP_ZERO):
         for operand in op.operands:
@@ -213,10 +215,10 @@ def _widest(span: Interval) -> Interval:
     return span if most is None else Interval(span.lower, IntExpr.of(most))
 
 
-def _is_neutral_choice(op: object, neutral: float) -> bool:
-    if not isinstance(op, scf.IfOp) or len(op.results) != 1:
+def _is_neutral_choice(op: object, neutral: float) -> TypeGuard[scf.IfOp | arith.SelectOp]:
+    if not isinstance(op, scf.IfOp | arith.SelectOp) or len(op.results) != 1:
         return False
-    other = yielded(op, 1).owner
+    other = (yielded(op, 1) if isinstance(op, scf.IfOp) else op.rhs).owner
     number = other.value if isinstance(other, arith.ConstantOp) else None
     return isinstance(number, FloatAttr | IntegerAttr) and number.value.data == neutral
 

@@ -189,3 +189,16 @@ def test_parts():
 def test_only_integers_are_expressions():
     with pytest.raises(TypeError, match="float"):
         IntExpr.of(1.5)  # pyright: ignore
+
+
+def test_quotients_have_no_common_factor():
+    n = sym("n")
+    assert (n * 6 + 5) // 8 == (n * 3 + 2) // 4
+    assert (n * 54 + 5) // 48 == (n * 9) // 8
+    assert (n * 6 + 5) // -8 != (n * 3 + 2) // -4
+
+
+def test_the_larger_of_three():
+    a, b = sym("a"), sym("b")
+    assert maximum(maximum(a, b), a + 1) == maximum(a + 1, b)
+    assert minimum(minimum(a, b), b - 2) == minimum(a, b - 2)

@@ -313,3 +313,26 @@ def test_attention():
 )  # fmt: skip
 def test_attention_messages(operands: list[str], message: str):
     assert error_of("nn.attention", *operands) == message
+
+
+WORDS = ["[b, s, h, d], ui32", "[b, t, h, d], ui32", "[b, (t + 1) floordiv 2, h, v], ui32"]
+
+
+def test_attention_of_words():
+    assert infer("nn.attention_words", *WORDS, scale=0.5) == "[b, s, h, v], f32"
+    assert infer("nn.attention_words", *WORDS, "[s, t], bf16", scale=0.5) == "[b, s, h, v], f32"
+
+
+@pytest.mark.parametrize(
+    ("operands", "attributes", "message"),
+    [
+        (WORDS, {}, "scale of 'relax.nn.attention_words' to be given, got None"),
+        ([*WORDS[:2], "[b, t, h, v], ui32"], {"scale": 1.0},
+         "query, key and value of 'relax.nn.attention_words' to be compatible, got (b, s, h, d), "
+         "(b, t, h, d) and (b, t, h, v)"),
+        (QKV, {"scale": 1.0},
+         "operands of 'relax.nn.attention_words' to be words of two bfloat16, got float32"),
+    ],
+)  # fmt: skip
+def test_attention_of_words_messages(operands, attributes, message: str):
+    assert error_of("nn.attention_words", *operands, **attributes) == message

@@ -33,7 +33,7 @@ def test_unknown_and_repeated_pipelines():
     with pytest.raises(ValueError, match="got 'zerro', did you mean 'zero'"):
         relax.get_pipeline("zerro")
     with pytest.raises(ValueError, match="expected a new name of a pipeline, got 'zero'"):
-        relax.register_pipeline("zero")
+        relax.register_pipeline("zero")(lambda: None)
     with pytest.raises(TypeError, match="expected a pass or a rewrite pattern, got int"):
         tvm.build(Model, relax_pipeline=4)
 

@@ -11,6 +11,12 @@ import torch
 import transformers
 from gguf.quants import dequantize, quantize
 
+GEMMA = {
+    "post_attention_layernorm": "post_attention_norm",
+    "pre_feedforward_layernorm": "ffn_norm",
+    "post_feedforward_layernorm": "post_ffw_norm",
+}
+"""Names of Gemma 2 and 3, whose norms are others."""
 NAMES = {
     "transformer.wte.weight": "token_embd.weight",
     "transformer.wpe.weight": "position_embd.weight",
@@ -47,24 +53,60 @@ SIZES = {
     "num_key_value_heads": 2,
     "max_position_embeddings": 256,
 }
+LOCAL = {"sliding_window": 7, "layer_types": ["sliding_attention", "full_attention"]}
+CAPS = {"attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}
+
+
+def _rope(kind: str, **options: Any) -> dict[str, Any]:
+    return {"rope_parameters": {"rope_type": kind, "rope_theta": 5000.0, **options}}
+
+
+SCALINGS = {
+    "linear": _rope("linear", factor=3.0),
+    "llama3": _rope(
+        "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+        original_max_position_embeddings=64,
+    ),
+    "yarn": _rope("yarn", factor=4.0, original_max_position_embeddings=64),
+}  # fmt: skip
 CONFIGURATIONS = {
     "llama": lambda: transformers.LlamaConfig(**SIZES, rope_theta=5000.0),
     "mistral": lambda: transformers.MistralConfig(**SIZES, sliding_window=None),
     "qwen2": lambda: transformers.Qwen2Config(**SIZES, tie_word_embeddings=True),
     "qwen3": lambda: transformers.Qwen3Config(**SIZES, head_dim=32),
     "gemma": lambda: transformers.GemmaConfig(**SIZES, head_dim=32),
+    "gemma2": lambda: transformers.Gemma2Config(
+        **SIZES, **LOCAL, **CAPS, head_dim=32, query_pre_attn_scalar=32
+    ),
+    "gemma3": lambda: transformers.Gemma3TextConfig(
+        **SIZES,
+        **LOCAL,
+        head_dim=32,
+        query_pre_attn_scalar=32,
+        rope_parameters={
+            "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+            "full_attention": {"rope_type": "linear", "rope_theta": 50000.0, "factor": 3.0},
+        },
+    ),
+    "windows": lambda: transformers.MistralConfig(**SIZES, sliding_window=9),
+    "linear": lambda: transformers.LlamaConfig(**SIZES, **SCALINGS["linear"]),
+    "llama3": lambda: transformers.LlamaConfig(**SIZES, **SCALINGS["llama3"]),
+    "yarn": lambda: transformers.LlamaConfig(**SIZES, **SCALINGS["yarn"]),
     "gpt2": lambda: transformers.GPT2Config(
         vocab_size=300, n_positions=256, n_embd=64, n_layer=2, n_head=4
     ),
 }
-KINDS = {"mistral": "llama"}
+KINDS = dict.fromkeys(("mistral", "windows", *SCALINGS), "llama")
 """Names of architectures in GGUF files, where they are others."""
 
 
 def model_of(name: str, seed: int = 0) -> Any:
     """A model with random weights; norms and biases differ from 1 and 0."""
     torch.manual_seed(seed)
-    model = transformers.AutoModelForCausalLM.from_config(CONFIGURATIONS[name]()).eval()
+    config = CONFIGURATIONS[name]()
+    # Other implementations of attention ignore caps of products.
+    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    model.eval()
     with torch.no_grad():
         for key, weight in model.named_parameters():
             is_norm = weight.ndim == 1 and ("norm" in key or ".ln_" in key) and "bias" not in key
@@ -91,9 +133,19 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
     else:
         writer.add_head_count_kv(config.num_key_value_heads)
         writer.add_key_length(size)
-        writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+        _add_rotations(writer, config, size)
         writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    if name in ("windows", "gemma2", "gemma3"):
+        writer.add_sliding_window(config.sliding_window)
+    if name == "gemma2":
+        writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    if name == "gemma3":
+        writer.add_sliding_window_pattern(
+            [kind == "sliding_attention" for kind in config.layer_types]
+        )
     _add_vocabulary(writer, config.vocab_size)
+    names = {**NAMES, **GEMMA} if name in ("gemma2", "gemma3") else NAMES
     state, type_ = model.state_dict(), gguf.GGMLQuantizationType[kind]
     for key, weight in state.items():
         if key == "lm_head.weight" and config.tie_word_embeddings:
@@ -102,14 +154,14 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
         if is_gpt2 and weight.ndim == 2 and ".h." in key:
             weight = weight.T
         values = np.ascontiguousarray(weight.float().numpy())
-        if name == "gemma" and values.ndim == 1:
+        if "gemma" in name and values.ndim == 1:
             values = values + 1  # what norms multiply by
         order = _order(key, len(values), size) if architecture == "llama" else slice(None)
         if values.ndim == 1 or kind == "F32":
-            writer.add_tensor(_name(key), values[order])
+            writer.add_tensor(_name(key, names), values[order])
             continue
         data = quantize(values[order], type_)
-        writer.add_tensor(_name(key), data, raw_dtype=type_)
+        writer.add_tensor(_name(key, names), data, raw_dtype=type_)
         rounded = np.empty_like(values)
         rounded[order] = dequantize(data, type_)
         weight.copy_(torch.from_numpy(rounded))
@@ -120,8 +172,25 @@ def write(model: Any, name: str, kind: str, path: Path) -> Any:
     return model
 
 
-def _name(key: str) -> str:
-    for old, new in NAMES.items():
+def _add_rotations(writer: Any, config: Any, size: int) -> None:
+    """The base of rotary positions, and how they are stretched."""
+    options = config.rope_parameters
+    options = options.get("full_attention", options)
+    base, kind = options["rope_theta"], options["rope_type"]
+    writer.add_rope_freq_base(base)
+    if kind == "llama3":  # its divisors are a tensor
+        found, _ = transformers.modeling_rope_utils.ROPE_INIT_FUNCTIONS[kind](config, "cpu")
+        plain = base ** -(np.arange(0, size, 2) / size)
+        writer.add_tensor("rope_freqs.weight", (plain / found.numpy()).astype(np.float32))
+    elif kind != "default":
+        writer.add_rope_scaling_type(gguf.RopeScalingType(kind))
+        writer.add_rope_scaling_factor(options["factor"])
+        if kind == "yarn":
+            writer.add_rope_scaling_orig_ctx_len(options["original_max_position_embeddings"])
+
+
+def _name(key: str, names: dict[str, str] = NAMES) -> str:
+    for old, new in names.items():
         key = key.replace(old, new)
     return key
 

@@ -172,16 +172,15 @@ def test_a_consumer_that_raises_is_cancelled_alone(tiny_model):
 
 
 def test_an_error_of_one_request_does_not_end_the_others(tiny_model, monkeypatch):
-    choose = Sampling.choose
-
-    def fail(self, logits, before, rng):
-        if self.seed == 13:
-            raise ArithmeticError("no")
-        return choose(self, logits, before, rng)
-
-    monkeypatch.setattr(Sampling, "choose", fail)
-    made = [Request(drawn(20), 10, Sampling(1.0, seed=s)) for s in (12, 13, 14)]
     model = tiny_model()
+    choose = model.choose
+
+    def without_numbers(logits, samplers):
+        tokens = choose(logits, samplers)
+        return [-1 if s.sampling.seed == 13 else t for s, t in zip(samplers, tokens, strict=True)]
+
+    monkeypatch.setattr(model, "choose", without_numbers)
+    made = [Request(drawn(20), 5, Sampling(seed=s)) for s in (12, 13, 14)]
     with Batcher(model) as batcher:
         results = together(batcher, made)
     assert [reason for _, reason, _ in results] == ["length", "error", "length"]

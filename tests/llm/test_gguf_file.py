@@ -88,10 +88,12 @@ def test_numbers_of_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"architecture": "mamba"}, "expected an architecture of gemma, gpt2, .*, got 'mamba' in"),
+        ({"architecture": "mamba"}, "expected an architecture of gemma, .*, got 'mamba' in"),
         ({"block_count": None}, "expected 'llama.block_count' in .*model.gguf', got none"),
         ({"merges": False}, "expected 'tokenizer.ggml.merges' of the vocabulary, got none"),
         ({"kind": "Q3_K"}, "of .*model.gguf': expected weights of Q4_0, .*, got Q3_K"),
+        ({"block_count": 0}, "expected weights that llama has in .*, got 'blk.0"),
+        ({"rope.dimension_count": 8}, "expected 'rope.dimension_count' of 16 in .*, got 8"),
         ({"layers": 2}, "expected a weight 'blk.1.*' in .*model.gguf', got none"),
     ],
 )
@@ -115,7 +117,8 @@ def test_files_that_are_no_models(tmp_path):
     ("options", "message"),
     [
         ({"activations": "int4"}, "expected activations of int8, int16, float32, got 'int4'"),
-        ({"cache": "int8"}, "expected a cache of float16 or float32, got 'int8'"),
+        ({"cache": "int8"}, "expected a cache of float16, float32, got 'int8'"),
+        ({"weights": "q2_k"}, "expected weights of None, q4_0, .*, q8_0, got 'q2_k'"),
         ({"context": 0}, "expected a context of at least 1, got 0"),
     ],
 )

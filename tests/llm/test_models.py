@@ -22,6 +22,12 @@ CASES = [
     ("qwen2", "Q5_1"),
     ("qwen3", "Q5_0"),
     ("gemma", "Q8_0"),
+    ("gemma2", "Q8_0"),
+    ("gemma3", "Q8_0"),
+    ("windows", "F32"),
+    ("linear", "F32"),
+    ("llama3", "F32"),
+    ("yarn", "F32"),
     ("gpt2", "Q4_1"),
 ]
 

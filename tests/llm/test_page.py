@@ -12,12 +12,14 @@ pytest.importorskip("gguf")
 pytest.importorskip("tokenizers")
 
 import gguf_models
+from test_model_folder import write
 
 PAGE = Path(__file__).parents[2] / "docs" / "llm.md"
 
 
 def test_programs_of_the_page_run(tmp_path, monkeypatch, capsys):
     gguf_models.write(gguf_models.model_of("llama"), "llama", "Q4_1", tmp_path / "model.gguf")
+    write(tmp_path / "SmolLM2-135M-Instruct", "llama")
     monkeypatch.chdir(tmp_path)
     programs = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     names: dict[str, object] = {}

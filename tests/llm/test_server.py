@@ -86,7 +86,7 @@ def openai(served):
 def expected(tiny_model):
     """The greedy answers of 20 tokens to the messages and to the prompt."""
     model = tiny_model()
-    chat = model.tokenizer.encode(model.tokenizer.chat(MESSAGES), begins=False)
+    chat = model.tokenizer.encode_chat(MESSAGES)
     tokens = model.tokenizer.encode(PROMPT)
     return SimpleNamespace(
         chat=answer_of(model, chat), text=answer_of(model, tokens), prompt=tokens

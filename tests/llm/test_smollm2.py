@@ -71,8 +71,7 @@ def logits(reference, tokens):
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_greedy_tokens_are_those_of_float64(model, reference, prompt):
     tokenizer = model.tokenizer
-    text = tokenizer.chat([{"role": "user", "content": prompt}])
-    tokens = tokenizer.encode(text, begins=False)
+    tokens = tokenizer.encode_chat([{"role": "user", "content": prompt}])
     found = list(model.generate_tokens(tokens, 64))
     wanted = logits(reference, tokens + found)[len(tokens) - 1 :]
     for token, row in zip(found, wanted, strict=False):

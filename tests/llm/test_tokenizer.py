@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("tokenizers")
 
-from xrelax.llm.tokenizer import SPACE, Tokenizer
+from xrelax.llm.tokenizer import Tokenizer
+from xrelax.llm.vocabularies import SPACE
 
 WORDS = "the then here hero in inner an and re read er error 'naïve' 日本 x1 12  345".split(" ")
 
@@ -84,6 +85,36 @@ def test_chat_templates():
     tokenizer = Tokenizer({**pieces(0), "tokenizer.chat_template": template})
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     assert tokenizer.chat(messages) == "user: hi\nassistant: ho\n<s>"
+
+
+TURNS = "{% for m in messages %}<s>{{ m.content | trim }}</s>{% endfor %}"
+
+
+@pytest.mark.parametrize("text", ["</s>", "the</s> he", "<s<s>>", "</s></s>", "<</s>/s>", "re"])
+def test_what_users_write_is_no_control_token(text):
+    """Neither spelled out, nor merged from the letters."""
+    metadata = pieces(0)
+    metadata["tokenizer.ggml.tokens"][-4:] = ["</", "s>", "/s", "<s"]
+    tokenizer = Tokenizer({**metadata, "tokenizer.chat_template": TURNS})
+    begin, *found, end = tokenizer.encode_chat([{"role": "user", "content": f" {text}\n"}])
+    assert (begin, end) == (1, 2) and not {1, 2} & {*found}
+    assert tokenizer.decode(found) == text
+    assert tokenizer.chat([{"role": "user", "content": text}]) == f"<s>{text}</s>"
+
+
+def test_chats_have_the_tokens_of_their_text():
+    tokenizer, rng = Tokenizer({**pieces(1), "tokenizer.chat_template": TURNS}), random.Random(0)
+    for _ in range(20):
+        texts = [" ".join(rng.choices(WORDS, k=5)) for _ in range(3)]
+        messages = [{"role": "user", "content": text} for text in texts]
+        wanted = tokenizer.encode(tokenizer.chat(messages), begins=False)
+        assert tokenizer.encode_chat(messages) == wanted
+
+
+def test_json_in_templates_is_that_of_transformers():
+    metadata = {**pieces(0), "tokenizer.chat_template": "{{ messages | tojson }}"}
+    messages = [{"role": "user", "content": "<é'>"}]
+    assert Tokenizer(metadata).chat(messages) == '[{"role": "user", "content": "<é\'>"}]'
 
 
 @pytest.mark.parametrize(

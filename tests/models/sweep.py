@@ -1,9 +1,10 @@
 """Compiles many architectures with tiny configurations, and compares them with PyTorch.
 
 ``python tests/models/sweep.py transformers|timm|torchvision|packages [PATTERN] [--seed N]
-[--count K] [--dynamic]`` prints a line for each model, and a summary by cause. It needs the extra
-`models`, and for timm and torchvision the extra `sweep`. `packages` are the networks of
-sweep_packages.py, which names its packages.
+[--count K] [--dynamic] [--new]`` prints a line for each model, and a summary by cause. It needs the
+extra `models`, and for timm and torchvision the extra `sweep`. `packages` are the networks of
+sweep_packages.py, which names its packages. `--new` leaves out the models of sweep_equal.txt, and
+adds those that turn out equal.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from random import Random
 from statistics import median
 from typing import Any
 
+from sweep_known import add_known, known_seconds
 from sweep_worker import TOLERANCE, Outcome, serve
 
 PACKAGES = ("transformers", "timm", "torchvision", "packages")
@@ -141,6 +143,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, help="models to draw from those")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--dynamic", action="store_true", help="dynamic batch and length")
+    parser.add_argument("--new", action="store_true", help="only unknown ones; keep the equal ones")
     parser.add_argument("--limit", type=int, default=60, help="CPU seconds for a model (60)")
     return parser.parse_args(given)
 
@@ -150,12 +153,15 @@ def main(given: Sequence[str] | None = None) -> int:
     from tqdm import tqdm
 
     options = arguments(given)
-    names = import_module(f"sweep_{options.package}").names()
+    known = known_seconds(options.package, options.dynamic) if options.new else {}
+    names = [n for n in import_module(f"sweep_{options.package}").names() if n not in known]
     names = chosen(names, options.pattern, options.seed, options.count)
     outcomes: list[Outcome] = []
     bar = tqdm(total=len(names), disable=None)
     for outcome in sweep(options.package, names, options.dynamic, options.limit):
         outcomes.append(outcome)
+        if options.new:
+            add_known(options.package, outcome)
         tqdm.write(line(outcome))
         sys.stdout.flush()
         bar.update()

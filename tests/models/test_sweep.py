@@ -4,11 +4,19 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import sweep_known
 from sweep import chosen, line, summary, sweep
 from sweep_worker import Outcome
 
-COUNT = {"transformers": 3, "timm": 1, "torchvision": 1, "packages": 1}
-"""How many models of each package a run compiles."""
+COUNT = {
+    ("transformers", False): 3,
+    ("transformers", True): 1,
+    ("timm", False): 1,
+    ("timm", True): 1,
+    ("torchvision", False): 1,
+    ("packages", False): 1,
+}
+"""How many models of each package a run compiles, with static or dynamic shapes."""
 
 MOST = {"transformers": 5, "timm": 13, "torchvision": 13, "packages": 13}
 """CPU seconds of the compiler for those that a run may choose."""
@@ -17,25 +25,41 @@ NEEDED = {"packages": ("facenet_pytorch", "torchcrepe", "torchvision")}
 """Modules that models of a package need, where it is no module itself."""
 
 
-def equal_models(package: str) -> list[str]:
+def equal_models(package: str, dynamic: bool) -> list[str]:
     """The models of a package that compile fast enough and are known to equal PyTorch."""
-    lines = Path(__file__).with_name("sweep_equal.txt").read_text().splitlines()[1:]
-    fields = [line.split() for line in lines]
-    return [name for p, name, seconds in fields if p == package and float(seconds) <= MOST[p]]
+    known = sweep_known.known_seconds(package, dynamic)
+    return [name for name, seconds in known.items() if seconds <= MOST[package]]
 
 
 @pytest.mark.models
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("package", COUNT)
-def test_architectures(package: str, request: pytest.FixtureRequest):
+@pytest.mark.parametrize("package, dynamic", COUNT)
+def test_architectures(package: str, dynamic: bool, request: pytest.FixtureRequest):
     for name in ("torch", *NEEDED.get(package, (package,))):
         if find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
-    seed = request.config.option.sample_seed
-    names = chosen(equal_models(package), "*", seed, COUNT[package])
-    outcomes = list(sweep(package, names))
-    assert len(names) == COUNT[package]
-    assert [o.state for o in outcomes] == ["equal"] * len(names), "\n".join(map(line, outcomes))
+    seed, count = request.config.option.sample_seed, COUNT[package, dynamic]
+    names = chosen(equal_models(package, dynamic), "*", seed, count)
+    outcomes = list(sweep(package, names, dynamic))
+    assert len(names) == count
+    assert [o.state for o in outcomes] == ["equal"] * count, "\n".join(map(line, outcomes))
+
+
+def test_known_models_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "equal.txt"
+    file.write_text("# Models.\ntimm b 3.0\n")
+    monkeypatch.setattr(sweep_known, "FILE", file)
+    for outcome in (
+        Outcome("b", "equal", "batch, length", 1e-7, 1.0, 5.04),
+        Outcome("a", "equal", "", 1e-7, 1.0, 2.0),
+        Outcome("b", "equal", "", 1e-7, 1.0, 4.0),
+        Outcome("c", "wrong", "", 0.5, 1.0, 2.0),
+    ):
+        sweep_known.add_known("timm", outcome)
+    lines = ["# Models.", "timm a 2.0", "timm b 3.0", "timm b 5.0 batch,length"]
+    assert file.read_text().splitlines() == lines
+    assert sweep_known.known_seconds("timm", False) == {"a": 2.0, "b": 3.0}
+    assert sweep_known.known_seconds("timm", True) == {"b": 5.0}
 
 
 def test_summary_by_cause():

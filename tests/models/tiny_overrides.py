@@ -29,6 +29,15 @@ def integers(*shape: Any) -> Maker:
     return make
 
 
+def full(value: int, *shape: Any) -> Maker:
+    """Integers of one value, such as a mask of ones; the shape is as in `floats`."""
+
+    def make(config: Any, batch: int, length: int) -> torch.Tensor:
+        return torch.full((batch, *(_size(s, config, length) for s in shape)), value)
+
+    return make
+
+
 def boxes(config: Any, batch: int, length: int) -> torch.Tensor:
     """Boxes of words, whose corners are in order."""
     found = tokens(batch, batch, length, 4, most=30)
@@ -61,6 +70,7 @@ _FORECAST = {
         "future_time_features": floats(8, 2),
     },
 }
+_BY_LAYER = {"full_attention": _SECTIONS, "sliding_attention": _SECTIONS}
 _ALL_HEADS = {"config": {"num_key_value_heads": 4}}
 
 _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -87,13 +97,26 @@ _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("swin donut-swin", {"config": {"patch_size": 2, "window_size": 2}}),
     ("convnext convnextv2", {"config": {"patch_size": 2}}),
     (
-        "dac encodec mimi_encoder pocket_tts_audio_tokenizer_encoder",
+        "dac encodec mimi_encoder pe_audio_encoder pocket_tts_audio_tokenizer_encoder "
+        "vibevoice_acoustic_tokenizer xcodec",
         {"inputs": {"input_values": floats(1, 1600)}},
     ),
     (
-        "lasr_ctc lasr_encoder parakeet_ctc parakeet_encoder",
+        "lasr_ctc lasr_encoder nemotron3_5_transcribe_asr_audio nemotron3_diarization_audio "
+        "nemotron_asr_streaming_encoder parakeet_ctc parakeet_encoder",
         {"inputs": {"input_features": floats(64, 16)}},
     ),
+    (
+        "canary cohere_asr nemotron3_5_asr nemotron_asr_streaming parakeet_rnnt parakeet_tdt",
+        {"inputs": {"input_features": floats(64, 16), "decoder_input_ids": integers("length")}},
+    ),
+    # The weights spread the scores of positions: topk orders equal ones in any way.
+    ("rt_detr rt_detr_v2", {"config": {"initializer_range": 0.2}}),
+    ("bros layoutlmv3", {"inputs": {"bbox": boxes}}),
+    ("instructblip instructblipvideo", {"inputs": {"qformer_input_ids": integers("length")}}),
+    ("sam3_lite_text sam3_lite_text_text_model", {"inputs": {"input_ids": integers("length")}}),
+    ("audioflamingo3_encoder", {"inputs": {"input_features_mask": full(1, 64)}}),
+    ("cohere_compass_text", {"config": {"rope_parameters": _BY_LAYER}}),
     (
         "hunyuan_v1_dense hunyuan_v1_moe ministral hunyuan_vl_text",
         {"config": {"head_dim": 8, "num_key_value_heads": 2}},
@@ -118,7 +141,46 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     **{name: given for names, given in _SHARED for name in names.split()},
     "aimv2": {"inputs": {"pixel_values": _IMAGE}},
     "audio-spectrogram-transformer": {"inputs": {"input_values": floats("max_length", 16)}},
-    "dbrx": {"config": {"attn_config": {"rope_theta": 1e4}}},
+    "dbrx": {"config": {"attn_config": {"rope_theta": 1e4, "clip_qkv": 8}}},
+    "align": {"config": {"projection_dim": 160}},
+    "blip_2_qformer": {"inputs": {"query_embeds": floats("length", "hidden_size")}},
+    "clvp": {"inputs": {"input_features": floats(16, 16)}},
+    "dia": {"inputs": {"decoder_input_ids": integers("length", 9)}},
+    "gemma3n_audio": {"inputs": {"audio_mel": floats(64, 128), "audio_mel_mask": full(False, 64)}},
+    "gemma4_audio": {"inputs": {"input_features": floats(64, 16)}},
+    "idefics": {"inputs": {"pixel_values": floats(1, 3, 32, 32)}},
+    "levit": {"config": {"hidden_sizes": [32, 64, 96], "num_attention_heads": [2, 4, 6]}},
+    "lilt": {"config": {"hidden_size": 48}, "inputs": {"bbox": boxes}},
+    "nystromformer": {"config": {"segment_means_seq_len": 16}},
+    "pe_audio": {"inputs": {"input_values": floats(1, 1600)}},
+    "seggpt": {"inputs": {"prompt_pixel_values": _IMAGE, "prompt_masks": _IMAGE}},
+    "speecht5": {
+        "inputs": {
+            "input_values": floats("length", "hidden_size"),
+            "decoder_input_values": floats("length", "hidden_size"),
+        }
+    },
+    "step3p7": {"config": {"text_config": {"sliding_window": 4}}},
+    "textnet": {"config": {"hidden_sizes": [64, 64, 64, 64, 64], "image_size": [64, 64]}},
+    "timesfm": {
+        "inputs": {
+            "past_values": floats(64),
+            "past_values_padding": full(0, 64),
+            "freq": full(0, 1),
+        }
+    },
+    "timm_backbone": {"config": {"backbone": "resnet10t"}},
+    "udop": {"inputs": {"bbox": lambda config, batch, length: boxes(config, batch, length) / 60}},
+    "univnet": {
+        "inputs": {
+            "input_features": floats(8, "num_mel_bins"),
+            "noise_sequence": floats(8, "model_in_channels"),
+        }
+    },
+    "vibevoice_acoustic_tokenizer_encoder": {"inputs": {"hidden_states": floats(1, 6400)}},
+    "vibevoice_acoustic_tokenizer_decoder": {"inputs": {"hidden_states": floats("hidden_size", 4)}},
+    "xclip": {"inputs": {"pixel_values": floats(2, 3, 32, 32)}},
+    "xmod": {"config": {"default_language": "en_XX"}},
     "decision_transformer": {
         "inputs": {
             "states": floats("length", "state_dim"),

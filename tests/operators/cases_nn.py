@@ -179,10 +179,16 @@ def attention_operands(d: Draw):
         if d.dtype in ("float32", "float64") and d.chance(50):
             bias[d.numpy.random(bias.shape) < 0.5] = float("-inf")
         operands.append(bias)
-    attributes: dict[str, Any] = {"scale": 0.3} if d.chance(30) else {}
-    attributes |= {"softcap": 0.5} if d.chance(30) else {}
+    return operands, ({"scale": 0.3} if d.chance(30) else {}) | scores(d)
+
+
+def scores(d: Draw) -> dict[str, Any]:
+    """What is done to the scores of attention: a soft cap, a mask, a window."""
+    attributes: dict[str, Any] = {"softcap": 0.5} if d.chance(30) else {}
     causal = d.pick((None, "TopLeft", "BottomRight"))
-    return operands, attributes if causal is None else {**attributes, "causal_mask": causal}
+    if causal is not None:
+        attributes |= {"causal_mask": causal, "window_size": d.pick((None, None, 1, 3))}
+    return attributes
 
 
 def attention(
@@ -193,12 +199,15 @@ def attention(
     scale: Any = None,
     causal_mask: str | None = None,
     softcap: Any = None,
+    window_size: int | None = None,
 ):
     repeats, queries, keys = q.shape[2] // k.shape[2], q.shape[1], k.shape[1]
     mask = torch.zeros((1, 1, queries, keys), dtype=q.dtype) if bias is None else bias
     if causal_mask is not None:
         offset = keys - queries if causal_mask == "BottomRight" else 0
         visible = torch.ones((queries, keys), dtype=torch.bool).tril(offset)
+        if window_size is not None:
+            visible = visible.triu(offset - window_size + 1)
         mask = mask.masked_fill(~visible, float("-inf"))
     mask = mask.expand(q.shape[0], q.shape[2], queries, keys)
     k, v = (x.repeat_interleave(repeats, dim=2) for x in (k, v))

@@ -22,11 +22,19 @@ def drawn(d: Draw):
         d.array((sequences, count), 0, max(pages - 1, 0), "int32"),
         d.array((sequences,), 1, count * places, "int32"),
     ]
-    return operands, {"scale": d.pick((None, 0.3)), "window": d.pick((0, 0, 1, 5))}
+    options = {"scale": (None, 0.3), "window": (0, 0, 1, 5), "softcap": (None, None, 0.5)}
+    return operands, {name: d.pick(values) for name, values in options.items()}
 
 
 def attend(
-    query: Any, keys: Any, values: Any, table: Any, lengths: Any, scale: Any = None, window: int = 0
+    query: Any,
+    keys: Any,
+    values: Any,
+    table: Any,
+    lengths: Any,
+    scale: Any = None,
+    window: int = 0,
+    softcap: Any = None,
 ):
     if not len(keys):
         return query.new_zeros((*query.shape[:2], values.shape[3]))
@@ -37,9 +45,10 @@ def attend(
         value = values[own].double().permute(1, 0, 2, 3).flatten(1, 2)
         first = max(0, length - window) if window else 0
         parts = [p[:, first:length].repeat_interleave(shared, 0) for p in (key, value)]
-        found.append(
-            torch.nn.functional.scaled_dot_product_attention(row[:, None], *parts, scale=scale)
-        )
+        products = row[:, None] @ parts[0].mT * (query.shape[2] ** -0.5 if scale is None else scale)
+        if softcap is not None:
+            products = torch.tanh(products / softcap) * softcap
+        found.append(torch.softmax(products, -1) @ parts[1])
     return torch.cat(found, 1).transpose(0, 1).to(query.dtype)
 
 

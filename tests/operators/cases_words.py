@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cases_nn import grouped_symbols, matmul, matrices
+from cases_nn import attention, grouped_symbols, head_symbols, matmul, matrices, scores
 from cases_windows import LETTERS, convolution, convolve
 from drawing import Draw
 from harness import Case, torch
 
 WORDS = ("int32", "uint32")
 SUMS = {"float32": 2e-5}
+ROUNDED = {"float32": 3e-2}
 ENDS = -(1 << 31), (1 << 32) - 1
 
 
@@ -101,7 +102,38 @@ def pack(x: Any, axis: int):
     return torch.from_numpy(np.ascontiguousarray(filled).view(own)).movedim(-1, axis)
 
 
+def attention_of_bfloat16(d: Draw):
+    """Words of query, key and value; that of an odd key may hold any number besides."""
+    batch, queries, size, key_words, value_size = (d.size(1) for _ in range(5))
+    key_heads, repeats = d.integer(1, 3), d.pick((1, 1, 2))
+    keys, heads = 2 * key_words - d.pick((0, 1)), key_heads * repeats
+    shapes = [(batch, queries, heads, size), (batch, keys, key_heads, size)]
+    pairs = [d.array((*s, 2), -1, 1, "bfloat16") for s in shapes]
+    pairs.append(d.array((batch, key_words, key_heads, value_size, 2), dtype="bfloat16"))
+    operands = [p.view("uint32")[..., 0] for p in pairs]
+    if d.chance(50):
+        bias = d.array(d.broadcastable((batch, heads, queries, keys)), dtype="float32")
+        operands.append(bias)
+    return operands, {"scale": 0.3} | scores(d)
+
+
+def attention_words(q: Any, k: Any, v: Any, bias: Any = None, **options: Any):
+    """Attention in float64, whose weights are not rounded."""
+    query, key, value = floats(q, -1), floats(k, -1), floats(v, 1)
+    mask = None if bias is None else bias.double()
+    return attention(query, key, value[:, : key.shape[1]], mask, **options).to(torch.float32)
+
+
 CASES = (
+    Case(
+        "relax.nn.attention_words",
+        attention_of_bfloat16,
+        attention_words,
+        ("uint32",),
+        ROUNDED,
+        ROUNDED,
+        symbolic=head_symbols,
+    ),
     Case("relax.nn.pack_words", packed, pack, ("int8", "uint8", "bfloat16")),
     Case("relax.nn.matmul_words", of_words(matrices), matmul_words, WORDS),
     Case(

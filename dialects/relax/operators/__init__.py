@@ -12,6 +12,7 @@ FAMILIES = (
     "activation",
     "adaptive_pooling",
     "attention",
+    "attention_words",
     "batch_norm",
     "block_weights",
     "box_selection",

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from ...int_expr import minimum
 from ..types import TensorType, shape_text
+from .attention import capped, require_softcap
 from .attributes import Int, Number
 from .base import OperatorOp
 from .conversion import wide
@@ -28,8 +29,9 @@ class PagedAttentionOp(OperatorOp):
     `values` (pages, key heads, places, value size). Position `i` of sequence `s` is at place
     ``i % places`` of page ``table[s, i // places]``; `lengths` of the sequences are at least 1, and
     at most the places that the table has. With a `window`, the last positions alone are seen, so
-    many. `scale` is by default ``1 / sqrt(size)``. Sums are float32; without pages the result is 0.
-    vLLM's ``paged_attention``.
+    many. `scale` is by default ``1 / sqrt(size)``. With `softcap`, scaled products `x` are
+    ``softcap * tanh(x / softcap)``. Sums are float32; without pages the result is 0. vLLM's
+    ``paged_attention``.
     """
 
     name = "relax.nn.paged_attention"
@@ -40,6 +42,7 @@ class PagedAttentionOp(OperatorOp):
     lengths = operand_def(TensorType)
     scale = opt_prop_def(Number(default=None))
     window = opt_prop_def(Int(default=0))
+    softcap = opt_prop_def(Number(default=None))
     assembly_format = (
         "$query `,` $keys `,` $values `,` $table `,` $lengths attr-dict `:` type($query) `,` "
         "type($keys) `,` type($values) `,` type($table) `,` type($lengths) `->` type($result)"
@@ -56,6 +59,7 @@ class PagedAttentionOp(OperatorOp):
             raise ValueError(
                 f"expected window of '{cls.name}' of at least 0, got {attributes['window']}"
             )
+        require_softcap(cls.name, attributes)
         element = query.known_element
         if query.dims is None or keys.dims is None or values.dims is None:
             return TensorType.of(None, element, 3)
@@ -107,6 +111,7 @@ class PagedAttentionOp(OperatorOp):
             if attributes["window"]:
                 seen = te.all(seen, at >= length - attributes["window"])
             scaled = products(s, h, g, i // places, i % places) * scale
+            scaled = capped(te, scaled, attributes["softcap"])
             return te.if_then_else(seen, scaled, te.const(float("-inf"), "float32"))
 
         scores = te.compute((*rows, positions), score, name="scores")
@@ -139,6 +144,8 @@ class PagedAttentionOp(OperatorOp):
             first = max(0, length - window) if window else 0
             key, value = (np.repeat(a[:, first:length], shared, 0) for a in (key, value))
             scores = np.einsum("hd,hid->hi", query[s], key) * scale
+            if cap := attributes["softcap"]:
+                scores = np.tanh(scores / cap) * cap
             weights = np.exp(scores - scores.max(1, keepdims=True, initial=-np.inf))
             found[s] = np.einsum("hi,hie->he", weights / weights.sum(1, keepdims=True), value)
         return found

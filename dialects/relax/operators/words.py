@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,32 +53,20 @@ class PackWordsOp(OperatorOp):
         if x.dims is None or axis is None or x.dtype is None:
             return TensorType.of(None, element, x.rank)
         count = numbers_in_word(x.dtype)
-        dims = [_words(d, count) if a == axis else d for a, d in enumerate(x.dims)]
+        dims = [words_of(d, count) if a == axis else d for a, d in enumerate(x.dims)]
         return TensorType.of(dims, element)
 
     @classmethod
     def compute(cls, te: TensorLanguage, tensors: Sequence[Any], attributes: dict[str, Any]) -> Any:
         (x,) = tensors
-        axis, dtype = attributes["axis"] % x.ndim, _WORDS[x.dtype]
-        length, count = te.dim_expr(x.shape[axis]), numbers_in_word(x.dtype)
-        (words,) = te.shape_of([_words(length, count)])
-        is_full = length % count == IntExpr.of(0)
+        axis, length = attributes["axis"] % x.ndim, te.dim_expr(x.shape[attributes["axis"]])
+        (words,) = te.shape_of([words_of(length, numbers_in_word(x.dtype))])
 
         def element(*i: Any) -> Any:
-            word = bits(i, 0)
-            for number in range(1, count):
-                word |= bits(i, number) << 32 // count * number
-            return word
+            def number(at: Any) -> Any:
+                return x(*i[:axis], at, *i[axis + 1 :])
 
-        def bits(i: Sequence[Any], number: int) -> Any:
-            at = i[axis] * count + number
-            found = x(*i[:axis], at, *i[axis + 1 :])
-            if x.dtype == "bfloat16":
-                found = te.reinterpret("uint16", found).astype(dtype)
-            else:
-                found = found.astype(dtype) & 255
-            zero = te.const(0, dtype)
-            return found if is_full else te.if_then_else(at < x.shape[axis], found, zero)
+            return word(te, number, x.dtype, i[axis], length)
 
         return te.compute((*x.shape[:axis], words, *x.shape[axis + 1 :]), element, name="words")
 
@@ -94,7 +82,33 @@ class PackWordsOp(OperatorOp):
         return np.moveaxis(words, -1, attributes["axis"])
 
 
-def _words(length: IntExpr, count: int) -> IntExpr:
+def word(
+    te: TensorLanguage, number: Callable[[Any], Any], dtype: str, index: Any, length: IntExpr
+) -> Any:
+    """The word at an index of an axis of `length` numbers of a dtype, which `number` gives."""
+    wide, count = _WORDS[dtype], numbers_in_word(dtype)
+    is_full = length % count == IntExpr.of(0)
+    (end,) = te.shape_of([length])
+
+    def bits(place: int) -> Any:
+        at = index * count + place
+        found = number(at)
+        if dtype == "bfloat16":
+            found = te.reinterpret("uint16", found).astype(wide)
+        else:
+            found = found.astype(wide) & 255
+        if not is_full and place:
+            found = te.if_then_else(at < end, found, te.const(0, wide))
+        return found << 32 // count * place if place else found
+
+    found = bits(0)
+    for place in range(1, count):
+        found |= bits(place)
+    return found
+
+
+def words_of(length: IntExpr, count: int) -> IntExpr:
+    """How many words hold so many numbers."""
     return (length + count - 1) // count
 
 
@@ -119,7 +133,7 @@ def _product(te: TensorLanguage, left: Any, right: Any, dtype: str) -> Any:
     return te.bfdot(left, right) if dtype == "float32" else te.dp4a(left, right)
 
 
-def _numbers(words: NDArray[Any], axis: int, out_dtype: str) -> NDArray[Any]:
+def numbers_of(words: NDArray[Any], axis: int, out_dtype: str) -> NDArray[Any]:
     """The numbers of words along an axis, as int32, or as float32 where sums are floats."""
     last = np.ascontiguousarray(np.moveaxis(words, axis, -1))
     if out_dtype == "float32":
@@ -152,7 +166,7 @@ class MatmulWordsOp(MatrixProductOp):
         lhs, rhs = arrays
         inner = -1 if attributes["transpose_rhs"] or rhs.ndim == 1 else -2
         dtype = attributes["out_dtype"]
-        sides = [_numbers(lhs, -1, dtype), _numbers(rhs, inner, dtype)]
+        sides = [numbers_of(lhs, -1, dtype), numbers_of(rhs, inner, dtype)]
         return super().reference(sides, attributes)
 
 
@@ -178,7 +192,7 @@ class WordsConvolutionOp(ForwardConvolutionOp):
         data, kernel, _ = cls.layouts(attributes)
         axes = (data.index("C"), kernel.index("I"))
         dtype = attributes["out_dtype"]
-        sides = [_numbers(*p, dtype) for p in zip(arrays, axes, strict=True)]
+        sides = [numbers_of(*p, dtype) for p in zip(arrays, axes, strict=True)]
         return super().reference(sides, attributes)
 
 

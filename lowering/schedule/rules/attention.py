@@ -71,6 +71,11 @@ class _Stages:
     last: tir.BlockOp
     """Computes the results from those of the second contraction."""
 
+    @property
+    def pairs(self) -> int:
+        """The keys in a step of the second contraction: two if operands are words of bf16."""
+        return 1 + any(isinstance(op, tir.BFDotOp) for op in operations_in(self.values.block))
+
 
 @dataclass(frozen=True)
 class _Panels:
@@ -219,9 +224,10 @@ def _schedule(sch: Schedule, stages: _Stages, target: Target) -> None:
     panels = [_Panels.of(sch, c, t, lanes) for c, t in ((scores, first), (values, second))]
     queries, _ = sch.strip_mine(sch.rv(row), size)
     block, head = sch.loop(queries), _loop_of_copies(outer)
+    group = first.vectors * lanes
     for stage in (*stages.after[::-1], values.block, *stages.between[::-1]):
         sch.compute_at(sch.rv(stage), queries)
-        _skip_hidden(sch, stage, block, first.vectors * lanes)
+        _skip_hidden(sch, stage, block, group if stage is values.block else group * stages.pairs)
     sch.compute_at(sch.rv(scores.block), queries)
     for copy in panels:
         copy.nest(sch, head, lanes)
@@ -259,7 +265,10 @@ def _tile(
     around: tir.ForOp,
     consumer: tir.BlockOp,
 ) -> _Tiles:
-    """Tile a contraction in a loop over blocks of queries, and compute what follows each tile."""
+    """Tile a contraction in a loop over blocks of queries, and compute what follows each tile.
+
+    A reduction, such as the maximum of scores that need no scaling, follows all tiles.
+    """
     block = contraction.block
     made = loops_between(block, around)
     row, column, step = (
@@ -272,8 +281,9 @@ def _tile(
     for loop in (line, vector):
         sch.unroll(loop)
     sch.vectorize(lane)
-    is_short = not any(op.name.startswith("math.") for op in operations_in(consumer))
-    move_into(sch, consumer, sch.loop(rows), lanes, is_short)
+    if consumer.init is None:
+        is_short = not any(op.name.startswith("math.") for op in operations_in(consumer))
+        move_into(sch, consumer, sch.loop(rows), lanes, is_short)
     sch.applies(sch.skip_padding, sch.rv(step))  # what is hidden from all queries of a tile
     compact_scratch(sch, block.write_buffers[0])
     width = tile.vectors * lanes

@@ -62,7 +62,8 @@ def choose_lanes(block: tir.BlockOp, target: Target) -> Lanes | None:
             verify_plain(loop)
     except ScheduleError:
         return None
-    if block.predicates.data or any(loop.extent.data.args() for loop in loops):
+    own = {loop.loop_var for loop in loops}
+    if block.predicates.data or any(own & {*loop.operands_} for loop in loops):
         return None
     strides = Strides(block)
     costs = [(loop, _cost(loop, strides, target)) for loop in loops]

@@ -1,5 +1,7 @@
 """Attention: blocks of queries, causal masks, and memory that is linear in the length."""
 
+import re
+
 import numpy as np
 import pytest
 from test_contraction import TARGETS, kernels
@@ -9,6 +11,7 @@ from xrelax import relax
 from xrelax.dialects import tir
 from xrelax.inspection import stage_text
 from xrelax.reference.evaluate import evaluate
+from xrelax.runtime.dtype import bfloat16_to_float32, to_bfloat16
 from xrelax.script import from_source
 
 ZNVER4 = "llvm -mcpu=znver4 -mtriple=x86_64-linux-gnu"
@@ -135,3 +138,42 @@ def test_hidden_values_do_not_count_in_other_blocks(causal_mask):
     want = expected(q[:, :64], k[:, :64], v[:, :64], causal_mask="TopLeft")
     close(got[:, :64], want)
     assert not np.isfinite(got[0, 199]).all()
+
+
+def test_rows_of_a_partial_block_of_queries_are_vectorized():
+    text = stage_text(
+        from_source(
+            attention(1, 70, 512, 8, 8, 64, 64),
+        ),
+        "tir",
+        target=ZNVER4,
+    )
+    lines = text.splitlines()
+    for name in ("T_max", "T_exp", "T_sum"):
+        (at,) = (n for n, line in enumerate(lines) if f'tir.block "{name}"' in line)
+        assert lines[at - 1].endswith("(0, 512) vectorized {")
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("causal_mask", [None, "TopLeft", "BottomRight"])
+@pytest.mark.parametrize("case", [*CASES, (1, 130, 75, 2, 1, 32, 16)])
+def test_words_of_bfloat16(case, causal_mask):
+    """On processors with dot products of bfloat16 these are used, with tiles of whole words."""
+    q, k, v, _ = operands(*case)
+    given = [to_bfloat16(x) for x in (q, k, v)]
+    text = attention(*case, dtype="bfloat16", causal_mask=causal_mask)
+    module = kernels(text, ZNVER4)
+    assert "attention_words" in str(module)
+    want = expected(*map(bfloat16_to_float32, given), causal_mask=causal_mask)
+    got = np.asarray(evaluate(module, "main", given))
+    close(bfloat16_to_float32(got), want, 3e-2)
+
+
+def test_a_causal_mask_hides_words():
+    text = attention(1, 512, 512, 8, 8, 64, 64, dtype="bfloat16", causal_mask="TopLeft")
+    lowered = stage_text(from_source(text), "tir", target=ZNVER4)
+    scores, weighted = (lowered.index(f'"{name}_init"') for name in ("T_scores", "T_weighted"))
+    blocks = lowered[:scores].rindex("tir.for %j ")
+    assert "min(" in lowered[blocks : lowered.index("\n", blocks)]
+    assert re.search(r"tir.for %j_\d+ in \(0, min\(", lowered[weighted:])
+    assert "where" not in lowered[blocks:scores]

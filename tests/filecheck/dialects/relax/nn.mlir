@@ -114,15 +114,15 @@ relax.func @norms(%x0: !relax.tensor<[n, c, w], f32>, %x1: !relax.tensor<[c], f3
 relax.func @attention(%x0: !relax.tensor<[b, s, h, d], f32>, %x1: !relax.tensor<[b, t, h, d], f32>, %x2: !relax.tensor<[b, t, h, d], f32>, %x3: !relax.tensor<[b, s, h, d], f32>, %x4: !relax.tensor<[b, t, h, d], f32>, %x5: !relax.tensor<[b, t, h, d], f32>, %x6: !relax.tensor<[s, t], f32>) -> !relax.tensor<[b, s, h, d], f32> {
   // CHECK: %0 = relax.nn.attention %x0, %x1, %x2
   %0 = relax.nn.attention %x0, %x1, %x2 : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, t, h, d], f32>, !relax.tensor<[b, t, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
-  // CHECK: %1 = relax.nn.attention %x3, %x4, %x5 bias %x6 : !relax.tensor<[s, t], f32> {scale = 1.250000e-01 : f64, causal_mask = "BottomRight"} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, t, h, d], f32>, !relax.tensor<[b, t, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
-  %1 = relax.nn.attention %x3, %x4, %x5 bias %x6 : !relax.tensor<[s, t], f32> {scale = 1.250000e-01 : f64, causal_mask = "BottomRight"} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, t, h, d], f32>, !relax.tensor<[b, t, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
+  // CHECK: %1 = relax.nn.attention %x3, %x4, %x5 bias %x6 : !relax.tensor<[s, t], f32> {scale = 1.250000e-01 : f64, causal_mask = "BottomRight", window_size = 4 : i64} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, t, h, d], f32>, !relax.tensor<[b, t, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
+  %1 = relax.nn.attention %x3, %x4, %x5 bias %x6 : !relax.tensor<[s, t], f32> {scale = 1.250000e-01 : f64, causal_mask = "BottomRight", window_size = 4 : i64} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, t, h, d], f32>, !relax.tensor<[b, t, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
   relax.return %1 : !relax.tensor<[b, s, h, d], f32>
 }
 
 // One query for each of b sequences, whose keys and values are in pages of four positions.
 // CHECK-LABEL: @paged_attention
 relax.func @paged_attention(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
-  // CHECK: %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {window = 3 : i64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
-  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {window = 3 : i64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  // CHECK: %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {window = 3 : i64, softcap = 5.000000e+01 : f64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {window = 3 : i64, softcap = 5.000000e+01 : f64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
   relax.return %0 : !relax.tensor<[b, 6, 5], f32>
 }

@@ -253,3 +253,35 @@ relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 
   %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {window = -1 : i64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
   relax.return %0 : !relax.tensor<[b, 6, 5], f32>
 }
+
+// -----
+
+// CHECK: expected softcap of 'relax.nn.paged_attention' above 0, got 0.0
+relax.func @main(%q: !relax.tensor<[b, 6, 8], f32>, %k: !relax.tensor<[n, 2, 8, 4], f16>, %v: !relax.tensor<[n, 2, 4, 5], f16>, %t: !relax.tensor<[b, j], i32>, %l: !relax.tensor<[b], i32>) -> !relax.tensor<[b, 6, 5], f32> {
+  %0 = relax.nn.paged_attention %q, %k, %v, %t, %l {softcap = 0.0 : f64} : !relax.tensor<[b, 6, 8], f32>, !relax.tensor<[n, 2, 8, 4], f16>, !relax.tensor<[n, 2, 4, 5], f16>, !relax.tensor<[b, j], i32>, !relax.tensor<[b], i32> -> !relax.tensor<[b, 6, 5], f32>
+  relax.return %0 : !relax.tensor<[b, 6, 5], f32>
+}
+
+// -----
+
+// CHECK: expected softcap of 'relax.nn.attention' above 0, got -1.0
+relax.func @main(%q: !relax.tensor<[b, s, h, d], f32>) -> !relax.tensor<[b, s, h, d], f32> {
+  %0 = relax.nn.attention %q, %q, %q {softcap = -1.0 : f64} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
+  relax.return %0 : !relax.tensor<[b, s, h, d], f32>
+}
+
+// -----
+
+// CHECK: expected window_size of 'relax.nn.attention' of at least 1, got 0
+relax.func @main(%q: !relax.tensor<[b, s, h, d], f32>) -> !relax.tensor<[b, s, h, d], f32> {
+  %0 = relax.nn.attention %q, %q, %q {causal_mask = "TopLeft", window_size = 0 : i64} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
+  relax.return %0 : !relax.tensor<[b, s, h, d], f32>
+}
+
+// -----
+
+// CHECK: expected a causal_mask for the window_size of 'relax.nn.attention', got none
+relax.func @main(%q: !relax.tensor<[b, s, h, d], f32>) -> !relax.tensor<[b, s, h, d], f32> {
+  %0 = relax.nn.attention %q, %q, %q {window_size = 3 : i64} : !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32>, !relax.tensor<[b, s, h, d], f32> -> !relax.tensor<[b, s, h, d], f32>
+  relax.return %0 : !relax.tensor<[b, s, h, d], f32>
+}

@@ -38,3 +38,16 @@ relax.func @kept(%x: !relax.tensor<[1, 3, 8, 8], f32>, %w: !relax.tensor<[3, 1, 
   %3 = relax.tuple(%1, %2) : (!relax.tensor<[1, 3, 4, 4], f32>, !relax.tensor<[4, 4], f64>) -> tuple<!relax.tensor<[1, 3, 4, 4], f32>, !relax.tensor<[4, 4], f64>>
   relax.return %3 : tuple<!relax.tensor<[1, 3, 4, 4], f32>, !relax.tensor<[4, 4], f64>>
 }
+
+// -----
+
+// Query, key and value of attention are rounded, and its result; the bias is not.
+
+// CHECK-LABEL: @attention
+// CHECK:         %[[Q:.*]] = relax.astype %q {dtype = bf16}
+// CHECK:         %[[Y:.*]] = relax.nn.attention %[[Q]], %{{.*}}, %{{.*}} bias %b : !relax.tensor<[n, n], f32>
+// CHECK:         relax.astype %[[Y]] {dtype = f32}
+relax.func @attention(%q: !relax.tensor<[1, n, 2, 8], f32>, %b: !relax.tensor<[n, n], f32>) -> !relax.tensor<[1, n, 2, 8], f32> {
+  %0 = relax.nn.attention %q, %q, %q bias %b : !relax.tensor<[n, n], f32> : !relax.tensor<[1, n, 2, 8], f32>, !relax.tensor<[1, n, 2, 8], f32>, !relax.tensor<[1, n, 2, 8], f32> -> !relax.tensor<[1, n, 2, 8], f32>
+  relax.return %0 : !relax.tensor<[1, n, 2, 8], f32>
+}

@@ -62,3 +62,29 @@ relax.func @others(%x: !relax.tensor<[1, 4, 5, 5], bf16>, %k: !relax.tensor<[4, 
   %7 = relax.tuple(%0, %1, %6) : (!relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[2, 3, 4], bf16>, !relax.tensor<[2, 3, 2], f32>) -> tuple<!relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[2, 3, 4], bf16>, !relax.tensor<[2, 3, 2], f32>>
   relax.return %7 : tuple<!relax.tensor<[1, 4, 5, 5], bf16>, !relax.tensor<[2, 3, 4], bf16>, !relax.tensor<[2, 3, 2], f32>>
 }
+
+// -----
+
+// Attention: words of query and key along a head, and of the value along the keys.
+
+// CHECK-LABEL: @attention
+// CHECK:         %[[Q:.*]] = relax.nn.pack_words %q : {{.*}} -> !relax.tensor<[1, n, 2, 4], ui32>
+// CHECK:         %[[K:.*]] = relax.nn.pack_words %k : {{.*}} -> !relax.tensor<[1, m, 2, 4], ui32>
+// CHECK:         %[[V:.*]] = relax.nn.pack_words %v {axis = 1 : i64} : {{.*}} -> !relax.tensor<[1, (m + 1) floordiv 2, 2, 8], ui32>
+// CHECK:         %[[Y:.*]] = relax.nn.attention_words %[[Q]], %[[K]], %[[V]] bias %b : !relax.tensor<[n, m], f32> {{{.*}}causal_mask = "TopLeft"}
+// CHECK:         relax.astype %[[Y]] {dtype = bf16}
+relax.func @attention(%q: !relax.tensor<[1, n, 2, 8], bf16>, %k: !relax.tensor<[1, m, 2, 8], bf16>, %v: !relax.tensor<[1, m, 2, 8], bf16>, %b: !relax.tensor<[n, m], f32>) -> !relax.tensor<[1, n, 2, 8], bf16> {
+  %0 = relax.nn.attention %q, %k, %v bias %b : !relax.tensor<[n, m], f32> {causal_mask = "TopLeft", scale = 0.5 : f64} : !relax.tensor<[1, n, 2, 8], bf16>, !relax.tensor<[1, m, 2, 8], bf16>, !relax.tensor<[1, m, 2, 8], bf16> -> !relax.tensor<[1, n, 2, 8], bf16>
+  relax.return %0 : !relax.tensor<[1, n, 2, 8], bf16>
+}
+
+// -----
+
+// A single query stays: packing the keys would take longer.
+
+// CHECK-LABEL: @one_query
+// CHECK-NOT:     words
+relax.func @one_query(%q: !relax.tensor<[1, 1, 2, 8], bf16>, %k: !relax.tensor<[1, m, 2, 8], bf16>, %v: !relax.tensor<[1, m, 2, 8], bf16>) -> !relax.tensor<[1, 1, 2, 8], bf16> {
+  %0 = relax.nn.attention %q, %k, %v : !relax.tensor<[1, 1, 2, 8], bf16>, !relax.tensor<[1, m, 2, 8], bf16>, !relax.tensor<[1, m, 2, 8], bf16> -> !relax.tensor<[1, 1, 2, 8], bf16>
+  relax.return %0 : !relax.tensor<[1, 1, 2, 8], bf16>
+}

@@ -5,17 +5,17 @@
 
 // CHECK-LABEL: rt.func @main
 // CHECK:           %workspace = rt.alloc : !tir.buffer<[64], i8>
-// CHECK-NEXT:      %workspace_1 = rt.alloc : !tir.buffer<[((a * 4 + 63) floordiv 64) * 1024], i8>
+// CHECK-NEXT:      %workspace_1 = rt.alloc : !tir.buffer<[((a + 15) floordiv 16) * 1024], i8>
 // CHECK-NEXT:      rt.call_dps @kernel(%x, %w) outs(%z, %workspace, %workspace_1)
 // CHECK-LABEL: tir.prim_func @kernel
-// CHECK-SAME:    %workspace: !tir.buffer<[((n * 4 + 63) floordiv 64) * 64], i8>
-// CHECK-SAME:    %workspace_1: !tir.buffer<[((m * 4 + 63) floordiv 64) * 1024], i8>
+// CHECK-SAME:    %workspace: !tir.buffer<[((n + 15) floordiv 16) * 64], i8>
+// CHECK-SAME:    %workspace_1: !tir.buffer<[((m + 15) floordiv 16) * 1024], i8>
 // CHECK-NEXT:    %T = rt.view %workspace[0]
 // CHECK-SAME:      to !tir.buffer<[1, n], f32>
 // CHECK-NEXT:    %small = tir.alloc_buffer : !tir.buffer<[4], f32>
 // CHECK:           tir.block
 // CHECK-NEXT:        %row = rt.view %workspace_1[0]
-// CHECK-SAME:          to !tir.buffer<[16, m], f32, strides = [((m * 4 + 63) floordiv 64) * 16, 1]>
+// CHECK-SAME:          to !tir.buffer<[16, m], f32, strides = [((m + 15) floordiv 16) * 16, 1]>
 // CHECK-NEXT:        %[[SLOT:.*]] = rt.slot 16
 // CHECK-NEXT:        %row_1 = tir.match_buffer %row[%[[SLOT]], 0]
 // CHECK:             tir.store %x, %row_1[1]
@@ -44,7 +44,7 @@ tir.prim_func @kernel(%X: !tir.buffer<[1, m], f32>, %W: !tir.buffer<[n, m], f32>
 
 // CHECK-LABEL: rt.func @main
 // CHECK:           %workspace = rt.alloc : !tir.buffer<[64], i8>
-// CHECK-NEXT:    %workspace_1 = rt.alloc : !tir.buffer<[((a * 8 + 63) floordiv 64) * 64], i8>
+// CHECK-NEXT:    %workspace_1 = rt.alloc : !tir.buffer<[((a + 7) floordiv 8) * 64], i8>
 // CHECK-NEXT:    rt.call_dps @kernel() outs(%x, %workspace, %workspace_1) vars [a * 2]
 // CHECK-LABEL: tir.prim_func @kernel
 // CHECK-NEXT:    %A = tir.alloc_buffer

@@ -65,7 +65,7 @@ relax.func @scan(%x: !relax.tensor<[i, 4], f32>, %h: !relax.tensor<[4], f32>) ->
 // The two bools share no memory with what the loop uses, also where the last use is in the loop.
 
 // PLAN-LABEL: rt.func @until
-// PLAN:         rt.arena ((n * 4 + 63) floordiv 64) * 64 + 64
+// PLAN:         rt.arena ((n + 15) floordiv 16) * 64 + 64
 relax.func private @step(%i: !relax.prim<i64, i>, %c: !relax.tensor<[], i1>, %h: !relax.tensor<[m], f32>, %t: tuple<!relax.tensor<[], i1>, tuple<!relax.tensor<[m], f32>>>, %k: !relax.prim<i64, k>) -> tuple<!relax.tensor<[], i1>, !relax.tensor<[m], f32>> {
   %d = relax.tuple_get_item %t[0] : tuple<!relax.tensor<[], i1>, tuple<!relax.tensor<[m], f32>>> -> !relax.tensor<[], i1>
   %o = relax.tuple(%d, %h) : (!relax.tensor<[], i1>, !relax.tensor<[m], f32>) -> tuple<!relax.tensor<[], i1>, !relax.tensor<[m], f32>>

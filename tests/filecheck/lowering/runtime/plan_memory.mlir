@@ -4,17 +4,17 @@
 
 // CHECK-LABEL: rt.func @chain
 // CHECK-NEXT:    rt.check %x "x"
-// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena ((n * 4 + 63) floordiv 64) * 128
+// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena ((n + 15) floordiv 16) * 128
 // CHECK-NEXT:    rt.dataflow {
-// CHECK-NEXT:      %a0 = rt.view [[A]][0] : !tir.buffer<[((n * 4 + 63) floordiv 64) * 128], i8> to !tir.buffer<[1, n], f32>
+// CHECK-NEXT:      %a0 = rt.view [[A]][0] : !tir.buffer<[((n + 15) floordiv 16) * 128], i8> to !tir.buffer<[1, n], f32>
 // CHECK-NEXT:      rt.call_dps @relu(%x) outs(%a0)
-// CHECK-NEXT:      %a1 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK-NEXT:      %a1 = rt.view [[A]][((n + 15) floordiv 16) * 64]
 // CHECK:           %a2 = rt.view [[A]][0]
-// CHECK:           %a3 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK:           %a3 = rt.view [[A]][((n + 15) floordiv 16) * 64]
 // CHECK:           %a4 = rt.view [[A]][0]
-// CHECK:           %a5 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK:           %a5 = rt.view [[A]][((n + 15) floordiv 16) * 64]
 // CHECK:           %a6 = rt.view [[A]][0]
-// CHECK:           %a7 = rt.view [[A]][((n * 4 + 63) floordiv 64) * 64]
+// CHECK:           %a7 = rt.view [[A]][((n + 15) floordiv 16) * 64]
 // CHECK:           %a8 = rt.view [[A]][0]
 // CHECK-NOT:         rt.view
 // CHECK:           rt.call_dps @relu(%a8) outs(%y)
@@ -69,9 +69,9 @@ rt.func @best_fit(%x: !tir.buffer<[4], f32>) {
 // Sizes that cannot be compared do not share memory; those that can share it with the larger one's size.
 
 // CHECK-LABEL: rt.func @symbolic
-// CHECK:         rt.arena ((m * 4 + 63) floordiv 64) * 64 + ((n * 8 + 63) floordiv 64) * 64
+// CHECK:         rt.arena ((m + 15) floordiv 16) * 64 + ((n + 7) floordiv 8) * 64
 // CHECK-NEXT:    %a = rt.view %{{.*}}[0] : {{.*}} to !tir.buffer<[n], f32>
-// CHECK:         %b = rt.view %{{.*}}[((n * 8 + 63) floordiv 64) * 64] : {{.*}} to !tir.buffer<[m], f32>
+// CHECK:         %b = rt.view %{{.*}}[((n + 7) floordiv 8) * 64] : {{.*}} to !tir.buffer<[m], f32>
 // CHECK:         %c = rt.view %{{.*}}[0] : {{.*}} to !tir.buffer<[n, 2], f32>
 rt.func @symbolic(%x: !tir.buffer<[n], f32>, %y: !tir.buffer<[m], f32>) {
   %a = rt.alloc : !tir.buffer<[n], f32>
@@ -113,11 +113,11 @@ rt.func @regions(%x: !tir.buffer<[4], f32>, %y: !tir.buffer<[4], f32>) results 1
 
 // A private function works in memory that its caller plans: its size is in terms of the caller's dims.
 
-// CHECK-LABEL: rt.func private @twice(%x: !tir.buffer<[k], f32>, %y: !tir.buffer<[k], f32>, %scratch: !tir.buffer<[((k * 4 + 63) floordiv 64) * 64], i8>) results 2 {
+// CHECK-LABEL: rt.func private @twice(%x: !tir.buffer<[k], f32>, %y: !tir.buffer<[k], f32>, %scratch: !tir.buffer<[((k + 15) floordiv 16) * 64], i8>) results 2 {
 // CHECK-NEXT:    %a = rt.view %scratch[0] :
 // CHECK-LABEL: rt.func @main
-// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena ((n * 8 + 63) floordiv 64) * 64
-// CHECK-NEXT:    %scratch = rt.view [[A]][0] : {{.*}} to !tir.buffer<[((n * 8 + 63) floordiv 64) * 64], i8>
+// CHECK-NEXT:    [[A:%[0-9]+]] = rt.arena ((n + 7) floordiv 8) * 64
+// CHECK-NEXT:    %scratch = rt.view [[A]][0] : {{.*}} to !tir.buffer<[((n + 7) floordiv 8) * 64], i8>
 // CHECK-NEXT:    rt.call_dps @twice(%x) outs(%y, %scratch)
 rt.func private @twice(%x: !tir.buffer<[k], f32>, %y: !tir.buffer<[k], f32>) results 1 {
   %a = rt.alloc : !tir.buffer<[k], f32>

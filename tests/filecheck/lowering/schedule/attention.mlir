@@ -13,15 +13,15 @@
 // CHECK:           tir.for %[[BLOCK:.*]] in (0, 2) {
 // CHECK-DAG:         tir.alloc_buffer "T_exp" : !tir.buffer<[1, 1, 36, 72], f32>
 // CHECK-DAG:         tir.alloc_buffer "T_masked" : !tir.buffer<[1, 1, 36, 72], f32>
-// CHECK:             tir.for %{{.*}} in (0, min((%[[BLOCK]] * 36 + 11) floordiv 24 + 2, 3)) {
+// CHECK:             tir.for %{{.*}} in (0, min((%[[BLOCK]] * 3) floordiv 2 + 2, 3)) {
 // CHECK-NEXT:          tir.for %{{.*}} in (0, 9) {
 // CHECK-NEXT:            tir.alloc_buffer "T_scores" : !tir.buffer<[1, 1, 4, 24], f32>
 // CHECK:                 tir.block "T_scores_update"
 // CHECK:                 tir.block "T_masked"
 // CHECK:             tir.for %{{.*}} in (0, 36) {
-// CHECK-NEXT:          tir.for %{{.*}} in (0, min(((%[[BLOCK]] * 36 + 11) floordiv 24) * 24 + 48, 72)) {
+// CHECK-NEXT:          tir.for %{{.*}} in (0, min(((%[[BLOCK]] * 3) floordiv 2) * 24 + 48, 72)) {
 // CHECK-NEXT:            tir.block "T_max"
-// CHECK:               tir.for %{{.*}} in (0, min(((%[[BLOCK]] * 36 + 11) floordiv 24) * 24 + 48, 72)) {
+// CHECK:               tir.for %{{.*}} in (0, min(((%[[BLOCK]] * 3) floordiv 2) * 24 + 48, 72)) {
 // CHECK-NEXT:            tir.block "T_exp"
 // CHECK:             tir.for %[[TILE:.*]] in (0, 9) {
 // CHECK-NEXT:          tir.alloc_buffer "T_weighted" : !tir.buffer<[1, 1, 4, 24], f32>
