@@ -17,7 +17,7 @@ write, and results of more than 1 MB, which a built module computes when it is l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -67,6 +67,29 @@ def known_array(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArra
 
     So it is if it, or a value that it is computed from, has more than `largest` bytes.
     """
+    if not is_computed_from_constants(value):
+        return None
+    known: dict[SSAValue, NDArray[Any]] = {}  # values may have many uses
+    waiting = [value]
+    while waiting:
+        op = waiting[-1].owner
+        missing = [o for o in op.operands if o not in known] if isinstance(op, Operation) else []
+        if missing:
+            waiting += missing
+            continue
+        current = waiting.pop()
+        if current not in known:
+            array = _evaluated(current, known, largest)
+            if array is None:
+                return None
+            known[current] = array
+    return known[value]
+
+
+def _evaluated(
+    value: SSAValue, known: Mapping[SSAValue, NDArray[Any]], largest: int | None
+) -> NDArray[Any] | None:
+    """The numbers of a constant, or of the result of an operator of known operands."""
     op = value.owner
     if isinstance(op, relax.ConstantOp):
         return op.value.data.array
@@ -75,9 +98,7 @@ def known_array(value: SSAValue, largest: int | None = LARGEST_FOLDED) -> NDArra
         return None
     if largest is not None and size > largest:
         return None
-    arrays = [known_array(o, largest) for o in op.operands]
-    given = [a for a in arrays if a is not None]
-    found = _evaluate(op, given) if len(given) == len(arrays) else None
+    found = _evaluate(op, [known[o] for o in op.operands])
     return None if found is None else found[0]
 
 

@@ -6,6 +6,7 @@ import pytest
 from xrelax import relax as R
 from xrelax.dialects import get_context, relax
 from xrelax.inspection import module_of
+from xrelax.lowering.graph.fold_constant import known_array
 from xrelax.pipeline import load_pass
 
 GIVEN = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
@@ -77,3 +78,16 @@ def test_an_operator_that_fails_may_take_a_constant_twice():
     (taken,) = (op for op in folded(take) if isinstance(op, relax.OperatorOp))
     assert taken.operands[0] is taken.operands[1]
     assert taken.operands[0].owner.value.data.values.tolist() == [9]
+
+
+def test_values_of_many_uses_are_computed_once():
+    """A chain in which each value is used twice has 2^60 paths."""
+    builder = R.BlockBuilder()
+    with builder.function("main", []):
+        value = R.const(np.ones(2, np.float32))
+        for _ in range(60):
+            value = builder.emit(R.op.add(value, value))
+        builder.emit_func_output(value)
+    module = module_of(builder.get()).clone()
+    (returned,) = (op for op in module.walk() if isinstance(op, relax.ReturnOp))
+    np.testing.assert_array_equal(known_array(returned.operands[0]), np.float32(2.0**60))
