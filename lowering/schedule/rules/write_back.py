@@ -48,7 +48,10 @@ def write_back(
     """Move the consumer of the results into `loop`, or else a copy of each tile to the result."""
     if consumer is not None and is_cheap(consumer) and move_into(sch, consumer, loop, lanes, True):
         return
-    copy = copy_results(sch, block)
+    copied = sch.try_(sch.cache_write, sch.rv(block), 0, "global")
+    if copied is None:  # of sizes for which it is not known that the block stores all
+        return
+    copy = sch.block(copied)
     move_into(sch, copy, loop, lanes, True)
     if consumer is not None and move_into(sch, consumer, loop, lanes, False):
         compact_scratch(sch, copy.write_buffers[0])

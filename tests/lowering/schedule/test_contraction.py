@@ -325,3 +325,24 @@ def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 37), "float32"),
         arguments = [x, *([] if given else [w]), b]
         got = relax.build(bound)["main"](*arguments).numpy()
         np.testing.assert_array_equal(got, x[:50] @ w + b)
+
+
+def test_rows_of_a_size_that_the_analysis_does_not_know():
+    """The last row of a symbolic number is `max(0, n - max(0, …))` rows."""
+    compiled = relax.build(
+        from_source(
+            """
+@R.function
+def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((256, 64), "float32")):
+    n = T.int64()
+    last = R.strided_slice(x, axes=[0], begin=[n - 1], end=[n])
+    return R.tanh(R.linear(last, w))
+"""
+        )
+    )
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal((256, 64), np.float32)
+    for count in (1, 5, 9):
+        x = rng.standard_normal((count, 64), np.float32)
+        got = compiled["main"](x, w).numpy()
+        np.testing.assert_allclose(got, np.tanh(x[-1:] @ w.T), rtol=1e-4, atol=1e-5)
