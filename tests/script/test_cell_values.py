@@ -136,9 +136,10 @@ def test_annotations_outside_of_programs(notebook):
     notebook.run(
         "from xrelax.script.namespace import ScriptName\n"
         "parts = [T.handle, T.Buffer[(1, 128), 'float32'], R.Tensor((1, 'm'), 'float32'), "
-        "T.int64(), R.Tuple(R.Tensor), T.axis.spatial(1, 2)]\n"
+        "R.Tuple(R.Tensor), T.axis.spatial(1, 2)]\n"
         "assert all(isinstance(p, ScriptName) for p in parts)\n"
         "assert repr(T.axis.spatial) == 'T.axis.spatial'\n"
+        "assert T.int64().dtype == 'int64', 'a scalar, as builders take it'\n"
     )
     with pytest.raises(TypeError, match=r"'T\.grid' is only meaningful inside a script function"):
         notebook.run("for i in T.grid(1, 2):\n    pass\n")

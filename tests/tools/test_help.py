@@ -54,7 +54,10 @@ def test_our_passes_come_first_with_a_line_each(capsys: pytest.CaptureFixture[st
     ("words", "expected"),
     [
         (["-p", "fuse-t"], {"fuse-tir", "fuse-transpose-matmul"}),
-        (["-p", "fuse-ops,canonicalize-"], {"fuse-ops,canonicalize-dmp"}),
+        (
+            ["-p", "fuse-ops,canonicalize-"],
+            {"fuse-ops,canonicalize-bindings", "fuse-ops,canonicalize-dmp"},
+        ),
         (["--print-ir-after", "cse-"], {"cse-loops"}),
         (["--print-ir-d"], {"--print-ir-diff"}),
         (["--emit", "llvm"], {"llvm", "llvm-opt"}),
