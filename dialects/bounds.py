@@ -301,18 +301,21 @@ def _simplify(expr: IntExpr, known: Sequence[Interval | None]) -> IntExpr:
 def _join_remainders(expr: IntExpr) -> IntExpr:
     """Fold ``a floordiv b * (b * c) + a mod b * c`` to ``c * a``, for b other than 0.
 
-    The remainder may be written for another dividend: ``(n * 9) mod 8`` is ``n mod 8``.
+    Either may be written for another dividend: ``(n * 9) mod 8`` is ``n mod 8``, and
+    ``(n * 2) floordiv 8`` is ``n floordiv 4``.
     """
     atoms = dict.fromkeys(a for m, _ in expr.terms for a in m if isinstance(a, Compound))
-    quotients = [a for a in atoms if a.op == "floordiv" and is_divisor(a.rhs)]
-    for quotient in quotients:
-        remainder = (quotient.lhs % quotient.rhs).as_atom
-        if remainder is None or remainder not in atoms:
+    for atom in atoms:
+        if atom.op not in ("floordiv", "mod") or not is_divisor(atom.rhs):
             continue
-        split = expr.split_on(remainder)
-        rest = None if split is None else split[1].split_on(quotient)
-        if split and rest and rest[0] == split[0] * quotient.rhs:
-            return _join_remainders(rest[1] + split[0] * quotient.lhs)
+        pair = (atom.lhs // atom.rhs).as_atom, (atom.lhs % atom.rhs).as_atom
+        if any(other not in atoms for other in pair):
+            continue
+        quotient, remainder = pair
+        split = None if remainder is None else expr.split_on(remainder)
+        rest = None if split is None or quotient is None else split[1].split_on(quotient)
+        if split and rest and rest[0] == split[0] * atom.rhs:
+            return _join_remainders(rest[1] + split[0] * atom.lhs)
     return expr
 
 

@@ -127,3 +127,9 @@ def test_intervals_of_products_and_quotients():
     assert interval_of(i % 4, ranges) == Interval(ZERO, IntExpr.of(3))
     assert interval_of(i * arg(1), {**ranges, Arg(1): Interval.range(-1, 3)}) is None
     assert Interval.range(0, n).extent == n and Interval.point(3).extent == IntExpr.of(1)
+
+
+def test_quotients_join_their_remainders():
+    n = sym("n")
+    for expr, divisor in ((n * 2, 8), (n * 9, 8), (n * 6 + 5, 8), (n * 33, 8)):
+        assert simplify((expr // divisor) * divisor + expr % divisor, {}) == expr

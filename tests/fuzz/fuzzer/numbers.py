@@ -195,7 +195,11 @@ def _inexact(op: str, dtype: str, arg: Value) -> Value:
         error = error + 2 * np.maximum(*spread)
     found = rounded(exact, dtype)
     # Where the exact result is not finite, neither is that of a program; nor may it have an error.
-    return Value(dtype, found, np.where(np.isfinite(exact), np.nan_to_num(error, nan=np.inf), 0))
+    return Value(
+        dtype,
+        found,
+        np.where(np.isfinite(exact), np.nan_to_num(error, nan=np.inf, posinf=np.inf), 0),
+    )
 
 
 def _error(op: str, dtype: str, found: Array, args: list[Value]) -> Array:
