@@ -97,8 +97,7 @@ _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("swin donut-swin", {"config": {"patch_size": 2, "window_size": 2}}),
     ("convnext convnextv2", {"config": {"patch_size": 2}}),
     (
-        "dac encodec mimi_encoder pe_audio_encoder pocket_tts_audio_tokenizer_encoder "
-        "vibevoice_acoustic_tokenizer xcodec",
+        "dac encodec mimi_encoder pocket_tts_audio_tokenizer_encoder xcodec",
         {"inputs": {"input_values": floats(1, 1600)}},
     ),
     (
@@ -112,8 +111,6 @@ _SHARED: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     # The weights spread the scores of positions: topk orders equal ones in any way.
     ("rt_detr rt_detr_v2", {"config": {"initializer_range": 0.2}}),
-    ("bros layoutlmv3", {"inputs": {"bbox": boxes}}),
-    ("instructblip instructblipvideo", {"inputs": {"qformer_input_ids": integers("length")}}),
     ("sam3_lite_text sam3_lite_text_text_model", {"inputs": {"input_ids": integers("length")}}),
     ("audioflamingo3_encoder", {"inputs": {"input_features_mask": full(1, 64)}}),
     ("cohere_compass_text", {"config": {"rope_parameters": _BY_LAYER}}),
@@ -143,17 +140,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "audio-spectrogram-transformer": {"inputs": {"input_values": floats("max_length", 16)}},
     "dbrx": {"config": {"attn_config": {"rope_theta": 1e4, "clip_qkv": 8}}},
     "align": {"config": {"projection_dim": 160}},
-    "blip_2_qformer": {"inputs": {"query_embeds": floats("length", "hidden_size")}},
-    "clvp": {"inputs": {"input_features": floats(16, 16)}},
-    "dia": {"inputs": {"decoder_input_ids": integers("length", 9)}},
-    "gemma3n_audio": {"inputs": {"audio_mel": floats(64, 128), "audio_mel_mask": full(False, 64)}},
-    "gemma4_audio": {"inputs": {"input_features": floats(64, 16)}},
-    "idefics": {"inputs": {"pixel_values": floats(1, 3, 32, 32)}},
-    "levit": {"config": {"hidden_sizes": [32, 64, 96], "num_attention_heads": [2, 4, 6]}},
     "lilt": {"config": {"hidden_size": 48}, "inputs": {"bbox": boxes}},
-    "nystromformer": {"config": {"segment_means_seq_len": 16}},
-    "pe_audio": {"inputs": {"input_values": floats(1, 1600)}},
-    "seggpt": {"inputs": {"prompt_pixel_values": _IMAGE, "prompt_masks": _IMAGE}},
     "speecht5": {
         "inputs": {
             "input_values": floats("length", "hidden_size"),
@@ -179,7 +166,6 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     },
     "vibevoice_acoustic_tokenizer_encoder": {"inputs": {"hidden_states": floats(1, 6400)}},
     "vibevoice_acoustic_tokenizer_decoder": {"inputs": {"hidden_states": floats("hidden_size", 4)}},
-    "xclip": {"inputs": {"pixel_values": floats(2, 3, 32, 32)}},
     "xmod": {"config": {"default_language": "en_XX"}},
     "decision_transformer": {
         "inputs": {

@@ -25,7 +25,8 @@ class AttentionWordsOp(DotProductAttentionOp):
     Words of query and key hold two numbers of a head, those of the value two keys:
     (batch, queries, heads, size / 2), (batch, keys, key heads, size / 2) and
     (batch, keys / 2, key heads, value size). Sums are float32, as the result is, and weights are
-    rounded to bf16. The scale must be given.
+    rounded to bf16, as in PyTorch's attention of bfloat16. Attributes are those of
+    `relax.nn.attention`; raises ValueError without a `scale`, which the sizes do not tell.
     """
 
     name = "relax.nn.attention_words"

@@ -34,7 +34,10 @@ def consumer_of(contraction: Contraction) -> tir.BlockOp | None:
 
 
 def copy_results(sch: Schedule, block: tir.BlockOp) -> tir.BlockOp:
-    """Let a block write scratch memory; returns the block that copies it to the result."""
+    """Let a block write scratch memory; returns the block that copies it to the result.
+
+    Raises ScheduleError for a block that is not known to store all of its result.
+    """
     return sch.block(sch.cache_write(sch.rv(block), 0, "global"))
 
 
@@ -48,10 +51,9 @@ def write_back(
     """Move the consumer of the results into `loop`, or else a copy of each tile to the result."""
     if consumer is not None and is_cheap(consumer) and move_into(sch, consumer, loop, lanes, True):
         return
-    copied = sch.try_(sch.cache_write, sch.rv(block), 0, "global")
-    if copied is None:  # of sizes for which it is not known that the block stores all
+    copy = sch.try_(copy_results, sch, block)
+    if copy is None:
         return
-    copy = sch.block(copied)
     move_into(sch, copy, loop, lanes, True)
     if consumer is not None and move_into(sch, consumer, loop, lanes, False):
         compact_scratch(sch, copy.write_buffers[0])
