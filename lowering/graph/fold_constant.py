@@ -153,15 +153,17 @@ def _is_worth_it(op: relax.OperatorOp) -> bool:
     made = known_bytes([op.result])
     if made is None or made > LARGEST_FOLDED:
         return False
-    has_symbols = any(expr_symbols(p) for p in op.properties.values())
-    return not has_symbols and are_worth_keeping([op.result], op.operands)
+    return are_worth_keeping([op.result], op.operands)
 
 
 def _evaluate(op: relax.OperatorOp, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:
     """The results by the operator's reference; None if it does not support these values.
 
-    Arrays are as tensors are stored, and may be views of the operands.
+    Arrays are as tensors are stored, and may be views of the operands. Attributes of symbolic
+    sizes have no value yet.
     """
+    if any(expr_symbols(p) for p in op.properties.values()):
+        return None
     attributes = evaluated(op.attribute_values(), lambda e: e.constant)
     operands = [t for o in op.operands for t in tensors_in(o.type)]
     values = [_loaded(a, t.dtype or "") for a, t in zip(arrays, operands, strict=True)]

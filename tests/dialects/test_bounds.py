@@ -133,3 +133,5 @@ def test_quotients_join_their_remainders():
     n = sym("n")
     for expr, divisor in ((n * 2, 8), (n * 9, 8), (n * 6 + 5, 8), (n * 33, 8)):
         assert simplify((expr // divisor) * divisor + expr % divisor, {}) == expr
+        other = (expr // divisor) * (divisor + 1) + expr % divisor
+        assert simplify(other, {}) == other

@@ -127,7 +127,7 @@ FAULTS = (
     Fault(
         "quotient and remainder are joined whatever they are multiplied with",
         BOUNDS,
-        "if split and rest and rest[0] == split[0] * quotient.rhs:",
+        "if split and rest and rest[0] == split[0] * atom.rhs:",
         "if split and rest:",
         ("caches",),
         EXPR_TESTS,

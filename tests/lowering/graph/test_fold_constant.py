@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from xrelax import relax as R
+from xrelax import tir
 from xrelax.dialects import get_context, relax
 from xrelax.inspection import module_of
 from xrelax.lowering.graph.fold_constant import known_array
@@ -91,3 +92,13 @@ def test_values_of_many_uses_are_computed_once():
     module = module_of(builder.get()).clone()
     (returned,) = (op for op in module.walk() if isinstance(op, relax.ReturnOp))
     np.testing.assert_array_equal(known_array(returned.operands[0]), np.float32(2.0**60))
+
+
+def test_operators_of_symbolic_attributes_have_no_numbers_yet():
+    builder = R.BlockBuilder()
+    n = tir.Var("n", "int64")
+    with builder.function("main", [R.Var("x", R.TensorType([n], "float32"))]):
+        builder.emit_func_output(builder.emit(R.op.arange(n, n + 1, dtype="int64")))
+    module = module_of(builder.get()).clone()
+    (returned,) = (op for op in module.walk() if isinstance(op, relax.ReturnOp))
+    assert known_array(returned.operands[0]) is None
