@@ -78,17 +78,20 @@ def onnx_row(name: str) -> list[str]:
     return [*cells, milliseconds(found.call_seconds), f"{found.compile_seconds:.1f} s"]
 
 
+EXPORTED = {path.name: name for name, path in exported().items()}
+
+
 class ExportedEntry(OnnxEntry):
-    """A network that `exported_models` exports; `file` is its name."""
+    """A network that `exported_models` exports."""
 
     @property
     def path(self) -> Path:
-        return exported()[self.file]
+        return exported()[EXPORTED[self.file]]
 
 
 def exported_row(name: str) -> list[str]:
     """A network at full size, its error, and its times."""
-    entry = ExportedEntry("exported", name, lambda: [inputs(name)])
+    entry = ExportedEntry("exported", name, lambda: [inputs(EXPORTED[name])])
     found = measure(entry, REPEATS)
     cells = [f"`{name}`", error_cell(found.error, entry.tolerance)]
     return [*cells, milliseconds(found.call_seconds), f"{found.compile_seconds:.1f} s"]
@@ -129,7 +132,7 @@ def milliseconds(seconds: float) -> str:
 Row = Callable[[str], list[str]]
 SECTIONS: dict[str, tuple[Sequence[str], Iterable[str], Row]] = {
     ONNX_HEAD: (("Model", "File", "Error", "Call", "Compile"), ONNX_ZOO, onnx_row),
-    EXPORTED_HEAD: (("Model", "Error", "Call", "Compile"), exported(), exported_row),
+    EXPORTED_HEAD: (("Model", "Error", "Call", "Compile"), EXPORTED, exported_row),
     TORCH_HEAD: (("Model", "Error", "Call", "Compile"), ZOO, torch_row),
 }
 """The columns of the tables, the models, and what measures one."""
